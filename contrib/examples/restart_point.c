@@ -1,0 +1,47 @@
+/*
+ * The ring of hello_keel.c with a restart point: no call has to be asked whether the job rolled back. The program is told to
+ * be one whose deaths always roll back, and with an argument rank 0 asks for a rollback once by itself, as a program would
+ * that finds its own data wrong.
+ */
+#include <keel/keel.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define STEPS 20
+
+int main(int argc, char **argv)
+{
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
+    static uint64_t step, sum = 1; /* locals that change would have to be volatile, see setjmp(3) */
+    static int has_asked;          /* not protected: it remembers across a rollback */
+    keel_context_h ctx;
+    keel_win_h win;
+
+    if (keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 2 * sizeof sum, NULL, &win) != KEEL_OK) {
+        return 1;
+    }
+    keel_protect(ctx, 0, &step, sizeof step);
+    keel_protect(ctx, 1, &sum, sizeof sum);
+
+    KEEL_RESTART_POINT(ctx);
+    if (keel_restarted(ctx) && keel_restore(ctx) != KEEL_OK) {
+        return 1;
+    }
+    while (step < STEPS) {
+        sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2];
+        keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), step % 2 * sizeof sum, &sum, sizeof sum);
+        usleep(20000);
+        step++;
+        if (step == STEPS / 2) {
+            keel_checkpoint(ctx);
+        } else {
+            keel_gsync(ctx, KEEL_GSYNC_SAFE);
+        }
+        if (argc > 1 && keel_rank(ctx) == 0 && step == STEPS - 5 && !has_asked) {
+            has_asked = 1;
+            keel_rollback(ctx);
+        }
+    }
+    printf("rank %u, life %u: %llu\n", keel_rank(ctx), keel_incarnation(ctx), (unsigned long long)sum);
+    return keel_finalize(ctx) != KEEL_OK;
+}

@@ -1,0 +1,457 @@
+/* Ranks and nodes of a job: starts, deaths, joins, exits. */
+#include "job.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <pmix_common.h>
+
+#include "report.h"
+
+void job_init(job_t *job, const options_t *options, const int *node_fds)
+{
+    memset(job, 0, sizeof *job);
+    job->options = options;
+    job->start_ns = clock_now_ns();
+    job->spares_left = options->spares;
+    job->ranks = must_allocate(NULL, options->ranks * sizeof *job->ranks);
+    memset(job->ranks, 0, options->ranks * sizeof *job->ranks);
+    for (uint32_t rank = 0; rank < options->ranks; rank++) {
+        job->ranks[rank].node = options_node_of(options, rank);
+        job->ranks[rank].pidfd = -1;
+    }
+    job->nodes = must_allocate(NULL, options->nodes * sizeof *job->nodes);
+    memset(job->nodes, 0, options->nodes * sizeof *job->nodes);
+    for (uint32_t node = 0; node < options->nodes; node++) {
+        channel_open(&job->nodes[node].channel, node_fds[node], false);
+        job->nodes[node].heir = node;
+    }
+}
+
+void job_release(job_t *job)
+{
+    while (job->fences != NULL) {
+        fence_remove(&job->fences, job->fences);
+    }
+    for (uint32_t node = 0; node < job->options->nodes; node++) {
+        channel_close(&job->nodes[node].channel);
+    }
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        if (job->ranks[rank].pidfd >= 0) {
+            close(job->ranks[rank].pidfd);
+        }
+    }
+    free(job->nodes);
+    free(job->ranks);
+}
+
+static void job_broadcast(job_t *job, message_type_t type, uint32_t rank, uint32_t incarnation, const char *payload,
+                          size_t length)
+{
+    message_t message = {.type = type, .rank = rank, .incarnation = incarnation};
+
+    for (uint32_t node = 0; node < job->options->nodes; node++) {
+        channel_send(&job->nodes[node].channel, &message, payload, length);
+    }
+}
+
+void job_end(job_t *job, int status, const char *format, ...)
+{
+    va_list arguments;
+    char reason[512];
+
+    if (job->is_ending) {
+        return;
+    }
+    if (format != NULL) {
+        va_start(arguments, format);
+        vsnprintf(reason, sizeof reason, format, arguments);
+        va_end(arguments);
+        report("%s", reason);
+    }
+    job->is_ending = true;
+    job->status = status;
+    job_broadcast(job, MESSAGE_QUIT, 0, 0, NULL, 0);
+}
+
+/* ---- starting --------------------------------------------------------------------------------------------------- */
+
+static void job_start_rank(job_t *job, uint32_t rank)
+{
+    job_rank_t *state = &job->ranks[rank];
+    message_t message = {.type = MESSAGE_START,
+                         .rank = rank,
+                         .incarnation = state->incarnation,
+                         .value = job_count_on_node(job, state->node)};
+
+    state->state = RANK_STARTING;
+    state->is_connected = state->is_finalized = state->is_killed = state->is_accuser = false;
+    state->has_joined = false;
+    state->fenced_ns = 0;
+    state->started_ns = clock_now_ns();
+    channel_send(&job->nodes[state->node].channel, &message, NULL, 0);
+}
+
+static void job_on_hello(job_t *job, uint32_t node, const message_t *message, const char *payload)
+{
+    int error = (int)message->value;
+
+    if (error != 0) {
+        bool is_netns = job->options->netns && memcmp(payload, "network", 7) == 0;
+
+        job_end(job, is_netns ? KEELRUN_STATUS_NO_NETNS : KEELRUN_STATUS_FAILED, "node %u: %.*s: %s", node,
+                (int)message->length, payload, strerror(error));
+        return;
+    }
+    job->nodes[node].pid = (pid_t)message->cookie;
+    job->nodes[node].is_ready = true;
+    job->ready_count++;
+    if (job->ready_count == job->options->nodes) {
+        report_verbose("%u node%s ready", job->ready_count, job->ready_count == 1 ? "" : "s");
+        for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+            job_start_rank(job, rank);
+        }
+    }
+}
+
+static void job_on_started(job_t *job, job_rank_t *state, const message_t *message)
+{
+    state->state = RANK_RUNNING;
+    state->pid = (pid_t)message->value;
+    state->pidfd = pidfd_open((pid_t)message->value, 0); /* it stands at its gate: the number is its own */
+    report_verbose("rank %u incarnation %u started on node %u, pid %lld", message->rank, message->incarnation,
+                   state->node, (long long)message->value);
+    job_fire_kills(job);
+}
+
+static void job_on_not_started(job_t *job, const message_t *message, const char *payload)
+{
+    int error = (int)message->value;
+    int status = error == ENOENT ? KEELRUN_STATUS_NOT_FOUND : KEELRUN_STATUS_NOT_EXECUTABLE;
+
+    job_end(job, status, "rank %u: %.*s: %s", message->rank, (int)message->length, payload, strerror(error));
+}
+
+/* ---- ending ------------------------------------------------------------------------------------------------------ */
+
+static void job_fail_fences(job_t *job)
+{
+    while (job->fences != NULL) {
+        fence_t *fence = job->fences;
+
+        for (uint32_t node = 0; node < job->options->nodes; node++) {
+            message_t message = {
+                .type = MESSAGE_FENCE_DONE, .value = PMIX_ERR_LOST_CONNECTION, .cookie = fence->cookies[node]};
+
+            if (fence->has_come[node]) {
+                channel_send(&job->nodes[node].channel, &message, NULL, 0);
+            }
+        }
+        fence_remove(&job->fences, fence);
+    }
+}
+
+/* why a dead rank cannot be replaced, or NULL */
+static const char *job_why_no_restart(const job_t *job, const job_rank_t *state)
+{
+    if (job->met_ns == 0) {
+        return "before all ranks had met";
+    }
+    if (job->options->no_restart) {
+        return "and is not to be started again";
+    }
+    if (job->finalized_count != 0) {
+        return "while the job was leaving: nothing is recovered then";
+    }
+    if (job->options->spares > 0) {
+        return job->spares_left == 0 ? "and no spare is left" : NULL;
+    }
+    if (state->incarnation >= job->options->restarts) {
+        return "once too often (--restarts)";
+    }
+    return NULL;
+}
+
+static void job_on_death(job_t *job, uint32_t rank, int signal_number)
+{
+    job_rank_t *state = &job->ranks[rank];
+    const char *why = job_why_no_restart(job, state);
+
+    report_verbose("rank %u incarnation %u died: signal %d", rank, state->incarnation, signal_number);
+    if (why != NULL) {
+        job_end(job, 128 + signal_number, "rank %u (incarnation %u) was killed by signal %d (%s) %s", rank,
+                state->incarnation, signal_number, strsignal(signal_number), why);
+        return;
+    }
+    if (job->options->spares == 0 && (job->nodes[state->node].is_lost || state->must_move) &&
+        !job_move_rank(job, state)) {
+        job_end(job, 128 + signal_number, "rank %u has no node left to run on", rank);
+        return;
+    }
+    state->must_move = false;
+    job->has_death = true;
+    job_fail_fences(job);
+    job_broadcast(job, MESSAGE_DEATH, rank, state->incarnation, NULL, 0);
+    if (job->options->spares > 0) {
+        job->spares_left--;
+        state->state = RANK_DEAD;
+        job->left_count++;
+        return;
+    }
+    state->incarnation++;
+    job_start_rank(job, rank);
+}
+
+static void job_on_left(job_t *job, uint32_t rank)
+{
+    job_rank_t *state = &job->ranks[rank];
+
+    if (!state->is_finalized && job->connected_count != 0) {
+        job_end(job, KEELRUN_STATUS_FAILED, "rank %u (incarnation %u) exited without leaving the job", rank,
+                state->incarnation);
+        return;
+    }
+    state->state = RANK_LEFT;
+    job->left_count++;
+    report_verbose("rank %u incarnation %u left", rank, state->incarnation);
+    if (state->is_finalized) {
+        job_broadcast(job, MESSAGE_EXIT, rank, state->incarnation, NULL, 0);
+    }
+    if (job->left_count == job->options->ranks) {
+        job_end(job, 0, NULL);
+    }
+}
+
+static void job_on_exited(job_t *job, uint32_t rank, int status)
+{
+    job_rank_t *state = &job->ranks[rank];
+
+    close(state->pidfd);
+    state->pidfd = -1;
+    if (WIFSIGNALED(status)) {
+        job_on_death(job, rank, WTERMSIG(status));
+    } else if (WEXITSTATUS(status) != 0) {
+        job_end(job, WEXITSTATUS(status), "rank %u (incarnation %u) exited with status %d", rank, state->incarnation,
+                WEXITSTATUS(status));
+    } else {
+        job_on_left(job, rank);
+    }
+}
+
+bool job_note_ends(job_t *job)
+{
+    bool has_any = false;
+
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        job->ranks[rank].is_exit_due = job->ranks[rank].has_exited;
+        has_any |= job->ranks[rank].has_exited;
+    }
+    return has_any;
+}
+
+void job_take_ends(job_t *job)
+{
+    for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
+        job_rank_t *state = &job->ranks[rank];
+
+        if (state->is_exit_due) {
+            state->has_exited = state->is_exit_due = false;
+            job_on_exited(job, rank, state->exit_status);
+        }
+    }
+}
+
+void job_on_node_lost(job_t *job, uint32_t node)
+{
+    channel_close(&job->nodes[node].channel);
+    job->nodes[node].is_lost = true;
+    if (job->is_ending) {
+        return;
+    }
+    report_verbose("node %u is lost", node);
+    if (job->ready_count < job->options->nodes) {
+        job_end(job, KEELRUN_STATUS_FAILED, "node %u could not be started", node);
+        return;
+    }
+    for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
+        job_rank_t *state = &job->ranks[rank];
+
+        if (state->node == node && state->state == RANK_RUNNING && !state->has_exited) {
+            pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* its parent death signal is on its way too */
+            state->state = RANK_ORPHANED;
+        }
+    }
+    for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
+        if (job->ranks[rank].node == node && job->ranks[rank].state == RANK_STARTING) {
+            job_on_death(job, rank, SIGKILL); /* whatever stood at the gate cannot pass it any more */
+        }
+    }
+}
+
+void job_on_orphan_ended(job_t *job, uint32_t rank)
+{
+    close(job->ranks[rank].pidfd);
+    job->ranks[rank].pidfd = -1;
+    job_on_death(job, rank, SIGKILL);
+}
+
+/* ---- what ranks say ---------------------------------------------------------------------------------------------- */
+
+static void job_on_met(job_t *job, job_rank_t *state)
+{
+    if (state->has_met) {
+        return;
+    }
+    state->has_met = true;
+    job->met_count++;
+    if (job->met_count == job->options->ranks) {
+        job->met_ns = clock_now_ns();
+        report_verbose("all ranks have met");
+        job_fire_kills(job);
+    }
+}
+
+/* A replacement that comes when others have left has to know: it cannot have heard them leave. */
+static void job_on_join(job_t *job, const message_t *message, const char *payload)
+{
+    job_rank_t *state = &job->ranks[message->rank];
+    message_t join = *message;
+
+    if (!state->has_joined && message->rank != (uint32_t)message->value) {
+        report_verbose("spare %u is rank %lld", message->rank, (long long)message->value);
+    }
+    if (!state->has_joined) {
+        report_verbose("rank %lld incarnation %u joined", (long long)message->value, message->incarnation);
+    }
+    state->has_joined = true;
+    for (uint32_t node = 0; node < job->options->nodes; node++) {
+        channel_send(&job->nodes[node].channel, &join, payload, message->length);
+    }
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        if (job->ranks[rank].state == RANK_LEFT && job->ranks[rank].is_finalized) {
+            job_broadcast(job, MESSAGE_EXIT, rank, job->ranks[rank].incarnation, NULL, 0);
+        }
+    }
+}
+
+static void job_on_call(job_t *job, const message_t *message)
+{
+    message_t call = *message;
+
+    for (uint32_t node = 0; node < job->options->nodes; node++) {
+        channel_send(&job->nodes[node].channel, &call, NULL, 0);
+    }
+}
+
+static void job_on_fence(job_t *job, uint32_t node, const message_t *message, const char *payload)
+{
+    fence_t *fence = fence_add(&job->fences, job->options->nodes, node, message->cookie, payload, message->length);
+
+    if (fence == NULL) {
+        return;
+    }
+    if (job->has_death) {
+        job_fail_fences(job);
+        return;
+    }
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        if (fence_has_rank(fence, rank) && !fence->has_come[job->ranks[rank].node]) {
+            return;
+        }
+    }
+    for (uint32_t i = 0; i < job->options->nodes; i++) {
+        message_t done = {.type = MESSAGE_FENCE_DONE, .value = PMIX_SUCCESS, .cookie = fence->cookies[i]};
+
+        if (fence->has_come[i]) {
+            channel_send(&job->nodes[i].channel, &done, fence->data, fence->length);
+        }
+    }
+    fence_remove(&job->fences, fence);
+}
+
+static void job_on_abort(job_t *job, const message_t *message, const char *payload)
+{
+    int status = (int)message->value & 0xff;
+
+    job_end(job, status != 0 ? status : KEELRUN_STATUS_FAILED, "rank %u ends the job: %.*s", message->rank,
+            (int)message->length, payload);
+}
+
+static void job_on_finalized(job_t *job, job_rank_t *state)
+{
+    if (!state->is_finalized) {
+        state->is_finalized = true;
+        job->finalized_count++;
+    }
+}
+
+static void job_on_connected(job_t *job, job_rank_t *state)
+{
+    if (!state->is_connected) {
+        state->is_connected = true;
+        job->connected_count++;
+    }
+}
+
+void job_on_message(job_t *job, uint32_t node, const message_t *message, const char *payload)
+{
+    job_rank_t *state = &job->ranks[message->rank];
+    suspicion_t suspicion;
+
+    if (job->is_ending) {
+        return;
+    }
+    switch (message->type) {
+    case MESSAGE_HELLO:
+        job_on_hello(job, node, message, payload);
+        break;
+    case MESSAGE_STARTED:
+        job_on_started(job, state, message);
+        break;
+    case MESSAGE_NOT_STARTED:
+        job_on_not_started(job, message, payload);
+        break;
+    case MESSAGE_CONNECTED:
+        job_on_connected(job, state);
+        break;
+    case MESSAGE_MET:
+        job_on_met(job, state);
+        break;
+    case MESSAGE_FINALIZED:
+        job_on_finalized(job, state);
+        break;
+    case MESSAGE_EXITED:
+        state->has_exited = true;
+        state->exit_status = (int)message->value;
+        break;
+    case MESSAGE_ABORT:
+        job_on_abort(job, message, payload);
+        break;
+    case MESSAGE_MARKER:
+        job->options->kills[message->value].is_due = true;
+        job_fire_kills(job);
+        break;
+    case MESSAGE_SUSPECT:
+        memcpy(&suspicion, payload, sizeof suspicion); /* it lies anywhere in the buffer */
+        job_on_suspicion(job, message, &suspicion);
+        break;
+    case MESSAGE_FENCE:
+        job_on_fence(job, node, message, payload);
+        break;
+    case MESSAGE_CALL:
+        job_on_call(job, message);
+        break;
+    case MESSAGE_JOIN:
+        job_on_join(job, message, payload);
+        break;
+    default:
+        break; /* the node is this same program: it sends nothing else */
+    }
+}

@@ -1,0 +1,145 @@
+/*
+ * What the master does about a rank that others do not hear: it is the arbiter. It can see whether a process is stopped,
+ * and it can kill; so a suspect is either killed and then dead like any other, or left alone.
+ *
+ * A suspect that is stopped is killed, whoever says so. One that runs is killed when the accuser hears more than half
+ * of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
+ * its say; if that does not come (two nodes, one rank each), the accuser that hears more is right, and the lower node
+ * among equals. A suspect that runs and was accused from another node is started again on yet another node: its network
+ * may be what is broken. When it is not the first of its node, the whole node goes.
+ */
+#include "job.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/pidfd.h>
+
+#include "report.h"
+
+#define FENCE_REAP_NS (2 * 1000000000ull) /* a node that has not waited for a dead rank by then hangs */
+#define FENCE_REPEATS 2                   /* of an accuser that does not hear more than half of the job */
+
+/* state letter of /proc: R, S, D, T (stopped), Z (ended), ? (gone) */
+static char process_state(pid_t pid)
+{
+    char path[32], state = '?';
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    file = fopen(path, "re");
+    if (file != NULL) {
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) {
+            state = '?';
+        }
+        fclose(file);
+    }
+    return state;
+}
+
+/* whether somebody on the suspect's node accuses somebody on the accuser's, and is the one to be believed */
+static bool fence_is_outvoted(const job_t *job, uint32_t accuser, uint32_t suspect)
+{
+    const job_rank_t *own = &job->ranks[accuser];
+
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        const job_rank_t *other = &job->ranks[rank];
+
+        if (other->node != job->ranks[suspect].node || !other->is_accuser || other->state != RANK_RUNNING ||
+            job->ranks[other->accused].node != own->node) {
+            continue;
+        }
+        if (other->heard > own->heard || (other->heard == own->heard && other->node < own->node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fence_kill_node(job_t *job, uint32_t node)
+{
+    report_verbose("node %u killed: it hangs, or its network is broken", node);
+    kill(job->nodes[node].pid, SIGKILL);
+}
+
+static void fence_rank(job_t *job, uint32_t accuser, uint32_t suspect, char process)
+{
+    job_rank_t *state = &job->ranks[suspect];
+    const bool is_distant = job->ranks[accuser].node != state->node && process != 'T';
+
+    report_verbose("rank %u incarnation %u killed: rank %u does not hear it (state %c)", suspect, state->incarnation,
+                   accuser, process);
+    if (is_distant && job->nodes[state->node].is_suspect) {
+        fence_kill_node(job, state->node);
+    } else if (is_distant) {
+        job->nodes[state->node].is_suspect = true;
+        state->must_move = true;
+    }
+    state->is_killed = true;
+    state->fenced_ns = clock_now_ns();
+    pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* works on one that is stopped, too */
+}
+
+void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion)
+{
+    const uint32_t suspect = message->rank, accuser = suspicion->accuser;
+    job_rank_t *state = &job->ranks[suspect], *own = &job->ranks[accuser];
+    const bool is_any = message->incarnation == UINT32_MAX;
+    const uint64_t now = clock_now_ns();
+    char process;
+
+    if (job->met_ns == 0 || (!is_any && message->incarnation != state->incarnation) || state->is_killed ||
+        now - state->started_ns < suspicion->silence_ns) {
+        return; /* it is dead already, or too young to be missed that long */
+    }
+    if (state->state == RANK_STARTING) {
+        fence_kill_node(job, state->node);
+        return;
+    }
+    if (state->state != RANK_RUNNING || state->has_exited) {
+        return;
+    }
+    own->doubts = own->is_accuser && own->accused == suspect ? own->doubts + 1 : 1;
+    own->is_accuser = true;
+    own->accused = suspect;
+    own->heard = suspicion->heard;
+    process = process_state(state->pid);
+    if (process == 'T' || 2 * suspicion->heard > suspicion->live ||
+        (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect &&
+         !fence_is_outvoted(job, accuser, suspect))) {
+        fence_rank(job, accuser, suspect, process);
+    } else {
+        report_verbose("rank %u hears %u of %u ranks and not rank %u: waiting for others", accuser, suspicion->heard,
+                       suspicion->live, suspect);
+    }
+}
+
+uint64_t job_next_fence_ns(const job_t *job)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        const uint64_t fenced_ns = job->ranks[rank].fenced_ns;
+
+        if (fenced_ns != 0 && fenced_ns + FENCE_REAP_NS < next) {
+            next = fenced_ns + FENCE_REAP_NS;
+        }
+    }
+    return next;
+}
+
+void job_check_fences(job_t *job)
+{
+    for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
+        job_rank_t *state = &job->ranks[rank];
+
+        if (state->fenced_ns == 0 || clock_now_ns() < state->fenced_ns + FENCE_REAP_NS) {
+            continue;
+        }
+        state->fenced_ns = 0;
+        if (state->state == RANK_RUNNING && !state->has_exited && !job->nodes[state->node].is_lost) {
+            fence_kill_node(job, state->node);
+        }
+    }
+}

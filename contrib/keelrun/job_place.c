@@ -1,0 +1,51 @@
+/*
+ * Where ranks are started again. keelrun knows no groups: it cannot say which node would keep what a group promises. All
+ * ranks of a lost node go to the same one, the emptiest: an empty node is as good as theirs was, and otherwise one node
+ * with too many of a group is better than several.
+ */
+#include "job.h"
+
+uint32_t job_count_on_node(const job_t *job, uint32_t node)
+{
+    uint32_t count = 0;
+
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        count += job->ranks[rank].node == node && job->ranks[rank].state != RANK_LEFT;
+    }
+    return count;
+}
+
+static bool job_can_take_ranks(const job_node_t *node)
+{
+    return !node->is_lost && !node->is_suspect;
+}
+
+/* the node with the fewest ranks, of equal ones the next after @a lost, which itself means that there is none */
+static uint32_t job_choose_heir(const job_t *job, uint32_t lost)
+{
+    uint32_t heir = lost, fewest = UINT32_MAX;
+
+    for (uint32_t step = 1; step < job->options->nodes; step++) {
+        const uint32_t node = (lost + step) % job->options->nodes, count = job_count_on_node(job, node);
+
+        if (job_can_take_ranks(&job->nodes[node]) && count < fewest) {
+            heir = node;
+            fewest = count;
+        }
+    }
+    return heir;
+}
+
+bool job_move_rank(job_t *job, job_rank_t *state)
+{
+    job_node_t *lost = &job->nodes[state->node];
+
+    if (lost->heir == state->node || !job_can_take_ranks(&job->nodes[lost->heir])) {
+        lost->heir = job_choose_heir(job, state->node);
+    }
+    if (lost->heir == state->node) {
+        return !lost->is_lost;
+    }
+    state->node = lost->heir;
+    return true;
+}

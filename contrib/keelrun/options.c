@@ -1,0 +1,350 @@
+/* The command line: reads, checks, and finds the program. */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <keel/version.h>
+
+#include "channel.h"
+#include "report.h"
+
+#define OPTIONS_RANKS_MAX    4096
+#define OPTIONS_NODES_MAX    250 /* one address of 10.77.0.0/24 each */
+#define OPTIONS_RESTARTS     10
+#define OPTIONS_RESTARTS_MAX 1000000
+
+static const char options_help[] =
+    "usage: keelrun [options] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs PROGRAM as a job of several ranks on this machine, on emulated nodes, and starts a rank again that was\n"
+    "killed by a signal. The job's status is keelrun's own: 0 when every rank left with 0.\n"
+    "\n"
+    "  -n, --ranks N            number of ranks (1)\n"
+    "      --nodes N            number of emulated nodes (1); each has its own host name\n"
+    "      --map block|cyclic   rank r on node r / ceil(ranks / nodes) (block), or on node r modulo nodes\n"
+    "      --netns              each node gets its own network namespace; status 77 where the machine refuses\n"
+    "      --spares N           N processes more, which wait in keel_init() to take the place of a dead rank; none is\n"
+    "                           started again then\n"
+    "      --kill RANK@TIME     kill a rank with SIGKILL; may be given several times\n"
+    "                           RANK: a number or random\n"
+    "                           TIME: SECONDS after all ranks have met, random[:MAX_SECONDS] (2 s), or marker:TEXT:\n"
+    "                           when a line of its output contains TEXT\n"
+    "      --kill-node NODE@TIME  kill a node with all its ranks; they move to the one with\n"
+    "                           the fewest ranks\n"
+    "      --stop RANK@TIME     stop a rank with SIGSTOP, as if it hung\n"
+    "      --stop-node NODE@TIME  stop a node with all its ranks\n"
+    "      --cut-node NODE@TIME  take a node off the network; needs --netns\n"
+    "      --seed S             seed of what is random (printed when something is)\n"
+    "      --restarts N         how often one rank is started again before the job is given up (10)\n"
+    "      --no-restart         a killed rank ends the job with status 128 + signal\n"
+    "      --tag                \"[rank] \" in front of each line of output\n"
+    "      --timeout SECONDS    end the job after this time with status 124\n"
+    "  -x NAME=VALUE            set a variable for the program\n"
+    "  -v, --verbose            say what happens, with times since the start, on stderr\n"
+    "  -h, --help               this text\n"
+    "      --version            the version\n"
+    "\n"
+    "The program finds its incarnation (how often its rank was started again) in KEEL_INCARNATION, its node in\n"
+    "KEELRUN_NODE, and keelrun's start (CLOCK_MONOTONIC, ns: zero of keelrun's times) in KEELRUN_START_NS.\n"
+    "Its standard input is empty. With KEELRUN_DEBUG set, the messages of keelrun's PMIx servers are shown.\n"
+    "\n"
+    "status: the first non-zero one of a rank; 128 + signal of a rank not started again; 2 wrong arguments; 77 no\n"
+    "network namespaces; 124 timeout; 126 PROGRAM not executable; 127 not found; 128 + signal that ended keelrun.\n";
+
+enum {
+    OPTION_NODES = 256,
+    OPTION_MAP,
+    OPTION_NETNS,
+    OPTION_SPARES,
+    OPTION_KILL,
+    OPTION_KILL_NODE,
+    OPTION_STOP,
+    OPTION_STOP_NODE,
+    OPTION_CUT_NODE,
+    OPTION_SEED,
+    OPTION_RESTARTS,
+    OPTION_NO_RESTART,
+    OPTION_TAG,
+    OPTION_TIMEOUT,
+    OPTION_VERSION
+};
+
+static const struct option options_long[] = {
+    {"ranks", required_argument, NULL, 'n'},
+    {"nodes", required_argument, NULL, OPTION_NODES},
+    {"map", required_argument, NULL, OPTION_MAP},
+    {"netns", no_argument, NULL, OPTION_NETNS},
+    {"spares", required_argument, NULL, OPTION_SPARES},
+    {"kill", required_argument, NULL, OPTION_KILL},
+    {"kill-node", required_argument, NULL, OPTION_KILL_NODE},
+    {"stop", required_argument, NULL, OPTION_STOP},
+    {"stop-node", required_argument, NULL, OPTION_STOP_NODE},
+    {"cut-node", required_argument, NULL, OPTION_CUT_NODE},
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"restarts", required_argument, NULL, OPTION_RESTARTS},
+    {"no-restart", no_argument, NULL, OPTION_NO_RESTART},
+    {"tag", no_argument, NULL, OPTION_TAG},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static bool options_number(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *value_p)
+{
+    char *end;
+
+    errno = 0;
+    *value_p = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || *value_p < low || *value_p > high) {
+        report("%s needs a number from %llu to %llu, not '%s'", name, (unsigned long long)low, (unsigned long long)high,
+               text);
+        return false;
+    }
+    return true;
+}
+
+static bool options_number32(const char *name, const char *text, uint32_t low, uint32_t high, uint32_t *value_p)
+{
+    uint64_t value;
+
+    if (!options_number(name, text, low, high, &value)) {
+        return false;
+    }
+    *value_p = (uint32_t)value;
+    return true;
+}
+
+static bool options_add_kill(options_t *options, const char *text, const char *name, kill_plan_action_t action)
+{
+    bool is_node = strstr(name, "-node") != NULL;
+    const char *wrong;
+
+    options->kills = must_allocate(options->kills, (options->kill_count + 1) * sizeof *options->kills);
+    wrong = kill_plan_parse(text, is_node, &options->kills[options->kill_count]);
+    if (wrong != NULL) {
+        report("%s '%s': %s", name, text, wrong);
+        return false;
+    }
+    options->kills[options->kill_count].action = action;
+    options->kill_count++;
+    return true;
+}
+
+static bool options_set_timeout(options_t *options, const char *text)
+{
+    char *end;
+
+    options->timeout_s = strtod(text, &end);
+    if (end == text || *end != '\0' || !(options->timeout_s > 0.0 && options->timeout_s < 1e6)) {
+        report("--timeout needs seconds, not '%s'", text);
+        return false;
+    }
+    return true;
+}
+
+static bool options_set_variable(char *text)
+{
+    const char *equals = strchr(text, '=');
+
+    if (equals == NULL || equals == text) {
+        report("-x needs NAME=VALUE, not '%s'", text);
+        return false;
+    }
+    putenv(text);
+    return true;
+}
+
+static bool options_set_map(options_t *options, const char *text)
+{
+    options->cyclic = strcmp(text, "cyclic") == 0;
+    if (!options->cyclic && strcmp(text, "block") != 0) {
+        report("--map needs block or cyclic, not '%s'", text);
+        return false;
+    }
+    return true;
+}
+
+/* one option; false after a line on what is wrong */
+static bool options_take(options_t *options, int option, char *value)
+{
+    switch (option) {
+    case 'n':
+        return options_number32("-n", value, 1, OPTIONS_RANKS_MAX, &options->ranks);
+    case 'x':
+        return options_set_variable(value);
+    case 'v':
+        options->verbose = true;
+        return true;
+    case OPTION_NODES:
+        return options_number32("--nodes", value, 1, OPTIONS_NODES_MAX, &options->nodes);
+    case OPTION_MAP:
+        return options_set_map(options, value);
+    case OPTION_NETNS:
+        options->netns = true;
+        return true;
+    case OPTION_SPARES:
+        return options_number32("--spares", value, 0, OPTIONS_RANKS_MAX, &options->spares);
+    case OPTION_KILL:
+        return options_add_kill(options, value, "--kill", KILL_PLAN_KILL);
+    case OPTION_KILL_NODE:
+        return options_add_kill(options, value, "--kill-node", KILL_PLAN_KILL);
+    case OPTION_STOP:
+        return options_add_kill(options, value, "--stop", KILL_PLAN_STOP);
+    case OPTION_STOP_NODE:
+        return options_add_kill(options, value, "--stop-node", KILL_PLAN_STOP);
+    case OPTION_CUT_NODE:
+        return options_add_kill(options, value, "--cut-node", KILL_PLAN_CUT);
+    case OPTION_SEED:
+        options->has_seed = true;
+        return options_number("--seed", value, 0, UINT64_MAX, &options->seed);
+    case OPTION_RESTARTS:
+        return options_number32("--restarts", value, 0, OPTIONS_RESTARTS_MAX, &options->restarts);
+    case OPTION_NO_RESTART:
+        options->no_restart = true;
+        return true;
+    case OPTION_TAG:
+        options->tag = true;
+        return true;
+    case OPTION_TIMEOUT:
+        return options_set_timeout(options, value);
+    default:
+        return false;
+    }
+}
+
+static bool options_check(options_t *options)
+{
+    bool is_random = false;
+    char text[32];
+
+    if (options->nodes > options->ranks) {
+        report("%u nodes need at least as many ranks, not %u", options->nodes, options->ranks);
+        return false;
+    }
+    if (options->spares > 0) {
+        options->ranks += options->spares;
+        snprintf(text, sizeof text, "%u", options->spares);
+        setenv("KEEL_SPARES", text, 1);
+    }
+    for (size_t i = 0; i < options->kill_count; i++) {
+        const kill_plan_t *plan = &options->kills[i];
+        uint32_t limit = plan->is_node ? options->nodes : options->ranks;
+
+        if (!plan->random_victim && plan->victim >= limit) {
+            report("cannot kill %s %u: the job has %u, numbered from 0", plan->is_node ? "node" : "rank", plan->victim,
+                   limit);
+            return false;
+        }
+        if (plan->action == KILL_PLAN_CUT && !options->netns) {
+            report("--cut-node needs --netns: without it the nodes have one network");
+            return false;
+        }
+        is_random = is_random || kill_plan_is_random(plan);
+    }
+    if (is_random) {
+        if (!options->has_seed && getrandom(&options->seed, sizeof(uint32_t), 0) < 0) {
+            options->seed = clock_now_ns() & UINT32_MAX;
+        }
+        report("seed %llu", (unsigned long long)options->seed);
+    }
+    kill_plan_draw(options->kills, options->kill_count, options->ranks - options->spares, options->nodes,
+                   options->seed);
+    return true;
+}
+
+/* -1 and options->path, or a status after a line */
+static int options_try_program(options_t *options, const char *path, const char *name)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        return KEELRUN_STATUS_NOT_FOUND;
+    }
+    if (S_ISDIR(status.st_mode) || access(path, X_OK) != 0) {
+        report("cannot run '%s': %s", name, S_ISDIR(status.st_mode) ? "it is a directory" : strerror(errno));
+        return KEELRUN_STATUS_NOT_EXECUTABLE;
+    }
+    options->path = strdup(path);
+    return -1;
+}
+
+static int options_find_program(options_t *options)
+{
+    const char *name = options->program[0];
+    const char *search = getenv("PATH");
+    int status = KEELRUN_STATUS_NOT_FOUND;
+
+    if (strchr(name, '/') != NULL) {
+        status = options_try_program(options, name, name);
+    } else if (search != NULL && *name != '\0') {
+        while (status == KEELRUN_STATUS_NOT_FOUND && *search != '\0') {
+            size_t length = strcspn(search, ":");
+            char path[4096];
+
+            snprintf(path, sizeof path, "%.*s/%s", (int)length, length != 0 ? search : ".", name);
+            status = options_try_program(options, path, name);
+            search += length + (search[length] == ':');
+        }
+    }
+    if (status == KEELRUN_STATUS_NOT_FOUND) {
+        report("cannot run '%s': no such program", name);
+    }
+    return status;
+}
+
+int options_read(int argc, char **argv, options_t *options)
+{
+    int option;
+
+    memset(options, 0, sizeof *options);
+    options->ranks = options->nodes = 1;
+    options->restarts = OPTIONS_RESTARTS;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+:n:x:vh", options_long, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(options_help, stdout);
+            return 0;
+        }
+        if (option == OPTION_VERSION) {
+            puts("keelrun " KEEL_VERSION_STRING);
+            return 0;
+        }
+        if (option == '?' || option == ':') {
+            report(option == '?' ? "unknown option '%s'; see keelrun --help" : "'%s' needs a value", argv[optind - 1]);
+            return KEELRUN_STATUS_USAGE;
+        }
+        if (!options_take(options, option, optarg)) {
+            return KEELRUN_STATUS_USAGE;
+        }
+    }
+    if (optind == argc) {
+        report("no program given; see keelrun --help");
+        return KEELRUN_STATUS_USAGE;
+    }
+    options->program = argv + optind;
+    if (!options_check(options)) {
+        return KEELRUN_STATUS_USAGE;
+    }
+    return options_find_program(options);
+}
+
+uint32_t options_node_of(const options_t *options, uint32_t rank)
+{
+    uint32_t ranks = options->ranks - options->spares;
+    uint32_t block = (ranks + options->nodes - 1) / options->nodes;
+
+    if (rank >= ranks) {
+        return options->nodes - 1 - (rank - ranks) % options->nodes; /* spares: from the last node on */
+    }
+
+    return options->cyclic ? rank % options->nodes : rank / block;
+}

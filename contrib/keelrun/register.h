@@ -1,0 +1,13 @@
+/* What a PMIx server has to be told before clients come: the job's layout, and each rank. Calls wait until it is done. */
+#ifndef KEELRUN_REGISTER_H_
+#define KEELRUN_REGISTER_H_
+
+#include <pmix_common.h>
+
+#include "options.h"
+
+pmix_status_t register_job(const options_t *options, uint32_t node, const char *job);
+/* incarnation > 0: the rank was here before, or comes from a node that is lost */
+pmix_status_t register_rank(const char *job, uint32_t rank, uint32_t incarnation, uint32_t local);
+
+#endif

@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# Sourced by the scripts of contrib: the Debian packages that Keel is built with, and how missing ones are installed.
+
+# shellcheck disable=SC2034 # used by who sources this
+keel_build_packages=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libhwloc-dev libibverbs-dev
+    check)
+# shellcheck disable=SC2034
+keel_proof_packages=(clang-14 libclang-rt-14-dev spin) # fuzzers and the model
+
+# keel_install_packages PACKAGE...: installs those that are missing; says nothing when there are none.
+# Fails with one line when they cannot be had.
+keel_install_packages()
+{
+    local package missing=() as_root=()
+
+    if ! command -v dpkg-query >/dev/null; then
+        echo "no dpkg here: please see to it that these are installed: $*" >&2
+        return 0
+    fi
+    for package; do
+        if [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" != installed ]; then
+            missing+=("$package")
+        fi
+    done
+    if [ ${#missing[@]} -eq 0 ]; then
+        return 0
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            echo "as root, please: apt-get install ${missing[*]}" >&2
+            return 1
+        fi
+        as_root=(sudo)
+    fi
+    echo "installing ${missing[*]}"
+    if ! "${as_root[@]}" apt-get -qq update ||
+        ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+            "${missing[@]}" >/dev/null; then
+        echo "could not install ${missing[*]}" >&2
+        return 1
+    fi
+}

@@ -1,0 +1,331 @@
+/*
+ * Keel: one-sided communication that survives the death of processes.
+ *
+ * Conventions. Offsets and lengths are bytes, counted from the window's base. A call that returns
+ * keel_status_t returns KEEL_OK or an error; what is said of each call comes on top of these, which any
+ * communicating call may return: KEEL_ERR_ROLLED_BACK (the job returns to a checkpoint: call
+ * keel_restore() and go on from the restored state) and KEEL_ERR_CATASTROPHIC (memory is lost; a message
+ * names the ranks and groups), and KEEL_ERR_ISOLATED (this process was declared dead or is cut off from most of the job: it
+ * should end). The death of a peer is otherwise invisible: the call completes.
+ *
+ * Threads. One thread at a time may be inside calls on one context (serialized).
+ *
+ * Papers. [F] is Besta and Hoefler, Fault Tolerance for Remote Memory Access Programming Models (HPDC'14).
+ */
+#ifndef KEEL_H_
+#define KEEL_H_
+
+#include <keel/def.h>
+#include <keel/status.h>
+#include <keel/version.h>
+
+#include <setjmp.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- context ---------------------------------------------------------------------------------------- */
+
+enum keel_params_field {
+    KEEL_PARAM_FIELD_FLAGS = KEEL_BIT(0),
+    KEEL_PARAM_FIELD_ENV = KEEL_BIT(1),
+    KEEL_PARAM_FIELD_DRIVERS = KEEL_BIT(2)
+};
+
+enum keel_params_flags {
+    /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback. */
+    KEEL_PARAM_FLAG_NONDETERMINISTIC = KEEL_BIT(0),
+    /** For runtimes: keel_init() returns KEEL_ERR_CHECKSUM where it would end the process of a rank that held parity. */
+    KEEL_PARAM_FLAG_CHECKSUM_RETURNS = KEEL_BIT(1),
+    /** The program calls keel_wait_until(); the same in all ranks. Otherwise that is found out in the phase of its first wait, in
+     *  which a death is a rollback. */
+    KEEL_PARAM_FLAG_WAITS = KEEL_BIT(2)
+};
+
+struct keel_drivers; /* another transport and runtime than UCX and PMIx; used by the simulator */
+
+typedef struct keel_params {
+    uint64_t field_mask;                /**< which of the fields below are valid */
+    uint64_t flags;                     /**< keel_params_flags */
+    const char *const *env;             /**< "NAME=VALUE" strings, NULL at the end, read before the environment */
+    const struct keel_drivers *drivers; /**< see keel_drivers */
+} keel_params_t;
+
+/**
+ * Joins the job: connects to the runtime (PMIx by default), reads KEEL_* once, meets the other ranks.
+ * Collective over the job. In a replacement it returns when the survivors have agreed on the recovery.
+ * With KEEL_PARITY=dedicated the last ranks of the job hold parity [F 6] and do not run the program: in them the call serves
+ * until the others have left keel_finalize(), and then exits the process, with status 0 when the job went well.
+ * The last KEEL_SPARES processes that the launcher started are no ranks yet: the call waits until one is needed, and returns
+ * in it as in any replacement, with the rank that it took; when the job comes to its end without it, the process exits with
+ * status 0 inside the call.
+ * With KEEL_SPAWN a dead rank's place is taken by a process that the launcher is asked to start (PMIx_Spawn): with this
+ * program, the arguments as they are in memory then, this directory, and the variables KEEL_* and UCX_*.
+ * @param [in]  params  may be NULL.
+ * @param [out] ctx_p   the context; freed by keel_finalize().
+ * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_BUDGET, KEEL_ERR_GROUPS, KEEL_ERR_RUNTIME,
+ *         KEEL_ERR_TRANSPORT.
+ * A peer's death: before all ranks have met the job fails; afterwards the call waits for the replacement.
+ */
+KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p);
+
+/**
+ * Leaves the job: the last gsync [F 2.2]; after it nothing is recovered. Collective. Frees all windows and @a ctx.
+ * With KEEL_ERR_ROLLED_BACK the context stays: restore, go on, and finalize again.
+ */
+KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
+
+KEEL_API uint32_t keel_rank(keel_context_h ctx); /**< 0 .. size-1; survives the process; of NULL UINT32_MAX */
+KEEL_API uint32_t keel_size(keel_context_h ctx); /**< number of ranks that run the program */
+KEEL_API uint32_t
+keel_incarnation(keel_context_h ctx); /**< 0 in the first process of a rank, larger in each later one */
+
+/**
+ * True when keel_restore() has to be called: in a replacement, and after KEEL_ERR_ROLLED_BACK.
+ */
+KEEL_API int keel_restarted(keel_context_h ctx);
+
+/**
+ * Puts the newest usable image into the windows and protected regions and sets the place in the computation:
+ * after it the program continues from its protected state. In generation 0, the program's start, windows are
+ * zero and protected regions hold what they held at keel_protect(). Collective after a rollback, local in a replacement.
+ * The windows of the image must have been allocated and the regions protected before, as in the first life.
+ * @return KEEL_ERR_STATE when nothing is to be restored or a window or region is missing; KEEL_ERR_CORRUPT.
+ */
+KEEL_API keel_status_t keel_restore(keel_context_h ctx);
+
+/**
+ * Asks for a rollback of the job: for a program that finds its own data wrong. Local; the others learn of it from their calls.
+ * Writes off what was done since the newest checkpoint, on all ranks.
+ * @return KEEL_ERR_ROLLED_BACK: call keel_restore(); KEEL_ERR_STATE where nothing can be rolled back (KEEL_PROTECT=none).
+ */
+KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
+
+/**
+ * Marks where the program goes on after a rollback: a call that would return KEEL_ERR_ROLLED_BACK jumps there instead, and
+ * the program asks keel_restarted() and calls keel_restore() there, as a replacement does. As an expression statement:
+ *
+ *     KEEL_RESTART_POINT(ctx);
+ *     if (keel_restarted(ctx)) {
+ *         keel_restore(ctx);
+ *     }
+ *
+ * The rules of setjmp() hold: the function must not return while the point is set, and its local variables that changed since
+ * are lost unless protected or volatile. No jump leaves a callback, keel_restore() or a thread that did not set the point.
+ */
+#define KEEL_RESTART_POINT(_ctx) (void)setjmp(*keel_restart_buffer(_ctx))
+
+KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx); /**< for KEEL_RESTART_POINT() */
+KEEL_API void keel_restart_clear(keel_context_h ctx);      /**< calls return KEEL_ERR_ROLLED_BACK again */
+
+/** Makes communication progress and takes part in recovery; never blocks. */
+KEEL_API keel_status_t keel_progress(keel_context_h ctx);
+
+/* ---- windows and protected regions ------------------------------------------------------------------ */
+
+enum keel_win_params_field { KEEL_WIN_PARAM_FIELD_NAME = KEEL_BIT(0) };
+
+typedef struct keel_win_params {
+    uint64_t field_mask;
+    const char *name; /**< for messages; copied */
+} keel_win_params_t;
+
+/**
+ * Allocates @a bytes of zeroed memory that all ranks may access. Collective; sizes may differ between ranks, also 0.
+ * A replacement gets the window at the address its predecessor had. Windows made after the image that a rollback returns to
+ * are gone with it: their handles are invalid and the program makes them again. At most 248 windows can be made in one life.
+ * A rank whose call fails for want of memory leaves the others waiting: it should end the job.
+ * @param [in]  params may be NULL.
+ * @param [out] win_p  freed by keel_win_free() or keel_finalize().
+ */
+KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
+                                      keel_win_h *win_p);
+KEEL_API keel_status_t keel_win_free(keel_win_h win);         /**< Collective; a gsync of its own kind. */
+KEEL_API void *keel_win_base(keel_win_h win);                 /**< own memory; NULL when its size is 0 */
+KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0 for an unknown rank */
+
+/**
+ * Adds private memory to the image of this process; restored by keel_restore(). Each @a id once; not collective.
+ * The memory must stay where it is until keel_finalize(). All regions are to be protected before the first checkpoint, and
+ * in the same order in every life.
+ * @return KEEL_ERR_INVALID_PARAM for an id in use or @a bytes 0.
+ */
+KEEL_API keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes);
+
+/* ---- accesses ---------------------------------------------------------------------------------------- */
+
+typedef void (*keel_send_cb_t)(void *user, keel_status_t status);
+
+enum keel_rma_params_field { KEEL_RMA_PARAM_FIELD_CB = KEEL_BIT(0) };
+
+typedef struct keel_rma_params {
+    uint64_t field_mask;
+    keel_send_cb_t cb; /**< called from a later Keel call when the access returned KEEL_INPROGRESS */
+    void *user;
+} keel_rma_params_t;
+
+/**
+ * Writes @a length bytes from @a buffer to @a offset of @a rank's window. The buffer may be used again when the
+ * call returned KEEL_OK or the request is complete; the data is at the target after a flush. Logged at the caller
+ * first [F 3.2.3, 4.2]: towards a dead rank it is only logged, and its replacement is given it.
+ * @param [out] req_p  NULL, or set to a request when KEEL_INPROGRESS is returned; release it with keel_req_free().
+ * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM.
+ */
+KEEL_API keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                                    const keel_rma_params_t *params, keel_req_h *req_p);
+KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length);
+
+/**
+ * Reads @a length bytes at @a offset of @a rank's window into @a buffer, valid when the request is complete. What it
+ * read is logged at the target when the epoch closes [F 4.1]. Towards a dead rank it waits for the replacement.
+ */
+KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                                    const keel_rma_params_t *params, keel_req_h *req_p);
+KEEL_API keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length);
+
+typedef enum {
+    KEEL_ATOMIC_ADD,
+    KEEL_ATOMIC_AND,
+    KEEL_ATOMIC_OR,
+    KEEL_ATOMIC_XOR,
+    KEEL_ATOMIC_SWAP,
+    KEEL_ATOMIC_CSWAP, /**< writes operand when the old value equals compare */
+    KEEL_ATOMIC_LAST
+} keel_atomic_op_t;
+
+/**
+ * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (4 or 8) bytes at @a offset, aligned to
+ * its size [F 4.2]. Each takes effect once. Where the target's process applies it (other nodes), a death changes nothing; on one
+ * node, where the caller's CPU does, a death of the caller in the phase of an atomic is answered by a rollback, as is one
+ * where the operations of different ranks do not commute: swaps, or two kinds of operation at one rank.
+ * @param [in]  compare  used by CSWAP only.
+ * @param [out] result   old value (@a size bytes), or NULL for a posted one; SWAP and CSWAP need none either.
+ */
+KEEL_API keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                                       uint64_t operand, uint64_t compare, void *result,
+                                       const keel_rma_params_t *params, keel_req_h *req_p);
+/** Blocking: the result is there when it returns. */
+KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                                   uint64_t operand, uint64_t compare, void *result);
+
+KEEL_API keel_status_t keel_req_test(keel_req_h req); /**< KEEL_INPROGRESS until complete; makes no progress itself */
+KEEL_API keel_status_t keel_req_wait(keel_req_h req); /**< waits and frees */
+KEEL_API void keel_req_free(keel_req_h req);          /**< an incomplete one completes and is freed then */
+
+/* ---- synchronisation --------------------------------------------------------------------------------- */
+
+/** All accesses to @a rank are complete there and here; closes the epoch towards it (EC +1) [F 2.2]. */
+KEEL_API keel_status_t keel_flush(keel_context_h ctx, uint32_t rank);
+KEEL_API keel_status_t keel_flush_all(keel_context_h ctx);
+/** Orders accesses before it ahead of those after it, per target; completes nothing. */
+KEEL_API keel_status_t keel_fence(keel_context_h ctx);
+
+typedef enum {
+    KEEL_COMPARE_EQ,
+    KEEL_COMPARE_NE,
+    KEEL_COMPARE_GT,
+    KEEL_COMPARE_GE,
+    KEEL_COMPARE_LT,
+    KEEL_COMPARE_LE,
+    KEEL_COMPARE_LAST
+} keel_compare_t;
+
+/**
+ * Waits until the unsigned word of @a size (4 or 8) bytes at @a offset of the caller's own window compares so with @a value
+ * (word @a compare value), which a put or atomic of another rank in this phase brings about. What that rank put before it,
+ * with a flush or fence between, is there too. A program looks at its own memory inside a phase in no other way.
+ *
+ * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have
+ * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
+ * KEEL_ERR_ROLLED_BACK, when several ranks are away at once, when the dead rank issued atomics since the image or atomics were
+ * issued to it, and in the phase of the program's first wait (KEEL_PARAM_FLAG_WAITS).
+ * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size or comparison; KEEL_ERR_STATE in a program
+ *         that locks.
+ */
+KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,
+                                       uint64_t value);
+
+/**
+ * Takes the lock of @a rank's memory, all its windows [F 2.2]: exclusive. Until keel_unlock() the caller alone accesses
+ * that memory, by puts, gets and atomics, or for its own rank by loads and stores too. Several ranks may be locked at once; what
+ * order avoids deadlock is the program's affair. Blocks until the lock is free. Not from callbacks.
+ *
+ * A program that locks does so for every access, and does not call keel_gsync(): the two do not mix [F 3.1.2]. Window
+ * calls, keel_checkpoint() and keel_finalize() are collective in such a program too; nothing may be locked then.
+ *
+ * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
+ * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
+ * the job rolls back.
+ * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, or in a program that calls keel_gsync().
+ */
+KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
+/** Completes all accesses to @a rank and gives its lock up. KEEL_ERR_STATE when the caller does not hold it. */
+KEEL_API keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank);
+
+/**
+ * Begins a reading epoch: until keel_unlock_all() the caller may get from every rank and load from its own windows, together
+ * with other readers and without writers. Locks all ranks for reading, in the order of their numbers, so it takes its turn among
+ * writers that lock several ranks in that order too.
+ * @return KEEL_ERR_STATE: something is locked already, or in a program that calls keel_gsync().
+ */
+KEEL_API keel_status_t keel_lock_all(keel_context_h ctx);
+KEEL_API keel_status_t keel_unlock_all(keel_context_h ctx); /**< KEEL_ERR_STATE outside of a reading epoch */
+
+enum keel_gsync_flags {
+    /** All state is in windows and protected regions: a checkpoint may be taken here. The same on every rank. */
+    KEEL_GSYNC_SAFE = KEEL_BIT(0)
+};
+
+/** Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe. */
+KEEL_API keel_status_t keel_gsync(keel_context_h ctx, unsigned flags);
+
+/**
+ * Collective: a safe gsync with a coordinated checkpoint [F 6.1], then another that makes it the one in use. Should a
+ * death abort the checkpoint, the previous one stays, the call completes, and the next safe gsync takes a new one. The call
+ * takes none while one begun by KEEL_CKPT_INTERVAL is not complete, or when the image does not fit KEEL_CKPT_SIZE (a message
+ * says so); keel_stats() tells the generation in use.
+ */
+KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
+
+/* ---- statistics --------------------------------------------------------------------------------------- */
+
+typedef struct keel_stats {
+    uint64_t puts, gets, atomics, gsyncs; /**< calls */
+    uint64_t put_bytes, get_bytes;        /**< bytes */
+    uint64_t put_log_bytes, put_log_peak; /**< bytes held now, and at most */
+    uint64_t get_log_bytes, get_log_peak;
+    uint64_t log_overflows;                          /**< how often logging towards a target stopped */
+    uint64_t checkpoints, checkpoint_aborts;         /**< committed, and given up because of a death */
+    uint64_t checkpoint_bytes;                       /**< size of the newest image, bytes */
+    uint64_t checkpoint_copy_ns, checkpoint_safe_ns; /**< newest: program stopped, and until committed */
+    uint64_t generation; /**< gsync number of the newest committed image, 0: program start */
+    uint64_t deaths, recoveries, rollbacks;
+    uint64_t replayed_puts, replayed_gets; /**< records handed over to replacements; gets answered from records */
+    uint64_t rebuilt_bytes;                /**< image bytes rebuilt from the group by this process */
+    /** of this process's own recovery: start-up, agreement, rebuild, restore, replay; the last, re-arm, is 0: not measured */
+    uint64_t recovery_ns[6];
+    /** bytes of other members' images read to compute own parity, and those that were not because nothing had changed */
+    uint64_t parity_bytes, parity_spared_bytes;
+    uint64_t rollbacks_in_doubt; /**< those because of atomics that may or may not have taken effect */
+    uint64_t
+        differences; /**< how often a replacement's re-execution was not the one recorded, so that the job rolled back */
+    uint64_t locks;  /**< calls of keel_lock() and keel_lock_all() */
+    uint64_t replayed_sections; /**< records of critical sections replayed by this process as a replacement */
+    uint64_t device_hints;      /**< what network devices of the host announced after which a failure may follow */
+    uint64_t suspicions;        /**< how often this process found its neighbour silent for KEEL_HEARTBEAT_TIMEOUT */
+    uint64_t false_suspicions;  /**< of these, how often it was heard again before it was dead */
+    /** images that this process took because logs were full, of these taken into use, and what it asked others or itself for */
+    uint64_t demand_checkpoints, demand_committed, demands;
+    uint64_t demand_recoveries; /**< how often this process came back from such an image */
+    /** the newest share of parity, from the images being there on; bytes of buffers for it, at most (KEEL_CKPT_TRANSFER) */
+    uint64_t transfer_ns, transfer_peak_bytes;
+    uint64_t checkpoint_memory; /**< bytes of images and parity held now; at most KEEL_CKPT_SIZE */
+} keel_stats_t;
+
+KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* What the kernels share: clock, hash of memory, a death on request, and how options and errors are told. */
+#ifndef KEEL_KERNEL_H_
+#define KEEL_KERNEL_H_
+
+#include <keel/keel.h>
+
+/* Leaves the calling function with the status of @a _call when that is an error. */
+#define KERNEL_TRY(_call)                          \
+    do {                                           \
+        const keel_status_t try_status_ = (_call); \
+        if (try_status_ < 0) {                     \
+            return try_status_;                    \
+        }                                          \
+    } while (0)
+
+enum kernel_exit { KERNEL_EXIT_OK = 0, KERNEL_EXIT_WRONG = 1, KERNEL_EXIT_USAGE = 2, KERNEL_EXIT_KEEL = 3 };
+
+typedef enum { KERNEL_FORMAT_TEXT, KERNEL_FORMAT_JSON, KERNEL_FORMAT_CSV } kernel_format_t;
+
+/* "RANK@STEP.PHASE[:stop]": where a first life kills or stops itself, so that a test can choose the place. */
+typedef struct {
+    int is_set;
+    int signal;
+    unsigned long rank, step, phase;
+} kernel_death_t;
+
+double kernel_now_s(void); /* wall clock, so that a replacement on another machine goes on from its predecessor's */
+
+/* Continues @a hash (KERNEL_HASH_START at first) over @a bytes of memory. */
+#define KERNEL_HASH_START 0xcbf29ce484222325ull
+uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes);
+
+/* True in one process of the job; for messages before the process has a rank. */
+int kernel_is_speaker(void);
+/* Usage error: one line on stderr, by the speaker only; returns KERNEL_EXIT_USAGE. */
+int kernel_usage_error(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keel error: one line on stderr; returns KERNEL_EXIT_KEEL. */
+int kernel_keel_error(const char *program, const char *what, keel_status_t status);
+
+/* Parses a whole decimal number of at least @a min; 0 on success. */
+int kernel_parse_number(const char *text, unsigned long min, unsigned long *value_p);
+int kernel_parse_death(const char *text, kernel_death_t *death_p);
+
+/* Kills or stops this process when @a death names this place and this is the rank's first life. */
+void kernel_die_here(const kernel_death_t *death, keel_context_h ctx, unsigned long step, unsigned long phase);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * A rank's side. A record and its data go into the ring at the logger, then, behind a fence, the number of bytes written;
+ * when the ring is full one waits for the logger, which puts how much it has taken into the rank's window. Before a collective call
+ * a rank sends a marker, so that the logger takes part when all its ranks are there and does nothing else meanwhile.
+ */
+#include "ml.h"
+
+#include "../lib/kernel.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 4096 };
+
+/* A process is one rank of one job; --wrap leaves no place for a handle. */
+static struct {
+    keel_context_h ctx;
+    keel_win_h rings;
+    uint32_t loggers, logger; /* how many, and the own one */
+    uint64_t ring;            /* offset of the own ring there */
+    uint64_t written, sequence;
+    unsigned char small[sizeof(ml_record_t) + SMALL];
+} ml;
+
+static uint64_t taken(void)
+{
+    return __atomic_load_n((const uint64_t *)keel_win_base(ml.rings), __ATOMIC_ACQUIRE);
+}
+
+static keel_status_t publish(void)
+{
+    KERNEL_TRY(keel_fence(ml.ctx));
+    return __real_keel_put(ml.rings, ml.logger, ml.ring + offsetof(ml_ring_t, written), &ml.written, sizeof ml.written);
+}
+
+static keel_status_t append(const unsigned char *data, size_t length)
+{
+    while (length > 0) {
+        const uint64_t at = ml.written % ML_RING_BYTES, room = ML_RING_BYTES - (ml.written - taken());
+        size_t part = (length < ML_RING_BYTES - at) ? length : ML_RING_BYTES - at;
+
+        part = (part < room) ? part : room;
+        if (part == 0) {
+            KERNEL_TRY(publish());
+            KERNEL_TRY(__real_keel_flush(ml.ctx, ml.logger));
+            sched_yield();
+            continue;
+        }
+        KERNEL_TRY(__real_keel_put(ml.rings, ml.logger, ml.ring + offsetof(ml_ring_t, data) + at, data, part));
+        ml.written += part;
+        data += part;
+        length -= part;
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, const void *data, size_t length)
+{
+    const ml_record_t head = {
+        .kind = kind, .target = target, .sequence = ml.sequence++, .offset = offset, .length = length};
+
+    if (length <= SMALL) { /* as one put */
+        memcpy(ml.small, &head, sizeof head);
+        memcpy(ml.small + sizeof head, data, length);
+        KERNEL_TRY(append(ml.small, sizeof head + length));
+    } else {
+        KERNEL_TRY(append((const unsigned char *)&head, sizeof head));
+        KERNEL_TRY(append(data, length));
+    }
+    return publish();
+}
+
+static keel_status_t mark(ml_kind_t kind)
+{
+    KERNEL_TRY(record(kind, 0, 0, "", 0));
+    return __real_keel_flush(ml.ctx, ml.logger); /* the log is whole before the epoch closes */
+}
+
+/* ---- the calls ---- */
+
+static uint32_t loggers_wanted(uint32_t size)
+{
+    const char *text = getenv("ML_LOGGERS");
+    unsigned long loggers = 1;
+
+    if (((text != NULL) && (kernel_parse_number(text, 1, &loggers) != 0)) || (2 * loggers > size)) {
+        fprintf(stderr, "ml: ML_LOGGERS is to be 1 to half the ranks\n");
+        exit(KERNEL_EXIT_USAGE);
+    }
+    return (uint32_t)loggers;
+}
+
+keel_status_t __wrap_keel_init(const keel_params_t *params, keel_context_h *ctx_p)
+{
+    static const char *const env[] = {"KEEL_PROTECT=none", NULL};
+    keel_params_t own = {.field_mask = KEEL_PARAM_FIELD_ENV, .env = env};
+    uint32_t rank, size;
+    keel_status_t status;
+    size_t bytes;
+
+    if ((params != NULL) && (params->field_mask & KEEL_PARAM_FIELD_FLAGS)) {
+        own.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        own.flags = params->flags;
+    }
+    KERNEL_TRY(__real_keel_init(&own, ctx_p));
+    ml.ctx = *ctx_p;
+    rank = keel_rank(ml.ctx);
+    size = __real_keel_size(ml.ctx);
+    ml.loggers = loggers_wanted(size);
+    ml.logger = size - ml.loggers + rank % ml.loggers;
+    ml.ring = ml_ring_offset(rank, ml.loggers);
+    bytes = (rank < size - ml.loggers) ? sizeof(uint64_t) : ml_ring_offset(size - 1, ml.loggers) + sizeof(ml_ring_t);
+    KERNEL_TRY(__real_keel_win_alloc(ml.ctx, bytes, NULL, &ml.rings));
+    if (rank < size - ml.loggers) {
+        return KEEL_OK;
+    }
+    status = ml_logger_run(ml.ctx, ml.rings, ml.loggers);
+    exit((status == KEEL_OK) ? KERNEL_EXIT_OK : kernel_keel_error("ml", "logger", status));
+}
+
+keel_status_t __wrap_keel_finalize(keel_context_h ctx)
+{
+    KERNEL_TRY(mark(ML_END));
+    return __real_keel_finalize(ctx);
+}
+
+uint32_t __wrap_keel_size(keel_context_h ctx)
+{
+    return __real_keel_size(ctx) - ml.loggers;
+}
+
+keel_status_t __wrap_keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
+                                    keel_win_h *win_p)
+{
+    KERNEL_TRY(mark(ML_ALLOC));
+    return __real_keel_win_alloc(ctx, bytes, params, win_p);
+}
+
+keel_status_t __wrap_keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                                  const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    KERNEL_TRY(record(ML_PUT, rank, offset, buffer, length));
+    return __real_keel_put_nbx(win, rank, offset, buffer, length, params, req_p);
+}
+
+keel_status_t __wrap_keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+{
+    KERNEL_TRY(record(ML_PUT, rank, offset, buffer, length));
+    return __real_keel_put(win, rank, offset, buffer, length);
+}
+
+keel_status_t __wrap_keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
+{
+    KERNEL_TRY(__real_keel_get(win, rank, offset, buffer, length));
+    return record(ML_GET, rank, offset, buffer, length);
+}
+
+/* Blocking: what was read can be recorded only when it is there. */
+keel_status_t __wrap_keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                                  const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    (void)params; /* callbacks are for what does not complete at once */
+    if (req_p != NULL) {
+        *req_p = NULL;
+    }
+    return __wrap_keel_get(win, rank, offset, buffer, length);
+}
+
+keel_status_t __wrap_keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                                 uint64_t operand, uint64_t compare, void *result)
+{
+    uint64_t values[3] = {operand, compare, 0};
+
+    KERNEL_TRY(__real_keel_atomic(win, op, rank, offset, size, operand, compare, result));
+    if (result != NULL) {
+        memcpy(&values[2], result, size);
+    }
+    return record(ML_ATOMIC, rank, offset, values, sizeof values);
+}
+
+keel_status_t __wrap_keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                                     uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
+                                     keel_req_h *req_p)
+{
+    const uint64_t values[3] = {operand, compare, 0};
+
+    if (result != NULL) {
+        if (req_p != NULL) {
+            *req_p = NULL;
+        }
+        return __wrap_keel_atomic(win, op, rank, offset, size, operand, compare, result);
+    }
+    KERNEL_TRY(record(ML_ATOMIC, rank, offset, values, sizeof values));
+    return __real_keel_atomic_nbx(win, op, rank, offset, size, operand, compare, result, params, req_p);
+}
+
+keel_status_t __wrap_keel_flush(keel_context_h ctx, uint32_t rank)
+{
+    KERNEL_TRY(__real_keel_flush(ctx, ml.logger));
+    return __real_keel_flush(ctx, rank);
+}
+
+keel_status_t __wrap_keel_gsync(keel_context_h ctx, unsigned flags)
+{
+    KERNEL_TRY(mark(ML_GSYNC));
+    return __real_keel_gsync(ctx, flags);
+}
+
+/* Without protection there are none; its place in the program stays a gsync. */
+keel_status_t __wrap_keel_checkpoint(keel_context_h ctx)
+{
+    return __wrap_keel_gsync(ctx, KEEL_GSYNC_SAFE);
+}

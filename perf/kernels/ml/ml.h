@@ -1,0 +1,71 @@
+/*
+ * Message logging at extra processes, what the paper compares with [F 7.2]: a kernel linked with this library (see
+ * CMakeLists.txt) runs on all ranks but the last ML_LOGGERS, and every access that it makes is also sent to one of those, with
+ * its data, before the epoch closes. Keel is only the transport: its own protection is off. Nothing is ever replayed.
+ */
+#ifndef KEEL_KERNEL_ML_H_
+#define KEEL_KERNEL_ML_H_
+
+#include <keel/keel.h>
+
+/* What goes from a rank to its logger: a stream of records, each followed by its data. */
+typedef enum { ML_PUT, ML_GET, ML_ATOMIC, ML_GSYNC, ML_ALLOC, ML_END } ml_kind_t;
+
+typedef struct {
+    uint32_t kind, target;
+    uint64_t sequence, offset;
+    uint64_t length; /* of the data that follows, bytes */
+} ml_record_t;
+
+enum { ML_RING_BYTES = 4 << 20, ML_LOG_BYTES = 64 << 20 };
+
+/* At a logger, one for each of its ranks: the bytes written so far, then the ring that they are in. */
+typedef struct {
+    uint64_t written;
+    uint64_t reserved[7];
+    unsigned char data[ML_RING_BYTES];
+} ml_ring_t;
+
+/* The calls that --wrap redirects, and those behind them. */
+#define ML_WRAPS(_do)                                                                                                  \
+    _do(keel_status_t, keel_init, (const keel_params_t *params, keel_context_h *ctx_p))                                \
+        _do(keel_status_t, keel_finalize, (keel_context_h ctx)) _do(uint32_t, keel_size, (keel_context_h ctx))         \
+            _do(keel_status_t, keel_win_alloc,                                                                         \
+                (keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p))                \
+                _do(keel_status_t, keel_put_nbx,                                                                       \
+                    (keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,                \
+                     const keel_rma_params_t *params, keel_req_h *req_p))                                              \
+                    _do(keel_status_t, keel_put,                                                                       \
+                        (keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length))           \
+                        _do(keel_status_t, keel_get_nbx,                                                               \
+                            (keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,              \
+                             const keel_rma_params_t *params, keel_req_h *req_p))                                      \
+                            _do(keel_status_t, keel_get,                                                               \
+                                (keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length))         \
+                                _do(keel_status_t, keel_atomic_nbx,                                                    \
+                                    (keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size, \
+                                     uint64_t operand, uint64_t compare, void *result,                                 \
+                                     const keel_rma_params_t *params, keel_req_h *req_p))                              \
+                                    _do(keel_status_t, keel_atomic,                                                    \
+                                        (keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset,          \
+                                         size_t size, uint64_t operand, uint64_t compare, void *result))               \
+                                        _do(keel_status_t, keel_flush, (keel_context_h ctx, uint32_t rank))            \
+                                            _do(keel_status_t, keel_gsync, (keel_context_h ctx, unsigned flags))       \
+                                                _do(keel_status_t, keel_checkpoint, (keel_context_h ctx))
+
+#define ML_DECLARE(_type, _name, _args) \
+    _type __wrap_##_name _args;         \
+    _type __real_##_name _args;
+ML_WRAPS(ML_DECLARE)
+#undef ML_DECLARE
+
+/* The logger's life: takes part in what is collective when its ranks do, until they end. */
+keel_status_t ml_logger_run(keel_context_h ctx, keel_win_h rings, uint32_t loggers);
+
+/* The ring of @a rank at its logger. */
+static inline uint64_t ml_ring_offset(uint32_t rank, uint32_t loggers)
+{
+    return rank / loggers * sizeof(ml_ring_t);
+}
+
+#endif

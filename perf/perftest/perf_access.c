@@ -1,0 +1,326 @@
+/*
+ * Accesses, flushes and gsyncs. A round is some pairs of blocks, one by Keel and one by what it is compared with, and
+ * gives one ratio, of the medians of its blocks. Logs are emptied by checkpoints between blocks, which are not timed.
+ */
+#include "perf_access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf_block.h"
+#include "perf_report.h"
+
+#define PAIRS_MIN       5u         /* blocks of a side a round, at least */
+#define SAMPLE_NS       5000.0     /* about how long a sample takes, at least: reading the clock takes 25 ns */
+#define GETS_LOGGED     (4u << 20) /* bytes between two checkpoints: a target has KEEL_GETLOG_SIZE for all */
+#define WAKING_MAX      65536u     /* bytes of an access that is not timed */
+#define RECORD_BYTES    64u        /* of a log, and its share of all else, at most */
+#define RANDOM_COUNT    1024u      /* targets drawn */
+#define BLOCK_PAIRS_MAX 4096u
+
+typedef struct schedule {
+    unsigned long block, pairs; /* accesses a block; blocks of a side a round */
+    unsigned long ckpt_every;   /* pairs between two checkpoints */
+} schedule_t;
+
+/* ---- who accesses whom ---- */
+
+static uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void targets_all(perf_run_t *run)
+{
+    for (uint32_t i = 1; i < run->size; i++) {
+        run->targets[run->target_count++] = (run->rank + i) % run->size;
+    }
+}
+
+static void targets_random(perf_run_t *run)
+{
+    uint64_t state = (run->test->seed + 1) * 0x9e3779b97f4a7c15ull + run->rank;
+
+    for (unsigned i = 0; i < RANDOM_COUNT; i++) {
+        run->targets[run->target_count++] =
+            (uint32_t)((run->rank + 1 + random_next(&state) % (run->size - 1)) % run->size);
+    }
+}
+
+static keel_status_t targets_choose(perf_run_t *run)
+{
+    const perf_pattern_t pattern = run->test->pattern;
+    const int is_collective = (perf_kind(run->test)->flags & PERF_IS_COLLECTIVE) != 0;
+
+    run->initiators = (is_collective || pattern >= PERF_ALL) ? run->size : 1;
+    run->is_initiator = (run->rank < run->initiators);
+    run->target_count = run->next = 0;
+    if (run->size < 2) {
+        fprintf(stderr, "keel_perftest: %s needs two ranks\n", run->test->name);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    run->targets = malloc((run->size + RANDOM_COUNT) * sizeof *run->targets);
+    if (run->targets == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    switch (pattern) {
+    case PERF_RANDOM:
+        targets_random(run);
+        break;
+    case PERF_NEIGHBOURS:
+        run->targets[run->target_count++] = (run->rank + 1) % run->size;
+        if (run->size > 2) {
+            run->targets[run->target_count++] = (run->rank + run->size - 1) % run->size;
+        }
+        break;
+    case PERF_ONE:
+        run->targets[run->target_count++] = (run->rank + 1) % run->size;
+        break;
+    default:
+        targets_all(run);
+    }
+    return KEEL_OK;
+}
+
+/* ---- how much between two checkpoints ---- */
+
+static void schedule_make(perf_test_t *test, unsigned long log_bytes, schedule_t *schedule)
+{
+    const unsigned flags = perf_kind(test)->flags;
+    const unsigned long record = ((flags & PERF_IS_COLLECTIVE) || test->id == PERF_FLUSH) ? 0
+                                 : (flags & PERF_IS_ATOMIC)                               ? RECORD_BYTES
+                                                                                          : test->size + RECORD_BYTES;
+    const unsigned long per_round = (test->iterations + test->rounds - 1) / test->rounds;
+    unsigned long most = BLOCK_PAIRS_MAX * PAIRS_MIN * 1024ul;
+
+    if ((flags & (PERF_IS_GET | PERF_IS_ATOMIC)) && log_bytes > GETS_LOGGED) {
+        log_bytes = GETS_LOGGED;
+    }
+    if (record > 0) {
+        most = log_bytes / record / 2; /* the half: a few accesses before a block are not timed */
+        most += (most == 0);
+    }
+    if (test->outstanding > most) {
+        test->outstanding = most;
+    }
+    most -= most % test->outstanding;
+    schedule->block = (per_round + PAIRS_MIN - 1) / PAIRS_MIN;
+    schedule->block += test->outstanding - 1;
+    schedule->block -= schedule->block % test->outstanding;
+    if (schedule->block > most) {
+        schedule->block = most;
+    }
+    schedule->pairs = (per_round + schedule->block - 1) / schedule->block;
+    schedule->pairs = (schedule->pairs < PAIRS_MIN) ? PAIRS_MIN : schedule->pairs;
+    schedule->pairs = (schedule->pairs > BLOCK_PAIRS_MAX) ? BLOCK_PAIRS_MAX : schedule->pairs;
+    schedule->ckpt_every = most / schedule->block;
+    if (test->warmup > most) {
+        test->warmup = most;
+    }
+    test->warmup -= test->warmup % test->outstanding;
+}
+
+/* ---- a block ---- */
+
+static void sample_add(perf_run_t *run, unsigned side, double ns)
+{
+    run->samples[side][run->sampled[side]++ % PERF_SAMPLES_MAX] = ns;
+}
+
+/* by an initiator; @a ns_p: of an access. What comes before is not timed: it wakes the target. */
+static keel_status_t block_time(perf_run_t *run, unsigned side, perf_block_t block, unsigned long count, double *ns_p)
+{
+    const unsigned long chunk = (run->chunk[side] < count) ? run->chunk[side] : count;
+    uint64_t begun, last, now;
+
+    if (run->test->size <= WAKING_MAX) {
+        PERF_TRY(block(run, run->test->outstanding));
+    }
+    begun = last = perf_now_ns();
+    for (unsigned long done = 0; done < count; done += chunk) {
+        const unsigned long some = (count - done < chunk) ? count - done : chunk;
+
+        PERF_TRY(block(run, some));
+        now = perf_now_ns();
+        if (some == chunk) {
+            sample_add(run, side, (double)(now - last) / (double)chunk);
+        }
+        last = now;
+    }
+    *ns_p = (double)(last - begun) / (double)count;
+    return KEEL_OK;
+}
+
+/* all ranks; the others wait while initiators work */
+static keel_status_t block_run(perf_run_t *run, unsigned side, perf_block_t block, unsigned long count, double *ns_p)
+{
+    const int is_raw = (side == 1 && run->test->peer == PERF_PEER_UCX);
+
+    if (run->is_initiator) {
+        PERF_TRY(block_time(run, side, block, count, ns_p));
+    }
+    return perf_run_sync(run, is_raw);
+}
+
+/* a checkpoint; by the gsync after it everybody has come out of it, and has trimmed what others log there */
+static keel_status_t logs_empty(perf_run_t *run)
+{
+    PERF_TRY(keel_checkpoint(run->ctx));
+    return keel_gsync(run->ctx, 0);
+}
+
+static keel_status_t warm_up(perf_run_t *run, unsigned side, perf_block_t block)
+{
+    const unsigned long outstanding = run->test->outstanding;
+    double ns = 0;
+
+    run->chunk[side] = outstanding;
+    if (run->test->warmup > 0) {
+        PERF_TRY(block_run(run, side, block, run->test->warmup, &ns));
+        PERF_TRY(logs_empty(run));
+    }
+    PERF_TRY(block_run(run, side, block, outstanding, &ns));
+    if (ns > 0 && ns * (double)outstanding < SAMPLE_NS) {
+        run->chunk[side] = outstanding * (unsigned long)(SAMPLE_NS / (ns * (double)outstanding) + 1);
+    }
+    run->sampled[side] = 0;
+    return logs_empty(run);
+}
+
+/* ---- rounds ---- */
+
+static void side_add(perf_side_t *side, unsigned long round, double *blocks, unsigned long count)
+{
+    double sum = 0;
+
+    for (unsigned long i = 0; i < count; i++) {
+        sum += blocks[i];
+    }
+    side->average = sum / (double)count;
+    side->overall += side->average;
+    side->rounds[round] = perf_percentile(blocks, count, 50);
+}
+
+static keel_status_t rounds_run(perf_run_t *run, const schedule_t *schedule, const perf_block_t *blocks,
+                                perf_result_t *result)
+{
+    static double times[2][BLOCK_PAIRS_MAX];
+    unsigned long since = 0;
+
+    for (unsigned long round = 0; round < run->test->rounds; round++) {
+        for (unsigned long p = 0; p < schedule->pairs; p++, since++) {
+            if (since == schedule->ckpt_every) {
+                PERF_TRY(logs_empty(run));
+                since = 0;
+            }
+            PERF_TRY(block_run(run, 0, blocks[0], schedule->block, &times[0][p]));
+            if (blocks[1] != NULL) {
+                PERF_TRY(block_run(run, 1, blocks[1], schedule->block, &times[1][p]));
+            }
+        }
+        side_add(&result->keel, round, times[0], schedule->pairs);
+        side_add(&result->peer, round, times[1], schedule->pairs);
+        result->iterations += schedule->pairs * schedule->block;
+        perf_report_stage(run, result, round);
+    }
+    result->keel.overall /= (double)run->test->rounds;
+    result->peer.overall /= (double)run->test->rounds;
+    return KEEL_OK;
+}
+
+static keel_status_t measure(perf_run_t *run, const schedule_t *schedule, perf_result_t *result)
+{
+    const perf_block_t blocks[2] = {perf_block_keel(run->test), perf_block_peer(run->test)};
+
+    for (unsigned side = 0; side < 2 && blocks[side] != NULL; side++) {
+        PERF_TRY(warm_up(run, side, blocks[side]));
+    }
+    PERF_TRY(rounds_run(run, schedule, blocks, result));
+    for (unsigned side = 0; side < 2; side++) {
+        const size_t count = run->sampled[side] < PERF_SAMPLES_MAX ? run->sampled[side] : PERF_SAMPLES_MAX;
+
+        (side == 0 ? &result->keel : &result->peer)->percentile =
+            perf_percentile(run->samples[side], count, run->test->percentile);
+    }
+    return KEEL_OK;
+}
+
+/* ---- what a test needs ---- */
+
+static keel_status_t memory_make(perf_run_t *run, size_t stride)
+{
+    run->source = aligned_alloc(64, stride);
+    run->samples[0] = malloc(PERF_SAMPLES_MAX * sizeof(double));
+    run->samples[1] = malloc(PERF_SAMPLES_MAX * sizeof(double));
+    if (run->source == NULL || run->samples[0] == NULL || run->samples[1] == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memset(run->source, 1, stride);
+    memset(run->samples[0], 0, PERF_SAMPLES_MAX * sizeof(double)); /* faulted in before anything is timed */
+    memset(run->samples[1], 0, PERF_SAMPLES_MAX * sizeof(double));
+    if (run->test->peer == PERF_PEER_STORES) {
+        run->store_at = 0;
+        run->store_bytes = run->plan->log_bytes > stride ? run->plan->log_bytes & ~(size_t)63 : stride;
+        run->store = aligned_alloc(64, run->store_bytes);
+        if (run->store == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        memset(run->store, 0, run->store_bytes);
+    }
+    return KEEL_OK;
+}
+
+static void memory_release(perf_run_t *run)
+{
+    free(run->source);
+    free(run->samples[0]);
+    free(run->samples[1]);
+    free(run->store);
+    free(run->targets);
+    run->source = run->store = NULL;
+    run->samples[0] = run->samples[1] = NULL;
+    run->targets = NULL;
+}
+
+static keel_status_t overflows_check(perf_run_t *run)
+{
+    keel_stats_t stats;
+
+    PERF_TRY(keel_stats(run->ctx, &stats));
+    if (stats.log_overflows > run->overflows) {
+        fprintf(stderr,
+                "keel_perftest: %s: a log was full: a smaller --log-bytes, or larger KEEL_OPLOG_SIZE and "
+                "KEEL_GETLOG_SIZE\n",
+                run->test->name);
+        return KEEL_ERR_BUDGET;
+    }
+    return KEEL_OK;
+}
+
+keel_status_t perf_access_run(perf_run_t *run, perf_test_t *test, perf_result_t *result)
+{
+    const size_t stride = (test->size + 63) & ~(size_t)63;
+    schedule_t schedule;
+
+    run->test = test;
+    schedule_make(test, run->plan->log_bytes, &schedule);
+    PERF_TRY(targets_choose(run));
+    PERF_TRY(memory_make(run, stride));
+    run->offset = (run->initiators > 1) ? run->rank * stride : 0;
+    PERF_TRY(keel_win_alloc(run->ctx, stride * run->initiators, NULL, &run->data));
+    if (test->peer == PERF_PEER_UCX) {
+        PERF_TRY(perf_run_raw_open(run, stride * run->initiators));
+    }
+    PERF_TRY(measure(run, &schedule, result));
+    PERF_TRY(overflows_check(run));
+    if (test->peer == PERF_PEER_UCX) {
+        PERF_TRY(perf_run_raw_close(run));
+    }
+    PERF_TRY(keel_win_free(run->data));
+    memory_release(run);
+    return KEEL_OK;
+}

@@ -1,0 +1,60 @@
+/* The tests there are, and what makes a plan sane. */
+#include "perf_plan.h"
+
+#include <string.h>
+
+enum { UCX = 1 << PERF_PEER_UCX, STORES = 1 << PERF_PEER_STORES, MEMCPY = 1 << PERF_PEER_MEMCPY };
+
+const perf_kind_t perf_kinds[PERF_KINDS] = {
+    {PERF_PUT_LAT, "put_lat", "put with its flush", PERF_IS_LATENCY | PERF_IS_PUT, UCX | STORES, 8, 1},
+    {PERF_PUT_BW, "put_bw", "puts, -O of them a flush: bandwidth", PERF_IS_PUT, UCX | STORES, 65536, 64},
+    {PERF_PUT_MR, "put_mr", "puts, -O of them a flush: message rate", PERF_IS_PUT, UCX | STORES, 8, 64},
+    {PERF_GET_LAT, "get_lat", "blocking get, -O of them a flush", PERF_IS_LATENCY | PERF_IS_GET, UCX, 8, 16},
+    {PERF_GET_BW, "get_bw", "gets, -O of them a flush", PERF_IS_GET, UCX, 65536, 64},
+    {PERF_ADD, "add", "atomic add without result, -O of them a flush", PERF_IS_ATOMIC, UCX, 8, 64},
+    {PERF_FADD, "fadd", "blocking fetch-and-add, -O of them a flush", PERF_IS_ATOMIC, UCX, 8, 64},
+    {PERF_CSWAP, "cswap", "blocking compare-and-swap, -O of them a flush", PERF_IS_ATOMIC, UCX, 8, 64},
+    {PERF_FLUSH, "flush", "flush with nothing to complete", PERF_IS_LATENCY, UCX, 8, 1},
+    {PERF_GSYNC, "gsync", "gsync of all ranks", PERF_IS_LATENCY | PERF_IS_COLLECTIVE, 0, 8, 1},
+    {PERF_CKPT, "ckpt", "coordinated checkpoint of -s bytes a rank", PERF_IS_LATENCY | PERF_IS_COLLECTIVE, MEMCPY,
+     16u << 20, 1},
+    {PERF_RESTORE, "restore", "SIGKILL of the last rank to its replacement at work; needs keelrun",
+     PERF_IS_LATENCY | PERF_IS_COLLECTIVE | PERF_IS_ALONE, 0, 16u << 20, 1},
+};
+
+const char *const perf_pattern_names[PERF_PATTERNS] = {"one", "star", "all", "random", "neighbours"};
+
+const char *perf_pattern_name(perf_pattern_t pattern)
+{
+    return perf_pattern_names[pattern];
+}
+
+const char *perf_peer_name(perf_peer_t peer)
+{
+    static const char *const names[PERF_PEERS] = {"none", "UCX", "stores", "memcpy"};
+
+    return names[peer];
+}
+
+static int test_is_sane(const perf_test_t *test)
+{
+    return (unsigned)test->id < PERF_KINDS && memchr(test->name, '\0', sizeof test->name) != NULL && test->size > 0 &&
+           test->size <= 1ul << 40 && test->iterations > 0 && test->outstanding > 0 && test->rounds > 0 &&
+           test->rounds <= PERF_ROUNDS_MAX && (unsigned)test->pattern < PERF_PATTERNS &&
+           (unsigned)test->peer < PERF_PEERS && test->changed <= 100;
+}
+
+int perf_plan_is_sane(const perf_plan_t *plan)
+{
+    if (plan->count == 0 || plan->count > PERF_TESTS_MAX || (unsigned)plan->lane >= PERF_LANES ||
+        plan->log_bytes == 0 || memchr(plan->protect, '\0', sizeof plan->protect) == NULL ||
+        memchr(plan->ucx_option, '\0', sizeof plan->ucx_option) == NULL) {
+        return 0;
+    }
+    for (unsigned t = 0; t < plan->count; t++) {
+        if (!test_is_sane(&plan->tests[t])) {
+            return 0;
+        }
+    }
+    return 1;
+}

@@ -1,0 +1,96 @@
+/* What keel_perftest is to do: options of the run, and the tests, from the command line or batch files. */
+#ifndef KEEL_PERF_PLAN_H_
+#define KEEL_PERF_PLAN_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PERF_TESTS_MAX  200 /* a job makes one window a test, and at most 248 */
+#define PERF_ROUNDS_MAX 64
+#define PERF_NAME_MAX   48
+
+typedef enum {
+    PERF_PUT_LAT,
+    PERF_PUT_BW,
+    PERF_PUT_MR,
+    PERF_GET_LAT,
+    PERF_GET_BW,
+    PERF_ADD,
+    PERF_FADD,
+    PERF_CSWAP,
+    PERF_FLUSH,
+    PERF_GSYNC,
+    PERF_CKPT,
+    PERF_RESTORE,
+    PERF_KINDS
+} perf_kind_id_t;
+
+typedef enum { PERF_ONE, PERF_STAR, PERF_ALL, PERF_RANDOM, PERF_NEIGHBOURS, PERF_PATTERNS } perf_pattern_t;
+typedef enum { PERF_PEER_NONE, PERF_PEER_UCX, PERF_PEER_STORES, PERF_PEER_MEMCPY, PERF_PEERS } perf_peer_t;
+typedef enum { PERF_LANE_AUTO, PERF_LANE_SHM, PERF_LANE_TCP, PERF_LANES } perf_lane_t;
+typedef enum { PERF_TEXT, PERF_CSV } perf_format_t;
+
+enum perf_kind_flags {
+    PERF_IS_LATENCY = 1 << 0,    /* one access a flush; compared by time, not by rate */
+    PERF_IS_COLLECTIVE = 1 << 1, /* all ranks call it together: no pattern */
+    PERF_IS_PUT = 1 << 2,        /* moves data that the caller logs */
+    PERF_IS_GET = 1 << 3,        /* moves data that is logged at the target */
+    PERF_IS_ATOMIC = 1 << 4,
+    PERF_IS_ALONE = 1 << 5 /* the only test of its run */
+};
+
+typedef struct perf_kind {
+    perf_kind_id_t id;
+    const char *name, *describe;
+    unsigned flags;
+    unsigned peers; /* bits of perf_peer_t that it can be compared with */
+    size_t size;    /* default, bytes */
+    unsigned long outstanding;
+} perf_kind_t;
+
+/* one test; no pointers: a client sends it to its server */
+typedef struct perf_test {
+    char name[PERF_NAME_MAX]; /* of the batch file's line, else the kind's */
+    perf_kind_id_t id;
+    size_t size;
+    unsigned long iterations, warmup, outstanding, rounds;
+    double percentile;
+    perf_pattern_t pattern;
+    perf_peer_t peer;
+    uint64_t seed;
+    unsigned long changed; /* ckpt: percent of the memory that changes in between */
+    unsigned long replay;  /* restore: gsyncs between image and death */
+} perf_test_t;
+
+typedef struct perf_plan {
+    char host[256]; /* empty: server, or under a launcher */
+    unsigned port;
+    char protect[8]; /* as KEEL_PROTECT; empty: what the environment says */
+    perf_lane_t lane;
+    perf_format_t format;
+    int is_final_only, is_batch;
+    unsigned long log_bytes; /* of a process's logs between two checkpoints */
+    char ucx_option[64];     /* NAME=VALUE for raw UCX alone */
+    unsigned count;
+    perf_test_t tests[PERF_TESTS_MAX];
+} perf_plan_t;
+
+extern const perf_kind_t perf_kinds[PERF_KINDS];
+static inline const perf_kind_t *perf_kind(const perf_test_t *test)
+{
+    return &perf_kinds[test->id];
+}
+
+extern const char *const perf_pattern_names[PERF_PATTERNS];
+const char *perf_pattern_name(perf_pattern_t pattern);
+const char *perf_peer_name(perf_peer_t peer); /* as the results show it */
+
+/* -1 to go on, else the exit status; complains on stderr when @a is_speaker */
+int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan);
+/* whether what a client sent is a plan that perf_plan_parse() could have made */
+int perf_plan_is_sane(const perf_plan_t *plan);
+
+void perf_help_print(void);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * A job under measurement. Steps: an initiator that is done with one puts its number to everybody and goes on when all
+ * initiators' numbers are there; the others only wait, so a target does nothing for Keel's accesses but what its
+ * service thread does, and nothing but progress for raw UCX's.
+ */
+#include "perf_run.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transports/table.h"
+
+#define NAP_NS 50000 /* of who waits while others measure */
+
+uint64_t perf_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double perf_percentile(double *values, size_t count, double rank)
+{
+    size_t at;
+
+    if (count == 0) {
+        return 0;
+    }
+    qsort(values, count, sizeof *values, compare_doubles);
+    at = (size_t)(rank / 100 * (double)count);
+    return values[at < count ? at : count - 1];
+}
+
+void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count)
+{
+    snprintf(part->name, sizeof part->name, "%s", name);
+    for (unsigned q = 0; q < 3; q++) {
+        part->ms[q] = perf_percentile(ns, count, 25.0 * (q + 1)) * 1e-6;
+    }
+}
+
+/* ---- the job ---- */
+
+/* marks; at every rank the cards; at rank 0 the results */
+static size_t cards_at(const perf_run_t *run)
+{
+    return run->size * sizeof(uint64_t);
+}
+
+static size_t results_at(const perf_run_t *run)
+{
+    return cards_at(run) + (size_t)run->size * RAW_UCP_CARD;
+}
+
+static keel_status_t context_open(perf_run_t *run)
+{
+    const keel_drivers_t drivers = {.transport = keel_transport_table(0), .runtime = &perf_pair_ops, .arg = run->pair};
+    char protect[32], lane[32];
+    const char *env[3] = {NULL};
+    unsigned count = 0;
+    keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV, .env = env};
+
+    if (run->plan->protect[0] != '\0') {
+        snprintf(protect, sizeof protect, "KEEL_PROTECT=%s", run->plan->protect);
+        env[count++] = protect;
+    }
+    if (run->plan->lane != PERF_LANE_AUTO) {
+        snprintf(lane, sizeof lane, "KEEL_LANES=%s", run->plan->lane == PERF_LANE_SHM ? "direct" : "served");
+        env[count++] = lane;
+    }
+    if (run->pair != NULL) {
+        params.field_mask |= KEEL_PARAM_FIELD_DRIVERS;
+        params.drivers = &drivers;
+    }
+    return keel_init(&params, &run->ctx);
+}
+
+/* whether all ranks run on one host, as raw UCX has to know: by their names */
+static keel_status_t hosts_compare(perf_run_t *run)
+{
+    const char *lanes = getenv("KEEL_LANES");
+    char name[64] = {0}, *names;
+
+    gethostname(name, sizeof name - 1);
+    for (uint32_t r = 0; r < run->size; r++) { /* into the cards, which nobody needs yet */
+        if (r != run->rank) {
+            PERF_TRY(keel_put(run->marks, r, cards_at(run) + (size_t)run->rank * RAW_UCP_CARD, name, sizeof name));
+        }
+    }
+    PERF_TRY(keel_gsync(run->ctx, 0));
+    names = (char *)keel_win_base(run->marks) + cards_at(run);
+    run->is_shm = 1;
+    for (uint32_t r = 0; r < run->size; r++) {
+        run->is_shm &= (r == run->rank || memcmp(names + (size_t)r * RAW_UCP_CARD, name, sizeof name) == 0);
+    }
+    if (run->plan->lane == PERF_LANE_TCP ||
+        (run->plan->lane == PERF_LANE_AUTO && lanes != NULL && !strcmp(lanes, "served"))) {
+        run->is_shm = 0;
+    }
+    return keel_gsync(run->ctx, 0);
+}
+
+keel_status_t perf_run_open(perf_run_t *run, int is_bare)
+{
+    PERF_TRY(context_open(run));
+    run->rank = keel_rank(run->ctx);
+    run->size = keel_size(run->ctx);
+    if (is_bare) {
+        return KEEL_OK; /* windows of its own: a replacement makes them again in the same order */
+    }
+    PERF_TRY(keel_win_alloc(run->ctx, results_at(run) + (run->rank == 0 ? run->size * sizeof(perf_result_t) : 0), NULL,
+                            &run->marks));
+    return hosts_compare(run);
+}
+
+/* ---- steps ---- */
+
+static int all_are_there(const perf_run_t *run)
+{
+    const uint64_t *marks = keel_win_base(run->marks);
+
+    for (uint32_t r = 0; r < run->initiators; r++) {
+        if (r != run->rank && __atomic_load_n(&marks[r], __ATOMIC_ACQUIRE) < run->mark) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t perf_run_sync(perf_run_t *run, int is_raw)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+
+    run->mark++;
+    if (run->is_initiator) {
+        for (uint32_t r = 0; r < run->size; r++) {
+            if (r != run->rank) {
+                PERF_TRY(keel_put(run->marks, r, run->rank * sizeof run->mark, &run->mark, sizeof run->mark));
+            }
+        }
+        PERF_TRY(keel_flush_all(run->ctx));
+    }
+    for (unsigned i = 1; !all_are_there(run); i++) {
+        if (is_raw && run->raw.worker != NULL) {
+            ucp_worker_progress(run->raw.worker);
+        }
+        if (!is_raw || run->is_shm) { /* over tcp raw UCX's targets have to be awake */
+            PERF_TRY(keel_progress(run->ctx));
+            nanosleep(&nap, NULL);
+        } else if (i % 64 == 0) {
+            PERF_TRY(keel_progress(run->ctx));
+            if (run->size > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)) {
+                sched_yield(); /* on cores of their own they spin, as those of ucx_perftest do */
+            }
+        }
+    }
+    return KEEL_OK;
+}
+
+keel_status_t perf_run_gather(perf_run_t *run, const perf_result_t *own, const perf_result_t **all_p)
+{
+    char *results = (char *)keel_win_base(run->marks) + results_at(run);
+
+    if (run->rank != 0 && run->is_initiator) {
+        PERF_TRY(keel_put(run->marks, 0, results_at(run) + run->rank * sizeof *own, own, sizeof *own));
+    } else if (run->rank == 0) {
+        memcpy(results, own, sizeof *own);
+    }
+    *all_p = (run->rank == 0) ? (const perf_result_t *)results : NULL;
+    return keel_gsync(run->ctx, 0);
+}
+
+/* ---- raw UCX ---- */
+
+static keel_status_t raw_connect(perf_run_t *run)
+{
+    const char *cards = (const char *)keel_win_base(run->marks) + cards_at(run);
+
+    for (unsigned t = 0; t < run->target_count; t++) {
+        const uint32_t target = run->targets[t];
+
+        if (run->raw.targets[target].ep == NULL &&
+            (raw_ucp_connect(&run->raw, target, cards + (size_t)target * RAW_UCP_CARD) != 0 ||
+             raw_ucp_put_nbx(&run->raw, target, run->source, 8, run->offset) != 0 ||
+             raw_ucp_flush(&run->raw, target) != 0)) {
+            return KEEL_ERR_TRANSPORT;
+        }
+    }
+    return KEEL_OK;
+}
+
+keel_status_t perf_run_raw_open(perf_run_t *run, size_t bytes)
+{
+    char card[RAW_UCP_CARD];
+
+    if (raw_ucp_open(&run->raw, run->is_shm ? "posix" : "tcp", run->plan->ucx_option, bytes, run->size) != 0 ||
+        raw_ucp_card(&run->raw, card) != 0) {
+        return KEEL_ERR_TRANSPORT;
+    }
+    for (uint32_t r = 0; r < run->initiators; r++) {
+        if (r != run->rank) {
+            PERF_TRY(keel_put(run->marks, r, cards_at(run) + (size_t)run->rank * sizeof card, card, sizeof card));
+        }
+    }
+    PERF_TRY(keel_gsync(run->ctx, 0));
+    if (run->is_initiator) {
+        PERF_TRY(raw_connect(run));
+    }
+    return perf_run_sync(run, 1);
+}
+
+keel_status_t perf_run_raw_close(perf_run_t *run)
+{
+    if (run->is_initiator) {
+        raw_ucp_disconnect(&run->raw);
+    }
+    PERF_TRY(perf_run_sync(run, 1));
+    raw_ucp_close(&run->raw);
+    memset(&run->raw, 0, sizeof run->raw);
+    return KEEL_OK;
+}

@@ -1,0 +1,88 @@
+/* A job under measurement: its context, who takes part in a test, and how all keep in step. */
+#ifndef KEEL_PERF_RUN_H_
+#define KEEL_PERF_RUN_H_
+
+#include <keel/keel.h>
+
+#include "pair.h"
+#include "perf_plan.h"
+#include "raw_ucp.h"
+
+#define PERF_PARTS       7
+#define PERF_PART_NAME   16
+#define PERF_SAMPLES_MAX 16384u /* kept of a side; later ones replace the earliest */
+
+/* ns an access of one side (Keel, or what it is compared with) */
+typedef struct perf_side {
+    double rounds[PERF_ROUNDS_MAX];      /* median of each round's blocks */
+    double percentile, average, overall; /* ns; average: of the last round */
+} perf_side_t;
+
+/* a part of the time; ms, quartiles */
+typedef struct perf_part {
+    char name[PERF_PART_NAME]; /* empty: no more */
+    double ms[3];
+} perf_part_t;
+
+/* what one rank measured */
+typedef struct perf_result {
+    uint64_t iterations; /* of each side; 0: it only was a target */
+    perf_side_t keel, peer;
+    perf_part_t parts[PERF_PARTS]; /* ckpt, restore: rank 0's */
+} perf_result_t;
+
+typedef struct perf_run {
+    const perf_plan_t *plan;
+    perf_pair_t *pair; /* NULL: under a launcher */
+    keel_context_h ctx;
+    uint64_t main_ns; /* when main() began */
+    uint32_t rank, size;
+    keel_win_h marks;   /* how far each initiator has come; behind them, at rank 0, results, and the cards of raw UCX */
+    uint64_t mark;      /* number of the step all are in */
+    int is_shm;         /* every rank can be reached by loads and stores */
+    uint64_t overflows; /* of logs, so far */
+    uint64_t stage_ns;  /* when the last line was printed */
+
+    /* of the test that runs */
+    const perf_test_t *test;
+    keel_win_h data;
+    raw_ucp_t raw;
+    int is_initiator;
+    uint32_t *targets; /* in turn */
+    unsigned target_count, next;
+    uint32_t initiators; /* ranks below this one issue */
+    uint64_t offset;     /* of the window, where this rank writes */
+    char *source;
+    char *store; /* --vs stores: where they go, a ring */
+    size_t store_bytes, store_at;
+    double *samples[2]; /* of Keel, and of the peer */
+    unsigned long sampled[2];
+    unsigned long chunk[2]; /* accesses a sample */
+} perf_run_t;
+
+/* Leaves the calling function with the status of @a _call when that is an error. */
+#define PERF_TRY(_call)                            \
+    do {                                           \
+        const keel_status_t try_status_ = (_call); \
+        if (try_status_ < 0) {                     \
+            return try_status_;                    \
+        }                                          \
+    } while (0)
+
+uint64_t perf_now_ns(void);
+/* the value below which @a rank percent of the values lie; sorts them */
+double perf_percentile(double *values, size_t count, double rank);
+/* names a part and gives it the quartiles of ns; sorts them */
+void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count);
+
+/* joins the job; the context and, unless the test is @a bare, the marks */
+keel_status_t perf_run_open(perf_run_t *run, int is_bare);
+/* all ranks come to the same step. @a is_raw: meanwhile raw UCX makes progress at those who wait. */
+keel_status_t perf_run_sync(perf_run_t *run, int is_raw);
+/* every initiator's result at rank 0, in the order of ranks; elsewhere NULL */
+keel_status_t perf_run_gather(perf_run_t *run, const perf_result_t *own, const perf_result_t **all_p);
+/* raw UCX with @a bytes of memory at each rank, connected to the targets */
+keel_status_t perf_run_raw_open(perf_run_t *run, size_t bytes);
+keel_status_t perf_run_raw_close(perf_run_t *run);
+
+#endif

@@ -1,0 +1,176 @@
+/* Raw UCX: opening, meeting, closing. */
+#include "raw_ucp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct raw_card {
+    uint64_t base;
+    uint32_t address_len, rkey_len;
+    uint8_t bytes[RAW_UCP_CARD - 16]; /* address, rkey */
+} raw_card_t;
+_Static_assert(sizeof(raw_card_t) == RAW_UCP_CARD, "a card");
+
+static int raw_failed(const char *what, ucs_status_t status)
+{
+    fprintf(stderr, "keel_perftest: raw UCX, %s: %s\n", what, ucs_status_string(status));
+    return -1;
+}
+
+/* one option of the caller's, for these contexts alone */
+static ucs_status_t set_option(ucp_config_t *config, const char *option)
+{
+    char name[64];
+    const char *equals = strchr(option, '=');
+
+    if (equals == NULL) {
+        return UCS_OK;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(equals - option), option);
+    return ucp_config_modify(config, name, equals + 1);
+}
+
+static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *option)
+{
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                 .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64};
+    const ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                        .thread_mode = UCS_THREAD_MODE_SINGLE};
+    ucp_config_t *config;
+    ucs_status_t status;
+
+    status = ucp_config_read(NULL, NULL, &config);
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = ucp_config_modify(config, "TLS", tls);
+    if (status == UCS_OK) {
+        status = set_option(config, option);
+    }
+    if (status == UCS_OK) {
+        status = ucp_init(&params, config, &raw->context);
+    }
+    ucp_config_release(config);
+    return (status == UCS_OK) ? ucp_worker_create(raw->context, &worker, &raw->worker) : status;
+}
+
+int raw_ucp_open(raw_ucp_t *raw, const char *tls, const char *option, size_t bytes, unsigned ranks)
+{
+    const ucp_mem_map_params_t map = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                      .length = bytes,
+                                      .flags = UCP_MEM_MAP_ALLOCATE};
+    ucp_mem_attr_t attr = {.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS};
+    ucs_status_t status;
+
+    memset(raw, 0, sizeof *raw);
+    raw->targets = calloc(ranks, sizeof *raw->targets);
+    raw->ranks = ranks;
+    status = (raw->targets == NULL) ? UCS_ERR_NO_MEMORY : open_context(raw, tls, option);
+    if (status == UCS_OK) {
+        status = ucp_mem_map(raw->context, &map, &raw->memory);
+    }
+    if (status == UCS_OK) {
+        status = ucp_mem_query(raw->memory, &attr);
+    }
+    if (status != UCS_OK) {
+        return raw_failed("opening", status);
+    }
+    raw->base = attr.address;
+    memset(raw->base, 0, bytes);
+    return 0;
+}
+
+void raw_ucp_disconnect(raw_ucp_t *raw)
+{
+    const ucp_request_param_t none = {0};
+
+    for (unsigned t = 0; raw->targets != NULL && t < raw->ranks; t++) {
+        if (raw->targets[t].rkey != NULL) {
+            ucp_rkey_destroy(raw->targets[t].rkey);
+            raw_ucp_wait(raw, ucp_ep_close_nbx(raw->targets[t].ep, &none));
+            raw->targets[t].rkey = NULL;
+        }
+    }
+}
+
+void raw_ucp_close(raw_ucp_t *raw)
+{
+    raw_ucp_disconnect(raw);
+    if (raw->memory != NULL) {
+        ucp_mem_unmap(raw->context, raw->memory);
+    }
+    if (raw->worker != NULL) {
+        ucp_worker_destroy(raw->worker);
+    }
+    if (raw->context != NULL) {
+        ucp_cleanup(raw->context);
+    }
+    free(raw->targets);
+}
+
+int raw_ucp_card(raw_ucp_t *raw, void *card)
+{
+    raw_card_t filled = {.base = (uintptr_t)raw->base};
+    ucp_address_t *address;
+    size_t address_len, rkey_len;
+    ucs_status_t status;
+    void *rkey;
+
+    status = ucp_worker_get_address(raw->worker, &address, &address_len);
+    if (status != UCS_OK) {
+        return raw_failed("address", status);
+    }
+    status = ucp_rkey_pack(raw->context, raw->memory, &rkey, &rkey_len);
+    if (status != UCS_OK) {
+        ucp_worker_release_address(raw->worker, address);
+        return raw_failed("key", status);
+    }
+    if (address_len + rkey_len <= sizeof filled.bytes) {
+        filled.address_len = (uint32_t)address_len;
+        filled.rkey_len = (uint32_t)rkey_len;
+        memcpy(filled.bytes, address, address_len);
+        memcpy(filled.bytes + address_len, rkey, rkey_len);
+        memcpy(card, &filled, sizeof filled);
+    }
+    ucp_rkey_buffer_release(rkey);
+    ucp_worker_release_address(raw->worker, address);
+    return (filled.address_len > 0) ? 0 : raw_failed("card", UCS_ERR_BUFFER_TOO_SMALL);
+}
+
+int raw_ucp_connect(raw_ucp_t *raw, unsigned index, const void *card)
+{
+    raw_target_t *target = &raw->targets[index];
+    raw_card_t given;
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    ucs_status_t status;
+
+    memcpy(&given, card, sizeof given);
+    params.address = (const ucp_address_t *)given.bytes;
+    target->base = given.base;
+    status = ucp_ep_create(raw->worker, &params, &target->ep);
+    if (status == UCS_OK) {
+        status = ucp_ep_rkey_unpack(target->ep, given.bytes + given.address_len, &target->rkey);
+    }
+    if (status != UCS_OK) {
+        return raw_failed("connecting", status);
+    }
+    return 0;
+}
+
+int raw_ucp_wait(raw_ucp_t *raw, ucs_status_ptr_t request)
+{
+    ucs_status_t status = UCS_OK;
+
+    if (request == NULL) {
+        return 0;
+    }
+    if (UCS_PTR_IS_ERR(request)) {
+        return raw_failed("request", UCS_PTR_STATUS(request));
+    }
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+        ucp_worker_progress(raw->worker);
+    }
+    ucp_request_free(request);
+    return (status == UCS_OK) ? 0 : raw_failed("request", status);
+}

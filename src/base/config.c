@@ -1,0 +1,550 @@
+/*
+ * The table of KEEL_* variables on UCS's parsers, and reading it. Values come from strings the caller gives, then from
+ * the environment. Errors name the variable, the value and what is allowed.
+ */
+#include "base/config.h"
+#include "base/message.h"
+
+#include <ucs/config/parser.h>
+#include <ucs/sys/string.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEL_CONFIG_PREFIX       "KEEL_"
+#define KEEL_CONFIG_SIZE_MIN     ((size_t)4 << 10)
+#define KEEL_CONFIG_SIZE_MAX     ((size_t)1 << 44)
+#define KEEL_CONFIG_TIME_MAX     1e10 /* seconds */
+#define KEEL_CONFIG_GROUP_AUTO   UINT32_MAX
+#define KEEL_CONFIG_GROUP_USUAL  4
+#define KEEL_CONFIG_PARITIES_MAX 3
+
+extern char **environ;
+
+typedef struct keel_config_interval {
+    keel_interval_mode_t mode;
+    double value;
+} keel_config_interval_t;
+
+/* what UCS fills; spin and interval have a type of their own there */
+typedef struct keel_config_opts {
+    keel_config_t config;
+    double spin_s;
+    keel_config_interval_t interval;
+} keel_config_opts_t;
+
+static const char *const keel_config_lanes_names[] = {"auto", "direct", "served", NULL};
+static const char *const keel_config_protect_names[] = {"none", "ckpt", "gets", "puts", "all", NULL};
+static const char *const keel_config_parity_names[] = {"rotate", "dedicated", NULL};
+static const char *const keel_config_transfer_names[] = {"stream", "bulk", NULL};
+static const char *const keel_config_level_names[] = {"error", "warn", "info", "debug", NULL};
+
+/* variables of the launcher, which are no configuration */
+static const char *const keel_config_foreign[] = {"KEEL_INCARNATION", "KEEL_NODE", "KEEL_SPAWNED", NULL};
+
+/* ---- parsers for what UCS has none for ------------------------------------------------------------------ */
+
+/* UCS reads "4x" as 4 */
+static int keel_config_read_count(const char *text, void *dest, const void *arg)
+{
+    unsigned long value;
+    char *end;
+
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if ((text[0] < '0') || (text[0] > '9') || (*end != '\0') || (errno != 0) || (value > UINT32_MAX)) {
+        return 0;
+    }
+    *(unsigned *)dest = value;
+    return 1;
+}
+
+static int keel_config_read_group(const char *text, void *dest, const void *arg)
+{
+    if (!strcmp(text, "auto")) {
+        *(unsigned *)dest = KEEL_CONFIG_GROUP_AUTO;
+        return 1;
+    }
+    return keel_config_read_count(text, dest, arg) && (*(unsigned *)dest != KEEL_CONFIG_GROUP_AUTO);
+}
+
+static int keel_config_write_group(char *text, size_t max, const void *src, const void *arg)
+{
+    const unsigned size = *(const unsigned *)src;
+
+    snprintf(text, max, (size == KEEL_CONFIG_GROUP_AUTO) ? "auto" : "%u", size);
+    return 1;
+}
+
+static int keel_config_read_interval(const char *text, void *dest, const void *arg)
+{
+    keel_config_interval_t *interval = dest;
+    double value;
+    char *unit;
+
+    if (!strcmp(text, "off") || !strcmp(text, "daly")) {
+        interval->mode = !strcmp(text, "off") ? KEEL_INTERVAL_OFF : KEEL_INTERVAL_DALY;
+        interval->value = 0;
+        return 1;
+    }
+    value = strtod(text, &unit);
+    if ((unit == text) || !(value > 0) || (value > KEEL_CONFIG_TIME_MAX)) {
+        return 0;
+    }
+    if (!strcmp(unit, "gsyncs") && (value >= 1) && (value == floor(value))) {
+        interval->mode = KEEL_INTERVAL_GSYNCS;
+    } else if (!strcmp(unit, "s") || !strcmp(unit, "ms")) {
+        interval->mode = KEEL_INTERVAL_TIME;
+        value *= !strcmp(unit, "ms") ? 1e-3 : 1;
+    } else {
+        return 0;
+    }
+    interval->value = value;
+    return 1;
+}
+
+static int keel_config_write_interval(char *text, size_t max, const void *src, const void *arg)
+{
+    const keel_config_interval_t *interval = src;
+
+    switch (interval->mode) {
+    case KEEL_INTERVAL_OFF:
+        snprintf(text, max, "off");
+        break;
+    case KEEL_INTERVAL_DALY:
+        snprintf(text, max, "daly");
+        break;
+    case KEEL_INTERVAL_GSYNCS:
+        snprintf(text, max, "%.0fgsyncs", interval->value);
+        break;
+    case KEEL_INTERVAL_TIME:
+        snprintf(text, max, "%.9gs", interval->value);
+        break;
+    }
+    return 1;
+}
+
+static ucs_status_t keel_config_clone_interval(const void *src, void *dest, const void *arg)
+{
+    memcpy(dest, src, sizeof(keel_config_interval_t));
+    return UCS_OK;
+}
+
+/* UCS prints a day in microseconds */
+static int keel_config_write_time(char *text, size_t max, const void *src, const void *arg)
+{
+    const double seconds = *(const double *)src;
+
+    if ((seconds > 0) && (seconds < 1e-3)) {
+        snprintf(text, max, "%.9gus", seconds * 1e6);
+    } else {
+        snprintf(text, max, "%.9gs", seconds);
+    }
+    return 1;
+}
+
+#define KEEL_CONFIG_TYPE_COUNT                                                                          \
+    {                                                                                                   \
+        keel_config_read_count, ucs_config_sprintf_uint, ucs_config_clone_uint, ucs_config_release_nop, \
+            ucs_config_help_generic, "unsigned integer"                                                 \
+    }
+#define KEEL_CONFIG_TYPE_GROUP                                                                          \
+    {                                                                                                   \
+        keel_config_read_group, keel_config_write_group, ucs_config_clone_uint, ucs_config_release_nop, \
+            ucs_config_help_generic, "unsigned integer or auto"                                         \
+    }
+#define KEEL_CONFIG_TYPE_TIME                                                                            \
+    {                                                                                                    \
+        ucs_config_sscanf_time, keel_config_write_time, ucs_config_clone_double, ucs_config_release_nop, \
+            ucs_config_help_generic, "time value: <number>[s|us|ms|ns]"                                  \
+    }
+#define KEEL_CONFIG_TYPE_INTERVAL                                                                                  \
+    {                                                                                                              \
+        keel_config_read_interval, keel_config_write_interval, keel_config_clone_interval, ucs_config_release_nop, \
+            ucs_config_help_generic, "off, daly, <n>gsyncs, <t>s or <t>ms"                                         \
+    }
+
+/* ---- the table ------------------------------------------------------------------------------------------ */
+
+#define KEEL_CONFIG_OFFSET(_field) offsetof(keel_config_opts_t, _field)
+
+static ucs_config_field_t keel_config_table[] = {
+    {"LANES", "auto",
+     "How ranks reach each other.\n"
+     " - auto   : direct within a node, served between nodes.\n"
+     " - direct : one-sided access to shared memory only; all ranks on one node.\n"
+     " - served : by messages to a service thread of the target, on one node too.",
+     KEEL_CONFIG_OFFSET(config.lanes), UCS_CONFIG_TYPE_ENUM(keel_config_lanes_names)},
+
+    {"PROTECT", "all",
+     "What is kept against the death of a rank.\n"
+     " - none : nothing; a death ends the job.\n"
+     " - ckpt : checkpoints; a death rolls all ranks back.\n"
+     " - gets : gets are logged too, to measure what that costs; a death does the same.\n"
+     " - puts : puts are logged, gets are not; a death rolls all ranks back if the dead rank had issued gets.\n"
+     " - all  : puts and gets are logged; only the dead rank is recovered.",
+     KEEL_CONFIG_OFFSET(config.protect), UCS_CONFIG_TYPE_ENUM(keel_config_protect_names)},
+
+    {"OPLOG_SIZE", "256m",
+     "Memory for the logs this process keeps of its own puts and gets. When it is full, logging towards a target\n"
+     "stops with a warning, and that target's death is answered by a rollback.",
+     KEEL_CONFIG_OFFSET(config.oplog_size), UCS_CONFIG_TYPE_MEMUNITS},
+
+    {"OPLOG_SOFT", "50",
+     "How full the logs may be, in percent of KEEL_OPLOG_SIZE and KEEL_GETLOG_SIZE, before the rank whose checkpoint\n"
+     "would free most of them is asked to take one by itself. 0 for never.",
+     KEEL_CONFIG_OFFSET(config.oplog_soft), KEEL_CONFIG_TYPE_COUNT},
+
+    {"GETLOG_SIZE", "16m", "Memory in which the other ranks log what they read from this process.",
+     KEEL_CONFIG_OFFSET(config.getlog_size), UCS_CONFIG_TYPE_MEMUNITS},
+
+    {"CKPT_SIZE", "0",
+     "Most memory that checkpoints of this process and its share of parity may take; 0 or inf for no limit.",
+     KEEL_CONFIG_OFFSET(config.ckpt_size), UCS_CONFIG_TYPE_MEMUNITS},
+
+    {"CKPT_TRANSFER", "stream",
+     "How checkpoints of others are read for parity where they are not mapped here.\n"
+     " - stream : piece by piece, a few at a time: 256 KiB for each other rank of the group.\n"
+     " - bulk   : up to 16 MiB of each other rank at a time: fewer waits for the network, more memory meanwhile.",
+     KEEL_CONFIG_OFFSET(config.transfer), UCS_CONFIG_TYPE_ENUM(keel_config_transfer_names)},
+
+    {"GROUP_SIZE", "auto",
+     "Number of ranks that share parity, on different nodes where there are enough. KEEL_PARITIES of them may die at\n"
+     "a time. 0 for no parity; at most the number of ranks; auto for 4, or all ranks of a smaller job.",
+     KEEL_CONFIG_OFFSET(config.group_size), KEEL_CONFIG_TYPE_GROUP},
+
+    {"PARITIES", "1",
+     "How many ranks of a group may be dead or being rebuilt at a time: 1 (by XOR) to 3 (by Reed-Solomon), less than\n"
+     "the ranks of a group. Parity takes parities/(size - parities) of a checkpoint.",
+     KEEL_CONFIG_OFFSET(config.parities), KEEL_CONFIG_TYPE_COUNT},
+
+    {"PARITY", "rotate",
+     "Who holds parity.\n"
+     " - rotate    : the ranks of a group in turn; all compute.\n"
+     " - dedicated : the last KEEL_CHECKSUM_RANKS ranks of the job, which do not run the program: their keel_init()\n"
+     "               serves until the job ends, and the program's ranks are so many fewer.",
+     KEEL_CONFIG_OFFSET(config.parity), UCS_CONFIG_TYPE_ENUM(keel_config_parity_names)},
+
+    {"CHECKSUM_RANKS", "0",
+     "With KEEL_PARITY=dedicated: how many ranks hold parity, KEEL_PARITIES for each group; the other ranks are split\n"
+     "into as many groups as that makes, and KEEL_GROUP_SIZE is not used. 0 for one group.",
+     KEEL_CONFIG_OFFSET(config.checksum_ranks), KEEL_CONFIG_TYPE_COUNT},
+
+    {"TOPO_LEVEL", "auto",
+     "Which failures a group survives: no element of this level of the hierarchy holds more of a group than parity\n"
+     "covers. keel_info -t shows the levels and the groups.\n"
+     " - auto   : spread over all levels that are known, as well as it can be.\n"
+     " - none   : groups of consecutive ranks, wherever they run.\n"
+     " - <name> : node, or a level of KEEL_TOPO_FILE or KEEL_TOPO_SLURM (switch, switch2, ...); refused when it cannot "
+     "be.",
+     KEEL_CONFIG_OFFSET(config.topo_level), UCS_CONFIG_TYPE_STRING},
+    {"TOPO_FILE", "",
+     "File that says which hosts fail together (format: keel_info -h, or Slurm's); the same for all ranks.",
+     KEEL_CONFIG_OFFSET(config.topo_file), UCS_CONFIG_TYPE_STRING},
+    {"TOPO_MACHINE", "",
+     "Adds the levels numa and package below the node: this (every host is like the one that reads it), a synthetic\n"
+     "machine of hwloc (pack:2 core:8 pu:2), or the path of hwloc's XML. The i-th rank of a host is taken to be on\n"
+     "core i, modulo its cores.",
+     KEEL_CONFIG_OFFSET(config.topo_machine), UCS_CONFIG_TYPE_STRING},
+    {"TOPO_SLURM", "", "Slurm's topology.conf; its levels are added to those of KEEL_TOPO_FILE where they are nested.",
+     KEEL_CONFIG_OFFSET(config.topo_slurm), UCS_CONFIG_TYPE_STRING},
+    {"CKPT_INTERVAL", "daly",
+     "When a safe gsync takes a checkpoint without being asked.\n"
+     " - off        : never.\n"
+     " - daly       : at the optimum for the measured cost of a checkpoint and KEEL_MTBF.\n"
+     " - <n>gsyncs  : at every n-th safe gsync.\n"
+     " - <t>s, <t>ms: when this time has passed.",
+     KEEL_CONFIG_OFFSET(interval), KEEL_CONFIG_TYPE_INTERVAL},
+
+    {"MTBF", "86400s", "Mean time between failures of the whole job, for KEEL_CKPT_INTERVAL=daly.",
+     KEEL_CONFIG_OFFSET(config.mtbf_s), KEEL_CONFIG_TYPE_TIME},
+
+    {"HEARTBEAT_INTERVAL", "500ms",
+     "How often a waiting rank asks its neighbour whether it is there, at least twice in KEEL_HEARTBEAT_TIMEOUT. 0 "
+     "turns\n"
+     "the heartbeat off.",
+     KEEL_CONFIG_OFFSET(config.heartbeat_interval_s), KEEL_CONFIG_TYPE_TIME},
+
+    {"HEARTBEAT_TIMEOUT", "5s",
+     "How long a rank may stay silent before it is suspected: stopped, hung, or cut off from the network. A suspect "
+     "is\n"
+     "killed by the launcher and replaced. A rank that computes answers all the same. 0 turns the heartbeat off, for\n"
+     "ranks that are stopped in a debugger.",
+     KEEL_CONFIG_OFFSET(config.heartbeat_timeout_s), KEEL_CONFIG_TYPE_TIME},
+
+    {"SPARES", "0",
+     "How many of the launcher's processes, the last ones, wait in keel_init() to take the place of a dead rank.",
+     KEEL_CONFIG_OFFSET(config.spares), KEEL_CONFIG_TYPE_COUNT},
+
+    {"SPAWN", "0",
+     "How often a dead rank may be replaced by a process that the launcher is asked to start (PMIx_Spawn), where it "
+     "starts\n"
+     "none by itself.",
+     KEEL_CONFIG_OFFSET(config.spawns), KEEL_CONFIG_TYPE_COUNT},
+
+    {"SPIN", "50us", "How long the service thread polls before it sleeps.", KEEL_CONFIG_OFFSET(spin_s),
+     KEEL_CONFIG_TYPE_TIME},
+
+    {"DEVICE_EVENTS", "y",
+     "Listen to the network devices of the host (libibverbs): a link that goes down or a device that fails is said "
+     "and\n"
+     "counted, as a hint of a failure to come.",
+     KEEL_CONFIG_OFFSET(config.device_events), UCS_CONFIG_TYPE_BOOL},
+    {"VERBOSE", "n", "Report deaths and the steps of recovery, with times, on standard error.",
+     KEEL_CONFIG_OFFSET(config.verbose), UCS_CONFIG_TYPE_BOOL},
+
+    {"LOG_LEVEL", "warn", "Messages above this level are not printed.", KEEL_CONFIG_OFFSET(config.level),
+     UCS_CONFIG_TYPE_ENUM(keel_config_level_names)},
+
+    {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice.",
+     KEEL_CONFIG_OFFSET(config.tls_served), UCS_CONFIG_TYPE_STRING},
+
+    {NULL}};
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+/* the value of variable @a name in "NAME=VALUE" strings, the last one given; NULL when there is none */
+static const char *keel_config_find(const char *const *env, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *value = NULL;
+
+    for (; (env != NULL) && (*env != NULL); env++) {
+        if (!strncmp(*env, name, length) && ((*env)[length] == '=')) {
+            value = *env + length + 1;
+        }
+    }
+    return value;
+}
+
+static keel_status_t keel_config_set(const keel_message_t *message, const ucs_config_field_t *field, const char *name,
+                                     const char *value, keel_config_opts_t *opts)
+{
+    void *dest = (char *)opts + field->offset;
+    char allowed[256] = "";
+
+    /* UCS takes a minus sign for unsigned numbers too; a string may begin with one */
+    if (((value[0] != '-') || (field->parser.read == ucs_config_sscanf_string)) &&
+        (field->parser.read(value, dest, field->parser.arg) == 1)) {
+        return KEEL_OK;
+    }
+    field->parser.help(allowed, sizeof allowed, field->parser.arg);
+    keel_error(message, "invalid value for %s: '%s', expected %s", name, value, allowed);
+    return KEEL_ERR_INVALID_PARAM;
+}
+
+/* a bad value leaves the default in place, so that all of them are reported */
+static keel_status_t keel_config_fill(const keel_message_t *message, const char *const *env, keel_config_opts_t *opts)
+{
+    const ucs_config_field_t *field;
+    keel_status_t result = KEEL_OK;
+    const char *value;
+    char name[64];
+
+    if (ucs_config_parser_set_default_values(opts, keel_config_table) != UCS_OK) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (field = keel_config_table; field->name != NULL; field++) {
+        snprintf(name, sizeof name, KEEL_CONFIG_PREFIX "%s", field->name);
+        value = keel_config_find(env, name);
+        value = (value != NULL) ? value : getenv(name);
+        if (value == NULL) {
+            continue;
+        }
+        if (field->parser.read == ucs_config_sscanf_string) {
+            ucs_config_release_string((char *)opts + field->offset, NULL);
+        }
+        if (keel_config_set(message, field, name, value, opts) != KEEL_OK) {
+            result = KEEL_ERR_INVALID_PARAM;
+        }
+    }
+    return result;
+}
+
+static keel_status_t keel_config_check_size(const keel_message_t *message, const char *name, size_t size)
+{
+    if ((size >= KEEL_CONFIG_SIZE_MIN) && (size <= KEEL_CONFIG_SIZE_MAX)) {
+        return KEEL_OK;
+    }
+    keel_error(message, "%s is out of range, allowed are %zu to %zu bytes", name, KEEL_CONFIG_SIZE_MIN,
+               KEEL_CONFIG_SIZE_MAX);
+    return KEEL_ERR_INVALID_PARAM;
+}
+
+/* a comparison with NaN is false */
+static keel_status_t keel_config_check_time(const keel_message_t *message, const char *name, double seconds, double min,
+                                            double max)
+{
+    if ((seconds >= min) && (seconds <= max)) {
+        return KEEL_OK;
+    }
+    keel_error(message, "%s is out of range, allowed are %gs to %gs", name, min, max);
+    return KEEL_ERR_INVALID_PARAM;
+}
+
+static keel_status_t keel_config_check(const keel_message_t *message, const keel_config_opts_t *opts)
+{
+    const keel_config_t *config = &opts->config;
+    int bad = 0;
+
+    bad |= keel_config_check_size(message, "KEEL_OPLOG_SIZE", config->oplog_size);
+    bad |= keel_config_check_size(message, "KEEL_GETLOG_SIZE", config->getlog_size);
+    if ((config->ckpt_size != 0) && (config->ckpt_size != UCS_MEMUNITS_INF)) {
+        bad |= keel_config_check_size(message, "KEEL_CKPT_SIZE", config->ckpt_size);
+    }
+    if (config->group_size == 1) {
+        keel_error(message, "KEEL_GROUP_SIZE is out of range, allowed are auto, 0 (no parity) and 2 or more");
+        bad = 1;
+    }
+    if ((config->parities < 1) || (config->parities > KEEL_CONFIG_PARITIES_MAX)) {
+        keel_error(message, "KEEL_PARITIES is out of range, allowed are 1 to %d", KEEL_CONFIG_PARITIES_MAX);
+        bad = 1;
+    }
+    if ((config->parities > 0) && (config->checksum_ranks % config->parities != 0)) {
+        keel_error(message, "KEEL_CHECKSUM_RANKS is %u, it has to be a multiple of KEEL_PARITIES, which is %u",
+                   config->checksum_ranks, config->parities);
+        bad = 1;
+    }
+    bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
+    bad |= keel_config_check_time(message, "KEEL_SPIN", opts->spin_s, 0, 1);
+    bad |= keel_config_check_time(message, "KEEL_HEARTBEAT_INTERVAL", config->heartbeat_interval_s, 0,
+                                  KEEL_CONFIG_TIME_MAX);
+    bad |=
+        keel_config_check_time(message, "KEEL_HEARTBEAT_TIMEOUT", config->heartbeat_timeout_s, 0, KEEL_CONFIG_TIME_MAX);
+    return bad ? KEEL_ERR_INVALID_PARAM : KEEL_OK;
+}
+
+static void keel_config_empty_is_null(char **text)
+{
+    if ((*text)[0] == '\0') {
+        ucs_config_release_string(text, NULL);
+        *text = NULL;
+    }
+}
+
+/* brings what UCS read into the form that keel_config_t has */
+static void keel_config_convert(keel_config_opts_t *opts)
+{
+    keel_config_t *config = &opts->config;
+
+    config->is_group_auto = (config->group_size == KEEL_CONFIG_GROUP_AUTO);
+    if (config->is_group_auto) {
+        config->group_size = KEEL_CONFIG_GROUP_USUAL;
+    }
+    if (config->parity != KEEL_PARITY_DEDICATED) {
+        config->checksum_ranks = 0;
+    } else if (config->checksum_ranks == 0) {
+        config->checksum_ranks = config->parities;
+    }
+    config->interval_mode = opts->interval.mode;
+    config->interval_value = opts->interval.value;
+    config->spin_us = (unsigned)lrint(opts->spin_s * 1e6);
+    keel_config_empty_is_null(&config->tls_served);
+    keel_config_empty_is_null(&config->topo_file);
+    keel_config_empty_is_null(&config->topo_machine);
+    keel_config_empty_is_null(&config->topo_slurm);
+}
+
+/* ---- unknown variables ---------------------------------------------------------------------------------- */
+
+static int keel_config_is_known(const char *variable, size_t length)
+{
+    const size_t prefix = strlen(KEEL_CONFIG_PREFIX);
+    const ucs_config_field_t *field;
+    unsigned i;
+
+    for (i = 0; keel_config_foreign[i] != NULL; i++) {
+        if (!strncmp(variable, keel_config_foreign[i], strlen(keel_config_foreign[i]))) {
+            return 1;
+        }
+    }
+    for (field = keel_config_table; field->name != NULL; field++) {
+        if ((length == prefix + strlen(field->name)) && !strncmp(variable + prefix, field->name, length - prefix)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void keel_config_warn_unknown(const keel_message_t *message, const char *const *env)
+{
+    char list[512] = "";
+    size_t used = 0;
+    size_t length;
+
+    for (; (env != NULL) && (*env != NULL); env++) {
+        length = strcspn(*env, "=");
+        if (strncmp(*env, KEEL_CONFIG_PREFIX, strlen(KEEL_CONFIG_PREFIX)) || keel_config_is_known(*env, length)) {
+            continue;
+        }
+        if (used + length + 2 < sizeof list) {
+            used += snprintf(list + used, sizeof list - used, " %.*s", (int)length, *env);
+        }
+    }
+    if (used > 0) {
+        keel_warn(message, "unknown variables:%s (keel_info -c lists the known ones)", list);
+    }
+}
+
+/* ---- interface ------------------------------------------------------------------------------------------ */
+
+static keel_status_t keel_config_read_opts(const char *const *env, keel_config_opts_t *opts)
+{
+    /* the environment is the process's, so one warning a process is enough, however many contexts it has */
+    static atomic_flag environment_checked = ATOMIC_FLAG_INIT;
+    const keel_message_t message = {.level = KEEL_MSG_WARN, .rank = KEEL_MESSAGE_NO_RANK};
+    keel_status_t status;
+
+    memset(opts, 0, sizeof *opts);
+    status = keel_config_fill(&message, env, opts);
+    if (status != KEEL_ERR_NO_MEMORY) {
+        keel_config_warn_unknown(&message, env);
+        if (!atomic_flag_test_and_set(&environment_checked)) {
+            keel_config_warn_unknown(&message, (const char *const *)environ);
+        }
+    }
+    return (status == KEEL_OK) ? keel_config_check(&message, opts) : status;
+}
+
+keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
+{
+    keel_config_opts_t opts;
+    keel_status_t status;
+
+    status = keel_config_read_opts(env, &opts);
+    if (status != KEEL_OK) {
+        ucs_config_parser_release_opts(&opts, keel_config_table);
+        return status;
+    }
+    if (opts.config.ckpt_size == UCS_MEMUNITS_INF) {
+        opts.config.ckpt_size = 0;
+    }
+    keel_config_convert(&opts);
+    *config = opts.config;
+    return KEEL_OK;
+}
+
+void keel_config_release(keel_config_t *config)
+{
+    ucs_config_release_string(&config->tls_served, NULL);
+    ucs_config_release_string(&config->topo_level, NULL);
+    ucs_config_release_string(&config->topo_file, NULL);
+    ucs_config_release_string(&config->topo_machine, NULL);
+    ucs_config_release_string(&config->topo_slurm, NULL);
+    memset(config, 0, sizeof *config);
+}
+
+void keel_config_print(FILE *stream, int with_docs)
+{
+    const int flags = UCS_CONFIG_PRINT_CONFIG | (with_docs ? UCS_CONFIG_PRINT_HEADER | UCS_CONFIG_PRINT_DOC : 0);
+    keel_config_opts_t opts;
+
+    (void)keel_config_read_opts(NULL, &opts); /* told what is wrong, the reader sees defaults in its place */
+    ucs_config_parser_print_opts(stream, "Keel configuration", &opts, keel_config_table, "", KEEL_CONFIG_PREFIX,
+                                 (ucs_config_print_flags_t)flags);
+    ucs_config_parser_release_opts(&opts, keel_config_table);
+}

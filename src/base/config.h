@@ -1,0 +1,77 @@
+/* Configuration: the KEEL_* variables, read once in init by UCS's parser. */
+#ifndef KEEL_BASE_CONFIG_H_
+#define KEEL_BASE_CONFIG_H_
+
+#include <keel/def.h>
+#include <keel/status.h>
+
+#include <stdio.h>
+
+typedef enum {
+    KEEL_PROTECT_NONE, /* plain one-sided communication, a death ends the job */
+    KEEL_PROTECT_CKPT, /* checkpoints only: every death is a rollback */
+    KEEL_PROTECT_GETS, /* gets logged, to see what that costs: every death is a rollback as with checkpoints only */
+    KEEL_PROTECT_PUTS, /* puts logged; gets are not: a death is a rollback unless the dead rank issued no gets */
+    KEEL_PROTECT_ALL,
+    KEEL_PROTECT_LAST
+} keel_protect_t;
+
+typedef enum { KEEL_LANES_AUTO, KEEL_LANES_DIRECT, KEEL_LANES_SERVED, KEEL_LANES_LAST } keel_lanes_t;
+
+typedef enum {
+    KEEL_INTERVAL_OFF,    /* explicit checkpoints only */
+    KEEL_INTERVAL_DALY,   /* from the measured cost and MTBF [F 6.1] */
+    KEEL_INTERVAL_GSYNCS, /* every so many safe gsyncs */
+    KEEL_INTERVAL_TIME
+} keel_interval_mode_t;
+
+typedef enum {
+    KEEL_PARITY_ROTATE,    /* on the members of a group in turn */
+    KEEL_PARITY_DEDICATED, /* on ranks of its own [F 6] */
+    KEEL_PARITY_LAST
+} keel_parity_kind_t;
+
+typedef enum {
+    KEEL_TRANSFER_STREAM, /* few pieces under way [F 6.2] */
+    KEEL_TRANSFER_BULK,   /* many */
+    KEEL_TRANSFER_LAST
+} keel_transfer_t;
+
+typedef struct keel_config {
+    keel_lanes_t lanes;     /* KEEL_LANES=auto|direct|served */
+    keel_protect_t protect; /* KEEL_PROTECT=none|ckpt|gets|puts|all */
+    size_t oplog_size;      /* KEEL_OPLOG_SIZE: put log and own get log of this process, bytes */
+    unsigned oplog_soft;    /* KEEL_OPLOG_SOFT: percent of it, and of the next, before images are asked for; 0: never */
+    size_t getlog_size;     /* KEEL_GETLOG_SIZE: what others may log of their gets here, bytes */
+    size_t ckpt_size;       /* KEEL_CKPT_SIZE: images and parity, bytes; 0: no limit */
+    keel_transfer_t transfer;           /* KEEL_CKPT_TRANSFER=stream|bulk */
+    unsigned group_size;                /* KEEL_GROUP_SIZE: ranks that share parity, at least 2; 0: no parity */
+    unsigned parities;                  /* KEEL_PARITIES: members of a group that may be lost at a time, 1 to 3 */
+    keel_parity_kind_t parity;          /* KEEL_PARITY=rotate|dedicated */
+    unsigned checksum_ranks;            /* KEEL_CHECKSUM_RANKS: the last ranks of the job, which hold parity; 0: none */
+    int is_group_auto;                  /* it was not asked for: a job with fewer ranks is one group */
+    char *topo_level;                   /* KEEL_TOPO_LEVEL=auto|none|a level's name */
+    char *topo_file;                    /* KEEL_TOPO_FILE: path of a topology file, or NULL */
+    char *topo_machine;                 /* KEEL_TOPO_MACHINE: what is inside a host (topo/machine.h), or NULL */
+    char *topo_slurm;                   /* KEEL_TOPO_SLURM: path of Slurm's topology.conf, or NULL */
+    keel_interval_mode_t interval_mode; /* KEEL_CKPT_INTERVAL=off|daly|<n>gsyncs|<t>s|<t>ms */
+    double interval_value;              /* gsyncs or seconds */
+    double mtbf_s;                      /* KEEL_MTBF: of the job, seconds */
+    double heartbeat_interval_s;        /* KEEL_HEARTBEAT_INTERVAL: between two questions to the neighbour; 0: off */
+    double heartbeat_timeout_s;         /* KEEL_HEARTBEAT_TIMEOUT: silence after which it is suspected; 0: off */
+    unsigned spares;   /* KEEL_SPARES: the last so many processes wait to take the place of a dead rank */
+    unsigned spawns;   /* KEEL_SPAWN: so many replacements are asked of the launcher (PMIx_Spawn) */
+    unsigned spin_us;  /* KEEL_SPIN: service thread, microseconds */
+    int device_events; /* KEEL_DEVICE_EVENTS=y: hear what network devices announce */
+    int verbose;       /* KEEL_VERBOSE=y: report death, view, rebuild, front with times on stderr */
+    int level;         /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
+    char *tls_served;  /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
+} keel_config_t;
+
+/* @a env: "NAME=VALUE" strings before the environment, or NULL. Warns of unknown KEEL_* variables. */
+keel_status_t keel_config_read(const char *const *env, keel_config_t *config);
+void keel_config_release(keel_config_t *config);
+/* for keel_info: prints the values, with documentation when asked */
+void keel_config_print(FILE *stream, int with_docs);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * Copying a put: its bytes go to two places, the log and the target, and are read once.
+ *
+ * Below KEEL_COPY_STREAM bytes both are plain stores, inline. From there on the log's full cache lines are written by
+ * non-temporal stores: nobody reads them soon, and a plain store would first fetch the line, which is what a long record
+ * costs. Such stores are ordered among themselves and with others only by a fence or a locked instruction; the thread
+ * that made them sees them in program order. So they are for memory that the same thread reads (the log), never for
+ * what another process waits for.
+ */
+#ifndef KEEL_BASE_COPY_H_
+#define KEEL_BASE_COPY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KEEL_COPY_STREAM 256u /* bytes */
+
+/* fetches a line that will be written, before anybody needs it; a cold line costs more than all else in a short put */
+static inline void keel_prefetch_write(const void *address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address)); /* the builtin is one for reading here */
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
+/* a word that may lie anywhere */
+typedef struct keel_copy_block {
+    uint64_t words[2];
+} __attribute__((packed, may_alias)) keel_copy_block_t;
+
+typedef enum { KEEL_COPY_PORTABLE, KEEL_COPY_SSE2, KEEL_COPY_AVX, KEEL_COPY_KERNELS } keel_copy_kernel_t;
+int keel_copy_has_kernel(keel_copy_kernel_t kernel);
+/* by a given kernel, for tests; at least 64 bytes */
+void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, const void *from, size_t length);
+/* by the best one this machine has */
+void keel_copy_two_stream(void *streamed, void *plain, const void *from, size_t length);
+
+static inline void keel_copy_two_block(uint8_t *a, uint8_t *b, const uint8_t *from, size_t at)
+{
+    const keel_copy_block_t block = *(const keel_copy_block_t *)(from + at);
+
+    *(keel_copy_block_t *)(a + at) = block;
+    *(keel_copy_block_t *)(b + at) = block;
+}
+
+/* less than 16 bytes that are no word */
+static inline void keel_copy_two_short(uint8_t *a, uint8_t *b, const uint8_t *from, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        a[i] = b[i] = from[i];
+    }
+}
+
+/*
+ * @a length bytes from @a from to @a streamed and to @a plain. No two of the three overlap, but @a from and @a plain may
+ * be one. Budget: 1 ns at 8 bytes, 3 ns at 64.
+ */
+static inline __attribute__((always_inline)) void keel_copy_two(void *streamed, void *plain, const void *from,
+                                                                size_t length)
+{
+    uint8_t *a = (uint8_t *)streamed, *b = (uint8_t *)plain;
+    const uint8_t *source = (const uint8_t *)from;
+    uint64_t word;
+
+    if (length == sizeof(word)) {
+        memcpy(&word, source, sizeof(word));
+        memcpy(a, &word, sizeof(word));
+        memcpy(b, &word, sizeof(word));
+    } else if (length >= KEEL_COPY_STREAM) {
+        keel_copy_two_stream(streamed, plain, from, length);
+    } else if (length >= sizeof(keel_copy_block_t)) {
+        for (size_t at = 0; at < length - sizeof(keel_copy_block_t); at += sizeof(keel_copy_block_t)) {
+            keel_copy_two_block(a, b, source, at);
+        }
+        keel_copy_two_block(a, b, source, length - sizeof(keel_copy_block_t));
+    } else {
+        keel_copy_two_short(a, b, source, length);
+    }
+}
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * Cases of the protocol that a set of simulated runs must have seen: each row of the table of positions (design 4.7), each
+ * refusal of local recovery, each catastrophe. Counted in the simulator's own copy of the layers only (base/plant.h);
+ * elsewhere KEEL_REACHED() is nothing.
+ */
+#ifndef KEEL_BASE_REACHED_H_
+#define KEEL_BASE_REACHED_H_
+
+#define KEEL_CASES(_)                                                                          \
+    _(put_same, "a re-executing process does a put to one at its position")                    \
+    _(put_ahead, "... only logs a put to one that is ahead")                                   \
+    _(put_behind, "a put to one that is behind is only logged")                                \
+    _(atomic_ahead, "... only logs an atomic to one that is ahead")                            \
+    _(atomic_behind, "an atomic to one that is behind is only logged")                         \
+    _(get_recorded_same, "a get to one at the same position is answered from its record")      \
+    _(get_recorded_ahead, "a get to one that is ahead is answered from its record")            \
+    _(get_done, "a re-executing process does a get without a record")                          \
+    _(get_waits, "a get to one that is behind waits")                                          \
+    _(gsync_handed, "a re-executing process leaves a gsync by arrivals it was handed")         \
+    _(gsync_released, "a survivor is released below the front")                                \
+    _(gsync_awaits_hands, "a replacement at the front waits for the hands of all")             \
+    _(hand_behind, "a phase is handed to one that is behind")                                  \
+    _(hand_front, "two at the front go live")                                                  \
+    _(hand_pair, "two that re-execute go live among themselves")                               \
+    _(restored_at_front, "a replacement's image is of the front")                              \
+    _(refuses_nondeterministic, "rollback: the program is not deterministic")                  \
+    _(refuses_rolling, "rollback: a rollback was under way")                                   \
+    _(refuses_put_log, "rollback: a put log is not whole")                                     \
+    _(refuses_get_log, "rollback: a get log is not whole")                                     \
+    _(refuses_atomics_of_dead, "rollback: the dead rank issued atomics in the front phase")    \
+    _(refuses_atomics_of_several, "rollback: one of several dead ranks issued atomics")        \
+    _(refuses_kinds, "rollback: atomics that do not commute were logged towards it")           \
+    _(request_program, "rollback: the program asked for it")                                   \
+    _(request_by_report, "rank 0 hears of a request from somebody's report first")             \
+    _(refuses_waits_several, "rollback: several ranks are away in a program that waits")       \
+    _(refuses_waits_first, "rollback: the program waits for the first time")                   \
+    _(wait_replayed, "a wait of a replacement returns by what others logged")                  \
+    _(wait_asks_rest, "a wait of a replacement is beyond its predecessor's death")             \
+    _(gsync_asks_rest, "... its gsync is")                                                     \
+    _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
+    _(put_was_done, "a put that the predecessor did is only logged")                           \
+    _(front_of_dead, "the front is where a dead rank alone had been")                          \
+    _(first_wait_waits, "a first wait waits until replacements are back where others died")    \
+    _(generation_0, "recovery from the program's start")                                       \
+    _(generation_later, "recovery from a checkpoint")                                          \
+    _(catastrophe_group, "a group lost more members than parity covers")                       \
+    _(catastrophe_unarmed, "... counting one that had not its share of parity again")          \
+    _(catastrophe_all, "no process survived")                                                  \
+    _(decided_by_replacement, "rank 0's replacement decides")                                  \
+    _(decision_for_other_view, "a decision for another view is ignored")                       \
+    _(late_request, "a request of a dead incarnation is ignored")                              \
+    _(committed_by_decision, "a generation is taken into use because the decision names it")   \
+    _(demand_image, "a rank takes an image of its own because a log is full")                  \
+    _(demand_restored, "recovery from an image of its own")                                    \
+    _(demand_by_decision, "a rank's own image is taken into use because the decision says so") \
+    _(refuses_starts, "rollback: ranks that begin at different positions are away together")   \
+    _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")
+
+#ifdef KEEL_PLANTED_DEFECTS
+#include <stdint.h>
+
+#define KEEL_CASE_NAME(_name, _what) KEEL_CASE_##_name,
+enum { KEEL_CASES(KEEL_CASE_NAME) KEEL_CASE_LAST };
+#undef KEEL_CASE_NAME
+extern uint64_t *keel_reached; /* a counter each; owned by the test */
+#define KEEL_REACHED(_name) ((void)__atomic_fetch_add(&keel_reached[KEEL_CASE_##_name], 1, __ATOMIC_RELAXED))
+#else
+#define KEEL_REACHED(_name) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Image of a process: header, then its windows, then its protected regions, each padded to KEEL_IMAGE_ALIGN, in one
+ * slot of registered memory that group members read. crc32c per part when written and when read back.
+ */
+#ifndef KEEL_CKPT_IMAGE_H_
+#define KEEL_CKPT_IMAGE_H_
+
+#include <keel/status.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEEL_IMAGE_ALIGN   64
+#define KEEL_IMAGE_MAGIC   0x4b45454c494d4731ull /* KEELIMG1 */
+#define KEEL_IMAGE_VERSION 2
+
+typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED } keel_part_kind_t;
+
+/* one piece of memory that belongs to the image */
+typedef struct keel_part {
+    keel_part_kind_t kind;
+    uint32_t id;
+    void *base;
+    uint64_t length; /* bytes */
+} keel_part_t;
+
+/* what the image says of itself besides memory */
+typedef struct keel_image_meta {
+    uint64_t generation; /* gsync number it was taken at */
+    uint32_t rank;
+    uint32_t rollbacks;
+    uint32_t window_calls;  /* collective window calls made before it */
+    uint32_t in_checkpoint; /* taken inside keel_checkpoint(): its second gsync is still to come */
+    uint32_t sync_counter;  /* SC: critical sections at this process */
+    uint32_t reserved;
+} keel_image_meta_t;
+
+/* All parts in the order given; images of the same parts have the same layout. @a why_p may be NULL. */
+
+/* bytes of an image of these parts, a multiple of KEEL_IMAGE_ALIGN */
+size_t keel_image_size(const keel_part_t *parts, unsigned count);
+/* copies the parts to @a slot (at least keel_image_size() bytes); header written last */
+void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
+/* checks magic, version, lengths, crc of header and of every part; KEEL_ERR_CORRUPT tells through @a why_p (constant text) */
+keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_meta_t *meta_p, const char **why_p);
+/* copies the parts back, comparing crc on the way; KEEL_ERR_STATE when the image has other parts (kind, id, length, order)
+ * than asked for; nothing is written then. KEEL_ERR_CORRUPT may be found while copying: check before where that matters. */
+keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_part_t *parts, unsigned count,
+                              const char **why_p);
+
+#endif

@@ -1,0 +1,23 @@
+/* When to take the next coordinated checkpoint: Daly's optimum sqrt(2 C M) - C [F 6.1], C measured, M the MTBF. */
+#ifndef KEEL_CKPT_INTERVAL_H_
+#define KEEL_CKPT_INTERVAL_H_
+
+#include "base/config.h"
+
+typedef struct keel_interval {
+    keel_interval_mode_t mode;
+    double value, mtbf_s;
+    double cost_s;    /* smoothed measured cost; 0 before the first checkpoint */
+    uint64_t last_ns; /* when the last one was taken, or the start */
+    uint64_t gsyncs;  /* safe gsyncs since */
+} keel_interval_t;
+
+/* seconds between checkpoints for this cost; M when C >= 2 M */
+double keel_interval_daly_s(double cost_s, double mtbf_s);
+void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, uint64_t now_ns);
+/* called at each safe gsync by the deciding rank: 1 when one is due. The first is due at once in mode daly (its cost is
+ * unknown) */
+int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns);
+void keel_interval_taken(keel_interval_t *interval, uint64_t now_ns, double cost_s);
+
+#endif

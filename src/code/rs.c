@@ -1,0 +1,205 @@
+/*
+ * The coefficients are those of ISA-L's gf_gen_cauchy1_matrix(): every square part of a Cauchy matrix can be inverted, so
+ * any lost chunks, as many as there are parities, are the solution of a system that has one. Only lost data chunks are
+ * unknowns: a system of at most KEEL_RS_PARITIES_MAX, whatever the size of the stripe.
+ */
+#include "code/rs.h"
+
+#include "code/xor.h"
+
+#include <isa-l/erasure_code.h>
+
+#include <assert.h>
+#include <string.h>
+
+#define RS_SOURCES_MAX 32u                 /* of one pass */
+#define RS_BLOCK       ((size_t)64 * 1024) /* bytes handled in one pass, so that they stay cached; ISA-L counts in int */
+#define RS_TABLE       32u                 /* bytes of a coefficient's table */
+
+uint8_t keel_rs_coefficient(unsigned data, unsigned parities, unsigned row, unsigned column)
+{
+    return (parities == 1) ? 1 : gf_inv((uint8_t)((data + row) ^ column));
+}
+
+/* ---- solving ---- */
+
+/* what the stripe lacks: its lost data chunks, and as many parity chunks that make up for them */
+typedef struct rs_lack {
+    unsigned count;
+    unsigned column[KEEL_RS_PARITIES_MAX];
+    unsigned row[KEEL_RS_PARITIES_MAX];
+} rs_lack_t;
+
+static keel_status_t rs_lack(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
+                             rs_lack_t *lack)
+{
+    unsigned rows = 0;
+
+    lack->count = 0;
+    for (unsigned column = 0; column < data; column++) {
+        if (is_there[column] && column != wanted) {
+            continue;
+        }
+        if (lack->count == parities) {
+            return KEEL_ERR_UNREACHABLE;
+        }
+        lack->column[lack->count++] = column;
+    }
+    for (unsigned row = 0; row < parities && rows < lack->count; row++) {
+        if (is_there[data + row] && data + row != wanted) {
+            lack->row[rows++] = row;
+        }
+    }
+    return (rows == lack->count) ? KEEL_OK : KEEL_ERR_UNREACHABLE;
+}
+
+keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
+                            uint8_t *coefficients)
+{
+    uint8_t system[KEEL_RS_PARITIES_MAX * KEEL_RS_PARITIES_MAX], inverse[sizeof system];
+    uint8_t wants[KEEL_RS_PARITIES_MAX]; /* of the lost data chunks */
+    rs_lack_t lack;
+    keel_status_t status;
+
+    if (data == 0 || parities == 0 || parities > KEEL_RS_PARITIES_MAX || wanted >= data + parities ||
+        (parities > 1 && data + parities > KEEL_RS_CHUNKS_MAX)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = rs_lack(data, parities, wanted, is_there, &lack);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (unsigned b = 0; b < lack.count; b++) {
+        wants[b] = (wanted < data) ? lack.column[b] == wanted
+                                   : keel_rs_coefficient(data, parities, wanted - data, lack.column[b]);
+        for (unsigned a = 0; a < lack.count; a++) {
+            system[a * lack.count + b] = keel_rs_coefficient(data, parities, lack.row[a], lack.column[b]);
+        }
+    }
+    if (lack.count > 0 && gf_invert_matrix(system, inverse, (int)lack.count) != 0) {
+        assert(0 && "part of a Cauchy matrix is singular");
+    }
+    memset(coefficients, 0, data + parities);
+    for (unsigned column = 0; wanted >= data && column < data; column++) {
+        coefficients[column] = keel_rs_coefficient(data, parities, wanted - data, column);
+    }
+    for (unsigned a = 0; a < lack.count; a++) { /* parity chunk row[a] is the sum of all data chunks, lost ones too */
+        uint8_t sum = 0;
+
+        for (unsigned b = 0; b < lack.count; b++) {
+            sum ^= gf_mul(wants[b], inverse[b * lack.count + a]);
+        }
+        coefficients[data + lack.row[a]] = sum;
+        for (unsigned column = 0; column < data; column++) {
+            coefficients[column] ^= gf_mul(sum, keel_rs_coefficient(data, parities, lack.row[a], column));
+        }
+    }
+    for (unsigned b = 0; b < lack.count; b++) {
+        coefficients[lack.column[b]] =
+            0; /* what is lost is not used: the sum of these is the chunk wanted, or nothing */
+    }
+    return KEEL_OK;
+}
+
+/* ---- combining ---- */
+
+static int rs_is_xor(const uint8_t *coefficients, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (coefficients[i] != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* one pass: at most RS_SOURCES_MAX sources and RS_BLOCK bytes; the first pass over a target sets it, further ones add */
+static void rs_pass(uint8_t *target, const uint8_t *const *sources, uint8_t *tables, unsigned count, size_t offset,
+                    size_t length, int is_first)
+{
+    uint8_t *vectors[RS_SOURCES_MAX];
+    uint8_t *output = target + offset;
+
+    for (unsigned i = 0; i < count; i++) {
+        vectors[i] = (uint8_t *)sources[i] + offset;
+    }
+    if (is_first) {
+        ec_encode_data((int)length, (int)count, 1, tables, vectors, &output);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        ec_encode_data_update((int)length, (int)count, 1, (int)i, tables, vectors[i], &output);
+    }
+}
+
+void keel_rs_combine(void *target, const void *const *sources, const uint8_t *coefficients, unsigned count,
+                     size_t length)
+{
+    uint8_t tables[RS_SOURCES_MAX * RS_TABLE];
+
+    if (count == 1 && coefficients[0] == 1) {
+        memcpy(target, sources[0], length);
+        return;
+    }
+    if (rs_is_xor(coefficients, count)) { /* also of no sources */
+        keel_xor(target, sources, count, length);
+        return;
+    }
+    for (unsigned first = 0; first < count; first += RS_SOURCES_MAX) {
+        const unsigned part = (count - first < RS_SOURCES_MAX) ? count - first : RS_SOURCES_MAX;
+
+        ec_init_tables((int)part, 1, (uint8_t *)coefficients + first, tables);
+        for (size_t offset = 0; offset < length; offset += RS_BLOCK) {
+            rs_pass(target, (const uint8_t *const *)sources + first, tables, part, offset,
+                    (length - offset < RS_BLOCK) ? length - offset : RS_BLOCK, first == 0);
+        }
+    }
+}
+
+void keel_rs_add(void *target, const void *source, uint8_t coefficient, size_t length)
+{
+    uint8_t tables[RS_TABLE];
+    const uint8_t *sources[1] = {source};
+
+    if (coefficient == 1) {
+        keel_xor_into(target, source, length);
+        return;
+    }
+    ec_init_tables(1, 1, &coefficient, tables);
+    for (size_t offset = 0; offset < length; offset += RS_BLOCK) {
+        rs_pass(target, sources, tables, 1, offset, (length - offset < RS_BLOCK) ? length - offset : RS_BLOCK, 0);
+    }
+}
+
+/* ---- references ---- */
+
+/* the product modulo x^8 + x^4 + x^3 + x^2 + 1, a bit at a time */
+static uint8_t rs_product(uint8_t a, uint8_t b)
+{
+    uint8_t product = 0;
+
+    for (; b != 0; b >>= 1) {
+        product ^= (b & 1) ? a : 0;
+        a = (uint8_t)((a << 1) ^ ((a & 0x80) ? 0x1d : 0));
+    }
+    return product;
+}
+
+void keel_rs_combine_reference(void *target, const void *const *sources, const uint8_t *coefficients, unsigned count,
+                               size_t length)
+{
+    memset(target, 0, length);
+    for (unsigned i = 0; i < count; i++) {
+        keel_rs_add_reference(target, sources[i], coefficients[i], length);
+    }
+}
+
+void keel_rs_add_reference(void *target, const void *source, uint8_t coefficient, size_t length)
+{
+    uint8_t *const to = target;
+    const uint8_t *const from = source;
+
+    for (size_t i = 0; i < length; i++) {
+        to[i] ^= rs_product(from[i], coefficient);
+    }
+}

@@ -1,0 +1,114 @@
+/*
+ * The board: in every process one slot a source, written by that source alone (by stores on the direct lane, by the
+ * service thread on its behalf on the served one). All values are absolute, so writing one twice does no harm.
+ *
+ * Safety: a source writes the other words before `arrive` (release), readers read `arrive` first (acquire). flags is
+ * kept for two gsyncs because a source may arrive at n + 1 while a reader still looks at n, never at n + 2. The other words
+ * may be looked at while they are written: each is loaded and stored whole (keel_board_get, keel_board_set).
+ */
+#ifndef KEEL_LANE_BOARD_H_
+#define KEEL_LANE_BOARD_H_
+
+#include <stdint.h>
+
+typedef struct keel_board_slot {
+    uint64_t arrive;      /* keel_arrive(): every action of phases before n towards the reader is complete */
+    uint64_t second;      /* keel_arrive(): the image of generation n is copied */
+    uint64_t flags[2];    /* of gsync n, at n & 1: KEEL_ARRIVE_* */
+    uint64_t parity_done; /* generation whose parity share the source has */
+    uint64_t committed;   /* generation the source knows complete in the whole job */
+    uint64_t lost_gets;   /* 1 + the last phase in which the source has a get without record; 0: none */
+    uint64_t atomics;     /* keel_atomics_word() */
+    /* programs that wait inside phases (recovery/waits); the last three: phase << 32 | value */
+    uint64_t waits;  /* 1 + the first phase that begins with everybody knowing that the program waits; 0: it does not */
+    uint64_t opened; /* direct lane: 1 + number of the record that the source has begun to do */
+    uint64_t done;   /* records of the source that are done here */
+    uint64_t clock;  /* of the source, when it did the last one */
+    uint64_t first;  /* 1 + the phase of the first one here, ever; 0: none */
+    uint64_t reserved[3];
+} keel_board_slot_t;
+_Static_assert(sizeof(keel_board_slot_t) == 128, "two cache lines a source");
+
+static inline uint64_t keel_board_get(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+static inline void keel_board_set(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+/*
+ * Two phases, each + 1 and 0 for none: the low half is the last one in which the source issued an atomic to the reader, or
+ * fetched at all; the high half the last one with an atomic of which nobody can tell, should the source die, whether it
+ * took effect or what it fetched: by stores on the direct lane, or fetched from own memory.
+ */
+static inline uint64_t keel_atomics_word(uint64_t before, uint32_t phase, int is_in_doubt)
+{
+    const uint64_t now = (uint64_t)phase + 1;
+    uint64_t any = before & UINT32_MAX, in_doubt = before >> 32;
+
+    any = (now > any) ? now : any; /* what is known of a later phase stays: logs are handed over phase by phase */
+    in_doubt = (is_in_doubt && now > in_doubt) ? now : in_doubt;
+    return (in_doubt << 32) | any;
+}
+static inline uint32_t keel_atomics_any(uint64_t word)
+{
+    return (uint32_t)word;
+}
+static inline uint32_t keel_atomics_in_doubt(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
+{
+    return ((uint64_t)phase << 32) | value;
+}
+
+/* record @a number of @a phase is done */
+static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint32_t number)
+{
+    if (slot->first == 0) {
+        keel_board_set(&slot->first, (uint64_t)phase + 1);
+    }
+    __atomic_store_n(&slot->done, keel_phase_word(phase, number + 1), __ATOMIC_RELEASE);
+}
+
+enum {
+    /* rank 0 only */
+    KEEL_ARRIVE_CHECKPOINT = 1, /* take a coordinated checkpoint in this gsync */
+    KEEL_ARRIVE_EXPLICIT = 2,   /* the next gsync is to find it complete */
+    KEEL_ARRIVE_FINAL = 4,      /* this gsync is the last */
+    /* ckpt/demand.h */
+    KEEL_ARRIVE_IMAGE = 8,   /* the source copies its image in this gsync */
+    KEEL_ARRIVE_SHARED = 16, /* it has its share of parity with the images its group is waiting for */
+    KEEL_ARRIVE_CANNOT = 32  /* or will not have it */
+};
+#define KEEL_ARRIVE_BITS 6
+
+/* flags and lost_gets in one word, for the served lane */
+static inline uint64_t keel_board_pack(const keel_board_slot_t *slot)
+{
+    return slot->flags[0] | (slot->flags[1] << KEEL_ARRIVE_BITS) | (slot->lost_gets << (2 * KEEL_ARRIVE_BITS));
+}
+static inline void keel_board_unpack(uint64_t word, uint64_t *flags, uint64_t *lost_gets)
+{
+    const uint64_t mask = (1u << KEEL_ARRIVE_BITS) - 1;
+
+    flags[0] = word & mask;
+    flags[1] = (word >> KEEL_ARRIVE_BITS) & mask;
+    *lost_gets = word >> (2 * KEEL_ARRIVE_BITS);
+}
+
+static inline uint64_t keel_arrive(uint32_t rollback, uint32_t incarnation, uint32_t number)
+{
+    return ((uint64_t)(rollback & 0xffff) << 48) | ((uint64_t)(incarnation & 0xffff) << 32) | number;
+}
+/* the gsync number in @a word, 0 when it is of another rollback number or incarnation */
+static inline uint32_t keel_arrive_number(uint64_t word, uint32_t rollback, uint32_t incarnation)
+{
+    return (word >> 32) == (keel_arrive(rollback, incarnation, 0) >> 32) ? (uint32_t)word : 0;
+}
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * What this process asks of others: reads, records, atomics, board words, control messages. On the direct lane by
+ * loads and stores, at once; on the served lane by requests that the target answers in order, so the oldest read under
+ * way is the one a value belongs to.
+ */
+#include "lane/lane.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define READS_PER_CHUNK 1024
+
+typedef struct keel_read {
+    ucs_list_link_t list;
+    uint64_t id;
+    void *buffer;
+    uint32_t length;
+    keel_lane_done_cb_t cb;
+    void *arg;
+} keel_read_t;
+
+typedef struct reads_chunk {
+    struct reads_chunk *next;
+    keel_read_t reads[READS_PER_CHUNK];
+} reads_chunk_t;
+
+typedef struct keel_control_out {
+    ucs_list_link_t list;
+    uint64_t sequence;
+    uint8_t payload[];
+} keel_control_out_t;
+
+static keel_status_t reads_grow(keel_lane_t *lane)
+{
+    reads_chunk_t *chunk = keel_alloc(sizeof(*chunk), "reads");
+
+    if (chunk == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    chunk->next = lane->reads_pool;
+    lane->reads_pool = chunk;
+    for (unsigned i = 0; i < READS_PER_CHUNK; i++) {
+        ucs_list_add_tail(&lane->reads_free, &chunk->reads[i].list);
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_issue_init(keel_lane_t *lane)
+{
+    ucs_list_head_init(&lane->reads_free);
+    return reads_grow(lane);
+}
+
+void keel_lane_issue_release(keel_lane_t *lane)
+{
+    reads_chunk_t *chunk, *next;
+
+    for (chunk = lane->reads_pool; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        keel_free(chunk);
+    }
+    lane->reads_pool = NULL;
+}
+
+static keel_status_t lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    keel_status_t status;
+
+    assert(length <= lane->ops->max_data);
+    if (!peer->is_up) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    wire->source = lane->rank;
+    wire->source_incarnation = lane->incarnation;
+    wire->target_incarnation = peer->incarnation;
+    wire->rollback = lane->rollback;
+    wire->sequence = peer->sent + 1;
+    keel_wire_seal(wire, data, length);
+    status = lane->ops->send(lane->transport, rank, wire, sizeof(*wire), data, length);
+    /* a broken lane is a suspicion: the request counts as sent and is never acknowledged, so whoever needs its effect
+     * waits for the launcher's word on the peer */
+    if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
+        peer->sent++;
+        status = KEEL_OK;
+    }
+    return status;
+}
+
+keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t rank)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_PROBE};
+
+    return lane_request(lane, rank, &wire, NULL, 0);
+}
+
+static keel_read_t *read_obtain(keel_lane_t *lane, void *buffer, size_t length, keel_lane_done_cb_t cb, void *arg)
+{
+    keel_read_t *read;
+
+    if (ucs_list_is_empty(&lane->reads_free) && reads_grow(lane) != KEEL_OK) {
+        return NULL;
+    }
+    read = ucs_list_extract_head(&lane->reads_free, keel_read_t, list);
+    read->id = ++lane->next_read;
+    read->buffer = buffer;
+    read->length = (uint32_t)length;
+    read->cb = cb;
+    read->arg = arg;
+    return read;
+}
+
+/* sends a request whose answer goes to the read's buffer */
+static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *read, keel_wire_t *wire, const void *data,
+                               size_t length)
+{
+    keel_status_t status;
+
+    wire->words[0] = read->id;
+    status = lane_request(lane, rank, wire, data, length);
+    if (status != KEEL_OK) {
+        ucs_list_add_head(&lane->reads_free, &read->list);
+        return status;
+    }
+    ucs_list_add_tail(&lane->peers[rank].reads, &read->list);
+    return KEEL_INPROGRESS;
+}
+
+keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, void *buffer,
+                             size_t length, keel_lane_done_cb_t cb, void *arg)
+{
+    const char *mapped = keel_lane_region_ptr(lane, rank, region);
+    keel_read_t *read;
+    keel_wire_t wire = {.type = KEEL_WIRE_GET,
+                        .words = {[1] = keel_where(offset, KEEL_RECORD_PUT, region), [2] = length}};
+
+    if (offset + length > keel_lane_region_size(lane, rank, region)) {
+        return KEEL_ERR_RANGE;
+    }
+    if (mapped != NULL) {
+        memcpy(buffer, mapped + offset, length);
+        return KEEL_OK;
+    }
+    read = read_obtain(lane, buffer, length, cb, arg);
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, int is_logged,
+                                    void *buffer, keel_lane_done_cb_t cb, void *arg)
+{
+    keel_read_t *read = read_obtain(lane, buffer, record->length, cb, arg);
+    keel_wire_t wire = {
+        .type = KEEL_WIRE_GET,
+        .flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+        .words = {[1] = record->where, [2] = record->length, [3] = ((uint64_t)record->phase << 32) | record->index}};
+
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
+                                     const void *records, size_t length)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .words = {phase, number}};
+
+    return lane_request(lane, rank, &wire, records, length);
+}
+
+keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .flags = (uint16_t)flags, .words = {phase}};
+
+    return lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, void *result,
+                                    keel_lane_done_cb_t cb, void *arg)
+{
+    const keel_record_atomic_t *atomic = (const void *)(fetch->record + 1);
+    keel_read_t *read = read_obtain(lane, result, atomic->size, cb, arg);
+    keel_wire_t wire = {.type = KEEL_WIRE_ATOMIC,
+                        .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+                        .words = {[1] = fetch->number, [3] = ((uint64_t)fetch->phase << 32) | fetch->index}};
+
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY
+                          : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
+}
+
+keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_request_t *request, uint64_t *answer,
+                             keel_lane_done_cb_t cb, void *arg)
+{
+    keel_lock_area_t *area = keel_lane_region_ptr(lane, rank, KEEL_REGION_LOCKS);
+    const keel_locker_t who = keel_lane_locker(lane);
+    keel_wire_t wire = {
+        .type = KEEL_WIRE_LOCK,
+        .flags = request->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+        .words = {[1] = request->ask, request->number, ((uint64_t)request->phase << 32) | request->index}};
+    keel_read_t *read;
+
+    if (area != NULL) {
+        *answer = keel_lock_answer(area, &who, request->ask, request->number);
+        return KEEL_OK;
+    }
+    if (cb == NULL) {
+        return lane_request(lane, rank, &wire, NULL, 0);
+    }
+    read = read_obtain(lane, answer, sizeof(*answer), cb, arg);
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source)
+{
+    keel_board_set(&target->flags[0], source->flags[0]);
+    keel_board_set(&target->flags[1], source->flags[1]);
+    keel_board_set(&target->parity_done, source->parity_done);
+    keel_board_set(&target->committed, source->committed);
+    keel_board_set(&target->lost_gets, source->lost_gets);
+    __atomic_store_n(&target->second, source->second, __ATOMIC_RELEASE);
+    __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
+}
+
+keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
+{
+    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t slot = lane->slot;
+
+    slot.arrive = keel_arrive(lane->rollback, lane->incarnation, arrive);
+    if (board != NULL) {
+        board_store(&board[lane->rank], &slot);
+        return KEEL_OK;
+    }
+    keel_wire_t wire = {.type = KEEL_WIRE_ARRIVE, .words = {slot.arrive, slot.second, slot.parity_done}};
+    /* the rest rides in the fields a plain request does not use, so that no buffer has to outlive the call */
+    wire.words[3] = keel_board_pack(&slot);
+    wire.reserved = (uint32_t)slot.committed;
+    return lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t rank, keel_control_type_t type, const void *payload,
+                                     size_t length)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    keel_wire_t wire = {.type = KEEL_WIRE_CONTROL, .words = {type}};
+    keel_control_out_t *out;
+    keel_status_t status;
+
+    out = keel_alloc(sizeof(*out) + length, "control message");
+    if (out == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if (length > 0) {
+        memcpy(out->payload, payload, length);
+    }
+    status = lane_request(lane, rank, &wire, out->payload, length);
+    if (status != KEEL_OK) {
+        keel_free(out);
+        return status;
+    }
+    out->sequence = peer->sent;
+    ucs_list_add_tail(&peer->controls, &out->list);
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,
+                                         size_t length)
+{
+    keel_status_t status, first = KEEL_OK;
+
+    for (uint32_t r = 0; r < lane->size; r++) { /* one that fails does not keep it from the others */
+        if (lane->peers[r].is_up) {
+            status = keel_lane_control_send(lane, r, type, payload, length);
+            first = (first == KEEL_OK) ? status : first;
+        }
+    }
+    return first;
+}
+
+static void controls_acknowledged(keel_peer_t *peer, uint64_t sequence)
+{
+    keel_control_out_t *out, *tmp;
+
+    ucs_list_for_each_safe(out, tmp, &peer->controls, list)
+    {
+        if (out->sequence > sequence) {
+            break;
+        }
+        ucs_list_del(&out->list);
+        keel_free(out);
+    }
+}
+
+void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status)
+{
+    ucs_list_link_t gone;
+    keel_read_t *read;
+
+    controls_acknowledged(peer, UINT64_MAX);
+    peer->acked = peer->sent;
+    ucs_list_head_init(&gone);
+    ucs_list_splice_tail(&gone, &peer->reads);
+    ucs_list_head_init(&peer->reads);
+    while (!ucs_list_is_empty(&gone)) {
+        read = ucs_list_extract_head(&gone, keel_read_t, list);
+        ucs_list_add_head(&lane->reads_free, &read->list);
+        read->cb(read->arg, status);
+    }
+}
+
+void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb)
+{
+    keel_read_t *read;
+
+    for (uint32_t r = 0; r < lane->size; r++) {
+        ucs_list_for_each(read, &lane->peers[r].reads, list)
+        {
+            if (read->cb == cb) {
+                read->buffer = NULL;
+            }
+        }
+    }
+}
+
+static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire, const void *data)
+{
+    keel_read_t *read;
+
+    if (ucs_list_is_empty(&peer->reads)) {
+        return;
+    }
+    read = ucs_list_head(&peer->reads, keel_read_t, list);
+    if (read->id != wire->words[0] || (wire->type == KEEL_WIRE_VALUE && read->length != wire->length)) {
+        keel_error(lane->message, "value from rank %u does not belong to the oldest read: refused", peer->rank);
+        keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+        return;
+    }
+    ucs_list_del(&read->list);
+    ucs_list_add_head(&lane->reads_free, &read->list);
+    if (read->buffer == NULL) {
+        read->cb(read->arg, KEEL_ERR_ROLLED_BACK);
+        return;
+    }
+    if (wire->type == KEEL_WIRE_VALUE) {
+        memcpy(read->buffer, data, read->length);
+    }
+    read->cb(read->arg, wire->type == KEEL_WIRE_VALUE ? KEEL_OK : KEEL_ERR_RANGE);
+}
+
+void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    keel_lane_t *lane = arg;
+    keel_peer_t *peer;
+    keel_wire_t wire;
+
+    if (!keel_wire_open(lane, "reply", header, header_len, data, data_len, &wire)) {
+        return;
+    }
+    peer = &lane->peers[wire.source];
+    if (!peer->is_up || wire.source_incarnation != peer->incarnation || wire.target_incarnation != lane->incarnation) {
+        return; /* late word of a dead incarnation */
+    }
+    if (wire.type == KEEL_WIRE_VALUE || wire.type == KEEL_WIRE_REFUSAL) {
+        on_value(lane, peer, &wire, data);
+    } else if (wire.type == KEEL_WIRE_ACK && wire.words[0] > peer->acked && wire.words[0] <= peer->sent) {
+        peer->acked = wire.words[0];
+        controls_acknowledged(peer, peer->acked);
+    }
+}
+
+keel_control_in_t *keel_lane_control_next(keel_lane_t *lane)
+{
+    keel_control_in_t *in = NULL;
+
+    if (!__atomic_load_n(&lane->inbox_pending, __ATOMIC_ACQUIRE)) {
+        return NULL;
+    }
+    pthread_mutex_lock(&lane->lock);
+    if (!ucs_list_is_empty(&lane->inbox)) {
+        in = ucs_list_extract_head(&lane->inbox, keel_control_in_t, list);
+    }
+    __atomic_store_n(&lane->inbox_pending, !ucs_list_is_empty(&lane->inbox), __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lane->lock);
+    return in;
+}

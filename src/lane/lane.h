@@ -1,0 +1,274 @@
+/*
+ * The peers of a process and how they are reached: incarnations, regions, one-sided issue over the direct or the
+ * served lane, control messages. Knows no protocol above: what it means that a peer died is decided by recovery.
+ *
+ * Regions are the memory others may reach, by number: internal ones first, then windows. A region's key is sent to
+ * every peer by the owner whenever it is made and again to every replacement, first in first out with everything else,
+ * so an access that names a region finds it open.
+ */
+#ifndef KEEL_LANE_LANE_H_
+#define KEEL_LANE_LANE_H_
+
+#include "base/config.h"
+#include "base/message.h"
+#include "lane/board.h"
+#include "lane/lockword.h"
+#include "lane/wire.h"
+#include "order/record.h"
+#include "runtime.h"
+#include "transport.h"
+
+#include <pthread.h>
+#include <ucs/datastruct/list.h>
+
+enum {
+    KEEL_REGION_BOARD = 0,    /* arrival words and marks, one slot a source (lane/board.h) */
+    KEEL_REGION_GETLOG = 1,   /* LG: what others log of their gets here */
+    KEEL_REGION_IMAGE0 = 2,   /* image slots: 2 to 5, the last two for demand checkpoints */
+    KEEL_REGION_PARITY0 = 6,  /* parity slots: 6 to 9, likewise */
+    KEEL_REGION_LOCKS = 10,   /* lane/lockword.h */
+    KEEL_REGION_WINDOW0 = 12, /* windows: 12 + window id */
+    KEEL_REGION_LAST = 256
+};
+
+#define KEEL_SLOTS_COORDINATED 2u /* of images and of parity: 0 and 1, */
+#define KEEL_SLOTS             4u /* and those for demand checkpoints */
+
+typedef void (*keel_lane_done_cb_t)(void *arg, keel_status_t status);
+
+/* what an access towards a peer does now; set by recovery/position */
+typedef enum {
+    KEEL_PEER_LIVE,   /* it is done */
+    KEEL_PEER_BEHIND, /* dead, or recovering behind this process: puts are only logged, gets wait */
+    KEEL_PEER_AHEAD   /* this process re-executes behind it: puts are only logged, gets come from records */
+} keel_peer_mode_t;
+
+typedef struct keel_region {
+    uint64_t base;             /* at the owner */
+    size_t size;               /* bytes; kept when the owner dies */
+    keel_transport_key_t *key; /* open on the direct lane */
+    void *ptr;                 /* mapped here, or NULL */
+    int is_known;
+    uint32_t incarnation; /* of the process that told */
+} keel_region_t;
+
+typedef struct keel_peer {
+    uint32_t rank;
+    uint32_t incarnation; /* of the process that is there, or that is awaited */
+    uint8_t is_up;        /* connected to that incarnation */
+    uint8_t is_broken;    /* the transport lost that connection: nothing will be acknowledged any more */
+    uint8_t was_up;       /* some incarnation of it was connected */
+    uint8_t mode;         /* keel_peer_mode_t */
+    unsigned lanes;       /* keel_lane_caps of the connection */
+    keel_region_t *regions;
+    /* served lane, this process asking */
+    uint64_t sent, acked;     /* sequence numbers */
+    ucs_list_link_t reads;    /* keel_read_t, in the order sent */
+    ucs_list_link_t controls; /* keel_control_out_t, until acknowledged */
+    /* served lane, this process serving; under lane->lock */
+    uint32_t accepted; /* incarnation whose messages are taken, when is_accepted */
+    uint8_t is_accepted, is_dirty;
+    uint64_t applied;
+    uint64_t done; /* phase << 32 | records of it applied here, whichever incarnation sent them */
+} keel_peer_t;
+
+typedef struct keel_own_region {
+    void *base;
+    size_t size;
+    keel_transport_mem_t *mem;
+    uint8_t is_retired; /* without memory; replacements are told its size */
+} keel_own_region_t;
+
+typedef struct keel_control_in {
+    ucs_list_link_t list;
+    uint32_t source, incarnation;
+    keel_control_type_t type;
+    size_t length;
+    uint8_t payload[];
+} keel_control_in_t;
+
+typedef struct keel_lane_params {
+    keel_message_t *message;
+    const keel_config_t *config;
+    const keel_transport_ops_t *ops;
+    void *driver_arg;
+    keel_runtime_t *runtime;
+    /* service side, under the lock: a logged get or fetched value was answered */
+    void (*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+    /* service side, under the lock: a REFILL message; here and not in the inbox, so that it stays ahead of the gets
+     * sent after it and is not lost when its sender dies */
+    void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
+    void *arg;
+} keel_lane_params_t;
+
+typedef struct keel_lane {
+    keel_message_t *message;
+    const keel_config_t *config;
+    const keel_transport_ops_t *ops;
+    keel_transport_t *transport;
+    keel_runtime_t *runtime;
+    uint32_t rank, size, incarnation;
+    uint32_t programs;  /* ranks that run the program; those from here on hold parity */
+    uint32_t agreement; /* crc of what all processes have to have alike: another's difference is a failure */
+    keel_peer_t *peers;
+    uint32_t broken;  /* peers that are up and is_broken */
+    uint32_t changes; /* grows when a mode or a mapping changes: what was derived from them is old then */
+    keel_own_region_t own[KEEL_REGION_LAST];
+    keel_board_slot_t slot;   /* this process's own words, as it last said them */
+    keel_board_slot_t *board; /* own memory: one slot a source */
+    void (*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+    void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
+    void *arg;
+    void *reads_pool;
+    ucs_list_link_t reads_free;
+    uint64_t next_read;
+
+    pthread_mutex_t lock; /* between the thread inside Keel and the service thread; no other lock is taken inside */
+    uint32_t rollback;    /* data of another rollback number is refused; written under the lock */
+    ucs_list_link_t inbox;
+    int inbox_pending; /* read without the lock */
+    int failure;       /* keel_status_t: what nobody can go on after, until recovery takes it up; any thread */
+} keel_lane_t;
+
+/* ---- life (lane.c) ---- */
+
+keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params);
+void keel_lane_release(keel_lane_t *lane);
+keel_status_t keel_lane_address(keel_lane_t *lane, const void **address_p, size_t *length_p);
+/* connects to an incarnation and greets it: hello, then all regions */
+keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incarnation, const void *address,
+                                size_t length);
+/* cuts a dead incarnation off: reads under way end with KEEL_ERR_UNREACHABLE, nothing of it is applied any more;
+ * @a next is the incarnation awaited */
+void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next);
+void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode);
+/* the first failure counts; the text was said where it was found */
+static inline void keel_lane_fail(keel_lane_t *lane, keel_status_t status)
+{
+    int none = KEEL_OK;
+
+    (void)__atomic_compare_exchange_n(&lane->failure, &none, (int)status, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+/* handles HELLO and REGION messages; 1 when the message was one of these */
+int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
+
+/* ---- regions (region.c) ---- */
+
+/* own memory, zeroed, reachable by peers; announced to all that are connected */
+keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
+void keel_lane_region_drop(keel_lane_t *lane, unsigned region);
+/* the same, but replacements are still told its size: they re-execute accesses to it */
+void keel_lane_region_retire(keel_lane_t *lane, unsigned region);
+/* what peers told of theirs by this number is of a computation that was given up: they will tell again */
+void keel_lane_region_forget(keel_lane_t *lane, unsigned region);
+void *keel_lane_region_base(keel_lane_t *lane, unsigned region);
+/* bytes of the peer's region, 0 as long as it is unknown */
+size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* a live peer has to have told itself; of one that is not, what its predecessor told is enough to log accesses */
+int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* where the peer's region is mapped here, NULL when it cannot be or the peer is down */
+void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* for lane.c */
+void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
+void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);
+void keel_lane_regions_close(keel_lane_t *lane, uint32_t peer);
+
+/* ---- issue (issue.c) ---- */
+
+/*
+ * Unlogged read of a peer's region, over whichever lane there is; own rank allowed; at most ops->max_data bytes. Returns KEEL_OK when @a buffer is
+ * filled (cb not called), KEEL_INPROGRESS, or an error; cb gets KEEL_ERR_UNREACHABLE when the peer dies meanwhile.
+ */
+keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t peer, unsigned region, uint64_t offset, void *buffer,
+                             size_t length, keel_lane_done_cb_t cb, void *arg);
+/* reads under way with this callback end with KEEL_ERR_ROLLED_BACK and write no buffer: the caller's memory may be gone */
+void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb);
+/* served lane, windows: the same with its determinant, for the target's get log or, unlogged, for its board; at most
+ * ops->max_data bytes */
+keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel_get_record_t *record, int is_logged,
+                                    void *buffer, keel_lane_done_cb_t cb, void *arg);
+/*
+ * Served lane: applies records that lie at @a records and stay there until acknowledged. @a number is the first one's, counted
+ * from 0 over the records of @a phase from here to there: a re-execution counts the same, and the target applies each
+ * number once.
+ */
+keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
+                                     const void *records, size_t length);
+/* served lane: tells the target's board what is coming in this phase: KEEL_WIRE_FLAG_MARK with or without DOUBT, WAIT */
+keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
+/* served lane: an atomic record and its operands (contiguous, stable until acknowledged) whose old value comes back */
+typedef struct keel_fetch {
+    const keel_record_t *record;
+    uint32_t phase, number, index; /* of the record, as above; of the access among the gets */
+    int is_logged;
+} keel_fetch_t;
+keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel_fetch_t *fetch, void *result,
+                                    keel_lane_done_cb_t cb, void *arg);
+/*
+ * Asks the peer's lock area, or the own one. KEEL_OK: the answer is in *answer; KEEL_INPROGRESS: it will be. On the served
+ * lane a lock that is granted gets its record in the target's get log in the same step; @a cb NULL: no answer is wanted.
+ */
+typedef struct keel_lock_request {
+    keel_lock_ask_t ask;
+    uint64_t number;       /* TRY: phase << 32; TRY_READ: phase << 32 | count */
+    uint32_t phase, index; /* of the record among the gets */
+    int is_logged;
+} keel_lock_request_t;
+keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t peer, const keel_lock_request_t *request, uint64_t *answer,
+                             keel_lane_done_cb_t cb, void *arg);
+/* a request that does nothing: its acknowledgement by the peer's service thread says that the process runs */
+keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t peer);
+/* all requests to the peer were applied, or it is down */
+static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
+{
+    return lane->peers[peer].acked == lane->peers[peer].sent;
+}
+/* tells the peer this process's board slot, with the given arrival number */
+keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
+/* a control message; the payload is copied */
+keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t peer, keel_control_type_t type, const void *payload,
+                                     size_t length);
+keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,
+                                         size_t length);
+/* the next control message, or NULL; freed by the caller with keel_free() */
+keel_control_in_t *keel_lane_control_next(keel_lane_t *lane);
+unsigned keel_lane_progress(keel_lane_t *lane);
+
+/* a record into own memory, checked; NULL or what is wrong with it */
+const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload);
+static inline keel_lock_area_t *keel_lane_locks(keel_lane_t *lane)
+{
+    return (keel_lock_area_t *)lane->own[KEEL_REGION_LOCKS].base;
+}
+static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
+{
+    return (keel_locker_t){.rank = lane->rank, .incarnation = lane->incarnation, .ranks = lane->size};
+}
+
+/* CPU atomic on mapped memory; returns the old value */
+uint64_t keel_lane_apply_atomic(void *word, const keel_record_atomic_t *atomic);
+
+/* for lane.c: ends reads and forgets messages of a peer */
+void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status);
+keel_status_t keel_lane_issue_init(keel_lane_t *lane);
+void keel_lane_issue_release(keel_lane_t *lane);
+void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+/* under the lock: messages of this incarnation are taken from its first on, those of older ones no more; nothing when
+ * it or a newer one is taken already */
+void keel_lane_accept(keel_peer_t *peer, uint32_t incarnation);
+/* served.c: the service side */
+void keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+void keel_lane_on_idle(void *arg);
+
+static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
+{
+    return (lane->peers[peer].lanes & KEEL_LANE_PTR) != 0;
+}
+
+/* takes the header of a message that came from outside; 0 when the message is not what it says or from nobody here: that is
+ * said, and fails the lane, since somebody waits for what the message should have done */
+int keel_wire_open(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
+                   size_t data_len, keel_wire_t *wire);
+void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * The lock of a process's memory: one word for writers, one word a source for readers, in a region that peers reach.
+ *
+ * The writers' word holds the synchronisation counter SC and the owner (rank, incarnation; 0: free). Taking the lock and
+ * SC + 1 are one compare-and-swap, so every number is somebody's. A reader stores its number of the acquisition in its own
+ * word and then looks at the writers' word; a writer owns the writers' word and then looks at the readers' words: whoever
+ * comes second sees the first. A reader that sees a writer takes its word back; a writer waits for the readers.
+ *
+ * A reader's word says whether it has looked: who died between finds out what it did by looking again.
+ *
+ * Nobody ever releases for the dead: a replacement has its predecessor's rank, and finds what it owned. The owner is
+ * compared by rank alone; the incarnation is there to be read by people.
+ */
+#ifndef KEEL_LANE_LOCKWORD_H_
+#define KEEL_LANE_LOCKWORD_H_
+
+#include "base/plant.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct keel_lock_area {
+    uint64_t word;
+    uint64_t first; /* 1 + the phase in which somebody asked for the lock first, 0: nobody did */
+    uint64_t reserved[6];
+    uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */
+} keel_lock_area_t;
+
+static inline size_t keel_lock_area_size(uint32_t ranks)
+{
+    return sizeof(keel_lock_area_t) + ranks * sizeof(uint64_t);
+}
+
+#define KEEL_LOCK_RANK_BITS 22
+
+static inline uint64_t keel_lock_word(uint32_t counter, uint32_t rank, uint32_t incarnation)
+{
+    return ((uint64_t)counter << 32) | ((uint64_t)(incarnation & 0x3ff) << KEEL_LOCK_RANK_BITS) | (rank + 1);
+}
+static inline uint32_t keel_lock_counter(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+/* rank + 1, 0: free */
+static inline uint32_t keel_lock_owner(uint64_t word)
+{
+    return (uint32_t)word & ((1u << KEEL_LOCK_RANK_BITS) - 1);
+}
+
+typedef struct keel_locker {
+    uint32_t rank, incarnation, ranks;
+} keel_locker_t;
+
+/* the counter under which the lock is held now, 0: it is somebody else's, or there are readers */
+static inline uint32_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t *who)
+{
+    uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
+
+    if (keel_lock_owner(word) == 0) {
+        const uint64_t mine = keel_lock_word(keel_lock_counter(word) + 1, who->rank, who->incarnation);
+
+        if (!__atomic_compare_exchange_n(&area->word, &word, mine, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            return 0;
+        }
+        word = mine;
+    }
+    if (keel_lock_owner(word) != who->rank + 1) {
+        return 0;
+    }
+    for (uint32_t r = 0; r < who->ranks; r++) {
+        if (r != who->rank && !KEEL_PLANT(reader_unseen) && __atomic_load_n(&area->reading[r], __ATOMIC_SEQ_CST) != 0) {
+            return 0;
+        }
+    }
+    return keel_lock_counter(word);
+}
+
+static inline void keel_lock_release(keel_lock_area_t *area, const keel_locker_t *who)
+{
+    const uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
+
+    if (keel_lock_owner(word) == who->rank + 1) {
+        __atomic_store_n(&area->word, (uint64_t)keel_lock_counter(word) << 32, __ATOMIC_SEQ_CST);
+    }
+}
+
+/* 1 + the counter under which it reads now, 0: it does not */
+static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_locker_t *who, uint64_t number)
+{
+    const int is_held = __atomic_load_n(&area->reading[who->rank], __ATOMIC_SEQ_CST) == (number << 1 | 1);
+    uint64_t word;
+
+    if (!is_held) {
+        __atomic_store_n(&area->reading[who->rank], number << 1, __ATOMIC_SEQ_CST);
+    }
+    word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);
+    if (!is_held && keel_lock_owner(word) != 0) {
+        __atomic_store_n(&area->reading[who->rank], 0, __ATOMIC_SEQ_CST);
+        return 0;
+    }
+    __atomic_store_n(&area->reading[who->rank], number << 1 | 1, __ATOMIC_SEQ_CST);
+    /* it read before and asks again: an owner came later, waits for this reader, and its number is no section's yet */
+    return (uint64_t)keel_lock_counter(word) + (keel_lock_owner(word) == 0);
+}
+
+static inline void keel_lock_release_read(keel_lock_area_t *area, const keel_locker_t *who)
+{
+    __atomic_store_n(&area->reading[who->rank], 0, __ATOMIC_SEQ_CST);
+}
+
+/* own memory, while reading it: SC + 1 without an owner, so that the reading has its place among the writers; 0: a writer came */
+static inline uint32_t keel_lock_count_read(keel_lock_area_t *area)
+{
+    uint64_t word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);
+
+    if (keel_lock_owner(word) != 0 ||
+        !__atomic_compare_exchange_n(&area->word, &word, word + (1ull << 32), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        return 0;
+    }
+    return keel_lock_counter(word) + 1;
+}
+
+/* what a source asks of a lock area; the number has the phase in its upper half */
+typedef enum {
+    KEEL_LOCK_TRY = 1,
+    KEEL_LOCK_RELEASE,
+    KEEL_LOCK_TRY_READ,
+    KEEL_LOCK_RELEASE_READ,
+    KEEL_LOCK_OWNS, /* the counter under which the source owns it, 0: it does not */
+    KEEL_LOCK_READS /* the number under which the source reads, 0: it does not */
+} keel_lock_ask_t;
+
+static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
+                                        uint64_t number)
+{
+    uint64_t word;
+
+    if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && __atomic_load_n(&area->first, __ATOMIC_RELAXED) == 0) {
+        __atomic_store_n(&area->first, (number >> 32) + 1, __ATOMIC_RELEASE); /* all that ask are in one phase still */
+    }
+    switch (ask) {
+    case KEEL_LOCK_TRY:
+        return keel_lock_try(area, who);
+    case KEEL_LOCK_RELEASE:
+        keel_lock_release(area, who);
+        return 0;
+    case KEEL_LOCK_TRY_READ:
+        return keel_lock_try_read(area, who, number);
+    case KEEL_LOCK_RELEASE_READ:
+        keel_lock_release_read(area, who);
+        return 0;
+    case KEEL_LOCK_OWNS:
+        word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
+        return keel_lock_owner(word) == who->rank + 1 ? keel_lock_counter(word) : 0;
+    case KEEL_LOCK_READS:
+        word = __atomic_load_n(&area->reading[who->rank], __ATOMIC_ACQUIRE);
+        return (word & 1) ? word >> 1 : 0;
+    default:
+        return 0;
+    }
+}
+
+#endif

@@ -1,0 +1,436 @@
+/*
+ * The service side of the served lane: applies and answers what others ask of this process, while its own thread
+ * computes. Runs on the transport's service thread.
+ *
+ * Safety: every handler holds lane->lock, so that the thread inside Keel can cut a peer off, change the rollback
+ * number or take a region away between two messages, never within one. Requests of a pair arrive in the order sent; a
+ * gap in the sequence is refused together with all that follows. Nothing here waits or sends to anybody but the asker.
+ *
+ * Exactly once (design 4.5): the records of a phase from one rank to another are numbered, and a re-execution numbers them
+ * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
+ * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
+ * the get log, where it was put in that same step.
+ */
+#include "lane/lane.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, uint64_t word,
+                         const void *data, size_t length)
+{
+    keel_wire_t wire = {.type = type,
+                        .source = lane->rank,
+                        .source_incarnation = lane->incarnation,
+                        .target_incarnation = request->source_incarnation,
+                        .words = {word}};
+
+    keel_wire_seal(&wire, data, length);
+    if (lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length) != KEEL_OK) {
+        keel_info(lane->message, "reply to rank %u failed: the asker is presumably dead", request->source);
+    }
+}
+
+/* answers a read that cannot be answered, so that nobody waits for it */
+static void served_refuse(keel_lane_t *lane, const keel_wire_t *request)
+{
+    served_reply(lane, request, KEEL_WIRE_REFUSAL, request->words[0], NULL, 0);
+}
+
+/* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
+static void *served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
+{
+    unsigned region = keel_where_region(where);
+    uint64_t offset = keel_where_offset(where);
+    const keel_own_region_t *r = &lane->own[region];
+
+    if (r->mem == NULL || (!is_read && region < KEEL_REGION_WINDOW0) || length > r->size || offset > r->size - length) {
+        return NULL;
+    }
+    return (char *)r->base + offset;
+}
+
+uint64_t keel_lane_apply_atomic(void *word, const keel_record_atomic_t *atomic)
+{
+#define APPLY(_type)                                                                                        \
+    do {                                                                                                    \
+        _type *p = word, operand = (_type)atomic->operand, compare = (_type)atomic->compare;                \
+        switch (atomic->op) {                                                                               \
+        case KEEL_ATOMIC_ADD:                                                                               \
+            return __atomic_fetch_add(p, operand, __ATOMIC_ACQ_REL);                                        \
+        case KEEL_ATOMIC_AND:                                                                               \
+            return __atomic_fetch_and(p, operand, __ATOMIC_ACQ_REL);                                        \
+        case KEEL_ATOMIC_OR:                                                                                \
+            return __atomic_fetch_or(p, operand, __ATOMIC_ACQ_REL);                                         \
+        case KEEL_ATOMIC_XOR:                                                                               \
+            return __atomic_fetch_xor(p, operand, __ATOMIC_ACQ_REL);                                        \
+        case KEEL_ATOMIC_SWAP:                                                                              \
+            return __atomic_exchange_n(p, operand, __ATOMIC_ACQ_REL);                                       \
+        default:                                                                                            \
+            (void)__atomic_compare_exchange_n(p, &compare, operand, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); \
+            return compare;                                                                                 \
+        }                                                                                                   \
+    } while (0)
+
+    if (atomic->size == 4) {
+        APPLY(uint32_t);
+    }
+    APPLY(uint64_t);
+#undef APPLY
+}
+
+/* @a payload is not aligned: it lies in a receive buffer */
+static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record, const void *payload, uint64_t *old_p)
+{
+    keel_record_atomic_t copy, *atomic = &copy;
+    void *target;
+
+    if (record->length != sizeof(copy)) {
+        return "malformed atomic";
+    }
+    memcpy(&copy, payload, sizeof(copy));
+    if ((atomic->size != 4 && atomic->size != 8) || atomic->op >= KEEL_ATOMIC_LAST) {
+        return "malformed atomic";
+    }
+    target = served_target(lane, record->where, atomic->size, 0);
+    if (target == NULL || (uintptr_t)target % atomic->size != 0) {
+        return "atomic outside its window";
+    }
+    *old_p = keel_lane_apply_atomic(target, atomic);
+    return NULL;
+}
+
+const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload)
+{
+    uint64_t old;
+    void *target;
+
+    switch (keel_where_op(record->where)) {
+    case KEEL_RECORD_ATOMIC:
+        return served_atomic(lane, record, payload, &old);
+    case KEEL_RECORD_LOCK:
+    case KEEL_RECORD_CLOCK:
+        return NULL; /* for the log alone */
+    case KEEL_RECORD_PUT:
+        target = served_target(lane, record->where, record->length, 0);
+        if (target == NULL) {
+            return "put outside its window";
+        }
+        memcpy(target, payload, record->length);
+        return NULL;
+    default:
+        return "unknown operation";
+    }
+}
+
+static void served_mark_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase, int is_in_doubt)
+{
+    keel_board_set(&lane->board[source].atomics, keel_atomics_word(lane->board[source].atomics, phase, is_in_doubt));
+}
+
+/* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
+ * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
+static int served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
+{
+    const uint64_t served = lane->peers[source].done, direct = keel_board_get(&lane->board[source].done);
+    const uint64_t word = (served > direct) ? served : direct;
+    const uint32_t done = (word >> 32 == phase) ? (uint32_t)word : 0;
+
+    if (word >> 32 > phase || number < done) {
+        return KEEL_PLANT(applied_twice);
+    }
+    return (number == done) ? 1 : -1;
+}
+
+static void served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
+{
+    lane->peers[source].done = keel_phase_word(phase, number + 1);
+    keel_board_done(&lane->board[source], phase, number);
+}
+
+static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t phase, const keel_record_t *record,
+                                 const void *payload)
+{
+    uint64_t clock;
+
+    if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
+        served_mark_atomics(lane, source, phase, 0);
+    }
+    if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
+        if (record->length != sizeof(clock)) {
+            return "malformed clock";
+        }
+        memcpy(&clock, payload, sizeof(clock));
+        keel_board_set(&lane->board[source].clock, keel_phase_word(phase, (uint32_t)clock));
+    }
+    return keel_lane_apply_record(lane, record, payload);
+}
+
+static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, const char *data)
+{
+    const uint32_t phase = (uint32_t)wire->words[0];
+    const char *end = data + wire->length;
+    uint32_t number = (uint32_t)wire->words[1];
+    int is_next;
+
+    if (wire->flags & KEEL_WIRE_FLAG_MARK) {
+        keel_board_set(
+            &lane->board[wire->source].atomics,
+            keel_atomics_word(lane->board[wire->source].atomics, phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0));
+    }
+    if (wire->flags & KEEL_WIRE_FLAG_WAIT) {
+        keel_board_set(&lane->board[wire->source].waits, (uint64_t)phase + 2);
+    }
+    while (data < end) {
+        const char *payload = data + sizeof(keel_record_t);
+        const char *why = NULL;
+        keel_record_t record; /* a copy: receive buffers are not aligned */
+
+        if ((size_t)(end - data) < sizeof(record)) {
+            return "short record";
+        }
+        memcpy(&record, data, sizeof(record));
+        if ((size_t)(end - payload) < keel_pad8(record.length)) {
+            return "short record";
+        }
+        is_next = served_is_next(lane, wire->source, phase, number++);
+        if (is_next < 0) {
+            return "records before it are missing";
+        }
+        if (is_next) {
+            why = served_record(lane, wire->source, phase, &record, payload);
+            served_count(lane, wire->source, phase, number - 1);
+        }
+        if (why != NULL) {
+            return why;
+        }
+        data = payload + keel_pad8(record.length);
+    }
+    return NULL;
+}
+
+static void served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
+                            const void *data)
+{
+    keel_get_record_t record = {
+        .phase = (uint32_t)(wire->words[3] >> 32), .index = (uint32_t)wire->words[3], .where = where, .length = length};
+
+    if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
+        keel_board_set(&lane->board[wire->source].lost_gets, (uint64_t)record.phase + 1);
+    }
+    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) {
+        lane->on_served_get(lane->arg, wire->source, &record, data);
+    }
+}
+
+static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    const uint64_t length = wire->words[2];
+    const void *data;
+
+    if (length > lane->ops->max_data) {
+        served_refuse(lane, wire);
+        return "get too long";
+    }
+    data = served_target(lane, wire->words[1], length, 1);
+    if (data == NULL) {
+        served_refuse(lane, wire);
+        return "get outside its region";
+    }
+    served_note_get(lane, wire, wire->words[1], (uint32_t)length, data);
+    served_reply(lane, wire, KEEL_WIRE_VALUE, wire->words[0], data, length);
+    return NULL;
+}
+
+static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
+{
+    const char *payload = (const char *)data + sizeof(keel_record_t);
+    const uint32_t phase = (uint32_t)(wire->words[3] >> 32), number = (uint32_t)wire->words[1];
+    keel_record_atomic_t atomic;
+    keel_record_t record;
+    const char *why;
+    uint64_t old;
+
+    if (wire->length != sizeof(record) + sizeof(atomic)) {
+        served_refuse(lane, wire);
+        return "short atomic";
+    }
+    memcpy(&record, data, sizeof(record));
+    memcpy(&atomic, payload, sizeof(atomic));
+    if (served_is_next(lane, wire->source, phase, number) != 1) {
+        served_refuse(lane, wire);
+        return "fetching atomic out of its order";
+    }
+    served_mark_atomics(lane, wire->source, phase, 0);
+    why = served_atomic(lane, &record, payload, &old);
+    served_count(lane, wire->source, phase, number);
+    if (why != NULL) {
+        served_refuse(lane, wire);
+        return why;
+    }
+    served_note_get(lane, wire, record.where, atomic.size, &old);
+    served_reply(lane, wire, KEEL_WIRE_VALUE, wire->words[0], &old, atomic.size);
+    return NULL;
+}
+
+static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    const keel_locker_t who = {.rank = wire->source, .incarnation = wire->source_incarnation, .ranks = lane->size};
+    const keel_lock_ask_t ask = (keel_lock_ask_t)wire->words[1];
+    uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->words[2]);
+
+    if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0) {
+        served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
+    }
+    if (wire->words[0] != 0) {
+        served_reply(lane, wire, KEEL_WIRE_VALUE, wire->words[0], &answer, sizeof(answer));
+    }
+    return NULL;
+}
+
+static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    keel_board_slot_t *slot = &lane->board[wire->source];
+    uint64_t flags[2], lost_gets;
+
+    keel_board_unpack(wire->words[3], flags, &lost_gets);
+    keel_board_set(&slot->flags[0], flags[0]);
+    keel_board_set(&slot->flags[1], flags[1]);
+    if (slot->lost_gets < lost_gets) { /* may also have been set here, by the get log */
+        keel_board_set(&slot->lost_gets, lost_gets);
+    }
+    keel_board_set(&slot->parity_done, wire->words[2]);
+    keel_board_set(&slot->committed, wire->reserved);
+    __atomic_store_n(&slot->second, wire->words[1], __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->arrive, wire->words[0], __ATOMIC_RELEASE);
+}
+
+static const char *served_control(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
+{
+    keel_control_in_t *in;
+
+    if (wire->words[0] == 0 || wire->words[0] >= KEEL_CONTROL_LAST) {
+        return "unknown control message";
+    }
+    if (wire->words[0] == KEEL_CONTROL_REFILL) {
+        lane->on_served_refill(lane->arg, wire->source, data, wire->length);
+        return NULL;
+    }
+    in = keel_alloc(sizeof(*in) + wire->length, "control message");
+    if (in == NULL) {
+        return "out of memory";
+    }
+    in->source = wire->source;
+    in->incarnation = wire->source_incarnation;
+    in->type = (keel_control_type_t)wire->words[0];
+    in->length = wire->length;
+    if (wire->length > 0) {
+        memcpy(in->payload, data, wire->length);
+    }
+    ucs_list_add_tail(&lane->inbox, &in->list);
+    __atomic_store_n(&lane->inbox_pending, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* whether the sender is who is expected; takes in a greeting of an unknown one */
+static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire)
+{
+    if (wire->target_incarnation != lane->incarnation) {
+        return 0;
+    }
+    /* a greeting of a later incarnation also tells that the one before is dead: it was replaced */
+    if (wire->type == KEEL_WIRE_CONTROL && wire->words[0] == KEEL_CONTROL_HELLO) {
+        keel_lane_accept(peer, wire->source_incarnation);
+    }
+    if (KEEL_PLANT(late_request) && wire->type == KEEL_WIRE_RECORDS && wire->source_incarnation + 1 == peer->accepted) {
+        peer->applied = wire->sequence - 1;
+        return 1;
+    }
+    return peer->is_accepted && wire->source_incarnation == peer->accepted;
+}
+
+static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
+{
+    if (wire->type == KEEL_WIRE_CONTROL) {
+        return served_control(lane, wire, data);
+    }
+    if (wire->type == KEEL_WIRE_PROBE) {
+        return NULL; /* the acknowledgement is the answer */
+    }
+    if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(old_rollback_number)) {
+        return NULL; /* of a computation that was given up */
+    }
+    switch (wire->type) {
+    case KEEL_WIRE_RECORDS:
+        return served_records(lane, wire, data);
+    case KEEL_WIRE_GET:
+        return served_get(lane, wire);
+    case KEEL_WIRE_ATOMIC:
+        return served_fetch(lane, wire, data);
+    case KEEL_WIRE_LOCK:
+        return served_lock(lane, wire);
+    case KEEL_WIRE_ARRIVE:
+        served_arrive(lane, wire);
+        return NULL;
+    default:
+        return "unknown type";
+    }
+}
+
+void keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    keel_lane_t *lane = arg;
+    keel_peer_t *peer;
+    keel_wire_t wire;
+    const char *why;
+
+    if (!keel_wire_open(lane, "request", header, header_len, data, data_len, &wire)) {
+        return;
+    }
+    pthread_mutex_lock(&lane->lock);
+    peer = &lane->peers[wire.source];
+    if (!served_is_accepted(lane, peer, &wire)) {
+        KEEL_REACHED(late_request);
+        goto out; /* late word of a dead incarnation */
+    }
+    if (wire.sequence != peer->applied + 1) {
+        keel_error(lane->message, "request %lu of rank %u refused: %lu was expected", wire.sequence, wire.source,
+                   peer->applied + 1);
+        keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+        goto out;
+    }
+    why = served_dispatch(lane, &wire, data);
+    if (why != NULL) {
+        keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
+                   why);
+        if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC) { /* those were answered by a refusal */
+            keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+        }
+    }
+    peer->applied++;
+    peer->is_dirty = 1;
+out:
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void keel_lane_on_idle(void *arg)
+{
+    keel_lane_t *lane = arg;
+
+    pthread_mutex_lock(&lane->lock);
+    for (uint32_t r = 0; r < lane->size; r++) {
+        keel_peer_t *peer = &lane->peers[r];
+
+        if (peer->is_accepted && peer->is_dirty) {
+            keel_wire_t to = {.source = r, .source_incarnation = peer->accepted};
+
+            peer->is_dirty = 0;
+            served_reply(lane, &to, KEEL_WIRE_ACK, peer->applied, NULL, 0);
+        }
+    }
+    pthread_mutex_unlock(&lane->lock);
+}

@@ -1,0 +1,102 @@
+/*
+ * The get log [F 4.1]: what this process read. Each record exists twice: here, in a list a target (so that a replaced
+ * target can be given its part back), and at the target, in LG_q[p] (so that a replaced reader finds it).
+ *
+ * LG is one region a process, cut into chunks. A source claims a chunk by compare-and-swap on its owner word and then
+ * writes records into it alone: by itself on the direct lane, by the target's service thread on the served one.
+ * Safety: `used` is stored (release) after the bytes it covers, so a source that dies leaves whole records. Only the
+ * owner of the region frees chunks, and only closed ones, which their source does not touch any more.
+ */
+#ifndef KEEL_OPLOG_GET_LOG_H_
+#define KEEL_OPLOG_GET_LOG_H_
+
+#include "lane/lane.h"
+#include "oplog/segment.h"
+
+typedef struct keel_getlog_chunk {
+    uint32_t owner;  /* source's rank + 1, 0: free */
+    uint32_t number; /* order among the chunks of one source */
+    uint32_t used;   /* bytes of records behind this header */
+    uint32_t last_phase;
+    uint32_t is_closed;
+    uint32_t reserved[3];
+} keel_getlog_chunk_t;
+_Static_assert(sizeof(keel_getlog_chunk_t) == 32, "log format");
+
+/* where a source writes in one target's LG */
+typedef struct keel_getlog_writer {
+    uint32_t chunk;  /* index + 1, 0: none claimed */
+    uint32_t number; /* of the next chunk */
+} keel_getlog_writer_t;
+
+typedef struct keel_get_target {
+    keel_segment_list_t list; /* own copy, in the order issued */
+    keel_cursor_t pushed;     /* direct lane: what LG_q has */
+    keel_cursor_t replay;     /* replacement: the next record to answer from */
+    uint32_t index;           /* of the next get in this phase */
+    uint8_t has_replay;
+    uint8_t is_replay_whole; /* all records the predecessor left at this target have come */
+    keel_getlog_writer_t writer;
+} keel_get_target_t;
+
+typedef struct keel_get_log {
+    keel_lane_t *lane;
+    keel_segment_pool_t *pool;
+    keel_get_target_t *targets;
+    keel_getlog_writer_t *served; /* service side, under lane->lock: a writer for each source */
+    uint32_t *counts;             /* scratch, by rank */
+    uint32_t chunk_size;
+    uint32_t phase;
+    uint32_t piece_max; /* bytes one record can hold */
+    uint32_t resume_at; /* first phase to log again, when is_off */
+    int is_off;
+    int is_enabled;
+    int is_short; /* replacement: no room for all that its predecessor left, so it cannot re-execute */
+    uint64_t overflows;
+} keel_get_log_t;
+
+keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
+void keel_get_log_release(keel_get_log_t *log);
+
+/* a record for the get issued now, incomplete; its payload is written by keel_get_log_complete(). NULL: not logged.
+ * @a index_p is set in any case. */
+keel_get_record_t *keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length,
+                                        uint32_t *index_p);
+void keel_get_log_complete(keel_get_record_t *record, const void *data);
+/* answers the next get from a record: KEEL_OK; KEEL_INPROGRESS: there is none; KEEL_ERR_CORRUPT: it is another access */
+keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer);
+/* replacement: every record that its predecessor left has been used, but for those of later phases */
+int keel_get_log_is_replayed(keel_get_log_t *log);
+/* the epoch closes: complete records go to the target (direct lane) */
+void keel_get_log_push(keel_get_log_t *log, uint32_t target);
+/* marks this phase as not fully logged */
+void keel_get_log_lose(keel_get_log_t *log, const char *why);
+
+/* service side: keel_lane_params_t.on_served_get; arg is the log */
+void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+
+/* the source's process is dead: its chunks are closed */
+void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);
+/* a target's process is dead: what it held of this process is gone */
+void keel_get_log_target_down(keel_get_log_t *log, uint32_t target);
+/* sends the replacement of @a source what its predecessor logged here */
+keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source);
+void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase);
+/* gives the replacement of @a target its LG part of this process back */
+keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target);
+/* service side: keel_lane_params_t.on_served_refill; arg is the log */
+void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length);
+
+void keel_get_log_set_phase(keel_get_log_t *log, uint32_t phase);
+void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now);
+/* an image of this process alone is in use; of @a source alone */
+void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now);
+void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase);
+/* the source that has logged most here when more than @a percent of the room is taken, else the number of ranks */
+uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
+/* this process copies an image at the begin of this phase: its log is whole again from here on */
+void keel_get_log_resume(keel_get_log_t *log);
+void keel_get_log_clear(keel_get_log_t *log, uint32_t phase);
+uint64_t keel_get_log_bytes(keel_get_log_t *log);
+
+#endif

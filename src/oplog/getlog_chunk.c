@@ -1,0 +1,149 @@
+/* Chunks of LG. */
+#include "oplog/getlog_chunk.h"
+
+#include <string.h>
+
+#define CHUNK_SIZE_MAX (64u * 1024)
+#define CHUNK_SIZE_MIN 1024u
+#define CHUNKS_WANTED  256
+
+uint32_t keel_getlog_chunk_size(size_t size)
+{
+    uint32_t chunk = CHUNK_SIZE_MAX;
+
+    while (chunk > CHUNK_SIZE_MIN && size / chunk < CHUNKS_WANTED) {
+        chunk /= 2;
+    }
+    return size < CHUNK_SIZE_MIN ? 0 : chunk;
+}
+
+static keel_getlog_chunk_t *chunk_at(const void *arena, uint32_t chunk_size, uint32_t index)
+{
+    return (keel_getlog_chunk_t *)((char *)arena + (size_t)index * chunk_size);
+}
+
+static keel_getlog_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer,
+                                        uint32_t source)
+{
+    const uint32_t count = (uint32_t)(size / chunk_size);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = (source * 7 + writer->chunk + i) % count; /* sources begin apart */
+        keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, index);
+        uint32_t free = 0;
+
+        if (chunk->owner == 0 &&
+            __atomic_compare_exchange_n(&chunk->owner, &free, source + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            chunk->number = writer->number++;
+            writer->chunk = index + 1;
+            return chunk;
+        }
+    }
+    return NULL;
+}
+
+int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
+                      const keel_get_record_t *record, const void *data)
+{
+    const uint32_t need = (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+    const uint32_t room = chunk_size - (uint32_t)sizeof(keel_getlog_chunk_t);
+    keel_getlog_chunk_t *chunk = (writer->chunk > 0) ? chunk_at(arena, chunk_size, writer->chunk - 1) : NULL;
+    char *target;
+
+    if (need > room) {
+        return 0;
+    }
+    if (chunk == NULL || chunk->used > room || need > room - chunk->used) {
+        if (chunk != NULL) {
+            __atomic_store_n(&chunk->is_closed, 1, __ATOMIC_RELEASE);
+        }
+        chunk = chunk_claim(arena, size, chunk_size, writer, source);
+        if (chunk == NULL) {
+            writer->chunk = 0;
+            return 0;
+        }
+    }
+    target = (char *)(chunk + 1) + chunk->used;
+    memcpy(target, record, sizeof(*record));
+    memcpy(target + sizeof(*record), data, record->length);
+    chunk->last_phase = record->phase;
+    __atomic_store_n(&chunk->used, chunk->used + need, __ATOMIC_RELEASE);
+    return 1;
+}
+
+const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,
+                                            uint32_t *next)
+{
+    const keel_getlog_chunk_t *best = NULL;
+
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        const keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
+
+        /* one claimed by a source that died before it set the number has an old one: it is empty */
+        if (chunk->owner == source + 1 && chunk->used > 0 && chunk->number >= *next &&
+            (best == NULL || chunk->number < best->number)) {
+            best = chunk;
+        }
+    }
+    if (best != NULL) {
+        *next = best->number + 1;
+    }
+    return best;
+}
+
+void keel_getlog_close(void *arena, size_t size, uint32_t chunk_size, uint32_t source, keel_getlog_writer_t *writer)
+{
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
+
+        if (chunk->owner == source + 1) {
+            chunk->is_closed = 1;
+            if (chunk->number >= writer->number) {
+                writer->number = chunk->number + 1;
+            }
+        }
+    }
+    writer->chunk = 0;
+}
+
+void keel_getlog_trim(void *arena, size_t size, uint32_t chunk_size, uint32_t source, uint32_t phase)
+{
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
+
+        if (chunk->owner != 0 && (source == KEEL_GETLOG_ANY || chunk->owner == source + 1) &&
+            __atomic_load_n(&chunk->is_closed, __ATOMIC_ACQUIRE) && chunk->last_phase < phase) {
+            chunk->used = 0;
+            chunk->is_closed = 0;
+            __atomic_store_n(&chunk->owner, 0, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size, uint32_t *counts, uint32_t sources,
+                             uint32_t *largest_p)
+{
+    uint32_t taken = 0, most = 0;
+
+    memset(counts, 0, sources * sizeof(*counts));
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        const uint32_t owner = chunk_at(arena, chunk_size, i)->owner; /* written by others: it may be anything */
+
+        if (owner == 0 || owner > sources) {
+            continue;
+        }
+        taken++;
+        if (++counts[owner - 1] > most) {
+            most = counts[owner - 1];
+            *largest_p = owner - 1;
+        }
+    }
+    return taken;
+}
+
+void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size)
+{
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        memset(chunk_at(arena, chunk_size, i), 0, sizeof(keel_getlog_chunk_t));
+    }
+}

@@ -1,0 +1,26 @@
+/* LG as it lies in memory: claiming, writing, walking and freeing chunks. Works on own memory and on a mapped peer's. */
+#ifndef KEEL_OPLOG_GETLOG_CHUNK_H_
+#define KEEL_OPLOG_GETLOG_CHUNK_H_
+
+#include "oplog/get_log.h"
+
+/* bytes of a chunk for a region of @a size bytes, the same for everybody; 0 when the region is too small */
+uint32_t keel_getlog_chunk_size(size_t size);
+/* 0 when no chunk is free */
+int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
+                      const keel_get_record_t *record, const void *data);
+/* the chunks of a source in order: *next is 0 at first, then what was set; NULL at the end, with *next one past the
+ * highest number */
+const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,
+                                            uint32_t *next);
+void keel_getlog_close(void *arena, size_t size, uint32_t chunk_size, uint32_t source, keel_getlog_writer_t *writer);
+#define KEEL_GETLOG_ANY UINT32_MAX
+/* frees closed chunks of @a source, or of any, that have nothing of @a phase or later */
+void keel_getlog_trim(void *arena, size_t size, uint32_t chunk_size, uint32_t source, uint32_t phase);
+/* chunks that are taken, and whose are most of them; @a counts has room for @a sources numbers */
+uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size, uint32_t *counts, uint32_t sources,
+                             uint32_t *largest_p);
+/* frees everything */
+void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size);
+
+#endif

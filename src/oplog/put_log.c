@@ -1,0 +1,390 @@
+/* The put log. */
+#include "oplog/put_log.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define PHASES 65536u /* that the logs may speak of */
+
+keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
+{
+    keel_status_t status;
+
+    memset(log, 0, sizeof(*log));
+    log->lane = lane;
+    log->pool = pool;
+    log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
+    log->record_max = pool->segment_size;
+    if (log->record_max > (lane->ops->max_data & ~(size_t)7)) {
+        log->record_max = lane->ops->max_data & ~(size_t)7;
+    }
+    log->record_max -= sizeof(keel_record_t);
+    /* a target is a cache line or two: keep them from sharing */
+    log->targets = keel_arena_alloc(lane->size * sizeof(*log->targets), "put log");
+    if (log->targets == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_epochs_init(&log->epochs, PHASES);
+    if (status != KEEL_OK) {
+        keel_arena_free(log->targets, lane->size * sizeof(*log->targets));
+        log->targets = NULL;
+        return status;
+    }
+    for (uint32_t t = 0; t < lane->size; t++) {
+        log->targets[t].is_off = !log->is_enabled;
+    }
+    return KEEL_OK;
+}
+
+void keel_put_log_release(keel_put_log_t *log)
+{
+    keel_epochs_release(&log->epochs);
+    if (log->targets != NULL) {
+        keel_arena_free(log->targets, log->lane->size * sizeof(*log->targets));
+    }
+}
+
+/* writes back what the hot path keeps in registers: how far the last segment is filled */
+static void put_target_sync(keel_put_target_t *t)
+{
+    if (t->list.last != NULL) {
+        t->list.last->used = (uint32_t)(t->tail - t->list.last->data);
+    }
+}
+
+static void put_target_drop(keel_put_log_t *log, keel_put_target_t *t)
+{
+    keel_segment_list_clear(&t->list, log->pool);
+    t->tail = NULL;
+    t->limit = NULL;
+    t->sent = (keel_cursor_t){0};
+    t->atomic_kinds = 0;
+}
+
+static int put_target_is_served(const keel_put_log_t *log, uint32_t target)
+{
+    return target != log->lane->rank && !keel_lane_has_direct(log->lane, target);
+}
+
+/* the record cannot be kept: what there is of the log is useless without it */
+static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *why)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    if (!t->is_off) {
+        log->overflows++;
+        t->is_off = 1;
+        t->resume_at = UINT32_MAX;
+        keel_warn(log->lane->message, "put log towards rank %u is full (%s): should that rank die, the job rolls back",
+                  target, why);
+    }
+    t->lost = log->phase + 1;
+    if (!put_target_is_served(log, target)) {
+        put_target_drop(log, t);
+    }
+}
+
+keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, size_t length)
+{
+    keel_put_target_t *t = &log->targets[target];
+    const size_t need = sizeof(keel_record_t) + keel_pad8(length);
+    /* the only copy of a put that its target has yet to be given must not be lost: the caller waits */
+    const int is_awaited = log->lane->peers[target].mode == KEEL_PEER_BEHIND && !t->is_off;
+    keel_record_t *record;
+
+    assert(length <= log->record_max);
+    if (KEEL_PLANT(record_lost) && t->list.last != NULL && !t->is_off) {
+        return NULL;
+    }
+    if (t->is_off) {
+        t->lost = log->phase + 1;
+        if (!put_target_is_served(log, target)) {
+            return NULL; /* on the served lane the log is still the send queue */
+        }
+    }
+    put_target_sync(t);
+    if (keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
+        if (is_awaited) {
+            return NULL;
+        }
+        put_target_lose(log, target, "too many phases since the last image");
+    }
+    if (t->list.last == NULL || t->tail + need > t->list.last->data + log->pool->segment_size) {
+        if (!keel_segment_list_grow(&t->list, log->pool)) {
+            if (is_awaited) {
+                return NULL;
+            }
+            put_target_lose(log, target, "KEEL_OPLOG_SIZE is used up");
+            return NULL;
+        }
+        t->tail = t->list.last->data;
+    }
+    if (t->is_off && !put_target_is_served(log, target)) {
+        return NULL;
+    }
+    t->limit = t->list.last->data + log->pool->segment_size;
+    t->list.last->last_phase = log->phase;
+    record = (keel_record_t *)t->tail;
+    t->tail += need;
+    return record;
+}
+
+void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    put_target_sync(t);
+    keel_cursor_to_end(&t->list, &t->sent);
+    t->sent_count = t->count;
+}
+
+/* header and padded payload of the record at @a data */
+static size_t record_size(const uint8_t *data)
+{
+    return sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)data)->length);
+}
+
+/* bytes of the whole records that fit in @a limit bytes, and how many they are */
+static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
+{
+    size_t run = 0;
+
+    for (*count_p = 0; run < length; (*count_p)++) {
+        if (run + record_size(data + run) > limit) {
+            break;
+        }
+        run += record_size(data + run);
+    }
+    return run;
+}
+
+keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
+{
+    keel_put_target_t *t = &log->targets[target];
+    keel_status_t status;
+    const uint8_t *data;
+    uint32_t count;
+    size_t length;
+
+    put_target_sync(t);
+    while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
+        length = records_run(data, length, log->lane->ops->max_data, &count);
+        status = keel_lane_send_records(log->lane, target, log->phase, t->sent_count, data, length);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        t->sent.offset += (uint32_t)length;
+        t->sent_count += count;
+    }
+    return KEEL_OK;
+}
+
+void keel_put_log_recycle(keel_put_log_t *log, uint32_t target)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    if (t->is_off) {
+        put_target_drop(log, t);
+    }
+}
+
+void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, keel_atomic_op_t op)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    t->atomics = log->phase + 1;
+    t->atomic_kinds |= (uint8_t)(1u << op);
+}
+
+typedef struct record_walk {
+    uint32_t first, end; /* epochs wanted: first to before end */
+    uint32_t before;     /* epoch of the record before */
+    size_t limit;        /* bytes of a run, 0: any */
+} record_walk_t;
+
+/* next run of records that are wanted, from *at_p on, which is moved to its start; its bytes, 0: no more here */
+static size_t records_next_run(record_walk_t *walk, const uint8_t *data, size_t length, size_t *at_p, uint64_t *count_p)
+{
+    size_t at = *at_p, run = 0;
+
+    for (; at < length; at += record_size(data + at)) {
+        const uint32_t epoch = ((const keel_record_t *)(data + at))->epoch;
+        const int is_wanted = !keel_epoch_is_before(epoch, walk->first) && keel_epoch_is_before(epoch, walk->end);
+
+        assert(!keel_epoch_is_before(epoch, walk->before)); /* invariant 3 */
+        if (run > 0 && (!is_wanted || (walk->limit > 0 && run + record_size(data + at) > walk->limit))) {
+            break;
+        }
+        if (is_wanted) {
+            *at_p = (run == 0) ? at : *at_p;
+            run += record_size(data + at);
+            (*count_p)++;
+        }
+        walk->before = epoch;
+    }
+    return run;
+}
+
+keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint32_t phase, size_t limit,
+                                     keel_put_log_cb_t apply, void *arg, uint64_t *count_p)
+{
+    keel_put_target_t *t = &log->targets[target];
+    record_walk_t walk = {.first = keel_epochs_find(&log->epochs, phase),
+                          .end = keel_epochs_find(&log->epochs, phase + 1),
+                          .before = log->epochs.open - INT32_MAX,
+                          .limit = limit};
+    keel_cursor_t cursor = {0};
+    keel_status_t status;
+    const uint8_t *data;
+    size_t length, run;
+
+    put_target_sync(t);
+    while ((data = keel_cursor_peek(&t->list, &cursor, &length)) != NULL &&
+           keel_epoch_is_before(((const keel_record_t *)data)->epoch, walk.end)) {
+        if (cursor.segment->last_phase >= phase) { /* runs end with their segment */
+            for (size_t at = 0; (run = records_next_run(&walk, data, length, &at, count_p)) > 0; at += run) {
+                status = apply(arg, (const keel_record_t *)(data + at), run);
+                if (status != KEEL_OK) {
+                    return status;
+                }
+            }
+        }
+        cursor.offset = cursor.segment->used;
+    }
+    return KEEL_OK;
+}
+
+static void put_target_trim(keel_put_log_t *log, keel_put_target_t *t, uint32_t phase)
+{
+    const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(trim_too_far)); /* that is kept */
+
+    put_target_sync(t);
+    while (t->list.first != t->list.last && t->list.first->last_phase < phase) {
+        if (t->sent.segment == t->list.first) {
+            t->sent = (keel_cursor_t){0}; /* it stood at the end: on to the new first */
+        }
+        keel_segment_list_drop_first(&t->list, log->pool);
+    }
+    while (t->list.first != NULL && t->list.start < t->list.first->used) {
+        const uint8_t *record = t->list.first->data + t->list.start;
+
+        if (!keel_epoch_is_before(((const keel_record_t *)record)->epoch, first)) {
+            break;
+        }
+        t->list.start += (uint32_t)record_size(record);
+    }
+    if (t->list.first != NULL && t->list.first == t->list.last && t->list.start == t->list.first->used &&
+        t->limit == NULL) {
+        put_target_drop(log, t);
+    }
+}
+
+static void put_log_trim_target(keel_put_log_t *log, uint32_t target, uint32_t phase, uint32_t now)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    if (t->is_off) {
+        if (log->is_enabled && t->resume_at == UINT32_MAX) {
+            t->resume_at = now + 1;
+        }
+    } else {
+        put_target_trim(log, t, phase);
+    }
+    if (t->lost <= phase) {
+        t->lost = 0;
+    }
+    if (t->atomics <= phase) {
+        t->atomic_kinds = 0;
+    }
+}
+
+void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now)
+{
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        put_log_trim_target(log, i, phase, now);
+    }
+    keel_epochs_trim(&log->epochs, phase);
+}
+
+/* the table of phases need not go back further than the oldest record */
+static void put_log_trim_epochs(keel_put_log_t *log)
+{
+    uint32_t oldest = log->epochs.open;
+
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        const keel_segment_list_t *list = &log->targets[i].list;
+        const keel_record_t *record;
+
+        put_target_sync(&log->targets[i]);
+        if (list->first != NULL && list->start < list->first->used) {
+            record = (const void *)(list->first->data + list->start);
+            oldest = keel_epoch_is_before(record->epoch, oldest) ? record->epoch : oldest;
+        }
+    }
+    keel_epochs_trim_before(&log->epochs, oldest);
+}
+
+void keel_put_log_trim_image(keel_put_log_t *log, uint32_t target, uint32_t phase, uint32_t now)
+{
+    put_log_trim_target(log, target, phase, now);
+    put_log_trim_epochs(log);
+}
+
+void keel_put_log_resume(keel_put_log_t *log, uint32_t target)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    if (t->is_off && log->is_enabled) {
+        put_target_drop(log, t);
+        t->is_off = 0;
+    }
+}
+
+uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target)
+{
+    put_target_sync(&log->targets[target]);
+    return keel_segment_list_bytes(&log->targets[target].list);
+}
+
+void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase)
+{
+    log->phase = phase;
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        keel_put_target_t *t = &log->targets[i];
+
+        t->limit = NULL;
+        t->count = t->sent_count = t->clock = 0;
+        if (t->is_off && log->is_enabled && phase >= t->resume_at) {
+            put_target_drop(log, t);
+            t->is_off = 0;
+        }
+    }
+}
+
+void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
+{
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        keel_put_target_t *t = &log->targets[i];
+
+        put_target_drop(log, t);
+        t->lost = t->atomics = 0;
+        t->is_off = !log->is_enabled;
+        t->count = t->sent_count = t->clock = 0;
+    }
+    keel_epochs_clear(&log->epochs);
+    log->phase = phase;
+}
+
+uint64_t keel_put_log_bytes(keel_put_log_t *log)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        put_target_sync(&log->targets[i]);
+        bytes += keel_segment_list_bytes(&log->targets[i].list);
+    }
+    return bytes;
+}

@@ -1,0 +1,147 @@
+/*
+ * LP_p[q], the put log at the sender [F 3.2.3, 4.2]: what this process did to each target, in order, since the image in
+ * use. On the served lane it is the send queue too: a record is copied once, into the log, and sent from there.
+ *
+ * Hot path: keel_put_log_reserve(), one comparison when the phase is entered, logging is on and the segment has room. limit
+ * is NULL when one of the first two does not hold, so the same comparison covers all.
+ *
+ * A log that lost a record is of no use for its target until the next image: it is dropped as a whole, `lost` remembers
+ * the phase, and logging goes on with a later phase once an image was committed (resume_at).
+ */
+#ifndef KEEL_OPLOG_PUT_LOG_H_
+#define KEEL_OPLOG_PUT_LOG_H_
+
+#include "base/copy.h"
+#include "lane/lane.h"
+#include "oplog/segment.h"
+#include "order/epochs.h"
+
+typedef struct keel_put_target {
+    /* hot */
+    uint8_t *tail;  /* where the next record goes */
+    uint8_t *limit; /* end of the segment, NULL when a record needs more than room */
+    /* cold */
+    keel_segment_list_t list;
+    keel_cursor_t sent;   /* served lane: what was sent */
+    uint32_t unsent;      /* and about how much was not, bytes */
+    uint32_t count;       /* records of this phase, logged or not; on the direct lane only in programs that wait */
+    uint32_t sent_count;  /* and how many of them were sent, or need not be */
+    uint32_t clock;       /* the last one said in this phase by a record of its own (recovery/waits) */
+    uint32_t lost;        /* 1 + the last phase with a put that is not in the log, 0: none */
+    uint32_t resume_at;   /* first phase to log again, when is_off */
+    uint32_t atomics;     /* 1 + the last phase with an atomic */
+    uint8_t is_off;       /* not logging */
+    uint8_t atomic_kinds; /* classes of atomics in the log, one bit each */
+} __attribute__((aligned(64))) keel_put_target_t;
+
+typedef struct keel_put_log {
+    /* hot */
+    keel_put_target_t *targets;
+    keel_epochs_t epochs;
+    int is_epoch_used; /* the open epoch has records */
+    /* cold */
+    uint32_t phase; /* GNC: gsyncs passed */
+    keel_lane_t *lane;
+    keel_segment_pool_t *pool;
+    int is_enabled;    /* by KEEL_PROTECT */
+    size_t record_max; /* payload of one record, bytes */
+    uint64_t overflows;
+} keel_put_log_t;
+
+keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
+void keel_put_log_release(keel_put_log_t *log);
+
+/* slow part of reserve: enters the phase, takes a segment. NULL when it cannot: the record is lost for recovery, unless
+ * the target is behind and its log on: then the caller has to wait until the target was given what is there */
+keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, size_t length);
+
+/* room for a record of @a length <= record_max payload bytes, nothing written; NULL: not logged */
+static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve(keel_put_log_t *log, uint32_t target,
+                                                                                 size_t length)
+{
+    keel_put_target_t *t = &log->targets[target];
+    const size_t need = sizeof(keel_record_t) + keel_pad8(length);
+    uint8_t *tail = t->tail;
+
+    log->is_epoch_used = 1;
+    if (__builtin_expect((uintptr_t)tail + need <= (uintptr_t)t->limit, 1)) {
+        t->tail = tail + need;
+        return (keel_record_t *)tail;
+    }
+    return keel_put_log_reserve_slow(log, target, length);
+}
+
+static inline __attribute__((always_inline)) void keel_put_log_head(const keel_put_log_t *log, keel_record_t *record,
+                                                                    uint64_t where, size_t length)
+{
+    record->where = where;
+    record->length = (uint32_t)length;
+    record->epoch = log->epochs.open;
+}
+
+/*
+ * Writes what was reserved, if anything was, and stores the same @a length bytes at @a target_ptr on the direct lane; they
+ * are read once. The line that the next but one record begins in is fetched meanwhile; a long record streams past the cache.
+ */
+static inline __attribute__((always_inline)) void keel_put_log_store(const keel_put_log_t *log, keel_record_t *record,
+                                                                     uint64_t where, void *target_ptr, const void *from,
+                                                                     size_t length)
+{
+    if (__builtin_expect(record == NULL, 0)) {
+        memcpy(target_ptr, from, length);
+        return;
+    }
+    if (length < KEEL_COPY_STREAM) {
+        keel_prefetch_write((const uint8_t *)(record + 1) + length + 128);
+    }
+    keel_put_log_head(log, record, where, length);
+    keel_copy_two(record + 1, target_ptr, from, length);
+}
+
+/* a flush: records after it are of another epoch */
+static inline void keel_put_log_close_epoch(keel_put_log_t *log)
+{
+    if (log->is_epoch_used) {
+        log->is_epoch_used = 0;
+        keel_epochs_close(&log->epochs);
+    }
+}
+/* served lane: sends what was not sent yet */
+keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target);
+/* what is in the log need not be sent any more: another way brings it, or it was sent already */
+void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target);
+/* served lane: everything was acknowledged; forgets it when the log is off. */
+void keel_put_log_recycle(keel_put_log_t *log, uint32_t target);
+/* notes an atomic of this phase */
+void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, keel_atomic_op_t op);
+
+/* calls @a apply for each run of records of @a phase, in order, at most @a limit bytes a run (0: any); returns records */
+typedef keel_status_t (*keel_put_log_cb_t)(void *arg, const keel_record_t *records, size_t length);
+keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint32_t phase, size_t limit,
+                                     keel_put_log_cb_t apply, void *arg, uint64_t *count_p);
+
+/* the number of the record that is issued now, among those of the phase (lane.h) */
+static inline uint32_t keel_put_log_number(keel_put_log_t *log, uint32_t target)
+{
+    return log->targets[target].count++;
+}
+/* the same for one that goes by another way than the log, behind all that is in the log */
+static inline uint32_t keel_put_log_number_sent(keel_put_log_t *log, uint32_t target)
+{
+    log->targets[target].sent_count = log->targets[target].count + 1;
+    return log->targets[target].count++;
+}
+
+/* an image of @a phase is in use: older records are dropped [F 6.2]; @a now is the current phase */
+void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now);
+/* an image of @a phase of that target alone is in use */
+void keel_put_log_trim_image(keel_put_log_t *log, uint32_t target, uint32_t phase, uint32_t now);
+/* the target copies an image at the begin of this phase: a log that is off is whole again from here on */
+void keel_put_log_resume(keel_put_log_t *log, uint32_t target);
+uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target);
+void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase);
+/* rollback: forgets everything */
+void keel_put_log_clear(keel_put_log_t *log, uint32_t phase);
+uint64_t keel_put_log_bytes(keel_put_log_t *log);
+
+#endif

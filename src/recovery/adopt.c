@@ -1,0 +1,190 @@
+/* Taking a decision up: what this process is from now on, and what it has to send so that the others can come back. */
+#include "recovery/view.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "base/reached.h"
+
+static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
+{
+    if (d->requests != rec->requests) {
+        return 0;
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (d->ranks[r].incarnation != rec->lane->peers[r].incarnation) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* what this process has to send so that the others can come back */
+static void adopt_help(keel_recovery_t *rec, const decision_t *d)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (r == rec->lane->rank || d->ranks[r].state != KEEL_RANK_FRESH || rec->state == KEEL_RANK_FRESH) {
+            continue;
+        }
+        (void)keel_ckpt_send_group(rec->ckpt, r);
+        if (d->mode == KEEL_DECISION_LOCAL) {
+            (void)keel_demand_send_group(rec->demand, r);
+        }
+        if (d->mode == KEEL_DECISION_LOCAL && !rec->places[r].is_replay_sent) {
+            (void)keel_get_log_send_replay(rec->gets, r);
+            rec->places[r].is_replay_sent = 1;
+        }
+    }
+}
+
+static void adopt_places(keel_recovery_t *rec, const decision_t *d)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        keel_place_t *place = &rec->places[r];
+
+        if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
+            place->is_replaying = (uint8_t)(d->has_locks || d->has_waits);
+            place->is_held = keel_waits_are_used(rec) && !d->has_waits;
+        }
+        if (r == rec->lane->rank || (place->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
+            continue; /* it has told more since than when it reported */
+        }
+        if (rec->state == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
+            place->is_refilled = 1; /* it has what the predecessor logged there, and sends it */
+            place->owes_replay = !rec->gets->targets[r].is_replay_whole;
+        }
+        if (d->ranks[r].state == KEEL_RANK_FRONT && place->state == KEEL_RANK_FRESH) {
+            place->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
+        } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && place->state == KEEL_RANK_FRESH) {
+            place->state = KEEL_RANK_RECOVERING;
+            place->position = d->ranks[r].position;
+            place->is_placed = 1;
+        }
+    }
+}
+
+static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
+{
+    if (rec->state != KEEL_RANK_FRESH && rec->ckpt->used.number < d->generation) {
+        KEEL_REACHED(committed_by_decision);
+        (void)keel_ckpt_commit(rec->ckpt, d->generation);
+        keel_demand_reset(rec->demand);
+        if (d->mode == KEEL_DECISION_LOCAL) {
+            keel_put_log_trim(rec->puts, d->generation, rec->phase);
+            keel_get_log_trim(rec->gets, d->generation, rec->phase);
+        }
+    }
+    if (!KEEL_PLANT(no_abort)) {
+        keel_ckpt_abort(rec->ckpt);
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        keel_ckpt_member_has(rec->ckpt, r, d->ranks[r].has);
+    }
+    rec->generation = (keel_generation_t){.number = d->generation, .window_calls = d->window_calls};
+    rec->generation_slot = d->slot;
+    rec->restored = rec->generation;
+}
+
+static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
+{
+    const keel_demand_start_t own = d->ranks[rec->lane->rank].start;
+    keel_demand_start_t *starts = keel_alloc(rec->lane->size * sizeof(*starts), "demand images");
+
+    if (starts == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        starts[r] = d->ranks[r].start;
+        keel_demand_member_has(rec->demand, r, d->ranks[r].has_demand);
+    }
+    keel_demand_adopt(rec->demand, starts, rec->state == KEEL_RANK_FRESH);
+    if (own.position != 0) {
+        rec->restored = (keel_generation_t){.number = own.position, .window_calls = own.window_calls};
+    }
+    keel_free(starts);
+    return KEEL_OK;
+}
+
+void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
+{
+    keel_status_t status;
+
+    if ((!decision_is_current(rec, d) || !rec->has_reported) && !KEEL_PLANT(other_vector)) {
+        KEEL_REACHED(decision_for_other_view);
+        return;
+    }
+    rec->is_frozen = 0;
+    rec->mode = (keel_mode_t)d->mode;
+    rec->decided_ns = keel_recovery_now(rec);
+    if (d->mode == KEEL_DECISION_CATASTROPHE) {
+        rec->fatal = KEEL_ERR_CATASTROPHIC;
+        return;
+    }
+    adopt_generation(rec, d);
+    if (d->waits_since < rec->waits.since) {
+        rec->waits.since = d->waits_since;
+    }
+    if (d->mode == KEEL_DECISION_ROLLBACK) {
+        if (rec->waits.since != UINT32_MAX) {
+            rec->waits.since = 0; /* from here on everybody knows */
+        }
+        keel_recovery_say(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
+                          d->why);
+        rec->roll = KEEL_ROLL_PENDING;
+        keel_demand_reset(rec->demand);
+        rec->rollbacks_in_doubt += d->is_in_doubt;
+        rec->roll_target = d->rollback;
+        rec->front = d->base;
+        if (d->generation == 0 && rec->state != KEEL_RANK_FRESH) { /* who said so may be dead when it is asked again */
+            rec->is_prefix_closed = 1;
+            rec->window_prefix = d->window_calls;
+        }
+        adopt_help(rec, d);
+        return;
+    }
+    keel_recovery_say(rec, "decided: local recovery from generation %u, front %u", d->generation, d->front);
+    status = adopt_demand(rec, d);
+    if (status != KEEL_OK) {
+        rec->fatal = status;
+        return;
+    }
+    /* a fresh replacement has done nothing yet: the front of a decision that only the dead took up is not its own */
+    rec->front = (rec->state == KEEL_RANK_FRESH) ? d->front : keel_larger(rec->front, d->front);
+    if (rec->state == KEEL_RANK_FRESH) {
+        rec->atomics_before = d->ranks[rec->lane->rank].atomics;
+        rec->phase = decision_start(d, rec->lane->rank);
+        rec->lane->slot.committed = rec->lane->slot.parity_done = 0;
+        pthread_mutex_lock(&rec->lane->lock);
+        rec->lane->rollback = d->rollback;
+        pthread_mutex_unlock(&rec->lane->lock);
+        rec->roll_target = d->rollback;
+    } else {
+        rec->recoveries++;
+    }
+    if (d->generation == 0 && d->is_begun &&
+        !rec->is_prefix_closed) { /* who said so may be dead when it is asked again */
+        rec->is_prefix_closed = 1;
+        rec->window_prefix = d->window_calls;
+    }
+    rec->sections.is_used |= (int)d->has_locks;
+    rec->sections.is_replaying |= d->has_locks && rec->state == KEEL_RANK_FRESH;
+    rec->waits.is_replaying |= d->has_waits && rec->state == KEEL_RANK_FRESH;
+    adopt_places(rec, d);
+    adopt_help(rec, d);
+    if (rec->state != KEEL_RANK_FRESH) {
+        (void)keel_ckpt_rearm(rec->ckpt); /* when the death interrupted it */
+        (void)keel_demand_rearm(rec->demand);
+    }
+    keel_position_step(rec); /* positions that were said while this process was frozen */
+}
+
+void keel_view_receive_decision(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    const decision_t *d = (const void *)in->payload;
+
+    if (in->length != sizeof(*d) + rec->lane->size * sizeof(decision_rank_t) || in->source != 0 ||
+        d->mode > KEEL_DECISION_CATASTROPHE || d->slot > 1) {
+        keel_error(rec->message, "malformed decision from rank %u refused", in->source);
+        return;
+    }
+    keel_view_adopt(rec, d);
+}

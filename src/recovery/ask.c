@@ -1,0 +1,88 @@
+/*
+ * A rollback that a process asks for: its program found wrong data, its re-execution is not the one that was recorded, or it
+ * has no room for what its predecessor left.
+ *
+ * A request begins a view as a death does: everybody stops passing gsyncs, reports, and adopts one decision. Requests are
+ * numbered, and a view is named by its incarnations and the number of requests. Safety: a decision is made on reports that
+ * all carry both, so whoever asked under that number has said so in its report; rank 0 passes a number on that it learns
+ * from a report, so a requester that dies while it tells the others leaves nobody frozen. Who asks has not arrived at the
+ * last gsync, so nobody has left it. The wish itself is in the requester's memory alone: when it dies its replacement
+ * starts from an image anyway.
+ */
+#include "recovery/recovery.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <string.h>
+
+static void request_begin(keel_recovery_t *rec, uint32_t number)
+{
+    rec->requests = number;
+    if (!rec->is_frozen) {
+        rec->death_ns = keel_recovery_now(rec);
+    }
+    rec->is_frozen = 1;
+    rec->has_reported = 0;
+}
+
+keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason)
+{
+    if (rec->fatal != KEEL_OK) {
+        return rec->fatal;
+    }
+    if (rec->is_finished || rec->lane->config->protect == KEEL_PROTECT_NONE) {
+        rec->fatal = (reason == KEEL_ERR_ROLLED_BACK) ? KEEL_ERR_STATE : reason;
+        return rec->fatal;
+    }
+    rec->differences += (reason == KEEL_ERR_CORRUPT);
+    if (rec->wants == KEEL_OK && rec->roll == KEEL_ROLL_NONE) {
+        rec->wants = reason;
+        request_begin(rec, rec->requests + 1);
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &rec->requests, sizeof(rec->requests));
+    }
+    return KEEL_ERR_ROLLED_BACK;
+}
+
+void keel_request_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    uint32_t number;
+
+    if (in->length != sizeof(number)) {
+        keel_error(rec->message, "malformed request for a rollback from rank %u refused", in->source);
+        return;
+    }
+    memcpy(&number, in->payload, sizeof(number));
+    if (number > rec->requests) {
+        request_begin(rec, number);
+    }
+}
+
+void keel_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
+{
+    if (KEEL_PLANT(request_untold)) {
+        return;
+    }
+    if (number > rec->requests) {
+        KEEL_REACHED(request_by_report);
+        request_begin(rec, number);
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &number, sizeof(number));
+    } else if (number < rec->requests) {
+        (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_REQUEST, &rec->requests, sizeof(rec->requests));
+    }
+}
+
+const char *keel_request_reason(keel_status_t wants)
+{
+    switch (wants) {
+    case KEEL_OK:
+        return NULL;
+    case KEEL_ERR_CORRUPT:
+        return "its re-execution differs from what was recorded";
+    case KEEL_ERR_BUDGET:
+        return "it has no room for what its predecessor recorded";
+    default:
+        KEEL_REACHED(request_program);
+        return "its program asked for it";
+    }
+}

@@ -1,0 +1,292 @@
+/* The decision: how far the computation has come, who begins where, and whether that can be had without a rollback. */
+#include "recovery/view.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* commutative classes of atomics: mixing two on one rank, or any swap, has no order that replay could reproduce */
+static int kinds_commute(uint32_t kinds)
+{
+    return (kinds & (kinds - 1)) == 0 && (kinds & ((1u << KEEL_ATOMIC_SWAP) | (1u << KEEL_ATOMIC_CSWAP))) == 0;
+}
+
+#define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one away"
+#define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
+
+static int is_back(const keel_report_t *report)
+{
+    return report->state == KEEL_RANK_FRONT && !report->is_replaying;
+}
+
+/* parity of the set that its newest image belongs to */
+static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
+{
+    const keel_groups_t *groups = &rec->ckpt->groups;
+    const uint32_t group = groups->of_rank[r];
+    uint32_t missing = 0;
+
+    for (uint32_t i = 0; i < groups->size[group]; i++) {
+        missing += d->ranks[groups->members[group][i]].has_demand != KEEL_PARITY_HAS_ALL;
+    }
+    return missing <= rec->ckpt->group.parities;
+}
+
+/* who is away and begins later than another that is away has nothing for it of the phases between */
+static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
+{
+    uint32_t first = UINT32_MAX;
+
+    for (uint32_t r = 0; r < rec->lane->programs; r++) {
+        const keel_report_t *report = rec->reports[r];
+        const uint32_t start = (report->state == KEEL_RANK_FRESH) ? decision_start(d, r) : report->restarted_at;
+
+        if (is_back(report)) {
+            continue;
+        }
+        if (first != UINT32_MAX && first != start && !KEEL_PLANT(demand_starts_differ)) {
+            return 1;
+        }
+        first = start;
+    }
+    return 0;
+}
+
+/* the same of a program that waits inside phases (waits.c) */
+static const char *refuses_replay(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
+{
+    if (away > 1) {
+        return KEEL_REACHED(refuses_waits_several), "several ranks are away in a program that waits";
+    }
+    if (d->front < d->waits_since && !KEEL_PLANT(first_wait_local)) {
+        return KEEL_REACHED(refuses_waits_first), "ranks have just begun to wait for each other";
+    }
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
+        const keel_report_t *report = rec->reports[x];
+
+        if (x != r && (report->about[r].kinds != 0 || report->about[r].atomics > decision_start(d, r))) {
+            return "atomics, of it or towards it, in a program that waits";
+        }
+    }
+    return NULL;
+}
+
+/* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
+static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
+{
+    const uint32_t base = decision_start(d, r);
+    uint32_t kinds = 0;
+
+    if (d->ranks[r].start.position != 0 && !demand_is_covered(rec, d, r)) {
+        return KEEL_REACHED(refuses_demand_parity), "more of its group is away than covers its newest image";
+    }
+
+    /* who saw it issue them may be the other that is away now */
+    if (away > 1 && rec->reports[r]->atomics_before > base) {
+        return KEEL_WHY_ATOMICS;
+    }
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
+        const keel_report_t *report = rec->reports[x];
+
+        if (x == r || report->state == KEEL_RANK_FRESH) {
+            continue;
+        }
+        if (report->about[r].lost_puts > base && !KEEL_PLANT(lost_log_local)) {
+            return KEEL_REACHED(refuses_put_log), "the put log towards it is not whole";
+        }
+        if (report->about[r].lost_gets > base) {
+            return KEEL_REACHED(refuses_get_log), "its get log is not whole";
+        }
+        /* what it fetched from another that is away has no record */
+        if (away > 1 && report->about[r].atomics > base) {
+            return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
+        }
+        if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {
+            return KEEL_REACHED(refuses_atomics_of_dead), KEEL_WHY_IN_DOUBT;
+        }
+        kinds |= report->about[r].kinds;
+    }
+    if (d->has_waits) {
+        return refuses_replay(rec, d, r, away);
+    }
+    if (d->has_locks) {
+        return (away > 1) ? "several ranks are away in a program that locks" : NULL;
+    }
+    if (kinds_commute(kinds) || KEEL_PLANT(swaps_local)) {
+        return NULL;
+    }
+    return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";
+}
+
+static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
+{
+    uint32_t rollback = 0, away = 0;
+    int is_known = 0;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        away += !is_back(rec->reports[r]);
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const keel_report_t *report = rec->reports[r];
+        const char *why = keel_request_reason((keel_status_t)report->wants);
+
+        if (why != NULL) {
+            /* that is reason enough */
+        } else if (!report->is_deterministic) {
+            why = (KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic");
+        } else if (report->is_rolling) {
+            why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
+        } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
+            why = "rollback numbers differ";
+        } else if (!is_back(report)) {
+            why = starts_differ(rec, d)
+                      ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are away")
+                      : refuses_local(rec, d, r, away);
+        }
+        if (report->state != KEEL_RANK_FRESH) {
+            rollback = report->rollback;
+            is_known = 1;
+        }
+        if (why != NULL) {
+            d->mode = KEEL_DECISION_ROLLBACK;
+            d->is_in_doubt = strcmp(why, KEEL_WHY_IN_DOUBT) == 0;
+            snprintf(d->why, sizeof(d->why), "rank %u: %s", r, why);
+            return;
+        }
+    }
+}
+
+/* more deaths in a group than its parity covers [F 5.1] */
+static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
+{
+    const keel_groups_t *groups = &rec->ckpt->groups;
+    const uint32_t parities = rec->ckpt->group.parities; /* 0: no groups */
+
+    if (d->generation == 0 || KEEL_PLANT(catastrophe_missed)) {
+        return; /* the program's start needs no parity */
+    }
+    for (uint32_t g = 0; g < keel_larger(groups->count, 1); g++) {
+        uint32_t missing = 0, length = 0;
+        char names[64] = "";
+
+        for (uint32_t r = 0; r < rec->lane->size; r++) {
+            if (groups->count > 0 && groups->of_rank[r] != g) {
+                continue;
+            }
+            if (d->ranks[r].has != KEEL_PARITY_HAS_ALL) {
+                if (rec->reports[r]->state != KEEL_RANK_FRESH && missing > 0) {
+                    KEEL_REACHED(catastrophe_unarmed);
+                }
+                missing++;
+                length += (uint32_t)snprintf(names + length, length < sizeof(names) ? sizeof(names) - length : 0,
+                                             "%s%u", missing > 1 ? ", " : "", r);
+                length = length < sizeof(names) ? length : (uint32_t)sizeof(names) - 1;
+            }
+        }
+        if (missing > parities) {
+            KEEL_REACHED(catastrophe_group);
+            d->mode = KEEL_DECISION_CATASTROPHE;
+            snprintf(d->why, sizeof(d->why), "ranks %s of group %u are lost together and its parity covers %u", names,
+                     g, parities);
+            return;
+        }
+    }
+}
+
+/* the newest image that anybody knows complete in its group; void with an older generation */
+static void decide_starts(const keel_recovery_t *rec, decision_t *d)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        keel_demand_start_t *start = &d->ranks[r].start;
+
+        for (uint32_t x = 0; x < rec->lane->size; x++) {
+            const report_about_t *about = &rec->reports[x]->about[r];
+
+            if (rec->reports[x]->state != KEEL_RANK_FRESH && about->start.position > d->generation) {
+                start->position = keel_larger(start->position, about->start.position);
+            }
+        }
+        for (uint32_t x = 0; x < rec->lane->size;
+             x++) { /* checksum ranks make no window calls, and may be the first to know */
+            const report_about_t *about = &rec->reports[x]->about[r];
+
+            if (about->start.position == start->position) {
+                start->window_calls = keel_larger(start->window_calls, about->start.window_calls);
+            } else if (about->pending.position == start->position) {
+                start->window_calls = keel_larger(start->window_calls, about->pending.window_calls);
+            }
+        }
+    }
+}
+
+void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
+{
+    uint32_t survivors = 0, prefix = UINT32_MAX, highest = 0;
+
+    d->mode = KEEL_DECISION_LOCAL;
+    d->requests = rec->requests;
+    d->waits_since = UINT32_MAX;
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const keel_report_t *report = rec->reports[r];
+
+        d->ranks[r] = (decision_rank_t){
+            .incarnation = rec->lane->peers[r].incarnation, .state = report->state, .position = report->position};
+        d->rollback = keel_larger(d->rollback, report->rollback);
+        d->waits_since = (report->waits_since < d->waits_since) ? report->waits_since : d->waits_since;
+        d->is_begun |= report->is_prefix_closed || report->is_rolling;
+        /* the first access of anybody ends it: ranks that access nothing for a while close theirs later,
+         * and a replacement may be the last that was told */
+        if (report->is_prefix_closed && report->window_prefix < prefix) {
+            prefix = report->window_prefix;
+        }
+        if (report->state == KEEL_RANK_FRESH) {
+            continue;
+        }
+        d->ranks[r].has = report->is_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
+        d->ranks[r].has_demand = report->is_demand_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
+        survivors += r < rec->lane->programs || report->generation > 0; /* images of all may be there without any */
+        d->has_locks |= report->has_locks;
+        highest = keel_larger(highest, report->position);
+        d->front = keel_larger(d->front, keel_larger(report->position, report->front));
+        if (report->generation > d->generation) {
+            d->generation = report->generation;
+            d->slot = report->slot;
+            d->window_calls = report->window_calls_there;
+        }
+    }
+    if (d->front > highest && d->waits_since != UINT32_MAX) {
+        KEEL_REACHED(front_of_dead);
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        for (uint32_t x = 0; x < rec->lane->size; x++) {
+            if (rec->reports[x]->state != KEEL_RANK_FRESH) {
+                d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[x]->about[r].atomics);
+            }
+        }
+        d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[r]->atomics_before);
+    }
+    decide_starts(rec, d);
+    d->base = d->generation;
+    if (d->generation == 0) {
+        d->base = d->window_calls = (prefix == UINT32_MAX) ? 0 : prefix;
+    }
+    d->front = keel_larger(d->front,
+                           d->base); /* whoever accessed anything had passed the windows' gsyncs, so all were there */
+    if (survivors == 0) {
+        KEEL_REACHED(catastrophe_all);
+        d->mode = KEEL_DECISION_CATASTROPHE;
+        snprintf(d->why, sizeof(d->why), "no process of the program survived");
+        return;
+    }
+    if (d->is_begun || d->generation > 0) { /* before the first access there is nothing to lose */
+        d->has_waits = d->waits_since != UINT32_MAX && !d->has_locks;
+        decide_rollback_reason(rec, d);
+    }
+    if (d->mode == KEEL_DECISION_ROLLBACK) {
+        d->rollback++;
+        d->front = d->base;
+    }
+    decide_catastrophe(rec, d);
+}

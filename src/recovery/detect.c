@@ -1,0 +1,325 @@
+/*
+ * Detection of processes that hang, are stopped, or cannot be reached (design 4.6).
+ *
+ * A process that is inside Keel asks one neighbour, the next rank that is up, for a sign of life; the neighbour's service
+ * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Nobody asks
+ * while it computes: whoever computes keeps the others waiting itself, so a death found when it comes back delays the job
+ * by no more than the timeout. The other way round, silence is counted only while this process looks, in steps of a
+ * bounded length: who was stopped itself, or had no core for a while, has not listened and accuses nobody of that time.
+ *
+ * Safety. A suspicion is no death. Before it accuses, a process makes sure that it hears more than half of the live
+ * ranks; one that is cut off itself finds out here. The runtime then has the suspect killed, and says that it is dead
+ * when it is gone, as of any other: the view knows one kind of death. That it is gone before a decision is what keeps
+ * memory on the direct lane safe, whose stores nobody could refuse: a process that wakes up before the kill lands is
+ * still a member, and after it there is none. A suspicion that was wrong costs a death more, never memory.
+ * Where nobody can kill (KEEL_ERR_UNSUPPORTED; never on one node, so there is no direct lane between the two), those that
+ * hear more than half declare the others dead, and whoever does not hear more than half ends: as the dead are known for
+ * certain or declared by such a half, two halves cannot both be more than one. What a declared one still sends is refused
+ * by its incarnation.
+ */
+#include "recovery/recovery.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+#define ISOLATED_ROUNDS 3  /* so often a process asks everybody before it takes itself for cut off */
+#define STEPS_A_TIMEOUT 64 /* the longest gap between two looks that counts, as part of the timeout */
+/* timeouts that a watched process may be silent */
+#define PATIENCE_NEIGHBOUR 1
+#define PATIENCE_BROKEN    3 /* its connection broke: its own neighbour is first, and the launcher before that */
+#define PATIENCE_GREETING  3 /* who is there greets a replacement at once */
+#define PATIENCE_START     6 /* a replacement has to start */
+
+keel_status_t keel_detect_init(keel_recovery_t *rec)
+{
+    const keel_config_t *config = rec->lane->config;
+    keel_detect_t *detect = &rec->detect;
+
+    if (config->heartbeat_interval_s > 0 && config->heartbeat_timeout_s > 0) {
+        detect->timeout_ns = (uint64_t)(config->heartbeat_timeout_s * 1e9);
+        detect->interval_ns = (uint64_t)(config->heartbeat_interval_s * 1e9);
+        if (detect->interval_ns > detect->timeout_ns / 2) {
+            detect->interval_ns = detect->timeout_ns / 2;
+        }
+    }
+    detect->now_ns = keel_recovery_now(rec);
+    detect->silent.rank = detect->absent.rank = rec->lane->rank;
+    detect->asked = keel_alloc(rec->lane->size * sizeof(*detect->asked), "heartbeats");
+    return (detect->asked == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+}
+
+void keel_detect_release(keel_recovery_t *rec)
+{
+    keel_free(rec->detect.asked);
+}
+
+/* ---- whom to watch ---- */
+
+/* one whose connection broke cannot answer; else the next rank that is up */
+static uint32_t next_silent(const keel_lane_t *lane)
+{
+    uint32_t next = lane->rank;
+
+    for (uint32_t step = lane->size - 1; step > 0; step--) {
+        const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
+
+        if (peer->is_up && (peer->is_broken || lane->broken == 0)) {
+            next = peer->rank;
+        }
+    }
+    return next;
+}
+
+/* the next rank, if it is not up; one that has no life in the ranks after it is in the care of a rank that is up */
+static uint32_t next_absent(const keel_lane_t *lane)
+{
+    const uint32_t next = (lane->rank + 1) % lane->size;
+
+    return lane->peers[next].is_up ? lane->rank : next;
+}
+
+static void watch_choose(keel_recovery_t *rec, keel_watch_t *watch, uint32_t rank, int is_absent)
+{
+    const keel_peer_t *peer = &rec->lane->peers[rank];
+
+    if (watch->rank == rank && watch->incarnation == peer->incarnation) {
+        return;
+    }
+    *watch = (keel_watch_t){.rank = rank,
+                            .incarnation = peer->incarnation,
+                            .is_absent = (uint8_t)is_absent,
+                            .acked = peer->acked,
+                            .heard_ns = rec->detect.clock_ns,
+                            .probed_ns = rec->detect.clock_ns};
+}
+
+/* ---- who answers ---- */
+
+static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
+{
+    keel_lane_t *lane = rec->lane;
+
+    for (uint32_t r = 0; r < lane->size; r++) {
+        const keel_peer_t *peer = &lane->peers[r];
+
+        if (!peer->is_up || r == watch->rank) {
+            continue;
+        }
+        (void)keel_lane_send_probe(lane, r);
+        rec->detect.asked[r] = peer->sent;
+    }
+    watch->stage = KEEL_WATCH_ASKING;
+    watch->stage_ns = rec->detect.clock_ns;
+}
+
+static void count_answers(const keel_recovery_t *rec, const keel_watch_t *watch, keel_suspicion_t *suspicion)
+{
+    suspicion->heard = suspicion->live = 1;
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const keel_peer_t *peer = &rec->lane->peers[r];
+
+        if (peer->is_up) {
+            suspicion->live++;
+            suspicion->heard += (r != watch->rank && peer->acked >= rec->detect.asked[r]);
+        }
+    }
+}
+
+static int is_majority(const keel_suspicion_t *suspicion)
+{
+    return 2 * suspicion->heard > suspicion->live;
+}
+
+/* ---- what follows ---- */
+
+/* nobody else tells of this death: the neighbour does, or who found it out */
+static void pass_on(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, int is_told)
+{
+    const uint32_t who[2] = {rank, incarnation};
+    keel_runtime_t *runtime = rec->lane->runtime;
+
+    keel_view_death(rec, rank, incarnation);
+    if (is_told) {
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECLARED, who, sizeof(who));
+    }
+    runtime->ops->replace(runtime, rank, incarnation);
+}
+
+/* nobody arbitrates: the larger part goes on */
+static void settle_alone(keel_recovery_t *rec, keel_watch_t *watch, const keel_suspicion_t *suspicion)
+{
+    if (watch->is_absent) {
+        return; /* it is known to be dead, and its replacement does not come */
+    }
+    if (!is_majority(suspicion)) {
+        if (++watch->rounds < ISOLATED_ROUNDS) {
+            return; /* some may be slow to answer, and who ends does not come back */
+        }
+        keel_error(rec->message, "of %u live ranks this one hears %u: it is cut off and ends, the larger part goes on",
+                   suspicion->live, suspicion->heard);
+        rec->fatal = KEEL_ERR_ISOLATED;
+        return;
+    }
+    pass_on(rec, watch->rank, watch->incarnation, 1);
+}
+
+void keel_detect_receive_declared(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    uint32_t who[2];
+
+    if (in->length != sizeof(who)) {
+        keel_error(rec->message, "malformed declaration from rank %u refused", in->source);
+        return;
+    }
+    memcpy(who, in->payload, sizeof(who));
+    if (who[0] < rec->lane->size && who[0] != rec->lane->rank && who[1] >= rec->lane->peers[who[0]].incarnation) {
+        pass_on(rec, who[0], who[1], 0);
+    }
+}
+
+/* whether a process of that rank was known here before; a replacement does not know which incarnation it waits for */
+static int is_acquainted(const keel_recovery_t *rec, uint32_t rank)
+{
+    return rec->lane->incarnation == 0 || rec->lane->peers[rank].was_up;
+}
+
+static void accuse(keel_recovery_t *rec, keel_watch_t *watch, keel_suspicion_t *suspicion)
+{
+    keel_runtime_t *runtime = rec->lane->runtime;
+
+    suspicion->is_absent = watch->is_absent;
+    suspicion->rank = watch->rank;
+    suspicion->incarnation = is_acquainted(rec, watch->rank) ? watch->incarnation : KEEL_INCARNATION_ANY;
+    suspicion->silence_ns = rec->detect.clock_ns - watch->heard_ns;
+    watch->stage = KEEL_WATCH_ACCUSED;
+    watch->stage_ns = rec->detect.clock_ns;
+    keel_warn(rec->message, "rank %u incarnation %u is silent for %.3f s; this rank hears %u of %u live ones",
+              watch->rank, watch->incarnation, (double)suspicion->silence_ns * 1e-9, suspicion->heard, suspicion->live);
+    switch (runtime->ops->suspect(runtime, suspicion)) {
+    case KEEL_ERR_UNREACHABLE:
+        pass_on(rec, watch->rank, watch->incarnation, 1);
+        break;
+    case KEEL_ERR_UNSUPPORTED:
+        settle_alone(rec, watch, suspicion);
+        break;
+    default:
+        break;
+    }
+}
+
+static void watch_heard(keel_recovery_t *rec, keel_watch_t *watch)
+{
+    keel_peer_t *peer = &rec->lane->peers[watch->rank];
+
+    if (watch->stage != KEEL_WATCH_HEARING) {
+        rec->detect.false_suspicions++;
+        watch->stage = KEEL_WATCH_HEARING;
+    }
+    rec->lane->broken -= peer->is_broken; /* whatever the transport said: it answers */
+    peer->is_broken = 0;
+    watch->rounds = 0;
+    watch->acked = peer->acked;
+    watch->heard_ns = rec->detect.clock_ns;
+}
+
+static void watch_listen(keel_recovery_t *rec, keel_watch_t *watch)
+{
+    const keel_peer_t *peer = &rec->lane->peers[watch->rank];
+    keel_detect_t *detect = &rec->detect;
+
+    if (peer->acked != watch->acked || (peer->sent == peer->acked && !peer->is_broken)) {
+        watch_heard(rec, watch); /* nothing that was asked is unanswered */
+    }
+    if (peer->sent == peer->acked && detect->clock_ns - watch->probed_ns >= detect->interval_ns) {
+        watch->probed_ns = detect->clock_ns;
+        (void)keel_lane_send_probe(rec->lane, watch->rank);
+    }
+}
+
+static uint64_t patience(const keel_recovery_t *rec, const keel_watch_t *watch)
+{
+    const uint64_t timeout = rec->detect.timeout_ns;
+
+    if (watch->is_absent) {
+        return timeout * (is_acquainted(rec, watch->rank) ? PATIENCE_START : PATIENCE_GREETING);
+    }
+    return timeout * (rec->lane->peers[watch->rank].is_broken ? PATIENCE_BROKEN : PATIENCE_NEIGHBOUR);
+}
+
+static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
+{
+    keel_detect_t *detect = &rec->detect;
+    keel_suspicion_t suspicion;
+
+    if (watch->rank == rec->lane->rank) {
+        return;
+    }
+    if (!watch->is_absent) {
+        watch_listen(rec, watch);
+    }
+    switch (watch->stage) {
+    case KEEL_WATCH_HEARING:
+        if (detect->clock_ns - watch->heard_ns >= patience(rec, watch)) {
+            detect->suspicions++;
+            ask_everyone(rec, watch);
+        }
+        break;
+    case KEEL_WATCH_ASKING:
+        count_answers(rec, watch, &suspicion);
+        if (is_majority(&suspicion) || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
+            accuse(rec, watch, &suspicion);
+        }
+        break;
+    case KEEL_WATCH_ACCUSED:
+        if (detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
+            ask_everyone(rec, watch);
+        }
+        break;
+    }
+}
+
+/* A connection broke and no launcher will say why. The process may be gone, which can be seen on the same node: all who are
+ * connected see it, and the neighbour tells the others. */
+static void look_at_broken(keel_recovery_t *rec)
+{
+    keel_lane_t *lane = rec->lane;
+
+    for (uint32_t r = 0; r < lane->size; r++) {
+        const keel_suspicion_t suspicion = {.rank = r, .incarnation = lane->peers[r].incarnation};
+
+        if (lane->peers[r].is_up && lane->peers[r].is_broken &&
+            lane->runtime->ops->suspect(lane->runtime, &suspicion) == KEEL_ERR_UNREACHABLE) {
+            pass_on(rec, r, suspicion.incarnation, r == rec->detect.neighbour);
+        }
+    }
+}
+
+void keel_detect_step(keel_recovery_t *rec)
+{
+    keel_detect_t *detect = &rec->detect;
+    const uint64_t longest = detect->timeout_ns / STEPS_A_TIMEOUT;
+    uint64_t now, passed;
+
+    if (detect->timeout_ns == 0 || rec->fatal != KEEL_OK) {
+        return;
+    }
+    now = keel_recovery_now(rec);
+    passed = now - detect->now_ns;
+    detect->now_ns = now;
+    detect->clock_ns += (passed < longest) ? passed : longest;
+    if (rec->lane->broken > 0 && rec->lane->runtime->is_deaf && !rec->is_finished &&
+        detect->clock_ns - detect->looked_ns >= detect->timeout_ns / STEPS_A_TIMEOUT) {
+        detect->looked_ns = detect->clock_ns;
+        look_at_broken(rec);
+    }
+    watch_choose(rec, &detect->silent, next_silent(rec->lane), 0);
+    if (rec->lane->broken == 0) {
+        detect->neighbour = detect->silent.rank;
+    }
+    watch_choose(rec, &detect->absent, rec->is_finished ? rec->lane->rank : next_absent(rec->lane), 1);
+    watch_step(rec, &detect->silent);
+    if (rec->fatal == KEEL_OK) {
+        watch_step(rec, &detect->absent);
+    }
+}

@@ -1,0 +1,36 @@
+/* Who of the others has stopped to answer (detect.c). */
+#ifndef KEEL_RECOVERY_DETECT_H_
+#define KEEL_RECOVERY_DETECT_H_
+
+#include <stdint.h>
+
+typedef enum {
+    KEEL_WATCH_HEARING, /* it is asked now and then, and answers */
+    KEEL_WATCH_ASKING,  /* it is silent: do the others answer? */
+    KEEL_WATCH_ACCUSED  /* the runtime was told */
+} keel_watch_stage_t;
+
+/* one peer under observation; times are of detect->clock_ns */
+typedef struct keel_watch {
+    uint32_t rank; /* own rank: nobody */
+    uint32_t incarnation;
+    uint8_t is_absent; /* what is awaited is its first sign of life */
+    keel_watch_stage_t stage;
+    unsigned rounds; /* of asking everybody in which too few answered */
+    uint64_t acked;  /* requests it had acknowledged when last heard */
+    uint64_t heard_ns, probed_ns;
+    uint64_t stage_ns; /* since when it is asked about, or accused */
+} keel_watch_t;
+
+typedef struct keel_detect {
+    uint64_t interval_ns, timeout_ns; /* timeout 0: off */
+    uint64_t now_ns;                  /* the runtime's time at the last step */
+    uint64_t clock_ns;                /* time spent looking */
+    keel_watch_t silent, absent;
+    uint64_t looked_ns; /* when a broken connection was last looked at */
+    uint32_t neighbour; /* the next rank that was up when all connections were whole */
+    uint64_t *asked;    /* per rank: the request whose acknowledgement says that it is heard */
+    uint64_t suspicions, false_suspicions;
+} keel_detect_t;
+
+#endif

@@ -1,0 +1,403 @@
+/* A replacement's way back: the decision, its image from the group, its get records, its memory. */
+#include "recovery/recovery.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+
+keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec)
+{
+    unsigned rounds = 0;
+
+    while (rec->mode == KEEL_DECISION_NONE || rec->is_frozen) {
+        keel_recovery_wait(rec, &rounds);
+        if (rec->fatal != KEEL_OK) {
+            return rec->fatal;
+        }
+        if (rec->is_finished) {
+            keel_error(rec->message, "the job has passed its last gsync: nothing is recovered any more");
+            return KEEL_ERR_STATE;
+        }
+    }
+    rec->times[KEEL_TIME_AGREE] = keel_recovery_now(rec) - rec->mark_ns;
+    rec->mark_ns = keel_recovery_now(rec);
+    return KEEL_OK;
+}
+
+/* what a local recovery goes on under */
+static keel_status_t rebuild_check(const keel_recovery_t *rec, uint32_t target)
+{
+    return keel_recovery_status(rec);
+}
+
+typedef keel_status_t (*rebuild_check_t)(const keel_recovery_t *rec, uint32_t target);
+
+static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, int is_demand)
+{
+    keel_status_t status;
+
+    while ((status = is_demand ? keel_demand_rebuild_step(rec->demand) : keel_ckpt_rebuild_step(rec->ckpt)) ==
+           KEEL_INPROGRESS) {
+        keel_recovery_progress(rec);
+        status = check(rec, target);
+        if (status != KEEL_OK) {
+            return status; /* also KEEL_INPROGRESS: another rollback takes this one's place */
+        }
+        if (rec->is_frozen) {
+            return KEEL_ERR_UNREACHABLE;
+        }
+    }
+    return status;
+}
+
+/*
+ * The generation decided may become an older one on the way, 0 even: when the only process that knew the newer one complete
+ * has died. KEEL_ERR_UNREACHABLE: a member of the group died, or seems to have died.
+ */
+static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, uint32_t target)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+
+    while (rec->is_frozen ||
+           (rec->generation.number > 0 && !keel_ckpt_knows_group(rec->ckpt, rec->generation.number)) ||
+           !keel_demand_knows_group(rec->demand)) {
+        keel_recovery_wait(rec, &rounds);
+        status = check(rec, target);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (rec->generation.number > 0) {
+        keel_parity_cancel(rec->ckpt->parity);
+        status = keel_ckpt_rebuild_begin(rec->ckpt, &rec->generation, rec->generation_slot);
+        status = (status == KEEL_OK) ? rebuild_steps(rec, check, target, 0) : status;
+        if (status != KEEL_OK) {
+            return status;
+        }
+    } else {
+        keel_ckpt_rebuild_nothing(rec->ckpt);
+    }
+    status = keel_demand_rebuild_begin(rec->demand);
+    return (status == KEEL_OK) ? rebuild_steps(rec, check, target, 1) : status;
+}
+
+/* the image of the generation decided into its slot, as long as @a check allows */
+static keel_status_t rebuild_image(keel_recovery_t *rec, rebuild_check_t check, uint32_t target)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+
+    while ((status = rebuild_try(rec, check, target)) == KEEL_ERR_UNREACHABLE) {
+        keel_parity_cancel(rec->ckpt->parity);
+        while (!rec->is_frozen) { /* what a death means is decided, not guessed: then who has what is known again */
+            keel_recovery_wait(rec, &rounds);
+            status = check(rec, target);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+    }
+    return status;
+}
+
+static void rebuild_say(keel_recovery_t *rec)
+{
+    uint64_t bytes = 0;
+    char from[128] = "";
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < rec->ckpt->group.size; i++) {
+        uint64_t part = keel_parity_bytes_from(rec->ckpt->parity, i);
+
+        if (part > 0 && i != rec->ckpt->group.index && at + 12 < sizeof(from)) {
+            at +=
+                (size_t)snprintf(from + at, sizeof(from) - at, "%s%u", at > 0 ? ", " : "", rec->ckpt->group.members[i]);
+        }
+        bytes += part;
+    }
+    if (bytes == 0) {
+        return; /* no image, or an empty one */
+    }
+    rec->rebuilt_bytes += rec->ckpt->sizes[rec->generation_slot][rec->ckpt->group.index];
+    keel_recovery_say(rec, "image of generation %u rebuilt: %lu bytes, from %lu bytes of ranks %s",
+                      rec->generation.number, rec->ckpt->sizes[rec->generation_slot][rec->ckpt->group.index], bytes,
+                      from);
+}
+
+static keel_status_t rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+{
+    keel_status_t status;
+    const void *image;
+    size_t size;
+
+    if (rec->restored.number == 0) {
+        return restore(arg, NULL, 0);
+    }
+    image = (rec->restored.number != rec->generation.number) ? keel_demand_image(rec->demand, &size)
+                                                             : keel_ckpt_image(rec->ckpt, &size);
+    status = restore(arg, image, size);
+    return status;
+}
+
+static int replay_is_whole(const keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (rec->places[r].owes_replay && !rec->gets->targets[r].is_replay_whole) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static uint64_t take_time(keel_recovery_t *rec)
+{
+    const uint64_t now = keel_recovery_now(rec);
+    const uint64_t took = now - rec->mark_ns;
+
+    rec->mark_ns = now;
+    return took;
+}
+
+keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+    uint32_t base;
+
+    do {
+        if (rec->ckpt->used.number != rec->generation.number || !rec->demand->is_rebuilt) {
+            status = rebuild_image(rec, rebuild_check, 0);
+            if (status != KEEL_OK) {
+                return keel_recovery_status(rec) != KEEL_OK ? keel_recovery_status(rec) : status;
+            }
+            rebuild_say(rec);
+        }
+        rec->times[KEEL_TIME_REBUILD] = take_time(rec);
+        while (!replay_is_whole(rec) || rec->is_frozen) {
+            keel_recovery_wait(rec, &rounds);
+            status = keel_recovery_status(rec);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+    } while (rec->ckpt->used.number != rec->generation.number || !rec->demand->is_rebuilt); /* decided anew since */
+    base = rec->phase;
+    if (rec->gets->is_short) {
+        return keel_recovery_ask(rec, KEEL_ERR_BUDGET);
+    }
+    status = rebuild_memory(rec, restore, arg);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_get_log_trim(rec->gets, base, base);
+    keel_put_log_set_phase(rec->puts, base);
+    keel_get_log_set_phase(rec->gets, base);
+    keel_waits_begin_phase(rec);
+    rec->arrived = base;
+    rec->is_restored = 1;
+    rec->restarted_at = base;
+    if (rec->restored.number != rec->generation.number) {
+        KEEL_REACHED(demand_restored);
+        keel_recovery_say(rec, "began at its own image of position %u, newer than generation %u", base,
+                          rec->generation.number);
+        keel_trim_begin_at(rec, base);
+        rec->demand_recoveries++;
+    }
+    rec->times[KEEL_TIME_RESTORE] = take_time(rec);
+    keel_recovery_say(rec, "memory restored at position %u, front is %u", base, rec->front);
+    if (base >= rec->front) {
+        rec->recoveries++;
+        keel_recovery_say(rec, "front %u reached", base);
+    }
+    if (base >= rec->front) {
+        KEEL_REACHED(restored_at_front);
+    }
+    if (base > 0) {
+        KEEL_REACHED(generation_later);
+    } else {
+        KEEL_REACHED(generation_0);
+    }
+    rec->awaits_hands = (base >= rec->front);
+    rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
+    rec->sections.counter = rec->ckpt->used.sync_counter;
+    keel_position_say(rec);
+    keel_position_step(rec);
+    if (rec->is_frozen) {
+        return KEEL_OK; /* when it is decided */
+    }
+    status = keel_ckpt_rearm(rec->ckpt);
+    return (status == KEEL_OK) ? keel_demand_rearm(rec->demand) : status;
+}
+
+/* ---- rollback ---- */
+
+typedef struct rollback_message {
+    uint32_t target;
+    uint32_t stage;
+} rollback_message_t;
+
+static uint64_t rollback_word(uint32_t target, keel_roll_t stage)
+{
+    return ((uint64_t)target << 2) | stage;
+}
+
+void keel_rollback_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    const rollback_message_t *message = (const void *)in->payload;
+    uint64_t word;
+
+    if (in->length != sizeof(*message) || message->stage > KEEL_ROLL_RESTORED) {
+        keel_error(rec->message, "malformed rollback message from rank %u refused", in->source);
+        return;
+    }
+    word = rollback_word(message->target, (keel_roll_t)message->stage);
+    if (word > rec->roll_said[in->source]) {
+        rec->roll_said[in->source] = word;
+    }
+}
+
+/* KEEL_OK: go on; KEEL_INPROGRESS: another rollback has taken this one's place */
+static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
+{
+    if (rec->fatal != KEEL_OK) {
+        return rec->fatal;
+    }
+    /* frozen: somebody died who may have said this stage already; nobody goes on without it */
+    return (rec->roll_target != target || rec->is_frozen) ? KEEL_INPROGRESS : KEEL_OK;
+}
+
+static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
+{
+    rollback_message_t message = {.target = target, .stage = stage};
+    unsigned rounds = 0;
+    keel_status_t status;
+
+    rec->roll = stage;
+    status = keel_lane_control_send_all(rec->lane, KEEL_CONTROL_ROLLBACK, &message, sizeof(message));
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (uint32_t r = 0; r < rec->lane->size;) {
+        status = rollback_check(rec, target);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        if (r == rec->lane->rank || rec->roll_said[r] >= rollback_word(target, stage) ||
+            (KEEL_PLANT(no_barrier_after_restore) && stage == KEEL_ROLL_RESTORED)) {
+            r++;
+        } else {
+            keel_recovery_wait(rec, &rounds);
+        }
+    }
+    return KEEL_OK;
+}
+
+/* nothing this process began is under way any more */
+static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        while (r != rec->lane->rank && !keel_lane_is_flushed(rec->lane, r) && !KEEL_PLANT(no_drain)) {
+            keel_recovery_wait(rec, &rounds);
+            status = rollback_check(rec, target);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+        keel_lane_issue_drop(rec->lane, &rec->lane->peers[r], KEEL_ERR_ROLLED_BACK);
+    }
+    return KEEL_OK;
+}
+
+/* counters, logs, arrivals and places as they were at the generation */
+static void rollback_state(keel_recovery_t *rec, uint32_t target)
+{
+    const uint32_t base = rec->front;
+    keel_lane_t *lane = rec->lane;
+
+    keel_put_log_clear(rec->puts, base);
+    keel_get_log_clear(rec->gets, base);
+    pthread_mutex_lock(&lane->lock);
+    lane->rollback = target;
+    for (uint32_t r = 0; r < lane->size; r++) {
+        lane->board[r] = (keel_board_slot_t){0};
+        lane->peers[r].done = 0;
+    }
+    keel_sections_reset(&rec->sections, lane, rec->generation.number > 0 ? rec->ckpt->used.sync_counter : 0);
+    pthread_mutex_unlock(&lane->lock);
+    lane->slot = (keel_board_slot_t){.parity_done = rec->generation.number, .committed = rec->generation.number};
+    for (uint32_t r = 0; r < lane->size; r++) {
+        rec->places[r] = (keel_place_t){.state = KEEL_RANK_FRONT, .is_refilled = 1};
+        keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
+    }
+    rec->phase = base;
+    rec->arrived = base;
+    rec->atomics_before = 0;
+    rec->marked = rec->marked_own = 0;
+    keel_waits_reset(rec);
+    keel_ckpt_forget_images(rec->ckpt);
+    keel_demand_forget(rec->demand);
+    rec->restarted_at = base;
+    rec->awaits_hands = 0;
+    rec->is_final = 0;
+    rec->wants = KEEL_OK;
+}
+
+static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_restore_cb_t restore, void *arg)
+{
+    const int is_new = (rec->state == KEEL_RANK_FRESH);
+    keel_status_t status;
+
+    status = rollback_drain(rec, target);
+    if (status == KEEL_OK) {
+        status = rollback_barrier(rec, target, KEEL_ROLL_DRAINED);
+    }
+    /* also the start, when it had rebuilt an image that is void now */
+    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->used.number > 0)) {
+        status = rebuild_image(rec, rollback_check, target);
+        if (status == KEEL_OK) {
+            rebuild_say(rec);
+        }
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (rec->is_frozen) {
+        return KEEL_INPROGRESS; /* somebody died since: the next decision says how to go on */
+    }
+    rollback_state(rec, target);
+    status = rebuild_memory(rec, restore, arg);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = rollback_barrier(rec, target, KEEL_ROLL_RESTORED);
+    if (status == KEEL_OK) {
+        rec->state = KEEL_RANK_FRONT;
+        rec->is_restored = 1;
+        rec->roll = KEEL_ROLL_NONE;
+        rec->rollbacks++;
+        keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
+        rec->is_whole = 1;
+        status = keel_ckpt_rearm(rec->ckpt);
+    }
+    return status;
+}
+
+keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    do {
+        while (rec->is_frozen && rec->fatal == KEEL_OK) { /* a further death: its decision comes first */
+            keel_recovery_wait(rec, &rounds);
+        }
+        if (rec->fatal != KEEL_OK) {
+            return rec->fatal;
+        }
+        status = rollback_once(rec, rec->roll_target, restore, arg);
+    } while (status == KEEL_INPROGRESS);
+    return status;
+}

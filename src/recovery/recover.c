@@ -1,0 +1,328 @@
+/* Life of recovery, and the one function that makes progress. */
+#include "recovery/recovery.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SPIN_ROUNDS 200 /* polls before the core is given away */
+#define WAIT_MIN_US 20  /* arrivals on the direct lane wake nobody */
+#define WAIT_MAX_US 400
+
+keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params)
+{
+    keel_lane_t *lane = params->lane;
+    keel_status_t status;
+
+    memset(rec, 0, sizeof(*rec));
+    rec->lane = lane;
+    rec->puts = params->puts;
+    rec->gets = params->gets;
+    rec->ckpt = params->ckpt;
+    rec->demand = params->demand;
+    rec->demand->on_image = keel_trim_image;
+    rec->demand->arg = rec;
+    rec->message = params->message;
+    rec->is_deterministic = params->is_deterministic && lane->config->protect >= KEEL_PROTECT_PUTS;
+    rec->on_fetch = params->on_fetch;
+    rec->arg = params->arg;
+    rec->state = (lane->incarnation > 0) ? KEEL_RANK_FRESH : KEEL_RANK_FRONT;
+    rec->is_frozen = (lane->incarnation > 0);
+    rec->places = keel_alloc(lane->size * sizeof(*rec->places), "places");
+    rec->roll_said = keel_alloc(lane->size * sizeof(*rec->roll_said), "rollback");
+    rec->mark_ns = keel_recovery_now(rec);
+    rec->death_ns = rec->mark_ns;
+    if (rec->places == NULL || rec->roll_said == NULL) {
+        status = KEEL_ERR_NO_MEMORY;
+        goto err_free;
+    }
+    status = keel_view_init(rec);
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
+    status = keel_sections_init(&rec->sections, lane->size);
+    if (status != KEEL_OK) {
+        goto err_view;
+    }
+    status = keel_waits_init(&rec->waits, lane->size);
+    if (status != KEEL_OK) {
+        goto err_sections;
+    }
+    status = keel_detect_init(rec);
+    if (status != KEEL_OK) {
+        goto err_waits;
+    }
+    status = keel_trim_init(rec);
+    if (status != KEEL_OK) {
+        goto err_detect;
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        rec->places[r].state = rec->state;
+        rec->places[r].is_refilled = (rec->state == KEEL_RANK_FRONT);
+    }
+    return KEEL_OK;
+
+err_detect:
+    keel_detect_release(rec);
+err_waits:
+    keel_waits_release(&rec->waits);
+err_sections:
+    keel_sections_release(&rec->sections);
+err_view:
+    keel_view_release(rec);
+err_free:
+    keel_free(rec->places);
+    keel_free(rec->roll_said);
+    return status;
+}
+
+void keel_recovery_release(keel_recovery_t *rec)
+{
+    keel_trim_release(rec);
+    keel_sections_release(&rec->sections);
+    keel_waits_release(&rec->waits);
+    keel_detect_release(rec);
+    keel_view_release(rec);
+    keel_free(rec->places);
+    keel_free(rec->roll_said);
+}
+
+uint64_t keel_recovery_now(const keel_recovery_t *rec)
+{
+    return rec->lane->runtime->ops->now_ns(rec->lane->runtime);
+}
+
+keel_status_t keel_recovery_status(const keel_recovery_t *rec)
+{
+    if (rec->fatal != KEEL_OK) {
+        return rec->fatal;
+    }
+    return (rec->roll != KEEL_ROLL_NONE || rec->wants != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
+}
+
+/* a replacement speaks for itself until it is whole; one survivor speaks for all: the lowest rank that is there */
+static int recovery_speaks(const keel_recovery_t *rec)
+{
+    if (rec->lane->incarnation > 0 && !rec->is_whole) {
+        return 1;
+    }
+    for (uint32_t r = 0; r < rec->lane->rank; r++) {
+        if (rec->lane->peers[r].is_up) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void keel_recovery_say(keel_recovery_t *rec, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    if (!rec->lane->config->verbose || (!recovery_speaks(rec) && rec->message->level < KEEL_MSG_INFO)) {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    keel_message_print(rec->message, KEEL_MSG_INFO, "%.6f s: %s", (double)keel_recovery_now(rec) * 1e-9, text);
+}
+
+static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
+{
+    keel_peer_t *peer = &rec->lane->peers[event->rank];
+    keel_status_t status;
+
+    if (event->incarnation < peer->incarnation || (peer->is_up && event->incarnation == peer->incarnation)) {
+        return;
+    }
+    if (event->incarnation > peer->incarnation) {
+        keel_view_death(rec, event->rank, event->incarnation - 1);
+    }
+    status = keel_lane_peer_up(rec->lane, event->rank, event->incarnation, event->address, event->address_len);
+    if (status == KEEL_OK) {
+        keel_recovery_say(rec, "rank %u incarnation %u is there", event->rank, event->incarnation);
+    } else if (rec->fatal == KEEL_OK) {
+        rec->fatal = status;
+    }
+}
+
+static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
+        keel_view_death(rec, in->source, in->incarnation - 1); /* it was replaced, so it is dead */
+    }
+    if (in->incarnation != rec->lane->peers[in->source].incarnation && !KEEL_PLANT(late_control)) {
+        return; /* late word of a dead incarnation */
+    }
+    if (keel_lane_control(rec->lane, in)) {
+        return;
+    }
+    switch (in->type) {
+    case KEEL_CONTROL_REPORT:
+        keel_view_receive_report(rec, in);
+        break;
+    case KEEL_CONTROL_DECISION:
+        keel_view_receive_decision(rec, in);
+        break;
+    case KEEL_CONTROL_POSITION:
+        keel_position_receive(rec, in);
+        break;
+    case KEEL_CONTROL_HANDED:
+        keel_position_receive_hands(rec, in);
+        break;
+    case KEEL_CONTROL_GETLOG:
+        if (rec->state == KEEL_RANK_FRESH) {
+            keel_get_log_receive_replay(rec->gets, in, 0);
+        }
+        break;
+    case KEEL_CONTROL_SECTIONS:
+        keel_sections_receive(rec, in);
+        break;
+    case KEEL_CONTROL_WHOLE:
+        rec->places[in->source].is_whole = 1;
+        keel_position_step(rec);
+        break;
+    case KEEL_CONTROL_WAITS:
+        keel_waits_receive(rec, in);
+        break;
+    case KEEL_CONTROL_TAKEN:
+        rec->places[in->source].is_taken = 1;
+        keel_position_step(rec);
+        break;
+    case KEEL_CONTROL_IMAGE:
+        keel_ckpt_receive_image(rec->ckpt, in);
+        break;
+    case KEEL_CONTROL_GROUP:
+        keel_ckpt_receive_group(rec->ckpt, in);
+        break;
+    case KEEL_CONTROL_DEMAND:
+        keel_trim_receive(rec, in);
+        break;
+    case KEEL_CONTROL_DEMAND_IMAGE:
+        keel_demand_receive_image(rec->demand, in);
+        break;
+    case KEEL_CONTROL_DEMAND_GROUP:
+        if (rec->state == KEEL_RANK_FRESH) { /* told twice, it may come when the set is another */
+            keel_demand_receive_group(rec->demand, in);
+        }
+        break;
+    case KEEL_CONTROL_REQUEST:
+        keel_request_receive(rec, in);
+        break;
+    case KEEL_CONTROL_ROLLBACK:
+        keel_rollback_receive(rec, in);
+        break;
+    case KEEL_CONTROL_DECLARED:
+        keel_detect_receive_declared(rec, in);
+        break;
+    case KEEL_CONTROL_FINISHED:
+        rec->is_finished = rec->is_told = 1;
+        break;
+    default:
+        break;
+    }
+}
+
+static void recovery_inbox(keel_recovery_t *rec)
+{
+    keel_control_in_t *in;
+
+    while ((in = keel_lane_control_next(rec->lane)) != NULL) {
+        recovery_dispatch(rec, in);
+        keel_free(in);
+    }
+}
+
+/*
+ * It left the last gsync, or was turned away behind it, or it gave up. Who knows that the gsync was left passes that on, and
+ * stays until it was heard (finalize_linger()), so of one that is up here the word is in the inbox by now. One that this
+ * process never greeted cannot pass it on; it gave up only if others did, whose word or exit comes here too.
+ */
+static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
+{
+    const int is_waiting = rec->state == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE; /* in init, which asks */
+
+    const int is_stranger = rec->is_final && rec->roll == KEEL_ROLL_NONE && !rec->lane->peers[event->rank].is_up;
+
+    recovery_inbox(rec);
+    if (is_stranger && !is_waiting) {
+        keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
+        return;
+    }
+    if (!rec->is_finished && !is_waiting && rec->fatal == KEEL_OK) {
+        keel_error(rec->message, "rank %u incarnation %u left the job before its end", event->rank, event->incarnation);
+        rec->fatal = KEEL_ERR_CATASTROPHIC;
+    }
+    rec->is_finished = 1;
+    keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
+}
+
+void keel_recovery_finish(keel_recovery_t *rec)
+{
+    rec->is_finished = rec->is_told = 1;
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_FINISHED, NULL, 0);
+}
+
+/* the others go on without this process: nothing that it still does may count */
+static void recovery_own_death(keel_recovery_t *rec, const keel_event_t *event)
+{
+    if (event->type == KEEL_EVENT_DEATH && event->incarnation == rec->lane->incarnation && rec->fatal == KEEL_OK) {
+        keel_error(rec->message, "this process was declared dead and is replaced: it ends");
+        rec->fatal = KEEL_ERR_ISOLATED;
+    }
+}
+
+static void recovery_events(keel_recovery_t *rec)
+{
+    keel_runtime_t *runtime = rec->lane->runtime;
+    keel_event_t event;
+
+    while (runtime->ops->poll(runtime, &event)) {
+        if (event.rank == rec->lane->rank) {
+            recovery_own_death(rec, &event);
+        }
+        if (event.rank >= rec->lane->size || event.rank == rec->lane->rank) {
+            continue;
+        }
+        switch (event.type) {
+        case KEEL_EVENT_DEATH:
+            keel_view_death(rec, event.rank, event.incarnation);
+            break;
+        case KEEL_EVENT_JOIN:
+            recovery_join(rec, &event);
+            break;
+        case KEEL_EVENT_EXIT:
+            recovery_exit(rec, &event);
+            break;
+        }
+    }
+}
+
+void keel_recovery_progress(keel_recovery_t *rec)
+{
+    (void)keel_lane_progress(rec->lane);
+    recovery_events(rec);
+    recovery_inbox(rec);
+    if (rec->fatal == KEEL_OK) {
+        rec->fatal = (keel_status_t)__atomic_load_n(&rec->lane->failure, __ATOMIC_ACQUIRE);
+    }
+    keel_detect_step(rec);
+    keel_view_step(rec);
+    keel_ckpt_step(rec->ckpt);
+    keel_demand_step(rec->demand);
+}
+
+void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
+{
+    unsigned timeout_us = WAIT_MIN_US;
+
+    keel_recovery_progress(rec);
+    if (++*rounds > SPIN_ROUNDS) {
+        timeout_us += *rounds - SPIN_ROUNDS;
+        rec->lane->ops->wait(rec->lane->transport, timeout_us < WAIT_MAX_US ? timeout_us : WAIT_MAX_US);
+    }
+}

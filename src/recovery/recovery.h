@@ -1,0 +1,243 @@
+/*
+ * Recovery: who is there, where everybody stands, and what happens when somebody dies (design 4.4, 4.6, 4.7).
+ *
+ * A view is the vector of incarnations. A death changes it; it is complete when every rank has a live process again and
+ * all of them have reported to rank 0 with this very vector; rank 0 then decides once. A report or decision for another
+ * vector is ignored, so a further death only makes everybody report again, and the coordinator's own death is a view
+ * like any other: its replacement needs nothing but the reports. From the news of a death until the decision a process
+ * passes no gsync and commits no image.
+ *
+ * What must hold (each is a property in tests/sim):
+ *   - nobody passes gsync F + 1 before every replacement has reached F and was handed everything (position.c);
+ *   - actions of phase k reach a replacement while it stands at k, in the order of the log, before its arrival count k+1;
+ *   - a get is answered from its record when there is one, else only by a process at the same position.
+ */
+#ifndef KEEL_RECOVERY_RECOVERY_H_
+#define KEEL_RECOVERY_RECOVERY_H_
+
+#include "base/plant.h"
+#include "ckpt/coordinated.h"
+#include "ckpt/exchange.h"
+#include "ckpt/repair.h"
+#include "lane/lane.h"
+#include "oplog/get_log.h"
+#include "oplog/put_log.h"
+#include "recovery/sections.h"
+#include "recovery/detect.h"
+#include "recovery/waits.h"
+#include "recovery/trim.h"
+
+typedef enum {
+    KEEL_RANK_FRONT,      /* runs at the front */
+    KEEL_RANK_RECOVERING, /* re-executes at its position */
+    KEEL_RANK_FRESH       /* a replacement whose memory is not there yet */
+} keel_rank_state_t;
+
+typedef enum { KEEL_DECISION_NONE, KEEL_DECISION_LOCAL, KEEL_DECISION_ROLLBACK, KEEL_DECISION_CATASTROPHE } keel_mode_t;
+
+/* where this process takes a peer to be */
+typedef struct keel_place {
+    keel_rank_state_t state;
+    uint32_t position;   /* when RECOVERING and is_placed */
+    uint8_t is_placed;   /* it has said its position since it was restored */
+    uint8_t is_refilled; /* its get log has this process's part again */
+    uint8_t owes_replay; /* it will send what this process's predecessor left in its get log */
+    uint8_t
+        is_replaying; /* in an order of its own: nobody accesses its memory until is_whole, or, with waits, is_taken */
+    uint8_t is_whole;
+    uint8_t
+        is_held; /* with waits: puts to it have to wait: it was sent the rest, until it is_taken; or nobody had put anything */
+    uint8_t is_taken;         /* it has replayed the rest */
+    uint32_t streamed;        /* records of the phase it was sent to be replayed */
+    uint8_t is_replay_sent;   /* it was sent what its predecessor left in the get log here */
+    uint32_t handed;          /* 1 + the position up to which it was handed everything, 0: nothing */
+    uint32_t hands;           /* the same of it towards this process, as it said when it went live */
+    uint64_t given, received; /* put records handed to that incarnation, and by it */
+} keel_place_t;
+
+typedef enum {
+    KEEL_ROLL_NONE,
+    KEEL_ROLL_PENDING, /* decided; the program has not called keel_restore() */
+    KEEL_ROLL_DRAINED, /* said that nothing of the old computation is under way */
+    KEEL_ROLL_RESTORED /* said that memory is restored */
+} keel_roll_t;
+
+enum {
+    KEEL_TIME_START,
+    KEEL_TIME_AGREE,
+    KEEL_TIME_REBUILD,
+    KEEL_TIME_RESTORE,
+    KEEL_TIME_REPLAY,
+    KEEL_TIME_REARM,
+    KEEL_TIME_LAST
+};
+
+typedef struct keel_report keel_report_t; /* view.h */
+
+struct keel_recovery {
+    keel_lane_t *lane;
+    keel_put_log_t *puts;
+    keel_get_log_t *gets;
+    keel_ckpt_t *ckpt;
+    keel_demand_t *demand;
+    keel_message_t *message;
+    int is_deterministic;
+    int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+    void *arg;
+
+    /* own position */
+    uint32_t phase;          /* gsyncs passed: pos */
+    uint32_t arrived;        /* gsync last announced */
+    uint32_t front;          /* F of the last decision accepted */
+    uint32_t marked;         /* 1 + the last phase in which it told everybody that it fetches */
+    uint32_t atomics_before; /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
+    uint32_t marked_own;     /* and that it fetches from its own memory */
+    keel_rank_state_t state;
+    int awaits_hands; /* a replacement at the front: announces no arrival before all have handed over */
+    keel_place_t *places;
+
+    /* view */
+    int is_frozen; /* since a death, until its decision */
+    int has_reported;
+    uint32_t requests;       /* for a rollback, seen so far: with the incarnations it names the view */
+    keel_status_t wants;     /* what this process asks for one for; KEEL_OK: it does not */
+    keel_report_t **reports; /* rank 0: the newest of each rank */
+    size_t report_size;
+
+    /* what was decided */
+    keel_mode_t mode;
+    keel_generation_t generation;
+    unsigned generation_slot;
+    keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */
+    uint32_t restarted_at;      /* and its position then: 0 in the first life */
+    int is_whole;               /* replacement: it has all that the others logged for it */
+    int is_restored;            /* replacement: keel_restore() is done */
+    int is_final;               /* this process has arrived at the last gsync */
+    int is_finished;            /* somebody left the last gsync: nothing is recovered any more */
+    int is_told;                /* ... and that is certain, so it is passed on; an exit alone may have another reason */
+
+    keel_sections_t sections; /* programs that lock */
+    keel_waits_t waits;       /* programs that wait inside phases */
+
+    /* rollback */
+    keel_roll_t roll;
+    uint32_t roll_target; /* rollback number being established */
+    uint64_t *roll_said;  /* per rank: roll_target << 2 | stage, as last heard */
+
+    /* window calls before the first other communication */
+    uint32_t window_prefix;
+    int is_prefix_closed;
+
+    keel_detect_t detect;
+    keel_trim_t trim;
+
+    keel_status_t fatal; /* KEEL_OK, or what every call returns from now on */
+    uint64_t death_ns, decided_ns, mark_ns;
+    uint64_t demand_recoveries; /* from an image of its own */
+    uint64_t deaths, recoveries, rollbacks, rollbacks_in_doubt, differences, replayed_puts, replayed_gets,
+        rebuilt_bytes;
+    uint64_t times[KEEL_TIME_LAST];
+};
+
+static inline uint32_t keel_larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- recover.c: life and progress ---- */
+
+typedef struct keel_recovery_params {
+    keel_lane_t *lane;
+    keel_put_log_t *puts;
+    keel_get_log_t *gets;
+    keel_ckpt_t *ckpt;
+    keel_demand_t *demand;
+    keel_message_t *message;
+    int is_deterministic;
+    /* hand-over: whether an access of this process still waits for the value of this record, whose target died: then it is sent
+     * again by the callee, or ended with *old when that is not NULL */
+    int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+    void *arg;
+} keel_recovery_params_t;
+
+keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params);
+void keel_recovery_release(keel_recovery_t *rec);
+/* events, messages, parity, handing over; never blocks */
+void keel_recovery_progress(keel_recovery_t *rec);
+/* progress once, then give the core away the longer the caller has been waiting */
+void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds);
+
+/* this process has left the last gsync: tells everybody, and takes part in no recovery any more */
+void keel_recovery_finish(keel_recovery_t *rec);
+/* ---- ask.c: rollback on request ---- */
+
+/* asks for a rollback; KEEL_ERR_ROLLED_BACK, or what is final: @a reason where nothing can be rolled back */
+keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason);
+void keel_request_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+/* rank 0, for each report: all have to know the same number */
+void keel_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number);
+/* for people; NULL: nothing is wanted */
+const char *keel_request_reason(keel_status_t wants);
+
+/* KEEL_OK, KEEL_ERR_ROLLED_BACK or what is final */
+keel_status_t keel_recovery_status(const keel_recovery_t *rec);
+uint64_t keel_recovery_now(const keel_recovery_t *rec);
+/* a line for people (KEEL_VERBOSE): what recovery does, with the time since the death */
+void keel_recovery_say(keel_recovery_t *rec, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- view.c, decide.c, adopt.c: reports and the decision ---- */
+
+keel_status_t keel_view_init(keel_recovery_t *rec);
+void keel_view_release(keel_recovery_t *rec);
+void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
+void keel_view_step(keel_recovery_t *rec); /* reports when the view is complete; decides at rank 0 */
+void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_view_receive_decision(keel_recovery_t *rec, const keel_control_in_t *in);
+int keel_view_is_complete(const keel_recovery_t *rec); /* every rank is up */
+
+/* ---- detect.c: who of the others has stopped to answer ---- */
+
+keel_status_t keel_detect_init(keel_recovery_t *rec);
+void keel_detect_release(keel_recovery_t *rec);
+void keel_detect_step(keel_recovery_t *rec); /* with each progress */
+void keel_detect_receive_declared(keel_recovery_t *rec, const keel_control_in_t *in);
+
+/* ---- position.c: the table of design 4.7 ---- */
+
+/* pos(x) of this process as others have to see it */
+static inline uint32_t keel_position(const keel_recovery_t *rec)
+{
+    return (rec->state == KEEL_RANK_FRONT && rec->front > rec->phase && !KEEL_PLANT(momentary_position)) ? rec->front
+                                                                                                         : rec->phase;
+}
+/* announces the arrival at gsync @a number to all that are live */
+keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
+/* all have arrived at @a number or are beyond it, or the decision released it */
+int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number);
+int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
+int keel_position_has_hands(const keel_recovery_t *rec);
+void keel_position_take_hands(keel_recovery_t *rec); /* it has them: goes on */
+void keel_position_leave(keel_recovery_t *rec, uint32_t number);
+/* says this process's position to all; a replacement does so at every step of its way */
+void keel_position_say(keel_recovery_t *rec);
+void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_position_receive_hands(keel_recovery_t *rec, const keel_control_in_t *in);
+/* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged */
+void keel_position_go_live_whole(keel_recovery_t *rec);
+/* hands over to whom it is due and sets what accesses towards each peer do */
+void keel_position_step(keel_recovery_t *rec);
+
+/* ---- rebuild.c: a replacement's way back, and rollback ---- */
+
+/* where the memory of the image goes; called when the image lies checked in its slot, or generation 0 */
+typedef keel_status_t (*keel_restore_cb_t)(void *arg, const void *image, size_t size);
+
+/* replacement: waits for the decision, in init */
+keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec);
+/* replacement, local recovery: image, get records; restore; then announces its position */
+keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
+/* everybody, after a rollback was decided: drain, barrier, restore, barrier [design 4.7] */
+keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
+void keel_rollback_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+
+#endif

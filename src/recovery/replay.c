@@ -1,0 +1,161 @@
+/* Pieces of what others did to a replacement's memory. */
+#include "recovery/replay.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct keel_replay_chunk {
+    keel_replay_chunk_t *next;
+    uint64_t bytes[];
+};
+
+keel_status_t keel_replay_init(keel_replay_t *replay, uint32_t ranks)
+{
+    memset(replay, 0, sizeof(*replay));
+    replay->current = keel_alloc(ranks * sizeof(*replay->current), "numbers of replayed pieces");
+    replay->records = keel_alloc(ranks * sizeof(*replay->records), "counts of replayed records");
+    if (replay->current == NULL || replay->records == NULL) {
+        keel_replay_release(replay);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    return KEEL_OK;
+}
+
+void keel_replay_forget(keel_replay_t *replay)
+{
+    keel_replay_chunk_t *chunk;
+
+    while ((chunk = replay->chunks) != NULL) {
+        replay->chunks = chunk->next;
+        keel_free(chunk);
+    }
+    keel_free(replay->pieces);
+    replay->pieces = NULL;
+    replay->count = replay->capacity = replay->next = 0;
+}
+
+void keel_replay_release(keel_replay_t *replay)
+{
+    keel_replay_forget(replay);
+    keel_free(replay->current);
+    keel_free(replay->records);
+    replay->current = replay->records = NULL;
+}
+
+void keel_replay_end_source(keel_replay_t *replay, uint32_t source)
+{
+    replay->current[source] = 0;
+    replay->records[source] = 0;
+}
+
+static keel_status_t replay_piece(keel_replay_t *replay, uint32_t number, const uint8_t *records, size_t length)
+{
+    if (replay->count == replay->capacity) {
+        const uint32_t capacity = 2 * replay->capacity + 64;
+        keel_replay_piece_t *grown = keel_alloc(capacity * sizeof(*grown), "replayed pieces");
+
+        if (grown == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        if (replay->count > 0) {
+            memcpy(grown, replay->pieces, replay->count * sizeof(*grown));
+        }
+        keel_free(replay->pieces);
+        replay->pieces = grown;
+        replay->capacity = capacity;
+    }
+    replay->pieces[replay->count] =
+        (keel_replay_piece_t){.number = number, .order = replay->count, .records = records, .length = length};
+    replay->count++;
+    return KEEL_OK;
+}
+
+/* cuts a message into pieces */
+static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_record_op_t op, const uint8_t *records,
+                                size_t length)
+{
+    const uint8_t *end = records + length, *from = records, *at, *next;
+    keel_status_t status = KEEL_OK;
+
+    for (at = records; at < end && status == KEEL_OK; at = next) {
+        const keel_record_t *record = (const void *)at;
+        uint64_t number;
+
+        if ((size_t)(end - at) < sizeof(*record) || (size_t)(end - at) - sizeof(*record) < keel_pad8(record->length)) {
+            return KEEL_ERR_CORRUPT;
+        }
+        next = at + sizeof(*record) + keel_pad8(record->length);
+        replay->records[source]++;
+        if (keel_where_op(record->where) != op) {
+            continue;
+        }
+        if (record->length != sizeof(number)) {
+            return KEEL_ERR_CORRUPT;
+        }
+        if (at > from) {
+            status = replay_piece(replay, replay->current[source], from, (size_t)(at - from));
+        }
+        memcpy(&number, record + 1, sizeof(number));
+        replay->current[source] = (uint32_t)number;
+        from = at; /* what says the number is part of its piece: one without a put counts too */
+    }
+    if (status == KEEL_OK && end > from) {
+        status = replay_piece(replay, replay->current[source], from, (size_t)(end - from));
+    }
+    return status;
+}
+
+keel_status_t keel_replay_add(keel_replay_t *replay, uint32_t source, keel_record_op_t op, const void *records,
+                              size_t length)
+{
+    keel_replay_chunk_t *chunk = keel_alloc(sizeof(*chunk) + length, "replayed records");
+
+    if (chunk == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memcpy(chunk->bytes, records, length);
+    chunk->next = replay->chunks;
+    replay->chunks = chunk;
+    return replay_cut(replay, source, op, (const uint8_t *)chunk->bytes, length);
+}
+
+static int piece_compare(const void *left, const void *right)
+{
+    const keel_replay_piece_t *a = left, *b = right;
+
+    if (a->number != b->number) {
+        return a->number < b->number ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void keel_replay_sort(keel_replay_t *replay)
+{
+    if (replay->count > replay->next + 1) {
+        qsort(replay->pieces + replay->next, replay->count - replay->next, sizeof(*replay->pieces), piece_compare);
+    }
+}
+
+keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
+{
+    const keel_replay_piece_t *piece = &replay->pieces[replay->next++];
+    const uint8_t *at = piece->records, *end = at + piece->length;
+    const char *why = NULL;
+
+    pthread_mutex_lock(&lane->lock);
+    while (at < end && why == NULL) {
+        const keel_record_t *record = (const void *)at;
+
+        why = keel_lane_apply_record(lane, record, record + 1);
+        at += sizeof(*record) + keel_pad8(record->length);
+        replay->replayed++;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    if (why != NULL) {
+        keel_error(lane->message, "what others did, piece %u, cannot be replayed: %s", piece->number, why);
+        return KEEL_ERR_CORRUPT;
+    }
+    return KEEL_OK;
+}

@@ -1,0 +1,321 @@
+/*
+ * Replay of critical sections.
+ *
+ * Safety. Until the replacement is whole nobody accesses its memory: survivors only log towards it and wait for its lock,
+ * which nobody but the holder of an open section has. What they sent is complete but for that open section, which has the
+ * highest number. Numbers are never skipped (lockword.h), so a number up to the highest that somebody saw, by a section of its
+ * own or by reading, which no survivor has is the replacement's own, and it will take it: it re-executes everything that
+ * anybody could have seen. A number taken at a process that died before the answer arrived is higher, and nobody's again.
+ * Own sections beyond the highest number seen, with no record of the first life left to use and no lock left to take up
+ * again, are new: the process is whole.
+ *
+ * The predecessor may have been a gsync ahead of everybody: so the replacement may announce its arrival at F + 1, and replay what
+ * it did there, before it is whole. Nobody else can have been at its memory in that phase.
+ *
+ * Only one process may be away: of two, each has the numbers of the other's sections (decide.c refuses).
+ */
+#include "recovery/sections.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "recovery/recovery.h"
+
+#include <string.h>
+
+typedef struct sections_message {
+    uint32_t phase;
+    uint32_t is_last;
+    uint64_t owns;    /* SC under which the sender holds the receiver's lock, 0: it does not */
+    uint64_t reads;   /* number under which it reads there */
+    uint64_t seen;    /* the highest SC it saw there */
+    uint64_t is_left; /* the receiver's predecessor owned or read the sender's memory, or was about to */
+    uint8_t records[];
+} sections_message_t;
+
+keel_status_t keel_sections_init(keel_sections_t *s, uint32_t ranks)
+{
+    memset(s, 0, sizeof(*s));
+    s->held = keel_alloc(ranks, "locks held");
+    s->is_release_due = keel_alloc(ranks, "locks given up");
+    s->counter_at = keel_alloc(ranks * sizeof(*s->counter_at), "lock counters");
+    s->seen_at = keel_alloc(ranks * sizeof(*s->seen_at), "lock counters");
+    s->reads = keel_alloc(ranks * sizeof(*s->reads), "readings");
+    s->is_left = keel_alloc(ranks, "locks left");
+    s->heard = keel_alloc(ranks * sizeof(*s->heard), "sections heard");
+    if (s->held == NULL || s->is_release_due == NULL || s->counter_at == NULL || s->seen_at == NULL ||
+        s->reads == NULL || s->is_left == NULL || s->heard == NULL || keel_replay_init(&s->replay, ranks) != KEEL_OK) {
+        keel_sections_release(s);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    return KEEL_OK;
+}
+
+void keel_sections_release(keel_sections_t *s)
+{
+    keel_replay_release(&s->replay);
+    keel_free(s->held);
+    keel_free(s->is_release_due);
+    keel_free(s->counter_at);
+    keel_free(s->seen_at);
+    keel_free(s->reads);
+    keel_free(s->is_left);
+    keel_free(s->heard);
+    memset(s, 0, sizeof(*s));
+}
+
+void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint32_t counter)
+{
+    keel_lock_area_t *area = keel_lane_locks(lane);
+
+    keel_replay_forget(&s->replay);
+    s->is_replaying = 0;
+    s->open = 0;
+    s->known = 0;
+    s->counter = counter;
+    memset(s->held, 0, lane->size);
+    memset(s->is_release_due, 0, lane->size);
+    memset(s->is_left, 0, lane->size);
+    memset(s->seen_at, 0, lane->size * sizeof(*s->seen_at));
+    memset(s->reads, 0, lane->size * sizeof(*s->reads));
+    memset(s->heard, 0, lane->size * sizeof(*s->heard));
+    memset(area, 0, keel_lock_area_size(lane->size));
+    __atomic_store_n(&area->word, (uint64_t)counter << 32, __ATOMIC_RELEASE);
+}
+
+int keel_sections_are_used(const keel_recovery_t *rec, uint32_t *first_p)
+{
+    const keel_lock_area_t *area = rec->lane->own[KEEL_REGION_LOCKS].base;
+    const uint64_t first = __atomic_load_n(&area->first, __ATOMIC_ACQUIRE);
+
+    *first_p = (first > 0) ? (uint32_t)first - 1 : UINT32_MAX;
+    return rec->sections.is_used || first > 0;
+}
+
+/* ---- survivors ---- */
+
+typedef struct sender {
+    keel_recovery_t *rec;
+    uint32_t rank, phase;
+    uint32_t count; /* records sent */
+    uint32_t open;  /* SC of the section that is held open there: what follows it is handed over later; 0: none */
+    int is_cut;     /* it was found */
+} sender_t;
+
+static keel_status_t sections_message(const sender_t *sender, int is_last, const void *records, size_t length)
+{
+    const keel_sections_t *s = &sender->rec->sections;
+    const keel_lock_area_t *area = keel_lane_locks(sender->rec->lane);
+    sections_message_t *message = keel_alloc(sizeof(*message) + length, "critical sections");
+    keel_status_t status;
+
+    if (message == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    message->phase = sender->phase;
+    message->is_last = (uint32_t)is_last;
+    if (sender->phase ==
+        sender->rec->phase) { /* of earlier phases all numbers will be found: their logs are complete */
+        message->seen = s->seen_at[sender->rank];
+        message->is_left = area->reading[sender->rank] != 0 || keel_lock_owner(area->word) == sender->rank + 1;
+        message->owns = (s->held[sender->rank] == KEEL_HELD_WRITING) ? s->counter_at[sender->rank] : 0;
+        message->reads = (s->held[sender->rank] == KEEL_HELD_READING) ? s->reads[sender->rank] : 0;
+    }
+    if (length > 0) {
+        memcpy(message->records, records, length);
+    }
+    status = keel_lane_control_send(sender->rec->lane, sender->rank, KEEL_CONTROL_SECTIONS, message,
+                                    sizeof(*message) + length);
+    keel_free(message);
+    return status;
+}
+
+/* up to and with the lock of the open section: in it a value may still be awaited, which the hand-over asks for */
+static keel_status_t sections_run(void *arg, const keel_record_t *records, size_t length)
+{
+    sender_t *sender = arg;
+    const char *at = (const char *)records, *end = at + length;
+    uint64_t counter;
+
+    while (at < end && !sender->is_cut) {
+        const keel_record_t *record = (const void *)at;
+
+        at += sizeof(*record) + keel_pad8(record->length);
+        sender->count++;
+        if (sender->open != 0 && keel_where_op(record->where) == KEEL_RECORD_LOCK) {
+            memcpy(&counter, record + 1, sizeof(counter));
+            sender->is_cut = (counter == sender->open);
+        }
+    }
+    length = (size_t)(at - (const char *)records);
+    return (length > 0) ? sections_message(sender, 0, records, length) : KEEL_OK;
+}
+
+keel_status_t keel_sections_send(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t *count_p)
+{
+    sender_t sender = {.rec = rec, .rank = rank, .phase = phase};
+    uint64_t count = 0;
+    keel_status_t status;
+
+    if (phase == rec->phase && rec->sections.held[rank] == KEEL_HELD_WRITING) {
+        sender.open = KEEL_PLANT(open_section_sent) ? 0 : rec->sections.counter_at[rank];
+    }
+    status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data - sizeof(sections_message_t),
+                                    sections_run, &sender, &count);
+    *count_p = sender.count;
+    return (status == KEEL_OK) ? sections_message(&sender, 1, NULL, 0) : status;
+}
+
+void keel_sections_release_due(keel_recovery_t *rec, uint32_t rank)
+{
+    keel_sections_t *s = &rec->sections;
+    uint64_t answer;
+
+    for (int is_read = 0; is_read < 2; is_read++) {
+        const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
+
+        if (s->is_release_due[rank] & (1 << is_read)) {
+            (void)keel_lane_lock(rec->lane, rank, &request, &answer, NULL, NULL);
+        }
+    }
+    s->is_release_due[rank] = 0;
+}
+
+/* ---- the replacement ---- */
+
+void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    keel_sections_t *s = &rec->sections;
+    const sections_message_t *message = (const void *)in->payload;
+    keel_lane_t *lane = rec->lane;
+    keel_lock_area_t *area = keel_lane_locks(lane);
+    keel_status_t status = KEEL_ERR_CORRUPT;
+
+    if (in->length >= sizeof(*message) && message->phase >= rec->phase) {
+        status =
+            keel_replay_add(&s->replay, in->source, KEEL_RECORD_LOCK, message->records, in->length - sizeof(*message));
+    }
+    if (status != KEEL_OK) {
+        keel_error(rec->message, "critical sections from rank %u refused: %s", in->source, keel_status_string(status));
+        keel_lane_fail(lane, status);
+        return;
+    }
+    if (!message->is_last) {
+        return;
+    }
+    if (message->owns != 0) {
+        __atomic_store_n(&area->word,
+                         keel_lock_word((uint32_t)message->owns, in->source, lane->peers[in->source].incarnation),
+                         __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0, __ATOMIC_RELEASE);
+    s->is_left[in->source] = message->is_left != 0;
+    s->known = keel_larger(s->known, (uint32_t)message->seen);
+    pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on behind these */
+    lane->peers[in->source].done = ((uint64_t)message->phase << 32) | s->replay.records[in->source];
+    pthread_mutex_unlock(&lane->lock);
+    s->heard[in->source] = message->phase + 1;
+    keel_replay_end_source(&s->replay, in->source);
+}
+
+int keel_sections_are_here(const keel_recovery_t *rec)
+{
+    if (rec->phase > rec->front) {
+        return 1; /* the predecessor was the first to come here: nobody did anything at this process */
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && rec->sections.heard[r] <= rec->phase) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t keel_sections_apply_next(keel_recovery_t *rec)
+{
+    keel_sections_t *s = &rec->sections;
+    keel_replay_t *replay = &s->replay;
+    keel_status_t status = KEEL_OK;
+
+    if (KEEL_PLANT(section_dropped) && replay->next == 0 && replay->count > 0) {
+        s->counter = keel_larger(s->counter, replay->pieces[0].number);
+        replay->next = 1;
+    }
+    while (status == KEEL_OK && replay->next < replay->count && replay->pieces[replay->next].number <= s->counter + 1) {
+        s->counter += (replay->pieces[replay->next].number == s->counter + 1);
+        status = keel_replay_next(replay, rec->lane);
+    }
+    return status;
+}
+
+void keel_sections_begin(keel_recovery_t *rec)
+{
+    if (!KEEL_PLANT(sections_unsorted)) {
+        keel_replay_sort(&rec->sections.replay);
+    }
+}
+
+int keel_sections_has_left(const keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (rec->sections.is_left[r] && !KEEL_PLANT(whole_early)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int keel_sections_has_gap(const keel_recovery_t *rec)
+{
+    const keel_sections_t *s = &rec->sections;
+    uint32_t counter = s->counter;
+
+    for (uint32_t i = s->replay.next; i < s->replay.count; i++) {
+        if (s->replay.pieces[i].number > counter + 1) {
+            return 1;
+        }
+        counter = keel_larger(counter, s->replay.pieces[i].number);
+    }
+    return counter < s->known;
+}
+
+keel_status_t keel_sections_finish(keel_recovery_t *rec)
+{
+    keel_sections_t *s = &rec->sections;
+    keel_status_t status = keel_sections_apply_next(rec);
+
+    if (status == KEEL_OK && (s->replay.next < s->replay.count || s->counter < s->known)) {
+        keel_error(rec->message,
+                   "re-execution differs from the first life: own critical section %u is missing; is the program "
+                   "deterministic?",
+                   s->counter + 1);
+        status = KEEL_ERR_CORRUPT;
+    }
+    keel_replay_forget(&s->replay);
+    return status;
+}
+
+keel_status_t keel_sections_become_whole(keel_recovery_t *rec)
+{
+    keel_sections_t *s = &rec->sections;
+    keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    const uint64_t word = area->word;
+    const uint32_t own = rec->lane->rank;
+
+    if (s->held[own] == KEEL_HELD_READING) {
+        __atomic_store_n(&area->reading[own], s->reads[own] << 1 | 1, __ATOMIC_RELEASE);
+    }
+    if (s->held[own] == KEEL_HELD_WRITING) {
+        __atomic_store_n(&area->word, keel_lock_word(s->counter, own, rec->lane->incarnation), __ATOMIC_RELEASE);
+    } else if (keel_lock_owner(word) == 0) {
+        __atomic_store_n(&area->word, (uint64_t)s->counter << 32, __ATOMIC_RELEASE);
+    } else if (keel_lock_counter(word) != s->counter) {
+        keel_error(rec->message, "rank %u holds the lock under number %u, and the last one replayed is %u",
+                   keel_lock_owner(word) - 1, keel_lock_counter(word), s->counter);
+        return KEEL_ERR_CORRUPT;
+    }
+    s->is_replaying = 0;
+    keel_position_go_live_whole(rec);
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
+    keel_recovery_say(rec, "critical sections up to number %u are replayed", s->counter);
+    return KEEL_OK;
+}

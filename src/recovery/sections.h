@@ -1,0 +1,67 @@
+/*
+ * Programs that lock (design 4.4, 4.7, [F 4.1, algorithm 3]): the order of critical sections at a process is its
+ * synchronisation counter SC, and its replacement gets its memory back section by section in that order.
+ *
+ * Each source logs the SC of every section at q ahead of what it did there, and q's lock word and its own computation use up
+ * the numbers in between. So q's replacement knows from the survivors' logs which numbers are not its own, and re-executing its
+ * own sections it finds their place: the first number that nobody else has.
+ */
+#ifndef KEEL_RECOVERY_SECTIONS_H_
+#define KEEL_RECOVERY_SECTIONS_H_
+
+#include "lane/lane.h"
+#include "oplog/put_log.h"
+#include "recovery/replay.h"
+
+/* what this process has at a target */
+typedef enum { KEEL_HELD_NOT, KEEL_HELD_WRITING, KEEL_HELD_READING } keel_held_t;
+
+typedef struct keel_sections {
+    int is_used; /* the program locks */
+    /* as a source */
+    uint8_t *held;           /* keel_held_t, by target */
+    uint8_t *is_release_due; /* given up while the target was away: its replacement is to be told */
+    uint32_t *counter_at;    /* SC of the section that is open there */
+    uint32_t *seen_at;       /* the highest SC seen there, by a section or a reading */
+    uint64_t *reads;         /* number of the newest reading there */
+    unsigned open;           /* targets held */
+    /* as a replacement: memory stands at SC `counter`, the next piece of replay is what follows of others */
+    int is_replaying;
+    uint32_t counter;
+    keel_replay_t replay; /* sections of others, by SC */
+    uint32_t known;       /* the highest SC that anybody has seen here */
+    uint8_t *is_left;     /* by target: its lock is still the predecessor's, and this process has not come to that */
+    uint32_t *heard;      /* by source: 1 + the phase of which all has come */
+} keel_sections_t;
+
+struct keel_recovery;
+
+keel_status_t keel_sections_init(keel_sections_t *sections, uint32_t ranks);
+void keel_sections_release(keel_sections_t *sections);
+/* nothing is held any more; own lock word free at @a counter: rollback */
+void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint32_t counter);
+
+/* this process locks, or somebody has locked here: first in which phase, UINT32_MAX when nobody has */
+int keel_sections_are_used(const struct keel_recovery *rec, uint32_t *first_p);
+/* survivor: all sections of @a phase at @a rank so far, and what is held there; how many records that were */
+keel_status_t keel_sections_send(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t *count_p);
+/* survivor: the replacement is whole and was handed over the rest: tells it what was given up meanwhile */
+void keel_sections_release_due(struct keel_recovery *rec, uint32_t rank);
+
+/* replacement */
+void keel_sections_receive(struct keel_recovery *rec, const keel_control_in_t *in);
+/* everybody has sent what belongs to the phase this process stands at */
+int keel_sections_are_here(const struct keel_recovery *rec);
+void keel_sections_begin(struct keel_recovery *rec); /* they are: puts them in order */
+/* the predecessor left a lock that this process has not taken up again */
+int keel_sections_has_left(const struct keel_recovery *rec);
+/* an own section is to begin: applies those of others that are before it */
+keel_status_t keel_sections_apply_next(struct keel_recovery *rec);
+/* whether somebody has seen a number that nobody has said to be its own, so it is this process's */
+int keel_sections_has_gap(const struct keel_recovery *rec);
+/* applies what is left; KEEL_ERR_CORRUPT when a section of this process's own is missing */
+keel_status_t keel_sections_finish(struct keel_recovery *rec);
+/* own lock word as it stands now; tells everybody that accesses may come again */
+keel_status_t keel_sections_become_whole(struct keel_recovery *rec);
+
+#endif

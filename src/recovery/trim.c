@@ -1,0 +1,170 @@
+/* Asking for images, and trimming. */
+#include "recovery/trim.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "recovery/recovery.h"
+
+#include <string.h>
+
+#define TRIM_GAP     4u /* gsyncs */
+#define TRIM_GAP_MAX 1024u
+#define TRIM_SOURCES 4u /* gsyncs between two looks at what sources have logged here: that touches every chunk */
+
+keel_status_t keel_trim_init(keel_recovery_t *rec)
+{
+    rec->trim.asks = keel_alloc(rec->lane->size * sizeof(*rec->trim.asks), "demands");
+    return (rec->trim.asks == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+}
+
+void keel_trim_release(keel_recovery_t *rec)
+{
+    keel_free(rec->trim.asks);
+}
+
+static int ask_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
+{
+    const keel_trim_ask_t *ask = &rec->trim.asks[rank];
+
+    return rank < rec->lane->programs && (ask->number == 0 || ask->number + ask->gap <= number || ask->number > number);
+}
+
+static void ask(keel_recovery_t *rec, uint32_t rank, uint32_t number, int is_again)
+{
+    keel_trim_ask_t *a = &rec->trim.asks[rank];
+
+    a->gap = ((is_again || a->number != 0) && a->gap > 0) ? 2 * a->gap : TRIM_GAP;
+    a->gap = (a->gap > TRIM_GAP_MAX) ? TRIM_GAP_MAX : a->gap;
+    a->number = number;
+    rec->trim.asked++;
+    if (rank == rec->lane->rank) {
+        rec->demand->asked = keel_larger(rec->demand->asked, number);
+    } else if (rec->lane->peers[rank].is_up) {
+        (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_DEMAND, &number, sizeof(number));
+        rec->trim.awaited[rec->trim.awaited_count++] = rank;
+    }
+}
+
+int keel_trim_is_heard(const keel_recovery_t *rec)
+{
+    for (unsigned i = 0; i < rec->trim.awaited_count; i++) {
+        const uint32_t rank = rec->trim.awaited[i];
+
+        if (rec->lane->peers[rank].is_up && !keel_lane_is_flushed(rec->lane, rank)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    uint32_t number;
+
+    if (in->length != sizeof(number)) {
+        keel_error(rec->message, "malformed demand from rank %u refused", in->source);
+        return;
+    }
+    memcpy(&number, in->payload, sizeof(number));
+    /* numbers come again after a rollback, and nobody asks for what is far ahead */
+    if (number <= rec->phase + 2) {
+        rec->demand->asked = keel_larger(rec->demand->asked, number);
+    }
+}
+
+/* the rank whose image would free most of the oplog: this process's own for what it read; nobody: the number of ranks */
+static uint32_t ask_largest(keel_recovery_t *rec, uint32_t number)
+{
+    const uint32_t own = rec->lane->rank;
+    uint64_t most = 0;
+    uint32_t largest = rec->lane->size;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const uint64_t bytes = (r == own) ? keel_get_log_bytes(rec->gets) : keel_put_log_target_bytes(rec->puts, r);
+
+        if (bytes > most && ask_is_due(rec, r, number)) {
+            most = bytes;
+            largest = r;
+        }
+    }
+    return largest;
+}
+
+static uint32_t ask_lost(keel_recovery_t *rec, uint32_t number)
+{
+    const uint64_t lost = rec->lane->slot.lost_gets;
+
+    if (rec->gets->is_enabled && lost > rec->ckpt->used.number &&
+        lost > rec->demand->starts[rec->lane->rank].position && ask_is_due(rec, rec->lane->rank, number)) {
+        return rec->lane->rank;
+    }
+    for (uint32_t r = 0; rec->puts->is_enabled && r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && rec->puts->targets[r].lost != 0 && ask_is_due(rec, r, number)) {
+            return r;
+        }
+    }
+    return rec->lane->size;
+}
+
+void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
+{
+    const keel_segment_pool_t *pool = rec->puts->pool;
+    const unsigned soft = rec->lane->config->oplog_soft;
+    uint32_t rank;
+
+    rec->trim.awaited_count = 0;
+    if (soft == 0 || rec->demand->parity == NULL || !rec->is_deterministic || rec->sections.is_used ||
+        rec->state != KEEL_RANK_FRONT) {
+        return;
+    }
+    if ((uint64_t)pool->in_use * 100 >= (uint64_t)pool->count * soft) {
+        rank = ask_largest(rec, number);
+        if (rank < rec->lane->size) {
+            ask(rec, rank, number, 0);
+        }
+    }
+    if (rec->puts->overflows + rec->gets->overflows + rec->demand_recoveries > 0) {
+        rank = ask_lost(rec, number);
+        if (rank < rec->lane->size) {
+            ask(rec, rank, number, 1);
+        }
+    }
+    if (number % TRIM_SOURCES == 0) {
+        rank = keel_get_log_largest_source(rec->gets, soft);
+        if (rank < rec->lane->size && ask_is_due(rec, rank, number)) {
+            ask(rec, rank, number, 0);
+        }
+    }
+}
+
+void keel_trim_image(void *arg, uint32_t rank, uint32_t position)
+{
+    keel_recovery_t *rec = arg;
+    const uint32_t keep = position + KEEL_PLANT(demand_trim_too_far);
+
+    rec->trim.asks[rank].number = 0;
+    if (rank == rec->lane->rank) {
+        keel_get_log_trim_own(rec->gets, keep, rec->phase);
+    } else {
+        keel_put_log_trim_image(rec->puts, rank, keep, rec->phase);
+    }
+    keel_get_log_trim_source(rec->gets, rank, keep);
+}
+
+void keel_trim_resume(keel_recovery_t *rec, uint32_t rank)
+{
+    if (rank == rec->lane->rank) {
+        keel_get_log_resume(rec->gets);
+    } else {
+        keel_put_log_resume(rec->puts, rank);
+    }
+}
+
+void keel_trim_begin_at(keel_recovery_t *rec, uint32_t position)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && rec->demand->starts[r].position < position) {
+            rec->puts->targets[r].lost = keel_larger(rec->puts->targets[r].lost, position);
+        }
+    }
+}

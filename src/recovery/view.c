@@ -1,0 +1,223 @@
+/*
+ * Reports and the decision (design 4.6).
+ *
+ * Safety: the decision is computed by rank 0 alone from one report of every rank, all for the same vector of
+ * incarnations, and taken up only by processes whose vector is still that one. Positions cannot change between report
+ * and decision (is_frozen), so F = max of what was reported is the highest position of anybody; and whoever is at F
+ * passed it because all had arrived, so a survivor below F is inside that gsync and may be released.
+ */
+#include "recovery/view.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <string.h>
+
+keel_status_t keel_view_init(keel_recovery_t *rec)
+{
+    rec->report_size = sizeof(keel_report_t) + rec->lane->size * sizeof(report_about_t);
+    rec->reports = keel_alloc(rec->lane->size * sizeof(*rec->reports), "reports");
+    return (rec->reports == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+}
+
+void keel_view_release(keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; rec->reports != NULL && r < rec->lane->size; r++) {
+        keel_free(rec->reports[r]);
+    }
+    keel_free(rec->reports);
+}
+
+int keel_view_is_complete(const keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && !rec->lane->peers[r].is_up) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
+{
+    keel_lane_t *lane = rec->lane;
+
+    if (rank == lane->rank || incarnation < lane->peers[rank].incarnation) {
+        return; /* known already */
+    }
+    if (!rec->is_frozen) {
+        rec->death_ns = keel_recovery_now(rec);
+    }
+    rec->deaths++;
+    keel_lane_peer_down(lane, rank, incarnation + 1);
+    keel_get_log_source_down(rec->gets, rank);
+    keel_get_log_target_down(rec->gets, rank);
+    keel_put_log_mark_sent(rec->puts, rank);
+    if (KEEL_PLANT(lock_released)) {
+        const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
+
+        keel_lock_release(keel_lane_locks(lane), &dead);
+    }
+    keel_ckpt_member_down(rec->ckpt, rank);
+    keel_demand_member_down(rec->demand, rank);
+    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH};
+    rec->is_frozen = 1;
+    rec->has_reported = 0;
+    if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {
+        keel_error(rec->message, "rank %u incarnation %u died and KEEL_PROTECT is none: the job cannot go on", rank,
+                   incarnation);
+        rec->fatal = KEEL_ERR_CATASTROPHIC;
+    }
+    keel_recovery_say(rec, "rank %u incarnation %u died", rank, incarnation);
+}
+
+static void report_fill(keel_recovery_t *rec, keel_report_t *report)
+{
+    keel_lane_t *lane = rec->lane;
+    uint32_t first, first_wait, reached;
+
+    /* what every arrival already says is known complete, even when the gsync was not left yet */
+    if (lane->rank != 0 && rec->ckpt->making.number != 0 &&
+        keel_board_get(&lane->board[0].committed) == rec->ckpt->making.number && lane->peers[0].incarnation == 0) {
+        if (keel_ckpt_commit(rec->ckpt, rec->ckpt->making.number)) {
+            keel_demand_reset(rec->demand);
+            keel_put_log_trim(rec->puts, rec->ckpt->used.number, rec->phase);
+            keel_get_log_trim(rec->gets, rec->ckpt->used.number, rec->phase);
+        }
+    }
+    keel_waits_hear(rec);
+    keel_waits_look(rec, &reached, &first_wait);
+    *report = (keel_report_t){
+        .state = rec->state,
+        .position = keel_position(rec),
+        .front = KEEL_PLANT(front_not_told) ? 0 : keel_larger(rec->front, reached),
+        .rollback = keel_larger(lane->rollback, rec->roll_target),
+        .is_rolling = rec->roll != KEEL_ROLL_NONE && !KEEL_PLANT(rolling_not_told),
+        .generation = rec->ckpt->used.number,
+        .slot = rec->ckpt->used_slot,
+        .window_calls_there = rec->ckpt->used.window_calls,
+        .is_armed = (uint32_t)rec->ckpt->is_armed,
+        .is_demand_armed = (uint32_t)rec->demand->is_armed,
+        .restarted_at = rec->restarted_at,
+        .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
+        .window_prefix = rec->window_prefix,
+        .is_deterministic = (uint32_t)rec->is_deterministic,
+        .atomics_before = rec->atomics_before,
+        .requests = rec->requests,
+        .wants = rec->wants,
+        .waits_since = rec->waits.since,
+        .has_locks = (uint32_t)keel_sections_are_used(rec, &first),
+        .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
+    };
+    first = (first_wait < first) ? first_wait : first;
+    if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
+        report->is_prefix_closed = 1;
+        report->window_prefix = first;
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        const keel_put_target_t *target = &rec->puts->targets[r];
+
+        report->about[r] = (report_about_t){
+            .incarnation = lane->peers[r].incarnation,
+            /* a log that is off may lose a put of this phase after this report */
+            .lost_puts = target->is_off ? keel_larger(target->lost, rec->phase + 1) : target->lost,
+            .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
+            .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
+            /* a replacement that stores here itself cannot see what was counted by the service thread */
+            .in_doubt = keel_lane_has_direct(lane, r) ? keel_atomics_any(keel_board_get(&lane->board[r].atomics))
+                                                      : keel_atomics_in_doubt(keel_board_get(&lane->board[r].atomics)),
+            .kinds = target->atomic_kinds,
+            .start = rec->demand->starts[r],
+            .pending = rec->demand->pending[r],
+        };
+    }
+}
+
+static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t *report)
+{
+    if (rec->reports[rank] == NULL) {
+        rec->reports[rank] = keel_alloc(rec->report_size, "report");
+    }
+    if (rec->reports[rank] != NULL) {
+        memcpy(rec->reports[rank], report, rec->report_size);
+    }
+}
+
+void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    if (in->length != rec->report_size || rec->lane->rank != 0) {
+        keel_error(rec->message, "malformed report from rank %u refused", in->source);
+        return;
+    }
+    report_keep(rec, in->source, (const void *)in->payload);
+    keel_request_compare(rec, in->source, ((const keel_report_t *)(const void *)in->payload)->requests);
+}
+
+/* every rank has reported, all of this very view */
+static int reports_agree(const keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (rec->reports[r] == NULL || (rec->reports[r]->requests != rec->requests && !KEEL_PLANT(request_unnamed))) {
+            return 0;
+        }
+        for (uint32_t q = 0; q < rec->lane->size; q++) {
+            if (rec->reports[r]->about[q].incarnation != rec->lane->peers[q].incarnation &&
+                !KEEL_PLANT(decide_on_any)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+static void report_send(keel_recovery_t *rec)
+{
+    keel_report_t *report = keel_alloc(rec->report_size, "report");
+
+    if (report == NULL) {
+        return; /* the next step tries again */
+    }
+    report_fill(rec, report);
+    if (rec->lane->rank == 0) {
+        report_keep(rec, 0, report);
+        rec->has_reported = 1;
+    } else {
+        rec->has_reported =
+            keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_REPORT, report, rec->report_size) == KEEL_OK;
+    }
+    keel_free(report);
+}
+
+static void decision_send(keel_recovery_t *rec)
+{
+    const size_t length = sizeof(decision_t) + rec->lane->size * sizeof(decision_rank_t);
+    decision_t *d = keel_alloc(length, "decision");
+
+    if (d == NULL) {
+        return;
+    }
+    keel_view_decide(rec, d);
+    if (rec->lane->incarnation > 0) {
+        KEEL_REACHED(decided_by_replacement);
+    }
+    if (d->mode == KEEL_DECISION_CATASTROPHE) { /* before anybody knows: whoever does may end the job */
+        keel_error(rec->message, "catastrophic failure: %.*s", (int)sizeof(d->why), d->why);
+    }
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECISION, d, length);
+    keel_view_adopt(rec, d);
+    keel_free(d);
+}
+
+void keel_view_step(keel_recovery_t *rec)
+{
+    if (!rec->is_frozen || rec->fatal != KEEL_OK || rec->is_finished || !keel_view_is_complete(rec)) {
+        return;
+    }
+    if (!rec->has_reported) {
+        report_send(rec);
+    }
+    if (rec->lane->rank == 0 && rec->has_reported && reports_agree(rec)) {
+        decision_send(rec);
+    }
+}

@@ -1,0 +1,74 @@
+/* What a view's reports and its decision carry: between view.c, decide.c and adopt.c. */
+#ifndef KEEL_RECOVERY_VIEW_H_
+#define KEEL_RECOVERY_VIEW_H_
+
+#include "recovery/recovery.h"
+
+typedef struct report_about {
+    uint32_t incarnation;
+    uint32_t lost_puts;          /* 1 + last phase whose puts towards that rank are not all logged */
+    uint32_t lost_gets;          /* 1 + last phase whose gets by that rank are not all logged */
+    uint32_t atomics;            /* 1 + last phase in which that rank was seen to issue an atomic */
+    uint32_t in_doubt;           /* and of those, one that may or may not have taken effect */
+    uint32_t kinds;              /* classes of logged atomics towards that rank */
+    keel_demand_start_t start;   /* its newest image, when that is a demand image, */
+    keel_demand_start_t pending; /* and the one in the making */
+} report_about_t;
+
+struct keel_report {
+    uint32_t state;
+    uint32_t position;
+    uint32_t front;
+    uint32_t rollback;
+    uint32_t is_rolling;
+    uint32_t generation, slot, window_calls_there;
+    uint32_t is_armed, is_demand_armed;
+    uint32_t restarted_at; /* it has logged from this position on */
+    uint32_t is_prefix_closed, window_prefix;
+    uint32_t is_deterministic;
+    uint32_t has_locks, is_replaying; /* critical sections */
+    uint32_t atomics_before;          /* of the predecessor, as its decision said */
+    uint32_t requests;                /* for a rollback */
+    int32_t wants;                    /* keel_status_t: what it asks for one for itself */
+    uint32_t waits_since;             /* keel_waits_t.since */
+    report_about_t about[];
+};
+
+typedef struct decision_rank {
+    uint32_t incarnation;
+    uint32_t state;
+    uint32_t position;
+    uint32_t has;     /* of the generation decided: KEEL_PARITY_HAS_* */
+    uint32_t atomics; /* 1 + last phase in which anybody saw it issue one */
+    uint32_t has_demand;
+    keel_demand_start_t start; /* position 0: the generation decided */
+} decision_rank_t;
+
+typedef struct decision {
+    uint32_t mode;
+    uint32_t front;
+    uint32_t generation, slot, window_calls;
+    uint32_t base; /* position at which generation's memory stands */
+    uint32_t rollback;
+    uint32_t requests;
+    uint32_t has_locks;
+    uint32_t waits_since; /* the lowest that was reported */
+    uint32_t has_waits;   /* and something has been done: it is replayed into waits */
+    uint32_t is_begun;    /* somebody has accessed something: generation 0 has the windows of before */
+    uint32_t is_in_doubt; /* rolls back because of atomics of the dead */
+    char why[192];
+    decision_rank_t ranks[];
+} decision_t;
+
+/* where it would begin, were it brought back alone */
+static inline uint32_t decision_start(const decision_t *d, uint32_t r)
+{
+    return (d->ranks[r].start.position != 0) ? d->ranks[r].start.position : d->base;
+}
+
+/* decide.c: rank 0, on one report of every rank */
+void keel_view_decide(const keel_recovery_t *rec, decision_t *d);
+/* adopt.c: every rank, when it is for the view that it knows */
+void keel_view_adopt(keel_recovery_t *rec, const decision_t *d);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * Replay into waits.
+ *
+ * The programs. Inside a phase processes synchronise by keel_wait_until() alone: a put that makes the condition true happens
+ * before the wait returns, and what its source completed before it (flush, or a fence towards the same target) with it. Two
+ * accesses of the same bytes, one of them a put, are ordered by that, by program order and by gsyncs; but for the word waited on.
+ *
+ * Clocks. C(x), the clock of the source when it did x, is Lamport's, moved by returning waits alone: if x happens before
+ * y through some wait, C(x) < C(y), else, of one source, C(x) <= C(y). The source writes its clock to the target's board ahead of
+ * the put, so whoever sees the put sees the clock.
+ *
+ * Safety, of what others put to the replacement p' in phase k. All of it is replayed in the order of clocks and, of one source, of
+ * its log, and each wait of p' replays no further than until its condition holds.
+ *   - Of two puts to the same bytes the one that happens before the other is replayed first.
+ *   - What happens before the return of a wait does so through the put w that made it return in the first life, so it has
+ *     a lower clock than w, or is of the same source and before w: it is replayed when the condition holds. If the condition
+ *     holds earlier, by a put before w, then that put is one that the wait might have returned by.
+ *   - A put y that happens after something p did behind that wait is not replayed before: the clock of p was beyond that of w,
+ *     and C(y) is higher still. Clocks of p' are not those of p, for p may have seen more when its waits returned, but never
+ *     higher, by induction: so what p' logs again is ordered with what others logged, as before.
+ * In a phase that all have passed, what others put is all there. In the front phase others go on while p' re-executes: they only
+ * log what they put to p'. What they had sent when p' came to F suffices for all waits that returned in the first life. So
+ * the first wait that it does not suffice for, or the gsync, is beyond p's death; then what there is happens after nothing that
+ * p' has still to do. p' asks for the rest; who has sent it puts nothing to p' until p' has taken all rests, for these are
+ * replayed together, in order, and a put of one who has heard of another's must come behind both.
+ *
+ * The dead rank may have been the first to leave a gsync that nobody else has left. If it did something to others behind it,
+ * they know, and that is the front (keel_waits_look()): or they would go on by what it signalled while p' is not there yet.
+ *
+ * Safety, of what is put to a dead rank. Who does not know of the death reads its memory by the direct lane; somebody who knows
+ * does not put anything there, and what was under way on the served lane is lost. So neither is complete before the death is
+ * decided, when all know (keel_flush_one()): a rank that waited for a flag put behind such a flush gets what was put.
+ *
+ * Safety, of what p' does to others: see rma/put. Gets of p in the front phase without a record were not completed; so nobody
+ * overwrote what they would have read.
+ *
+ * Refused (decide.c): several ranks away at once; atomics by the dead rank or towards it; the front phase is the one in which
+ * the program waits for the first time, so some did not know that they had to number what they did.
+ */
+#include "recovery/waits.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "base/reached.h"
+#include "recovery/recovery.h"
+
+#include <string.h>
+
+typedef enum { WAITS_MORE, WAITS_SO_FAR, WAITS_REST } waits_stage_t;
+
+typedef struct waits_message {
+    uint32_t phase;
+    uint32_t stage; /* waits_stage_t: what this message is the last of */
+    uint8_t records[];
+} waits_message_t;
+
+keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
+{
+    memset(w, 0, sizeof(*w));
+    w->since = UINT32_MAX;
+    w->heard = keel_alloc(ranks * sizeof(*w->heard), "waits heard");
+    w->has_rest = keel_alloc(ranks, "waits heard");
+    if (w->heard == NULL || w->has_rest == NULL || keel_replay_init(&w->replay, ranks) != KEEL_OK) {
+        keel_waits_release(w);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    return KEEL_OK;
+}
+
+void keel_waits_release(keel_waits_t *w)
+{
+    keel_replay_release(&w->replay);
+    keel_free(w->heard);
+    keel_free(w->has_rest);
+    w->heard = NULL;
+    w->has_rest = NULL;
+}
+
+void keel_waits_begin_phase(keel_recovery_t *rec)
+{
+    keel_waits_t *w = &rec->waits;
+
+    if (w->since == UINT32_MAX) {
+        keel_waits_hear(rec);
+    }
+    w->clock = w->seen = 0;
+    keel_replay_forget(&w->replay);
+    for (uint32_t r = 0; w->is_replaying && r < rec->lane->size; r++) {
+        keel_replay_end_source(&w->replay, r);
+    }
+}
+
+void keel_waits_reset(keel_recovery_t *rec)
+{
+    keel_waits_t *w = &rec->waits;
+
+    keel_waits_begin_phase(rec);
+    w->is_replaying = w->is_asking = 0;
+    w->begun = 0;
+    memset(w->heard, 0, rec->lane->size * sizeof(*w->heard));
+    memset(w->has_rest, 0, rec->lane->size);
+}
+
+void keel_waits_hear(keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const uint64_t word = keel_board_get(&rec->lane->board[r].waits);
+
+        if (word > 0 && word - 1 < rec->waits.since) {
+            rec->waits.since = (uint32_t)(word - 1);
+        }
+    }
+}
+
+void keel_waits_look(const keel_recovery_t *rec, uint32_t *reached_p, uint32_t *first_p)
+{
+    *reached_p = 0;
+    *first_p = UINT32_MAX;
+    for (uint32_t r = 0; keel_waits_are_used(rec) && r < rec->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
+        const keel_board_slot_t *slot = &rec->lane->board[r];
+        const uint64_t first = keel_board_get(&slot->first);
+
+        *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->opened) >> 32));
+        *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
+        if (first > 0 && first - 1 < *first_p) {
+            *first_p = (uint32_t)first - 1;
+        }
+    }
+}
+
+int keel_waits_are_used(const keel_recovery_t *rec)
+{
+    return rec->waits.since != UINT32_MAX && !rec->sections.is_used;
+}
+
+int keel_waits_is_undecided(const keel_recovery_t *rec, uint32_t rank)
+{
+    return rec->is_frozen && !rec->is_finished && rec->lane->peers[rank].mode != KEEL_PEER_LIVE &&
+           !rec->sections.is_used && !KEEL_PLANT(flush_undecided);
+}
+
+int keel_waits_hold(const keel_recovery_t *rec, uint32_t rank)
+{
+    return rec->places[rank].is_held || (keel_waits_are_used(rec) && keel_waits_is_undecided(rec, rank));
+}
+
+void keel_waits_tick(keel_recovery_t *rec)
+{
+    uint32_t clock = keel_larger(rec->waits.clock, rec->waits.seen);
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const uint64_t word = keel_board_get(&rec->lane->board[r].clock);
+
+        if (word >> 32 == rec->phase && !KEEL_PLANT(clock_alone)) {
+            clock = keel_larger(clock, (uint32_t)word);
+        }
+    }
+    rec->waits.clock = clock + 1;
+}
+
+/* ---- survivors ---- */
+
+typedef struct sender {
+    keel_recovery_t *rec;
+    uint32_t rank, phase;
+    uint32_t number; /* of the next record */
+    uint32_t skip;
+} sender_t;
+
+static keel_status_t waits_message(const sender_t *sender, waits_stage_t stage, const void *records, size_t length)
+{
+    waits_message_t *message = keel_alloc(sizeof(*message) + length, "puts to replay");
+    keel_status_t status;
+
+    if (message == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    message->phase = sender->phase;
+    message->stage = stage;
+    if (length > 0) {
+        memcpy(message->records, records, length);
+    }
+    status =
+        keel_lane_control_send(sender->rec->lane, sender->rank, KEEL_CONTROL_WAITS, message, sizeof(*message) + length);
+    keel_free(message);
+    return status;
+}
+
+static keel_status_t waits_run(void *arg, const keel_record_t *records, size_t length)
+{
+    sender_t *sender = arg;
+    const char *from = (const char *)records, *at, *end = from + length;
+
+    for (at = from; at < end; at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length)) {
+        if (sender->number == sender->skip) {
+            from = at;
+        }
+        sender->number++;
+    }
+    return (sender->number > sender->skip) ? waits_message(sender, WAITS_MORE, from, (size_t)(end - from)) : KEEL_OK;
+}
+
+static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
+{
+    keel_recovery_t *rec = sender->rec;
+    uint64_t count = 0;
+    keel_status_t status =
+        keel_put_log_for_phase(rec->puts, sender->rank, sender->phase,
+                               rec->lane->ops->max_data - sizeof(waits_message_t), waits_run, sender, &count);
+
+    if (status == KEEL_OK) {
+        status = waits_message(sender, stage, NULL, 0);
+    }
+    return status;
+}
+
+keel_status_t keel_waits_send(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t *count_p)
+{
+    sender_t sender = {.rec = rec, .rank = rank, .phase = phase};
+    keel_status_t status = waits_send(&sender, WAITS_SO_FAR);
+
+    *count_p = sender.number;
+    return status;
+}
+
+keel_status_t keel_waits_send_rest(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t skip)
+{
+    sender_t sender = {.rec = rec, .rank = rank, .phase = phase, .skip = skip};
+
+    return waits_send(&sender, WAITS_REST);
+}
+
+/* ---- the replacement ---- */
+
+void keel_waits_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    keel_waits_t *w = &rec->waits;
+    const waits_message_t *message = (const void *)in->payload;
+    keel_status_t status = KEEL_ERR_CORRUPT;
+
+    if (in->length >= sizeof(*message) && message->phase == rec->phase && w->is_replaying) {
+        status =
+            keel_replay_add(&w->replay, in->source, KEEL_RECORD_CLOCK, message->records, in->length - sizeof(*message));
+    }
+    if (status != KEEL_OK) {
+        keel_error(rec->message, "puts of rank %u to be replayed refused: %s", in->source, keel_status_string(status));
+        keel_lane_fail(rec->lane, status);
+        return;
+    }
+    if (message->stage == WAITS_SO_FAR) {
+        w->heard[in->source] = message->phase + 1;
+    } else if (message->stage == WAITS_REST) {
+        w->has_rest[in->source] = 1;
+    }
+}
+
+int keel_waits_are_here(keel_recovery_t *rec)
+{
+    keel_waits_t *w = &rec->waits;
+
+    if (rec->phase > rec->front) {
+        return 1; /* the predecessor was the first to come here: nobody put anything */
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && w->heard[r] <= rec->phase) {
+            return 0;
+        }
+    }
+    if (w->replay.next == 0 && !KEEL_PLANT(waits_unsorted)) {
+        keel_replay_sort(&w->replay);
+    }
+    return 1;
+}
+
+keel_status_t keel_waits_replay_next(keel_recovery_t *rec)
+{
+    keel_waits_t *w = &rec->waits;
+    keel_status_t status;
+
+    if (w->replay.next == w->replay.count) {
+        return KEEL_OK;
+    }
+    w->seen = keel_larger(w->seen, w->replay.pieces[w->replay.next].number);
+    status = keel_replay_next(&w->replay, rec->lane);
+    if (status != KEEL_OK) {
+        rec->fatal = status;
+        return status;
+    }
+    return KEEL_INPROGRESS;
+}
+
+void keel_waits_ask_rest(keel_recovery_t *rec)
+{
+    if (!rec->waits.is_asking) {
+        rec->waits.is_asking = 1;
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
+    }
+}
+
+int keel_waits_have_rest(const keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && !rec->waits.has_rest[r] && !KEEL_PLANT(rest_not_awaited)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
+{
+    keel_waits_t *w = &rec->waits;
+    keel_lane_t *lane = rec->lane;
+    keel_status_t status;
+
+    keel_replay_sort(&w->replay);
+    do {
+        status = keel_waits_replay_next(rec);
+    } while (status == KEEL_INPROGRESS);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&lane->lock); /* what its source does itself goes on behind these */
+    for (uint32_t r = 0; r < lane->size; r++) {
+        if (r != lane->rank) {
+            lane->peers[r].done = keel_phase_word(rec->phase, w->replay.records[r]);
+            keel_board_set(&lane->board[r].done, lane->peers[r].done);
+        }
+    }
+    pthread_mutex_unlock(&lane->lock);
+    w->is_replaying = 0;
+    (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);
+    keel_recovery_say(rec, "%lu records were replayed into waits", w->replay.replayed);
+    return KEEL_OK;
+}

@@ -1,0 +1,68 @@
+/*
+ * Programs that wait inside phases for what others put (design 4.8): in which order others' puts of a phase are replayed into a
+ * replacement's memory, and up to where before each of its waits returns.
+ *
+ * Each process has a clock, 0 at the beginning of a phase, which grows when a wait returns: beyond the clock that any process
+ * had when it did what has come here by then. Puts are logged with the clock of their source, and replayed in the order of clocks,
+ * as far as a wait of the replacement needs before its condition holds.
+ */
+#ifndef KEEL_RECOVERY_WAITS_H_
+#define KEEL_RECOVERY_WAITS_H_
+
+#include "lane/lane.h"
+#include "oplog/put_log.h"
+#include "recovery/replay.h"
+
+typedef struct keel_waits {
+    uint32_t
+        since; /* the first phase that began with everybody knowing that the program waits; UINT32_MAX: it does not */
+    uint32_t begun; /* 1 + the phase in which this process said so */
+    uint32_t clock; /* of this process, in this phase */
+    /* as a replacement */
+    int is_replaying;
+    int is_asking; /* it has asked for the rest of what was put in the front phase */
+    uint32_t seen; /* the highest clock of what was replayed in this phase */
+    keel_replay_t replay;
+    uint32_t *heard;   /* by source: 1 + the phase of which what it had put has come */
+    uint8_t *has_rest; /* by source: and what it put since then */
+} keel_waits_t;
+
+struct keel_recovery;
+
+keel_status_t keel_waits_init(keel_waits_t *waits, uint32_t ranks);
+void keel_waits_release(keel_waits_t *waits);
+/* rollback: nothing was put, nobody has waited */
+void keel_waits_reset(struct keel_recovery *rec);
+/* the process enters a phase */
+void keel_waits_begin_phase(struct keel_recovery *rec);
+/* takes up what others have said on the board */
+void keel_waits_hear(struct keel_recovery *rec);
+/* from what others did here: the highest phase that anybody has come to, and the first in which anybody did anything; 0 and
+ * UINT32_MAX when nothing is known */
+void keel_waits_look(const struct keel_recovery *rec, uint32_t *reached_p, uint32_t *first_p);
+/* the program waits, and does not lock */
+int keel_waits_are_used(const struct keel_recovery *rec);
+/* a wait returns: the clock goes beyond that of all whose puts are here */
+void keel_waits_tick(struct keel_recovery *rec);
+
+/* whether what was done to @a rank cannot count as complete yet: it is dead, and others may not know and read its memory */
+int keel_waits_is_undecided(const struct keel_recovery *rec, uint32_t rank);
+/* survivor: whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed */
+int keel_waits_hold(const struct keel_recovery *rec, uint32_t rank);
+/* what it put to @a rank in @a phase; how many records that were */
+keel_status_t keel_waits_send(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t *count_p);
+/* and the rest, behind the first @a skip records of the phase */
+keel_status_t keel_waits_send_rest(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t skip);
+
+/* replacement */
+void keel_waits_receive(struct keel_recovery *rec, const keel_control_in_t *in);
+/* everybody has sent what it had put in this phase, in order now */
+int keel_waits_are_here(struct keel_recovery *rec);
+/* replays the next piece: KEEL_INPROGRESS; KEEL_OK: there is no more */
+keel_status_t keel_waits_replay_next(struct keel_recovery *rec);
+/* the front phase: asks for the rest; whether it is here; replays it and lets accesses come again */
+void keel_waits_ask_rest(struct keel_recovery *rec);
+int keel_waits_have_rest(const struct keel_recovery *rec);
+keel_status_t keel_waits_take_rest(struct keel_recovery *rec);
+
+#endif

@@ -1,0 +1,60 @@
+/* What puts, gets and atomics share. */
+#ifndef KEEL_RMA_ACCESS_H_
+#define KEEL_RMA_ACCESS_H_
+
+#include "base/reached.h"
+#include "rma/context.h"
+
+#include <string.h>
+
+static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank)
+{
+    if (__builtin_expect(win->changes != win->ctx->lane.changes, 0)) {
+        keel_win_refresh(win);
+    }
+    return &win->targets[rank];
+}
+
+static inline void keel_record_fill(const keel_put_log_t *log, keel_record_t *record, uint64_t where,
+                                    const void *buffer, size_t length)
+{
+    keel_put_log_head(log, record, where, length);
+    memcpy(record + 1, buffer, length);
+}
+
+/* arguments and state of any access; off the hot path */
+keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
+                                const keel_rma_params_t *params);
+/* direct lane: until a live peer's memory is mapped, or the peer is live no more */
+keel_status_t keel_access_await_map(keel_win_h win, uint32_t rank);
+/* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
+keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);
+keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);
+/* programs that wait: logs this process's clock ahead of what it does there, if it was not since the last wait */
+keel_status_t keel_put_clock(keel_win_h win, uint32_t rank);
+/* a get that has no record and whose target is ahead: ends the job */
+keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank);
+/* keel_lane_done_cb_t of a piece */
+void keel_piece_done(void *arg, keel_status_t status);
+/* ends the issuing call's hold on the request and says what the call returns */
+keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p);
+
+/* counts the row of the table of positions that a put or atomic is in (base/reached.h) */
+static inline void keel_case_access(keel_context_h ctx, uint32_t rank, int is_atomic)
+{
+    const keel_peer_mode_t mode = (keel_peer_mode_t)ctx->lane.peers[rank].mode;
+
+    if (mode == KEEL_PEER_BEHIND && is_atomic) {
+        KEEL_REACHED(atomic_behind);
+    } else if (mode == KEEL_PEER_BEHIND) {
+        KEEL_REACHED(put_behind);
+    } else if (mode == KEEL_PEER_AHEAD && is_atomic) {
+        KEEL_REACHED(atomic_ahead);
+    } else if (mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(put_ahead);
+    } else if (ctx->rec.state == KEEL_RANK_RECOVERING) {
+        KEEL_REACHED(put_same);
+    }
+}
+
+#endif

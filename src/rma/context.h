@@ -1,0 +1,206 @@
+/* The context: everything of one process hangs off it. */
+#ifndef KEEL_RMA_CONTEXT_H_
+#define KEEL_RMA_CONTEXT_H_
+
+#include "recovery/recovery.h"
+#include "rma/site.h"
+
+#include <keel/keel.h>
+
+#define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
+
+typedef struct keel_target {
+    char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */
+    size_t size; /* of the peer's window, bytes */
+} keel_target_t;
+
+struct keel_win {
+    keel_context_h ctx;
+    keel_target_t *targets;
+    uint32_t changes; /* of the lane, when targets was derived */
+    unsigned region;
+    void *base;
+    size_t size;
+    uintptr_t address;   /* where it is, the same in every life */
+    uint32_t made_call;  /* number of the window call that made it, from 1 */
+    uint32_t freed_call; /* and of the one that freed it, 0: none */
+    char name[32];
+};
+
+struct keel_req {
+    keel_context_h ctx;
+    keel_status_t status;
+    uint32_t pieces; /* under way */
+    uint8_t is_released;
+    keel_send_cb_t cb;
+    void *user;
+    struct keel_req *next_free;
+};
+
+/* a get, or the fetching part of an atomic, that is under way: at most one message long */
+typedef struct keel_piece {
+    ucs_list_link_t list; /* in context->deferred while the target is not live */
+    keel_context_h ctx;
+    uint32_t rank, index, length;
+    uint64_t where;
+    keel_get_record_t *record;   /* own copy to complete, or NULL */
+    const keel_record_t *atomic; /* in the put log; NULL: a get */
+    void *buffer;
+    struct keel_req *req;
+} keel_piece_t;
+
+typedef struct keel_protected {
+    uint32_t id;
+    void *address;
+    size_t bytes;
+    void *initial; /* what it held when it was protected: generation 0 */
+} keel_protected_t;
+
+enum keel_gate {
+    KEEL_GATE_CLOSED = 1, /* the program has not begun to communicate, or something is to be restored */
+    KEEL_GATE_LOCKS = 4,  /* the program locks: each access is checked for that */
+    KEEL_GATE_WAITS = 8,  /* the program waits inside phases: puts are numbered */
+    KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
+                             process to that target, which may overwrite what was read */
+};
+
+struct keel_context {
+    /* hot */
+    keel_lane_t lane;
+    keel_put_log_t puts;
+    int is_logging; /* puts are logged */
+    unsigned gate;  /* keel_gate: 0 when the hot path of a put may be taken */
+    keel_stats_t stats;
+
+    keel_get_log_t gets;
+    keel_segment_pool_t pool;
+    keel_ckpt_t ckpt;
+    keel_demand_t demand;
+    keel_recovery_t rec;
+    keel_config_t config;
+    keel_message_t message;
+    keel_runtime_t *runtime;
+    keel_site_t site;
+
+    struct keel_win *windows[KEEL_WINDOWS_MAX];
+    unsigned window_count;
+    uintptr_t next_address;
+    uint32_t window_calls;
+    keel_protected_t *protected_regions;
+    unsigned protected_count;
+    keel_part_t *parts;
+
+    uint32_t *pieces_open; /* per rank: gets under way */
+    /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
+    uint32_t *touched;
+    uint32_t touched_count;
+    uint8_t *is_touched; /* per rank */
+    ucs_list_link_t pieces_free, deferred;
+    void *chunks; /* memory of pieces and requests */
+    struct keel_req *reqs_free;
+    uint8_t *bounce;      /* served lane: a record that no log has room for, */
+    uint32_t bounce_rank; /* and whom it was last sent to */
+    struct {
+        int is_pending;
+        uint64_t value;
+        keel_status_t status;
+    } ask;              /* served lane: the lock request under way */
+    int is_lock_all;    /* between keel_lock_all() and keel_unlock_all() */
+    int has_gsynced;    /* the program calls keel_gsync() */
+    uint64_t accesses;  /* calls up to the beginning of this phase */
+    uint64_t begun_ns;  /* when the runtime was there */
+    int is_restore_due; /* replacement: the program has yet to call keel_restore() */
+    int has_restart;    /* KEEL_RESTART_POINT() was passed */
+    unsigned callbacks; /* of the program's that are running */
+    jmp_buf restart;
+};
+
+#define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
+
+/* KEEL_OK when the program may communicate now */
+keel_status_t keel_context_check(keel_context_h ctx);
+/* the same for any call but a window's: from the first on, the windows made so far belong to generation 0 */
+keel_status_t keel_context_begin(keel_context_h ctx);
+/* does not return when the program has set a restart point */
+keel_status_t keel_context_rolled_back(keel_context_h ctx);
+/* what a public call ends with: @a status, or a jump to the restart point */
+static inline keel_status_t keel_context_end(keel_context_h ctx, keel_status_t status)
+{
+    return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(ctx) : status;
+}
+static inline keel_status_t keel_win_end(keel_win_h win, keel_status_t status)
+{
+    return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(win->ctx) : status;
+}
+/* progress, deferred gets, and giving the core away; the status a waiting call has to return */
+keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds);
+
+static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
+{
+    if (!ctx->is_touched[rank]) {
+        ctx->is_touched[rank] = 1;
+        ctx->touched[ctx->touched_count++] = rank;
+    }
+}
+
+/* window.c */
+void keel_win_refresh(keel_win_h win);
+void keel_windows_release(keel_context_h ctx);
+keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls);
+/* until every rank has told of every window made so far */
+keel_status_t keel_windows_await(keel_context_h ctx);
+/* windows and protected regions, for the image; valid until the next call */
+unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p);
+void keel_protected_release(keel_context_h ctx);
+void keel_protected_reset(keel_context_h ctx);
+
+/* request.c */
+keel_status_t keel_requests_init(keel_context_h ctx);
+void keel_requests_release(keel_context_h ctx);
+struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *params);
+keel_piece_t *keel_piece_obtain(keel_context_h ctx);
+void keel_piece_release(keel_piece_t *piece);
+void keel_req_piece_done(struct keel_req *req, keel_status_t status);
+
+/* get.c */
+void keel_access_progress(keel_context_h ctx);
+/* keel_recovery_params_t.on_fetch */
+int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+void keel_access_drop(keel_context_h ctx, keel_status_t status);
+/* a call is about to fail: nothing that is under way writes the program's memory any more, which may be gone then */
+void keel_access_mute(keel_context_h ctx);
+/* served lane: asks for the piece */
+keel_status_t keel_piece_send(keel_piece_t *piece);
+
+/* sync.c */
+enum {
+    KEEL_GSYNC_EXPLICIT = 1u << 16,
+    KEEL_GSYNC_FINAL = 1u << 17,
+    KEEL_GSYNC_FOLLOW = 1u << 18 /* of a rank that does not know what it is for: it may turn out to be the last */
+};
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
+/* served lane: sends what was not sent yet */
+keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
+
+/* wait.c */
+/* a replacement in a program that waits: before a gsync; behind it, and when it was restored */
+keel_status_t keel_wait_settle(keel_context_h ctx);
+void keel_wait_resume(keel_context_h ctx);
+
+/* checksum.c */
+keel_status_t keel_checksum_run(keel_context_h ctx);
+/* lock.c */
+/* KEEL_OK when an access of the program to @a rank is allowed */
+keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write);
+/* KEEL_ERR_STATE, said, when something is locked */
+keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call);
+/* a replacement that replays critical sections: before a gsync; behind it, and when it was restored */
+keel_status_t keel_lock_settle(keel_context_h ctx);
+keel_status_t keel_lock_resume(keel_context_h ctx);
+
+/* restore.c */
+keel_status_t keel_restore_memory(void *arg, const void *image, size_t size);
+keel_status_t keel_restore_run(keel_context_h ctx);
+
+#endif

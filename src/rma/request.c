@@ -1,0 +1,148 @@
+/* Requests and pieces: pools that grow in chunks, so that accesses allocate nothing in the steady state. */
+#include "rma/context.h"
+
+#include "base/memory.h"
+
+#define PER_CHUNK 512
+
+typedef struct request_chunk {
+    struct request_chunk *next;
+    struct keel_req reqs[PER_CHUNK];
+    keel_piece_t pieces[PER_CHUNK];
+} request_chunk_t;
+
+static keel_status_t requests_grow(keel_context_h ctx)
+{
+    request_chunk_t *chunk = keel_alloc(sizeof(*chunk), "requests");
+
+    if (chunk == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    chunk->next = ctx->chunks;
+    ctx->chunks = chunk;
+    for (unsigned i = 0; i < PER_CHUNK; i++) {
+        chunk->reqs[i].ctx = ctx;
+        chunk->reqs[i].next_free = ctx->reqs_free;
+        ctx->reqs_free = &chunk->reqs[i];
+        chunk->pieces[i].ctx = ctx;
+        ucs_list_add_tail(&ctx->pieces_free, &chunk->pieces[i].list);
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_requests_init(keel_context_h ctx)
+{
+    ucs_list_head_init(&ctx->pieces_free);
+    ucs_list_head_init(&ctx->deferred);
+    return requests_grow(ctx);
+}
+
+void keel_requests_release(keel_context_h ctx)
+{
+    request_chunk_t *chunk, *next;
+
+    for (chunk = ctx->chunks; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        keel_free(chunk);
+    }
+}
+
+struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *params)
+{
+    struct keel_req *req;
+
+    if (ctx->reqs_free == NULL && requests_grow(ctx) != KEEL_OK) {
+        return NULL;
+    }
+    req = ctx->reqs_free;
+    ctx->reqs_free = req->next_free;
+    req->status = KEEL_OK;
+    req->pieces = 1; /* held by the call that issues */
+    req->is_released = 0;
+    req->cb = NULL;
+    if (params != NULL && (params->field_mask & KEEL_RMA_PARAM_FIELD_CB)) {
+        req->cb = params->cb;
+        req->user = params->user;
+    }
+    return req;
+}
+
+static void req_recycle(struct keel_req *req)
+{
+    req->next_free = req->ctx->reqs_free;
+    req->ctx->reqs_free = req;
+}
+
+void keel_req_piece_done(struct keel_req *req, keel_status_t status)
+{
+    int is_released;
+
+    if (status != KEEL_OK) {
+        req->status = status;
+    }
+    if (--req->pieces > 0) {
+        return;
+    }
+    is_released = req->is_released; /* the callback may free it, and issue an access that takes it again */
+    if (req->cb != NULL) {
+        req->ctx->callbacks++;
+        req->cb(req->user, req->status);
+        req->ctx->callbacks--;
+    }
+    if (is_released) {
+        req_recycle(req);
+    }
+}
+
+keel_piece_t *keel_piece_obtain(keel_context_h ctx)
+{
+    if (ucs_list_is_empty(&ctx->pieces_free) && requests_grow(ctx) != KEEL_OK) {
+        return NULL;
+    }
+    return ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
+}
+
+void keel_piece_release(keel_piece_t *piece)
+{
+    ucs_list_add_head(&piece->ctx->pieces_free, &piece->list);
+}
+
+keel_status_t keel_req_test(keel_req_h req)
+{
+    if (req == NULL) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    return (req->pieces > 0) ? KEEL_INPROGRESS : req->status;
+}
+
+void keel_req_free(keel_req_h req)
+{
+    if (req == NULL) {
+        return;
+    }
+    if (req->pieces == 0) {
+        req_recycle(req);
+    } else {
+        req->is_released = 1;
+    }
+}
+
+keel_status_t keel_req_wait(keel_req_h req)
+{
+    keel_status_t status = KEEL_OK;
+    keel_context_h ctx;
+    unsigned rounds = 0;
+
+    if (req == NULL) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    ctx = req->ctx;
+    while (req->pieces > 0 && status == KEEL_OK) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        status = req->status;
+    }
+    keel_req_free(req);
+    return keel_context_end(ctx, status);
+}

@@ -1,0 +1,385 @@
+/*
+ * Flush, fence, gsync, checkpoint.
+ *
+ * gsync n: epochs closed and get records complete at their targets, then the arrival is announced, then all arrivals are
+ * awaited (design 4.4). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
+ * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
+ */
+#include "rma/context.h"
+
+#include "base/plant.h"
+
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (rank == ctx->lane.rank) {
+        keel_put_log_close_epoch(&ctx->puts);
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && !keel_lane_has_direct(&ctx->lane, rank)) {
+        ctx->puts.targets[rank].unsent = 0;
+        status = keel_put_log_send(&ctx->puts, rank);
+    }
+    while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
+                                 keel_waits_is_undecided(&ctx->rec, rank))) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* direct lane: stores before, whatever announces them after */
+    if (!KEEL_PLANT(get_record_after_arrival)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && !keel_lane_has_direct(&ctx->lane, rank)) {
+        keel_put_log_recycle(&ctx->puts, rank);
+    }
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    return keel_context_end(ctx, keel_flush_one(ctx, rank));
+}
+
+/* what is on the served lane goes out before any answer is awaited */
+keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
+{
+    if (rank == ctx->lane.rank || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+        keel_lane_has_direct(&ctx->lane, rank)) {
+        return KEEL_OK;
+    }
+    return keel_put_log_send(&ctx->puts, rank);
+}
+
+static keel_status_t flush_everyone(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_start(ctx, r);
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    if (status == KEEL_OK) {
+        ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
+    }
+    return status;
+}
+
+keel_status_t keel_flush_all(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        status = keel_flush_start(ctx, ctx->touched[i]);
+    }
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        status = keel_flush_one(ctx, ctx->touched[i]);
+    }
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    while (ctx->touched_count > 0) {
+        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
+    }
+    ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the same for all others: only stores, by the direct lane */
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+keel_status_t keel_fence(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    /* both lanes keep the order of a pair by themselves: stores, and one queue; only the epoch ends */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+static void gsync_commit(keel_context_h ctx)
+{
+    keel_ckpt_t *ckpt = &ctx->ckpt;
+    uint32_t making = ckpt->making.number;
+
+    if (making == 0 || !(keel_ckpt_is_complete(ckpt) ||
+                         (ctx->lane.rank != 0 && keel_board_get(&ctx->lane.board[0].committed) == making))) {
+        return;
+    }
+    if (keel_ckpt_commit(ckpt, making)) {
+        keel_demand_reset(&ctx->demand);
+        keel_put_log_trim(&ctx->puts, making, ctx->rec.phase);
+        keel_get_log_trim(&ctx->gets, making, ctx->rec.phase);
+    }
+}
+
+static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    if (ctx->rec.front >= number || KEEL_PLANT(no_second_barrier)) {
+        return 1; /* a death aborted the generation */
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        uint64_t word = __atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE);
+
+        if (r != lane->rank && keel_arrive_number(word, lane->rollback, lane->peers[r].incarnation) < number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    keel_image_meta_t meta = {.generation = number,
+                              .rank = ctx->lane.rank,
+                              .rollbacks = ctx->lane.rollback,
+                              .window_calls = ctx->window_calls,
+                              .in_checkpoint = (flags & KEEL_GSYNC_EXPLICIT) != 0,
+                              .sync_counter = keel_lock_counter(keel_lane_locks(&ctx->lane)->word)};
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    keel_part_t *parts;
+    unsigned count;
+
+    count = keel_context_parts(ctx, &parts);
+    status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
+    if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
+        keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
+    }
+    ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+    status = keel_position_arrive(&ctx->rec, number);
+    while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* some ranks copy an image of their own (ckpt/demand.h) */
+static int demand_is_over(const keel_context_h ctx, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(no_second_barrier) && r < lane->size; r++) {
+        if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
+            keel_arrive_number(__atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE), lane->rollback,
+                               lane->peers[r].incarnation) < number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
+{
+    keel_image_meta_t meta = {.generation = number,
+                              .rank = ctx->lane.rank,
+                              .rollbacks = ctx->lane.rollback,
+                              .window_calls = ctx->window_calls};
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0, count;
+    keel_part_t *parts;
+
+    if (ctx->demand.copied_at != number) {
+        return KEEL_OK;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (keel_demand_is_copied(&ctx->demand, r, number)) {
+            keel_trim_resume(&ctx->rec, r);
+        }
+    }
+    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) {
+        count = keel_context_parts(ctx, &parts);
+        keel_demand_take(&ctx->demand, &meta, parts, count);
+        ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+        status = keel_position_arrive(&ctx->rec, number);
+    }
+    while (status == KEEL_OK && !demand_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_position_may_leave(&ctx->rec, number) &&
+           !((flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) && ctx->rec.is_finished)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what rank 0's arrival tells the others */
+static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
+{
+    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0;
+
+    if (flags & KEEL_GSYNC_FINAL) {
+        return KEEL_ARRIVE_FINAL;
+    }
+    if (!(flags & KEEL_GSYNC_SAFE) || ctx->rec.state != KEEL_RANK_FRONT || !keel_ckpt_is_due(&ctx->ckpt, is_explicit)) {
+        return 0;
+    }
+    return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
+}
+
+/* asks for images that logs need, and finishes what was begun of one, before the arrival */
+static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    keel_trim_ask(&ctx->rec, number);
+    if (__atomic_load_n(&ctx->lane.inbox_pending, __ATOMIC_RELAXED)) { /* somebody may have asked */
+        status = keel_context_wait(ctx, &rounds);
+    }
+    while (status == KEEL_OK &&
+           (ctx->rec.is_frozen || !keel_trim_is_heard(&ctx->rec) || keel_demand_is_late(&ctx->demand, number)) &&
+           !ctx->rec.is_finished) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+{
+    keel_recovery_t *rec = &ctx->rec;
+    unsigned rounds = 0;
+    keel_status_t status;
+    uint32_t number;
+    int is_checkpoint, was_front;
+    uint64_t orders;
+
+    status = keel_lock_settle(ctx);
+    if (status == KEEL_OK) {
+        status = keel_wait_settle(ctx);
+    }
+    if (status == KEEL_OK) {
+        status = flush_everyone(ctx);
+    }
+    /* An arrival says that this process's puts are in place. Those towards a rank it knows to be dead are not, and who does not
+     * know yet may still read the dead memory on the direct lane: so nothing is announced before the decision. */
+    while (status == KEEL_OK &&
+           ((rec->is_frozen && !rec->is_finished && !KEEL_PLANT(arrive_frozen)) || !keel_position_has_hands(rec))) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_position_take_hands(rec);
+    number = rec->phase + 1;
+    status = gsync_trim(ctx, number);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx->lane.slot.flags[number & 1] = 0;
+    if (ctx->lane.rank == 0) {
+        ctx->lane.slot.flags[number & 1] = gsync_orders(ctx, flags);
+    }
+    if (rec->state == KEEL_RANK_FRONT) {
+        ctx->lane.slot.flags[number & 1] |=
+            keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
+    }
+    rec->is_final |= (flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) != 0;
+    status = keel_position_arrive(rec, number);
+    if (status == KEEL_OK) {
+        status = gsync_await(ctx, number, flags);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    was_front = rec->state == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
+    orders = !was_front              ? 0 /* rank 0's word may be of another gsync */
+             : (ctx->lane.rank == 0) ? ctx->lane.slot.flags[number & 1]
+                                     : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
+    if (flags & KEEL_GSYNC_FOLLOW) {
+        if (orders & KEEL_ARRIVE_FINAL) {
+            rec->is_finished = rec->is_told =
+                1; /* else it would take part in recovering a rank that nobody waits for */
+        }
+        rec->is_final = rec->is_finished;
+    }
+    keel_position_leave(rec, number);
+    if (was_front) {
+        gsync_commit(ctx);
+    }
+    if (was_front && !rec->is_finished) {
+        keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
+    }
+    ctx->stats.gsyncs++;
+    keel_wait_resume(ctx);
+    status = keel_lock_resume(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    return is_checkpoint                      ? gsync_checkpoint(ctx, number, flags)
+           : (was_front && !rec->is_finished) ? gsync_demand(ctx, number)
+                                              : KEEL_OK;
+}
+
+keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (flags & ~(unsigned)KEEL_GSYNC_SAFE) {
+        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (ctx->rec.sections.is_used) {
+        keel_error_ctx(ctx, "keel_gsync in a program that locks: the two do not mix");
+        return KEEL_ERR_STATE;
+    }
+    ctx->has_gsynced = 1;
+    return keel_context_end(ctx, keel_gsync_run(ctx, flags));
+}
+
+keel_status_t keel_checkpoint(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+    unsigned rounds = 0;
+    uint32_t making;
+
+    if (status == KEEL_OK) {
+        status = keel_lock_check_free(ctx, "keel_checkpoint");
+    }
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
+    making = ctx->ckpt.making.number;
+    while (status == KEEL_OK && making != 0 && ctx->ckpt.making.number == making &&
+           (ctx->ckpt.stage == KEEL_CKPT_COMPARING || ctx->ckpt.stage == KEEL_CKPT_IMAGES ||
+            ctx->ckpt.stage == KEEL_CKPT_ENCODING)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status);
+}

@@ -1,0 +1,320 @@
+/* Windows and protected regions. */
+#include "rma/context.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WINDOW_ALIGN ((uintptr_t)2 << 20) /* addresses of windows: room between them, huge pages */
+
+void keel_win_refresh(keel_win_h win)
+{
+    keel_lane_t *lane = &win->ctx->lane;
+
+    for (uint32_t r = 0; r < lane->size; r++) {
+        win->targets[r].size = keel_lane_region_size(lane, r, win->region);
+        win->targets[r].ptr =
+            (win->freed_call == 0 && lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up))
+                ? keel_lane_region_ptr(lane, r, win->region)
+                : NULL;
+    }
+    win->changes = lane->changes;
+}
+
+static keel_status_t win_memory(keel_win_h win)
+{
+    return keel_lane_region_make(&win->ctx->lane, win->region, win->size, (void *)win->address, &win->base);
+}
+
+static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
+{
+    keel_status_t status;
+    keel_win_h win;
+
+    if (ctx->window_count == KEEL_WINDOWS_MAX) {
+        keel_error_ctx(ctx, "no more than %u windows can be made", KEEL_WINDOWS_MAX);
+        return KEEL_ERR_BUDGET;
+    }
+    win = keel_alloc(sizeof(*win), "window");
+    if (win == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    win->targets = keel_alloc(ctx->lane.size * sizeof(*win->targets), "window");
+    if (win->targets == NULL) {
+        status = KEEL_ERR_NO_MEMORY;
+        goto err_free;
+    }
+    win->ctx = ctx;
+    win->region = KEEL_REGION_WINDOW0 + ctx->window_count;
+    win->size = bytes;
+    win->address = ctx->next_address;
+    if (params != NULL && (params->field_mask & KEEL_WIN_PARAM_FIELD_NAME) && params->name != NULL) {
+        snprintf(win->name, sizeof(win->name), "%s", params->name);
+    }
+    status = win_memory(win);
+    if (status != KEEL_OK) {
+        goto err_free_targets;
+    }
+    win->changes = ctx->lane.changes - 1;
+    win->made_call = ++ctx->window_calls;
+    ctx->next_address += (bytes + 2 * WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
+    ctx->windows[ctx->window_count++] = win;
+    *win_p = win;
+    return KEEL_OK;
+
+err_free_targets:
+    keel_free(win->targets);
+err_free:
+    keel_free(win);
+    return status;
+}
+
+/* a call that a replacement repeats before keel_restore(), or that waits for one after a rollback */
+static int is_repeated(const keel_context_h ctx)
+{
+    return ctx->rec.state == KEEL_RANK_FRESH && ctx->window_calls < ctx->rec.restored.window_calls;
+}
+
+static keel_status_t win_await_peers(keel_win_h win)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK;) {
+        if (keel_lane_region_is_known(&ctx->lane, r, win->region)) {
+            r++;
+        } else {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_windows_await(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (unsigned i = 0; i < ctx->window_count && status == KEEL_OK; i++) {
+        status = win_await_peers(ctx->windows[i]);
+    }
+    return status;
+}
+
+static keel_status_t win_params_check(keel_context_h ctx, const keel_win_params_t *params)
+{
+    if (params != NULL && (params->field_mask & ~(uint64_t)KEEL_WIN_PARAM_FIELD_NAME)) {
+        keel_error_ctx(ctx, "keel_win_params_t: unknown field 0x%lx", (unsigned long)params->field_mask);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
+{
+    keel_status_t status;
+    int is_before;
+
+    if (ctx == NULL || win_p == NULL) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (bytes > KEEL_OFFSET_MAX) {
+        keel_error_ctx(ctx, "a window of %zu bytes is larger than the limit of %llu", bytes, KEEL_OFFSET_MAX);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = win_params_check(ctx, params);
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    is_before = is_repeated(ctx);
+    if (!is_before) {
+        status = keel_context_check(ctx);
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    status = win_create(ctx, bytes, params, win_p);
+    if (status != KEEL_OK || is_before) {
+        return keel_context_end(ctx, status);
+    }
+    status = keel_gsync_run(ctx, 0);
+    if (status == KEEL_OK) {
+        status = win_await_peers(*win_p);
+    }
+    if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.roll != KEEL_ROLL_NONE && ctx->rec.generation.number == 0 &&
+        ctx->window_calls == ctx->rec.generation.window_calls) {
+        status = keel_restore_run(ctx); /* the program's start is behind this very call: nothing to go back to */
+    }
+    if (!ctx->rec.is_prefix_closed) {
+        ctx->rec.window_prefix = ctx->window_calls;
+    }
+    return keel_context_end(ctx, status);
+}
+
+keel_status_t keel_win_free(keel_win_h win)
+{
+    keel_context_h ctx;
+    keel_status_t status;
+
+    if (win == NULL || win->freed_call > 0) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    ctx = win->ctx;
+    if (!is_repeated(ctx)) {
+        status = keel_context_begin(ctx);
+        if (status == KEEL_OK) {
+            status = keel_gsync_run(ctx, 0);
+        }
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    /* the object stays: a rollback may bring the window back */
+    win->freed_call = ++ctx->window_calls;
+    keel_lane_region_retire(&ctx->lane, win->region);
+    win->base = NULL;
+    return KEEL_OK;
+}
+
+void *keel_win_base(keel_win_h win)
+{
+    return (win == NULL || win->size == 0) ? NULL : win->base;
+}
+
+size_t keel_win_size(keel_win_h win, uint32_t rank)
+{
+    if (win == NULL || rank >= win->ctx->lane.programs) {
+        return 0;
+    }
+    if (rank == win->ctx->lane.rank) {
+        return win->size;
+    }
+    return keel_lane_region_size(&win->ctx->lane, rank, win->region);
+}
+
+static void win_destroy(keel_win_h win)
+{
+    keel_lane_region_drop(&win->ctx->lane, win->region);
+    keel_free(win->targets);
+    keel_free(win);
+}
+
+void keel_windows_release(keel_context_h ctx)
+{
+    while (ctx->window_count > 0) {
+        win_destroy(ctx->windows[--ctx->window_count]);
+    }
+}
+
+keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
+{
+    keel_status_t status;
+
+    if (ctx->window_calls < window_calls) {
+        keel_error_ctx(ctx,
+                       "the image was taken after %u window calls, this process has made %u: repeat them before "
+                       "keel_restore()",
+                       window_calls, ctx->window_calls);
+        return KEEL_ERR_STATE;
+    }
+    while (ctx->window_count > 0 && ctx->windows[ctx->window_count - 1]->made_call > window_calls) {
+        ctx->next_address = ctx->windows[ctx->window_count - 1]->address;
+        win_destroy(ctx->windows[--ctx->window_count]);
+    }
+    if (ctx->rec.roll != KEEL_ROLL_NONE) { /* everybody gives them up, a replacement too that never made them itself */
+        for (unsigned i = ctx->window_count; i < KEEL_WINDOWS_MAX; i++) {
+            keel_lane_region_forget(&ctx->lane, KEEL_REGION_WINDOW0 + i);
+        }
+    }
+    for (unsigned i = 0; i < ctx->window_count; i++) {
+        keel_win_h win = ctx->windows[i];
+
+        if (win->freed_call > window_calls) {
+            win->freed_call = 0;
+            status = win_memory(win);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+    }
+    ctx->window_calls = window_calls;
+    return KEEL_OK;
+}
+
+/* ---- protected regions ---- */
+
+keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes)
+{
+    keel_protected_t *grown, region = {.id = id, .address = address, .bytes = bytes};
+
+    if (ctx == NULL || address == NULL || bytes == 0) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    for (unsigned i = 0; i < ctx->protected_count; i++) {
+        if (ctx->protected_regions[i].id == id) {
+            keel_error_ctx(ctx, "protected region %u exists already", id);
+            return KEEL_ERR_INVALID_PARAM;
+        }
+    }
+    region.initial = keel_alloc(bytes, "protected region");
+    grown = keel_realloc(ctx->protected_regions, (ctx->protected_count + 1) * sizeof(*grown), "protected regions");
+    if (grown != NULL) {
+        ctx->protected_regions = grown;
+    }
+    if (region.initial == NULL || grown == NULL) {
+        keel_free(region.initial);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memcpy(region.initial, address, bytes);
+    ctx->protected_regions[ctx->protected_count++] = region;
+    return KEEL_OK;
+}
+
+void keel_protected_reset(keel_context_h ctx)
+{
+    for (unsigned i = 0; i < ctx->protected_count; i++) {
+        memcpy(ctx->protected_regions[i].address, ctx->protected_regions[i].initial, ctx->protected_regions[i].bytes);
+    }
+    for (unsigned i = 0; i < ctx->window_count; i++) {
+        if (ctx->windows[i]->freed_call == 0 && ctx->windows[i]->size > 0) {
+            memset(ctx->windows[i]->base, 0, ctx->windows[i]->size);
+        }
+    }
+}
+
+void keel_protected_release(keel_context_h ctx)
+{
+    for (unsigned i = 0; i < ctx->protected_count; i++) {
+        keel_free(ctx->protected_regions[i].initial);
+    }
+    keel_free(ctx->protected_regions);
+    keel_free(ctx->parts);
+}
+
+unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
+{
+    unsigned count = 0;
+
+    ctx->parts =
+        keel_realloc(ctx->parts, (ctx->window_count + ctx->protected_count + 1) * sizeof(*ctx->parts), "image parts");
+    *parts_p = ctx->parts;
+    if (ctx->parts == NULL) {
+        return 0;
+    }
+    for (unsigned i = 0; i < ctx->window_count; i++) {
+        keel_win_h win = ctx->windows[i];
+
+        if (win->freed_call == 0) {
+            ctx->parts[count++] =
+                (keel_part_t){.kind = KEEL_PART_WINDOW, .id = win->region, .base = win->base, .length = win->size};
+        }
+    }
+    for (unsigned i = 0; i < ctx->protected_count; i++) {
+        keel_protected_t *region = &ctx->protected_regions[i];
+
+        ctx->parts[count++] = (keel_part_t){
+            .kind = KEEL_PART_PROTECTED, .id = region->id, .base = region->address, .length = region->bytes};
+    }
+    return count;
+}

@@ -1,0 +1,105 @@
+/*
+ * The ops table of who is there, who died, who replaces it, and of time. Implementations: runtime/pmix, the
+ * simulator's. All calls come from the thread inside Keel.
+ *
+ * Events of one process reach every other live process, in the same order for the same rank: death(r, i), then
+ * join(r, i + 1), ... A process hears the joins that are announced after its own open() returned, and all exits, also
+ * those before.
+ */
+#ifndef KEEL_RUNTIME_H_
+#define KEEL_RUNTIME_H_
+
+#include "base/message.h"
+
+#include <keel/def.h>
+#include <keel/status.h>
+
+typedef struct keel_runtime keel_runtime_t;
+
+typedef enum {
+    KEEL_EVENT_DEATH, /* this incarnation is dead for certain: nothing of it will run again */
+    KEEL_EVENT_JOIN,  /* a replacement is there; address is what it gave to announce() */
+    KEEL_EVENT_EXIT   /* it left after finalize */
+} keel_event_type_t;
+
+typedef struct keel_event {
+    keel_event_type_t type;
+    uint32_t rank;
+    uint32_t incarnation;
+    const void *address; /* valid until the next poll() */
+    size_t address_len;
+} keel_event_t;
+
+/* what a process knows against another one */
+typedef struct keel_suspicion {
+    uint32_t rank;
+    uint32_t incarnation; /* KEEL_INCARNATION_ANY: whichever is there, it has never been heard of here */
+    int is_absent;        /* what is awaited is its first sign of life */
+    uint32_t live;        /* processes taken for alive, the suspect included */
+    uint32_t heard;       /* so many of these answer, this one included */
+    uint64_t silence_ns; /* how long nothing was heard of it; 0: its connection broke just now, and nobody is accused */
+} keel_suspicion_t;
+
+#define KEEL_INCARNATION_ANY UINT32_MAX
+
+/*
+ * Writes the numbers of all spares, 0 .. runtime->spares - 1, in the order in which they are to be asked to take the place of
+ * @a rank. The same in every process at all times: who asks may change at any moment, and two have to ask the same one.
+ */
+typedef void (*keel_spare_order_cb_t)(void *arg, uint32_t rank, uint32_t *spare);
+
+typedef struct keel_runtime_ops {
+    const char *name;
+    keel_status_t (*open)(void *driver_arg, keel_runtime_t **runtime_p);
+    void (*close)(keel_runtime_t *runtime); /* tells the launcher that this rank is done */
+
+    /* first life: publishes the address and waits until all ranks have; replacement: announces itself by a join event */
+    keel_status_t (*announce)(keel_runtime_t *runtime, const void *address, size_t length);
+    /* first life only, after announce(): the address of @a rank; freed by the caller with free() */
+    keel_status_t (*lookup)(keel_runtime_t *runtime, uint32_t rank, void **address_p, size_t *length_p);
+
+    int (*poll)(keel_runtime_t *runtime,
+                keel_event_t *event_p); /* 1 and an event, or 0; never blocks, cheap when idle */
+    uint64_t (*now_ns)(keel_runtime_t *runtime);
+    /* listens to the network devices of this host from now on, in poll(): says what they announce by @a message, which
+     * has to live as long, and counts it in hints; NULL: there is nothing to listen to */
+    void (*watch)(keel_runtime_t *runtime, const keel_message_t *message);
+    /*
+     * A process is silent. The runtime has whoever can do so find out whether it is gone, and kill it if it is not:
+     * its death event follows like any other, when nothing of it can run again. Said again as long as the silence lasts.
+     * KEEL_OK: it is taken care of, or was not to be; the arbiter may also find that it is the other that has to die.
+     * KEEL_ERR_UNREACHABLE: it is dead for certain, and nobody but the caller will tell the others.
+     * KEEL_ERR_UNSUPPORTED: nobody can tell or kill; those who hear more than half of the job may go on without it.
+     */
+    keel_status_t (*suspect)(keel_runtime_t *runtime, const keel_suspicion_t *suspicion);
+    /*
+     * Before announce(): how spares are chosen from now on, see keel_spare_order_cb_t; NULL here: there are none. Without a
+     * call they are taken by their number.
+     */
+    void (*use_spare_order)(keel_runtime_t *runtime, keel_spare_order_cb_t order, void *arg);
+    /* the launcher does not know that this incarnation is dead: it has to be replaced. Every process says so. */
+    void (*replace)(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation);
+    /* ends the whole job with @a reason; does not return when the runtime can do so */
+    void (*abort)(keel_runtime_t *runtime, const char *reason);
+} keel_runtime_ops_t;
+
+struct keel_runtime {
+    const keel_runtime_ops_t *ops;
+    uint32_t rank, size, incarnation;
+    uint32_t spares; /* processes that wait, or waited, to take the place of a rank */
+    int is_deaf;     /* no launcher tells of deaths: a broken connection is a reason to look */
+    uint32_t *node;  /* node index of each rank and then of each spare; equal numbers share a node */
+    char **host;     /* name of each node, where the ranks first ran: the same for every process; NULL: nameless */
+    uint64_t hints;  /* events of network devices after which a failure may follow */
+    char *place;     /* the host that this process runs on; NULL: where its rank first ran, as far as is known */
+};
+
+/* keel_params_t.drivers */
+typedef struct keel_drivers {
+    const struct keel_transport_ops *transport;
+    const keel_runtime_ops_t *runtime;
+    void *arg;                                                            /* driver_arg of both */
+    void (*say)(void *arg, keel_message_level_t level, const char *line); /* messages; NULL: to standard error */
+} keel_drivers_t;
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * The runtime over PMIx: who is there, the addresses of the first life, events. Under keelrun events carry rank and
+ * incarnation; under other launchers a death names the rank only. Without a launcher it is a job of one.
+ */
+#include "pmix.h"
+
+#include <base/config.h>
+#include <base/memory.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric.h"
+#include "pmix_events.h"
+#include "pmix_runtime.h"
+#include "pmix_spawn.h"
+
+#define KEEL_PMIX_FABRIC_EVERY 1024 /* polls: hearing network devices takes a system call */
+
+void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status)
+{
+    fprintf(stderr, "keel: rank %u.%u: %s: %s\n", runtime->base.rank, runtime->base.incarnation, what,
+            PMIx_Error_string(status));
+}
+
+void keel_pmix_abort(keel_runtime_t *base, const char *reason)
+{
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+
+    if (!runtime->is_keelrun) { /* which prints it */
+        fprintf(stderr, "keel: rank %u.%u: the job ends: %s\n", base->rank, base->incarnation, reason);
+    }
+    if (!runtime->is_alone) {
+        PMIx_Abort(1, reason, NULL, 0);
+        poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* the launcher kills us in it */
+    }
+    _exit(1);
+}
+
+/* ---- open and close -------------------------------------------------------------------------------------------- */
+
+pmix_status_t keel_pmix_get(const keel_runtime_pmix_t *runtime, pmix_rank_t rank, const char *key,
+                            pmix_value_t **value_p)
+{
+    pmix_proc_t process;
+
+    PMIX_LOAD_PROCID(&process, runtime->job.nspace, rank);
+    return PMIx_Get(&process, key, NULL, 0, value_p);
+}
+
+static keel_status_t keel_pmix_read_size(keel_runtime_pmix_t *runtime, uint32_t spares)
+{
+    pmix_value_t *value = NULL;
+    pmix_status_t status = keel_pmix_get(runtime, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &value);
+
+    if (status != PMIX_SUCCESS || value->type != PMIX_UINT32 || value->data.uint32 <= runtime->base.rank) {
+        keel_pmix_complain(runtime, "the launcher does not tell the size of the job", status);
+        if (status == PMIX_SUCCESS) {
+            PMIX_VALUE_RELEASE(value);
+        }
+        return KEEL_ERR_RUNTIME;
+    }
+    runtime->job_size = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    if (spares >= runtime->job_size) {
+        fprintf(stderr, "keel: KEEL_SPARES of %u leaves no rank of a job of %u processes\n", spares, runtime->job_size);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    runtime->base.size = runtime->job_size - spares;
+    runtime->base.spares = spares;
+    return KEEL_OK;
+}
+
+/* Node numbers by first appearance of the host's name: NODEID is missing or wrong under some launchers. */
+static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
+{
+    uint32_t size = runtime->job_size, nodes = 0;
+    char **names = keel_alloc(size * sizeof *names, "node names");
+    keel_status_t result = KEEL_OK;
+
+    if (names == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t rank = 0; rank < size && result == KEEL_OK; rank++) {
+        pmix_value_t *value = NULL;
+        pmix_status_t status = keel_pmix_get(runtime, rank, PMIX_HOSTNAME, &value);
+        /* most often that of the rank before, or the next */
+        uint32_t node = rank > 0 ? runtime->base.node[rank - 1] : 0, tried = 0;
+
+        if (status != PMIX_SUCCESS) {
+            keel_pmix_complain(runtime, "the launcher does not tell the host of a rank", status);
+            result = KEEL_ERR_RUNTIME;
+            break;
+        }
+        for (; tried < nodes && strcmp(names[node], value->data.string) != 0; tried++) {
+            node = (node + 1) % nodes;
+        }
+        if (tried == nodes) {
+            node = nodes;
+            names[nodes] = strdup(value->data.string);
+            result = names[nodes] == NULL ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+            nodes += names[nodes] != NULL;
+        }
+        runtime->base.node[rank] = node;
+        PMIX_VALUE_RELEASE(value);
+    }
+    runtime->base.host = names;
+    return result;
+}
+
+/* a replacement may run on another host than its rank did: its server says so (PMIx_server_setup_fork sets it) */
+static void keel_pmix_read_place(keel_runtime_t *base)
+{
+    const char *host = getenv("PMIX_HOSTNAME");
+
+    if (host != NULL && base->incarnation > 0 && strcmp(host, base->host[base->node[base->rank]]) != 0) {
+        base->place = strdup(host);
+    }
+}
+
+static void keel_pmix_release_nodes(keel_runtime_pmix_t *runtime)
+{
+    keel_runtime_t *base = &runtime->base;
+
+    for (uint32_t node = 0; base->host != NULL && node < runtime->job_size; node++) {
+        free(base->host[node]);
+    }
+    keel_free(base->host);
+    free(base->place);
+    keel_free(base->node);
+}
+
+int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime)
+{
+    return runtime->base.rank >= runtime->base.size;
+}
+
+static uint32_t keel_pmix_read_incarnation(void)
+{
+    const char *text = getenv(KEEL_ENV_INCARNATION);
+
+    return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+static void keel_pmix_close(keel_runtime_t *base)
+{
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+
+    if (!runtime->is_alone) {
+        if (!runtime->is_keelrun && !keel_pmix_is_spare(runtime)) {
+            keel_pmix_say(runtime, KEEL_PMIX_EVENT_EXIT, base->rank, base->incarnation, runtime->holder);
+        }
+        PMIx_Deregister_event_handler(runtime->handler, NULL, NULL);
+        PMIx_Finalize(NULL, 0); /* its thread is gone afterwards: no event comes any more */
+    }
+    keel_fabric_close(runtime->fabric);
+    keel_pmix_addresses_release(runtime);
+    keel_pmix_queue_release(&runtime->queue);
+    keel_pmix_spares_release(runtime);
+    keel_free(runtime->processes);
+    keel_pmix_release_nodes(runtime);
+    keel_free(runtime);
+}
+
+/* what a launcher tells; PMIx is connected */
+static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t spares, uint32_t spawns)
+{
+    keel_runtime_t *base = &runtime->base;
+    keel_status_t status;
+
+    runtime->is_keelrun = getenv(KEELRUN_ENV_NODE) != NULL; /* which starts replacements unasked */
+    spawns = runtime->is_keelrun ? 0 : spawns;
+    if (spares > 0 && spawns > 0) {
+        fprintf(stderr, "keel: KEEL_SPARES and KEEL_SPAWN exclude each other\n");
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    runtime->job = runtime->process;
+    if (keel_pmix_is_spawned()) {
+        status = keel_pmix_spawned_open(runtime);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    base->rank = runtime->job.rank;
+    base->incarnation = keel_pmix_read_incarnation();
+    base->is_deaf = !runtime->is_keelrun;
+    runtime->does_restart = runtime->is_keelrun && spares == 0;
+    status = keel_pmix_read_size(runtime, spares);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    runtime->holder = runtime->job.rank;
+    base->node = keel_alloc(runtime->job_size * sizeof *base->node, "nodes");
+    if (base->node == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_pmix_read_nodes(runtime);
+    if (status == KEEL_OK) {
+        status = keel_pmix_spares_init(runtime, spares + spawns);
+        runtime->spares.does_spawn = spawns > 0;
+    }
+    if (status == KEEL_OK && keel_pmix_is_spawned()) {
+        status = keel_pmix_spawned_take(runtime);
+    }
+    if (status == KEEL_OK) {
+        status = keel_pmix_queue_init(&runtime->queue, base->size);
+    }
+    if (status == KEEL_OK) {
+        status = keel_pmix_hear_events(runtime);
+        if (status != KEEL_OK) {
+            keel_pmix_queue_release(&runtime->queue);
+        }
+    }
+    return status;
+}
+
+static keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
+{
+    runtime->is_alone = 1;
+    runtime->base.size = runtime->job_size = 1;
+    runtime->base.node = keel_alloc(sizeof *runtime->base.node, "nodes");
+    if (runtime->base.node == NULL || keel_pmix_spares_init(runtime, 0) != KEEL_OK) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    return keel_pmix_queue_init(&runtime->queue, 1);
+}
+
+static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p)
+{
+    keel_runtime_pmix_t *runtime = keel_alloc(sizeof *runtime, "runtime");
+    const keel_config_t *config = driver_arg;
+    pmix_status_t pmix_status;
+    keel_status_t status;
+
+    if (runtime == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    runtime->base.ops = &keel_runtime_pmix_ops;
+    if (getenv("PMIX_NAMESPACE") == NULL) { /* every launcher sets it */
+        status = keel_pmix_be_alone(runtime);
+        if (status != KEEL_OK) {
+            goto err_free;
+        }
+        *runtime_p = &runtime->base;
+        return KEEL_OK;
+    }
+    pmix_status = PMIx_Init(&runtime->process, NULL, 0);
+    if (pmix_status != PMIX_SUCCESS) {
+        keel_pmix_complain(runtime, "cannot reach the launcher", pmix_status);
+        status = KEEL_ERR_RUNTIME;
+        goto err_free;
+    }
+    status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
+    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* somebody else is it: nobody needs this process */
+        PMIx_Finalize(NULL, 0);
+        exit(EXIT_SUCCESS);
+    }
+    if (status == KEEL_OK && keel_pmix_is_spare(runtime)) {
+        status = keel_pmix_spare_wait(runtime);
+    }
+    if (status == KEEL_OK) {
+        keel_pmix_read_place(&runtime->base);
+    }
+    if (status != KEEL_OK) {
+        goto err_finalize;
+    }
+    *runtime_p = &runtime->base;
+    return KEEL_OK;
+
+err_finalize:
+    PMIx_Finalize(NULL, 0);
+err_free:
+    keel_pmix_spares_release(runtime);
+    keel_pmix_release_nodes(runtime);
+    keel_free(runtime);
+    return status;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------------ */
+
+static int keel_pmix_poll(keel_runtime_t *base, keel_event_t *event_p)
+{
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+
+    if (runtime->fabric != NULL && ++runtime->polls % KEEL_PMIX_FABRIC_EVERY == 0) {
+        base->hints = keel_fabric_poll(runtime->fabric);
+    }
+    keel_pmix_spares_step(runtime);
+    if (!keel_pmix_queue_pop(&runtime->queue, event_p)) {
+        return 0;
+    }
+    keel_pmix_spares_note(runtime, event_p);
+    return 1;
+}
+
+static void keel_pmix_watch(keel_runtime_t *base, const struct keel_message *message)
+{
+    ((keel_runtime_pmix_t *)base)->fabric = keel_fabric_watch(&keel_fabric_verbs_ops, NULL, message);
+}
+
+static uint64_t keel_pmix_now_ns(keel_runtime_t *base)
+{
+    struct timespec now;
+
+    (void)base;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+const keel_runtime_ops_t keel_runtime_pmix_ops = {
+    .name = "pmix",
+    .open = keel_pmix_open,
+    .close = keel_pmix_close,
+    .announce = keel_pmix_announce,
+    .lookup = keel_pmix_lookup,
+    .poll = keel_pmix_poll,
+    .watch = keel_pmix_watch,
+    .now_ns = keel_pmix_now_ns,
+    .suspect = keel_pmix_suspect,
+    .use_spare_order = keel_pmix_use_spare_order,
+    .replace = keel_pmix_replace,
+    .abort = keel_pmix_abort,
+};

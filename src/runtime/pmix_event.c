@@ -1,0 +1,218 @@
+/* Events over PMIx: deaths, joins and exits come in; what the launcher alone has to hear goes out. */
+#include "pmix_events.h"
+#include "pmix_runtime.h"
+
+#include <base/memory.h>
+
+/* rank, incarnation, address and process out of an event's keys; 0 when it is not one of keelrun's */
+static int keel_pmix_read_event(const pmix_info_t *info, size_t count, keel_event_t *event, uint32_t *holder_p)
+{
+    int keys = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const pmix_value_t *value = &info[i].value;
+
+        if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_RANK) && value->type == PMIX_UINT32) {
+            event->rank = value->data.uint32;
+            keys++;
+        } else if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_INCARNATION) && value->type == PMIX_UINT32) {
+            event->incarnation = value->data.uint32;
+            keys++;
+        } else if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_HOLDER) && value->type == PMIX_UINT32) {
+            *holder_p = value->data.uint32;
+        } else if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_ADDRESS) && value->type == PMIX_BYTE_OBJECT) {
+            event->address = value->data.bo.bytes;
+            event->address_len = value->data.bo.size;
+        }
+    }
+    return keys == 2;
+}
+
+/* of one that was spawned: nobody could know it before */
+static void keel_pmix_note_process(keel_runtime_pmix_t *runtime, uint32_t holder, const pmix_info_t *info, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_PROCESS) && info[i].value.type == PMIX_BYTE_OBJECT &&
+            info[i].value.data.bo.size == sizeof(keel_process_t)) {
+            keel_pmix_know_process(runtime, holder, (const void *)info[i].value.data.bo.bytes);
+        }
+    }
+}
+
+static const pmix_proc_t *keel_pmix_affected(const pmix_proc_t *source, const pmix_info_t *info, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && info[i].value.type == PMIX_PROC) {
+            return info[i].value.data.proc;
+        }
+    }
+    return source;
+}
+
+/* keelrun speaks of the processes that it started; 0: it is none of the job's ranks */
+static int keel_pmix_translate(keel_runtime_pmix_t *runtime, keel_event_t *event)
+{
+    if (event->type == KEEL_EVENT_DEATH) {
+        keel_pmix_spare_died(runtime, event->rank);
+    }
+    return keel_pmix_held(runtime, event->rank, &event->rank, &event->incarnation);
+}
+
+static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_status_t code, const pmix_proc_t *source,
+                                          const pmix_info_t *info, size_t count)
+{
+    keel_event_t event = {.type = KEEL_EVENT_DEATH};
+    uint32_t holder = KEEL_PMIX_NO_RANK;
+    int is_ours = keel_pmix_read_event(info, count, &event, &holder);
+    const pmix_proc_t *affected;
+
+    if (is_ours && code == KEEL_PMIX_EVENT_CALL) {
+        keel_pmix_spare_called(runtime, event.rank, event.incarnation, holder);
+        return KEEL_OK;
+    }
+    if (is_ours) {
+        event.type = code == KEEL_PMIX_EVENT_JOIN ? KEEL_EVENT_JOIN
+                                                  : (code == KEEL_PMIX_EVENT_EXIT ? KEEL_EVENT_EXIT : KEEL_EVENT_DEATH);
+        if (event.type == KEEL_EVENT_JOIN) {
+            keel_pmix_spare_there(runtime, event.rank, event.incarnation, holder);
+            keel_pmix_note_process(runtime, holder, info, count);
+        } else if (runtime->is_keelrun && runtime->spares.count > 0 && !keel_pmix_translate(runtime, &event)) {
+            return KEEL_OK; /* of a spare that waits */
+        }
+        if (event.type == KEEL_EVENT_EXIT && keel_pmix_is_spare(runtime)) {
+            keel_pmix_spare_dismiss(runtime);
+        }
+        if (event.rank == runtime->base.rank && !keel_pmix_is_spare(runtime) &&
+            (event.type != KEEL_EVENT_DEATH || event.incarnation != runtime->base.incarnation)) {
+            return KEEL_OK; /* own joins and exits are no news; own death is */
+        }
+        return keel_pmix_queue_push(&runtime->queue, &event);
+    }
+    affected = keel_pmix_affected(source, info, count);
+    if (runtime->is_keelrun || affected == NULL || !PMIX_CHECK_NSPACE(affected->nspace, runtime->job.nspace) ||
+        affected->rank == runtime->holder) {
+        return KEEL_OK; /* the server's own suspicion: keelrun will tell for certain */
+    }
+    keel_pmix_spare_died(runtime, affected->rank);
+    if (keel_pmix_held(runtime, affected->rank, &event.rank, &event.incarnation) && runtime->spares.count > 0) {
+        return keel_pmix_queue_push(&runtime->queue, &event);
+    }
+    return keel_pmix_queue_push_current_death(&runtime->queue, affected->rank);
+}
+
+static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                               size_t count, pmix_info_t *results, size_t result_count,
+                               pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    keel_runtime_pmix_t *runtime = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_RETURN_OBJECT)) {
+            runtime = info[i].value.data.ptr;
+        }
+    }
+    if (runtime != NULL && keel_pmix_take_event(runtime, code, source, info, count) != KEEL_OK) {
+        keel_pmix_abort(&runtime->base, "no memory for an event: this rank would not know of it");
+    }
+    if (done != NULL) {
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+    }
+}
+
+/* Handlers for "any" code get nothing from the server: they are named. Returns when the server knows. */
+keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
+{
+    pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,         KEEL_PMIX_EVENT_JOIN,       KEEL_PMIX_EVENT_EXIT,
+                             KEEL_PMIX_EVENT_CALL,          KEEL_PMIX_EVENT_GONE,       PMIX_ERR_LOST_CONNECTION,
+                             PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_EXIT_NONZERO_TERM};
+    pmix_status_t status;
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, runtime, PMIX_POINTER);
+    /* without a callback it waits, and returns the handler's number */
+    status =
+        PMIx_Register_event_handler(codes, sizeof codes / sizeof codes[0], &info, 1, keel_pmix_on_event, NULL, NULL);
+    PMIX_INFO_DESTRUCT(&info);
+    if (status < 0) {
+        keel_pmix_complain(runtime, "cannot hear events", status);
+        return KEEL_ERR_RUNTIME;
+    }
+    runtime->handler = (size_t)status;
+    return KEEL_OK;
+}
+
+/* Tells the launcher alone. Cached events of range RM never get that far (PMIx 4.2.2), so this one is not cached. */
+pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime)
+{
+    pmix_status_t status;
+    pmix_info_t info;
+    bool yes = true;
+
+    PMIX_INFO_LOAD(&info, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    status = PMIx_Notify_event(KEEL_PMIX_EVENT_MET, &runtime->process, PMIX_RANGE_RM, &info, 1, NULL, NULL);
+    PMIX_INFO_DESTRUCT(&info);
+    return status;
+}
+
+/* keelrun passes on what it is told; Open MPI's server gives events to processes of its own node only, and loses others */
+static pmix_data_range_t keel_pmix_range(const keel_runtime_pmix_t *runtime)
+{
+    return runtime->is_keelrun ? PMIX_RANGE_RM : PMIX_RANGE_LOCAL;
+}
+
+keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *address, size_t length)
+{
+    pmix_byte_object_t bytes = {.bytes = (char *)(uintptr_t)address, .size = length};
+    keel_process_t self;
+    pmix_byte_object_t process = {.bytes = (char *)&self, .size = sizeof self};
+    pmix_status_t status;
+    pmix_info_t info[7];
+    bool yes = true;
+
+    keel_process_self(&self);
+
+    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &runtime->base.rank, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &runtime->base.incarnation, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[2], KEEL_PMIX_KEY_ADDRESS, &bytes, PMIX_BYTE_OBJECT);
+    PMIX_INFO_LOAD(&info[3], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[4], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[5], KEEL_PMIX_KEY_PROCESS, &process, PMIX_BYTE_OBJECT);
+    PMIX_INFO_LOAD(&info[6], KEEL_PMIX_KEY_HOLDER, &runtime->holder, PMIX_UINT32);
+    status = PMIx_Notify_event(KEEL_PMIX_EVENT_JOIN, &runtime->process, keel_pmix_range(runtime), info, 7, NULL, NULL);
+    for (size_t i = 0; i < 7; i++) {
+        PMIX_INFO_DESTRUCT(&info[i]);
+    }
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        keel_pmix_complain(runtime, "cannot announce this rank", status);
+        return KEEL_ERR_RUNTIME;
+    }
+    return KEEL_OK;
+}
+
+static void keel_pmix_on_said(pmix_status_t status, void *arg)
+{
+    (void)status;
+    keel_free(arg);
+}
+
+/* Not waited for. What is lost is said again, or found out otherwise. */
+void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
+                   uint32_t holder)
+{
+    pmix_info_t *info = keel_alloc(5 * sizeof *info, "event");
+    bool yes = true;
+
+    if (info == NULL) {
+        return;
+    }
+    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &rank, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &incarnation, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[2], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[3], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_HOLDER, &holder, PMIX_UINT32);
+    if (PMIx_Notify_event(code, &runtime->process, keel_pmix_range(runtime), info, 5, keel_pmix_on_said, info) !=
+        PMIX_SUCCESS) {
+        keel_free(info);
+    }
+}

@@ -1,0 +1,149 @@
+/* Events in the order of runtime.h, each once. */
+#include "pmix_queue.h"
+
+#include <base/memory.h>
+
+#include <string.h>
+
+keel_status_t keel_pmix_queue_init(keel_pmix_queue_t *queue, uint32_t size)
+{
+    memset(queue, 0, sizeof *queue);
+    queue->progress = keel_alloc(size * sizeof *queue->progress, "runtime events");
+    if (queue->progress == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t rank = 0; rank < size; rank++) {
+        queue->progress[rank].joins = 1;
+    }
+    queue->last = &queue->first;
+    queue->size = size;
+    pthread_mutex_init(&queue->lock, NULL);
+    return KEEL_OK;
+}
+
+void keel_pmix_queue_release(keel_pmix_queue_t *queue)
+{
+    while (queue->first != NULL) {
+        keel_pmix_entry_t *entry = queue->first;
+
+        queue->first = entry->next;
+        keel_free(entry);
+    }
+    keel_free(queue->given);
+    keel_free(queue->progress);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+static keel_status_t keel_pmix_queue_append(keel_pmix_queue_t *queue, const keel_event_t *event)
+{
+    keel_pmix_entry_t *entry = keel_alloc(sizeof *entry + event->address_len, "runtime event");
+
+    if (entry == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    entry->event = *event;
+    entry->event.address = entry->address;
+    if (event->address_len != 0) {
+        memcpy(entry->address, event->address, event->address_len);
+    }
+    *queue->last = entry;
+    queue->last = &entry->next;
+    atomic_fetch_add_explicit(&queue->count, 1, memory_order_relaxed);
+    return KEEL_OK;
+}
+
+static keel_status_t keel_pmix_queue_append_death(keel_pmix_queue_t *queue, uint32_t rank, uint32_t incarnation)
+{
+    keel_event_t death = {.type = KEEL_EVENT_DEATH, .rank = rank, .incarnation = incarnation};
+
+    if (incarnation < queue->progress[rank].deaths) {
+        return KEEL_OK;
+    }
+    queue->progress[rank].deaths = incarnation + 1;
+    return keel_pmix_queue_append(queue, &death);
+}
+
+static keel_status_t keel_pmix_queue_append_join(keel_pmix_queue_t *queue, const keel_event_t *event)
+{
+    keel_pmix_progress_t *progress = &queue->progress[event->rank];
+    keel_status_t status = KEEL_OK;
+
+    if (event->incarnation < progress->joins || event->incarnation < progress->deaths) {
+        return KEEL_OK;
+    }
+    status = keel_pmix_queue_append_death(queue, event->rank, event->incarnation - 1);
+    if (status == KEEL_OK) {
+        progress->joins = event->incarnation + 1;
+        status = keel_pmix_queue_append(queue, event);
+    }
+    return status;
+}
+
+static keel_status_t keel_pmix_queue_append_exit(keel_pmix_queue_t *queue, const keel_event_t *event)
+{
+    keel_pmix_progress_t *progress = &queue->progress[event->rank];
+
+    if (progress->has_left || event->incarnation < progress->deaths) {
+        return KEEL_OK;
+    }
+    progress->has_left = 1;
+    return keel_pmix_queue_append(queue, event);
+}
+
+keel_status_t keel_pmix_queue_push(keel_pmix_queue_t *queue, const keel_event_t *event)
+{
+    keel_status_t status;
+
+    if (event->rank >= queue->size) {
+        return KEEL_OK;
+    }
+    pthread_mutex_lock(&queue->lock);
+    switch (event->type) {
+    case KEEL_EVENT_DEATH:
+        status = keel_pmix_queue_append_death(queue, event->rank, event->incarnation);
+        break;
+    case KEEL_EVENT_JOIN:
+        status = keel_pmix_queue_append_join(queue, event);
+        break;
+    default:
+        status = keel_pmix_queue_append_exit(queue, event);
+        break;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (rank >= queue->size) {
+        return KEEL_OK;
+    }
+    pthread_mutex_lock(&queue->lock);
+    if (queue->progress[rank].deaths < queue->progress[rank].joins) {
+        status = keel_pmix_queue_append_death(queue, rank, queue->progress[rank].joins - 1);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+int keel_pmix_queue_pop_slow(keel_pmix_queue_t *queue, keel_event_t *event_p)
+{
+    keel_pmix_entry_t *entry;
+
+    pthread_mutex_lock(&queue->lock);
+    keel_free(queue->given);
+    entry = queue->first;
+    queue->given = entry;
+    if (entry != NULL) {
+        queue->first = entry->next;
+        if (queue->first == NULL) {
+            queue->last = &queue->first;
+        }
+        atomic_fetch_sub_explicit(&queue->count, 1, memory_order_relaxed);
+        *event_p = entry->event;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return entry != NULL;
+}

@@ -1,0 +1,71 @@
+/* The object of the runtime over PMIx, shared by its files and known to nobody else. */
+#ifndef KEEL_RUNTIME_PMIX_RUNTIME_H_
+#define KEEL_RUNTIME_PMIX_RUNTIME_H_
+
+#include <runtime.h>
+
+#include <pmix.h>
+#include <stdatomic.h> /* pmix_queue.h */
+
+#include "fabric.h"
+#include "pmix_queue.h"
+#include "pmix_spare.h"
+#include "process.h"
+
+#define KEEL_PMIX_ABORT_WAIT_MS 10000 /* for the launcher to end the job; after it the process ends itself */
+
+typedef struct keel_pmix_address {
+    void *data;
+    size_t length;
+} keel_pmix_address_t;
+
+struct keel_runtime_pmix {
+    keel_runtime_t base;
+    pmix_proc_t process; /* as the launcher has it, */
+    pmix_proc_t job;     /* and in the job: another one for what was spawned */
+    uint32_t holder;     /* which of the launcher's processes this is, spares behind the ranks */
+    uint32_t spare;      /* the number of one that was spawned */
+    int is_alone;        /* no launcher: PMIx is not in use */
+    int is_keelrun;      /* events have keelrun's keys */
+    int does_restart;    /* the launcher starts replacements by itself */
+    uint32_t job_size;   /* processes of the launcher: ranks and spares */
+    keel_pmix_spares_t spares;
+    keel_process_t *processes; /* of the launcher, those on this node; NULL: not needed */
+    size_t handler;
+    keel_pmix_queue_t queue;
+    keel_fabric_t *fabric; /* NULL: not watched */
+    unsigned polls;
+    keel_pmix_address_t *addresses; /* by rank; first life only */
+};
+
+/* ---- pmix.c ---- */
+void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status);
+pmix_status_t keel_pmix_get(const keel_runtime_pmix_t *runtime, pmix_rank_t rank, const char *key,
+                            pmix_value_t **value_p);
+int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime);
+void keel_pmix_abort(keel_runtime_t *base, const char *reason);
+
+/* ---- pmix_event.c: what the launcher says, and what is said to it ---- */
+/* returns when the launcher's server knows that this process listens */
+keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime);
+pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime);
+keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *address, size_t length);
+/* @a holder: the launcher's process that it is about */
+void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
+                   uint32_t holder);
+
+/* ---- pmix_suspect.c ---- */
+keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion);
+
+/* the processes of this node: PMIx's thread adds those that join, the thread inside Keel looks */
+keel_status_t keel_pmix_processes_init(keel_runtime_pmix_t *runtime);
+void keel_pmix_know_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process);
+int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, keel_process_t *process_p);
+void keel_pmix_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnation);
+
+/* ---- pmix_address.c ---- */
+keel_status_t keel_pmix_announce(keel_runtime_t *base, const void *address, size_t length);
+keel_status_t keel_pmix_lookup(keel_runtime_t *base, uint32_t rank, void **address_p, size_t *length_p);
+void keel_pmix_addresses_release(keel_runtime_pmix_t *runtime);
+
+#endif

@@ -1,0 +1,329 @@
+/*
+ * Spares: the last processes that the launcher started wait inside keel_init() until one is called to take a rank. Rank,
+ * incarnation and the launcher's process are different things: incarnation 0 of rank r is the launcher's process r, and
+ * spare s is the launcher's process size + s. For each rank the spares have an order, which the layers above compute
+ * from what never changes; incarnation k of a rank is the k-th spare of its order. Which spare that is, calls and joins say,
+ * since spares that wait know no orders.
+ *
+ * Who calls. The lowest rank that is there calls, for a rank that is absent, the first spare of its order that it does not
+ * know to be dead or taken, and calls again until it has joined; others step in when that takes long. A spare takes the first
+ * rank it is called for and answers every later call by saying again that it is there. So two callers that know different
+ * things never make two processes of one rank: a caller passes a spare over only when it knows it to be dead or of another
+ * rank, all go through a rank's spares in the same order, and an incarnation's number is its spare's place in that order. A
+ * spare belongs to one rank for ever, so whom the order has before the incarnation that is there is of no use any more.
+ */
+#include "pmix_spare.h"
+
+#include <base/memory.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pmix_events.h"
+#include "pmix_runtime.h"
+#include "pmix_spawn.h"
+
+#define CALL_EVERY_NS (200 * 1000000ull)
+#define CALLS_A_SPARE 100                 /* one that has not answered by then is taken for dead */
+#define STEP_IN_NS    (3 * 1000000000ull) /* when another rank than the lowest calls */
+#define SPAWN_CALLS   50                  /* one that was started and has not answered by then is looked after */
+
+keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+
+    spares->count = count;
+    spares->spare = keel_alloc((count + 1) * sizeof *spares->spare, "spares");
+    spares->lives = keel_alloc(runtime->base.size * sizeof *spares->lives, "lives");
+    spares->order = keel_alloc((count + 1) * sizeof *spares->order, "spares");
+    if (spares->spare == NULL || spares->lives == NULL || spares->order == NULL) {
+        keel_pmix_spares_release(runtime);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t s = 0; s < count; s++) {
+        atomic_store(&spares->spare[s].rank, KEEL_PMIX_NO_RANK);
+    }
+    atomic_store(&spares->called_rank, KEEL_PMIX_NO_RANK);
+    sem_init(&spares->called, 0, 0);
+    return KEEL_OK;
+}
+
+void keel_pmix_spares_release(keel_runtime_pmix_t *runtime)
+{
+    keel_free(runtime->spares.spare);
+    keel_free(runtime->spares.lives);
+    keel_free(runtime->spares.order);
+    keel_free(runtime->spares.address);
+    runtime->spares = (keel_pmix_spares_t){.count = 0};
+}
+
+void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order, void *arg)
+{
+    keel_pmix_spares_t *spares = &((keel_runtime_pmix_t *)base)->spares;
+
+    spares->order_cb = order;
+    spares->order_arg = arg;
+}
+
+/* ---- who is who ---- */
+
+uint32_t keel_pmix_holder(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation)
+{
+    const int is_any = incarnation == KEEL_INCARNATION_ANY;
+    uint32_t holder = is_any || incarnation == 0 || runtime->spares.count == 0 ? rank : KEEL_PMIX_NO_RANK, last = 0;
+
+    for (uint32_t s = 0; s < runtime->spares.count; s++) {
+        const keel_pmix_spare_t *spare = &runtime->spares.spare[s];
+
+        if (atomic_load(&spare->rank) == rank) {
+            const uint32_t its = atomic_load(&spare->incarnation);
+
+            if (its == incarnation || (is_any && its > last)) {
+                holder = runtime->base.size + s;
+                last = its;
+            }
+        }
+    }
+    return holder;
+}
+
+/* the spare that a process of the launcher is, or NULL */
+static keel_pmix_spare_t *spares_find(const keel_runtime_pmix_t *runtime, uint32_t holder)
+{
+    const uint32_t size = runtime->base.size;
+
+    return holder >= size && holder - size < runtime->spares.count ? &runtime->spares.spare[holder - size] : NULL;
+}
+
+int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t *rank_p, uint32_t *incarnation_p)
+{
+    const keel_pmix_spare_t *spare = spares_find(runtime, holder);
+
+    *rank_p = holder < runtime->base.size ? holder : KEEL_PMIX_NO_RANK;
+    *incarnation_p = 0;
+    if (spare != NULL) {
+        *rank_p = atomic_load(&spare->rank);
+        *incarnation_p = atomic_load(&spare->incarnation);
+    }
+    return *rank_p != KEEL_PMIX_NO_RANK;
+}
+
+/* ---- PMIx's thread ---- */
+
+void keel_pmix_spare_called(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+
+    if (incarnation == 0 || holder != runtime->holder || holder < runtime->base.size || rank >= runtime->base.size) {
+        return;
+    }
+    if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) { /* one thread hears all calls */
+        atomic_store(&spares->called_incarnation, incarnation);
+        atomic_store(&spares->called_rank, rank);
+        sem_post(&spares->called);
+    } else {
+        atomic_store(&spares->must_repeat, 1);
+    }
+}
+
+void keel_pmix_spare_dismiss(keel_runtime_pmix_t *runtime)
+{
+    atomic_store(&runtime->spares.is_dismissed, 1);
+    sem_post(&runtime->spares.called);
+}
+
+void keel_pmix_spare_there(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
+{
+    keel_pmix_spare_t *spare = spares_find(runtime, holder);
+
+    if (spare != NULL && rank < runtime->base.size) {
+        atomic_store(&spare->incarnation, incarnation);
+        atomic_store(&spare->rank, rank);
+    }
+}
+
+void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder)
+{
+    keel_pmix_spare_t *spare = spares_find(runtime, holder);
+
+    if (spare != NULL) {
+        atomic_store(&spare->is_dead, 1);
+    }
+}
+
+/* ---- a spare's life ---- */
+
+keel_status_t keel_pmix_spare_wait(keel_runtime_pmix_t *runtime)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+    keel_status_t status = keel_pmix_announce(&runtime->base, "", 0);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    while (sem_wait(&spares->called) != 0 && errno == EINTR) {
+    }
+    if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) {
+        runtime->base.ops->close(&runtime->base);
+        exit(EXIT_SUCCESS); /* what keel_init() says of spares */
+    }
+    runtime->base.rank = atomic_load(&spares->called_rank);
+    runtime->base.incarnation = atomic_load(&spares->called_incarnation);
+    keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
+    spares->lives[runtime->base.rank].next = runtime->base.incarnation;
+    return KEEL_OK;
+}
+
+/* ---- who is absent, and who is called ---- */
+
+void keel_pmix_spares_note(keel_runtime_pmix_t *runtime, const keel_event_t *event)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+    keel_pmix_life_t *life = &spares->lives[event->rank];
+
+    switch (event->type) {
+    case KEEL_EVENT_DEATH:
+        if (event->incarnation >= life->next && !life->is_absent) {
+            *life = (keel_pmix_life_t){.is_absent = 1, .since_ns = runtime->base.ops->now_ns(&runtime->base)};
+            spares->absent++;
+        }
+        life->next = event->incarnation >= life->next ? event->incarnation + 1 : life->next;
+        break;
+    case KEEL_EVENT_JOIN:
+        if (event->incarnation >= life->next) {
+            spares->absent -= life->is_absent;
+            *life = (keel_pmix_life_t){.next = event->incarnation};
+        }
+        break;
+    case KEEL_EVENT_EXIT:
+        spares->is_over = 1;
+        break;
+    }
+}
+
+static int spares_is_lowest(const keel_runtime_pmix_t *runtime)
+{
+    for (uint32_t rank = 0; rank < runtime->base.rank; rank++) {
+        if (!runtime->spares.lives[rank].is_absent) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* nobody tells of the death of one that waits, where the launcher does not; on this node it is seen */
+static int spares_is_dead(const keel_runtime_pmix_t *runtime, uint32_t s)
+{
+    keel_pmix_spare_t *spare = &runtime->spares.spare[s];
+    keel_process_t process;
+
+    if (!atomic_load(&spare->is_dead) && keel_pmix_find_process(runtime, runtime->base.size + s, &process) &&
+        keel_process_is_gone(&process)) {
+        atomic_store(&spare->is_dead, 1);
+    }
+    return atomic_load(&spare->is_dead);
+}
+
+/* The incarnation of an absent rank to call next; spares->count + 1: nobody is left. 0: it is there, and its join is on the way
+ * through the queue. */
+static uint32_t spares_next(keel_runtime_pmix_t *runtime, uint32_t rank)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+    uint32_t next = spares->lives[rank].next;
+
+    for (uint32_t s = 0; s < spares->count; s++) {
+        spares->order[s] = s;
+    }
+    if (spares->order_cb != NULL) {
+        spares->order_cb(spares->order_arg, rank, spares->order);
+    }
+    for (; next <= spares->count; next++) {
+        const uint32_t s = spares->order[next - 1], taken = atomic_load(&spares->spare[s].rank);
+
+        if (!spares_is_dead(runtime, s) && (taken == KEEL_PMIX_NO_RANK || taken == rank)) {
+            return taken == rank ? 0 : next;
+        }
+    }
+    return next;
+}
+
+/* All run on one node, so their order is that of their numbers. Started once; called like any other, in case that it was not
+ * heard; passed over when it is gone. */
+static void spares_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t spare)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+    keel_pmix_life_t *life = &spares->lives[rank];
+
+    if (atomic_load(&spares->is_refused)) {
+        runtime->base.ops->abort(&runtime->base, "a rank died, and the launcher starts no replacement");
+        return;
+    }
+    if (life->asked == 0 || life->spare != spare) {
+        life->asked = 0;
+        life->spare = spare;
+        keel_pmix_spawn(runtime, rank, spare);
+    } else if (life->asked % SPAWN_CALLS == 0 && keel_pmix_spawn_is_gone(runtime, spare)) {
+        atomic_store(&spares->spare[spare].is_dead, 1);
+        life->asked = 0;
+        return;
+    }
+    life->asked++;
+    keel_pmix_say(runtime, KEEL_PMIX_EVENT_CALL, rank, spare + 1, runtime->base.size + spare);
+}
+
+static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t now)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+    keel_pmix_life_t *life = &spares->lives[rank];
+    const uint32_t incarnation = spares_next(runtime, rank);
+    uint32_t s;
+
+    if (incarnation == 0) {
+        return;
+    }
+    if (incarnation > spares->count) {
+        runtime->base.ops->abort(&runtime->base, "a rank died, and no spare is left to take its place");
+        return;
+    }
+    s = spares->order[incarnation - 1];
+    life->asked_ns = now;
+    if (spares->does_spawn) {
+        spares_spawn(runtime, rank, s);
+        return;
+    }
+    if (++life->asked > CALLS_A_SPARE) {
+        atomic_store(&spares->spare[s].is_dead, 1);
+        life->asked = 0;
+        return;
+    }
+    keel_pmix_say(runtime, KEEL_PMIX_EVENT_CALL, rank, incarnation, runtime->base.size + s);
+}
+
+void keel_pmix_spares_step(keel_runtime_pmix_t *runtime)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+    uint64_t now;
+
+    if (atomic_load_explicit(&spares->must_repeat, memory_order_relaxed) && spares->address != NULL) {
+        atomic_store(&spares->must_repeat, 0);
+        (void)keel_pmix_say_join(runtime, spares->address, spares->address_len);
+    }
+    if (spares->absent == 0 || spares->is_over || runtime->does_restart) {
+        return;
+    }
+    now = runtime->base.ops->now_ns(&runtime->base);
+    for (uint32_t rank = 0; rank < runtime->base.size; rank++) {
+        const keel_pmix_life_t *life = &spares->lives[rank];
+
+        if (!life->is_absent) {
+            continue;
+        }
+        if (now - life->asked_ns >= CALL_EVERY_NS &&
+            (spares_is_lowest(runtime) || now - life->since_ns >= STEP_IN_NS)) {
+            spares_call(runtime, rank, now);
+        }
+        return; /* one after the other */
+    }
+}

@@ -1,0 +1,72 @@
+/* Spares, and who takes whose place when no launcher starts replacements (pmix_spare.c). */
+#ifndef KEEL_RUNTIME_PMIX_SPARE_H_
+#define KEEL_RUNTIME_PMIX_SPARE_H_
+
+#include <runtime.h>
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+typedef struct keel_runtime_pmix keel_runtime_pmix_t;
+
+#define KEEL_PMIX_NO_RANK UINT32_MAX
+
+/* a process of the launcher that waits, or has waited */
+typedef struct keel_pmix_spare {
+    atomic_uint rank;        /* of the job, that it took; KEEL_PMIX_NO_RANK: it waits */
+    atomic_uint incarnation; /* of that rank; written before it */
+    atomic_int is_dead;
+} keel_pmix_spare_t;
+
+/* a rank of the job, as the thread inside Keel knows it */
+typedef struct keel_pmix_life {
+    uint32_t next; /* the incarnation that is there, or that is awaited */
+    uint8_t is_absent;
+    uint64_t since_ns, asked_ns; /* since when it is absent; when a spare was last asked to take it */
+    unsigned asked;              /* how often this spare was, */
+    uint32_t spare;              /* when they are spawned: which */
+} keel_pmix_life_t;
+
+typedef struct keel_pmix_spares {
+    uint32_t count;
+    keel_pmix_spare_t *spare;
+    keel_pmix_life_t *lives;        /* by rank */
+    uint32_t absent;                /* ranks that are */
+    int is_over;                    /* somebody left: nobody is replaced any more */
+    int does_spawn;                 /* they do not wait: each is started when it is called (pmix_spawn.c) */
+    atomic_int is_refused;          /* the launcher could not start one */
+    keel_spare_order_cb_t order_cb; /* NULL: by number */
+    void *order_arg;
+    uint32_t *order; /* of one rank: scratch */
+    /* of a spare itself */
+    sem_t called;
+    atomic_uint called_rank, called_incarnation; /* the rank is written last */
+    atomic_int is_dismissed;                     /* the job is over without it */
+    atomic_int must_repeat;                      /* it was called again: who called has not heard that it is there */
+    void *address;                               /* what it said when it took its rank */
+    size_t address_len;
+} keel_pmix_spares_t;
+
+keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count);
+void keel_pmix_spares_release(keel_runtime_pmix_t *runtime);
+/* in a spare: meets the others and waits; KEEL_OK when it has a rank, and is its replacement now. Ends the process when the
+ * job comes to its end without it. */
+keel_status_t keel_pmix_spare_wait(keel_runtime_pmix_t *runtime);
+
+void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order, void *arg);
+
+/* which of the launcher's processes an incarnation of a rank is, and the other way round; KEEL_PMIX_NO_RANK: not known, 0: it
+ * waits */
+uint32_t keel_pmix_holder(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation);
+int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t *rank_p, uint32_t *incarnation_p);
+
+/* in PMIx's thread: a spare is called, is there, or is dead; @a holder: the launcher's process that is meant */
+void keel_pmix_spare_called(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder);
+void keel_pmix_spare_dismiss(keel_runtime_pmix_t *runtime);
+void keel_pmix_spare_there(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder);
+void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder);
+/* in the thread inside Keel: with each event, and with each poll() */
+void keel_pmix_spares_note(keel_runtime_pmix_t *runtime, const keel_event_t *event);
+void keel_pmix_spares_step(keel_runtime_pmix_t *runtime);
+
+#endif

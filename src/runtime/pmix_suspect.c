@@ -1,0 +1,110 @@
+/*
+ * Processes that are not heard. keelrun is told, and sees to it. Other launchers neither tell of deaths nor kill what they are
+ * asked to; there a process of the same node is looked at and killed here, and one of another node is nobody's to judge.
+ */
+#include "pmix_events.h"
+#include "pmix_runtime.h"
+
+#include <base/memory.h>
+
+#define KILL_WAIT_MS 1000 /* a killed process is gone long before */
+
+keel_status_t keel_pmix_processes_init(keel_runtime_pmix_t *runtime)
+{
+    runtime->processes =
+        keel_alloc((runtime->job_size + runtime->spares.count) * sizeof *runtime->processes, "processes");
+    return runtime->processes != NULL ? KEEL_OK : KEEL_ERR_NO_MEMORY;
+}
+
+void keel_pmix_know_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process)
+{
+    if (runtime->processes != NULL && holder < runtime->job_size + runtime->spares.count) {
+        runtime->processes[holder].start = process->start;
+        __atomic_store_n(&runtime->processes[holder].pid, process->pid, __ATOMIC_RELEASE);
+    }
+}
+
+int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, keel_process_t *process_p)
+{
+    if (runtime->processes == NULL || holder >= runtime->job_size + runtime->spares.count) {
+        return 0;
+    }
+    process_p->pid = __atomic_load_n(&runtime->processes[holder].pid, __ATOMIC_ACQUIRE);
+    process_p->start = runtime->processes[holder].start;
+    return process_p->pid != 0;
+}
+
+static keel_status_t keel_pmix_look(const keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
+{
+    const uint32_t holder = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
+    keel_process_t process;
+
+    if (suspicion->is_absent) {
+        return KEEL_OK;
+    }
+    if (!keel_pmix_find_process(runtime, holder, &process)) {
+        return suspicion->silence_ns == 0 ? KEEL_OK : KEEL_ERR_UNSUPPORTED;
+    }
+    if (keel_process_is_gone(&process) || (suspicion->silence_ns != 0 && keel_process_kill(&process, KILL_WAIT_MS))) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    return KEEL_OK;
+}
+
+static void keel_pmix_on_suspected(pmix_status_t status, void *arg)
+{
+    (void)status;
+    keel_free(arg);
+}
+
+/* Not waited for: the server may be what hangs. The status of the first words says whether anybody listens. */
+keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion)
+{
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+    uint32_t rank = suspicion->rank, incarnation = suspicion->incarnation;
+    pmix_status_t status;
+    pmix_info_t *info;
+    bool yes = true;
+
+    if (!runtime->is_keelrun) {
+        return keel_pmix_look(runtime, suspicion);
+    }
+    if (suspicion->silence_ns == 0 || (runtime->spares.count > 0 && suspicion->is_absent)) {
+        return KEEL_OK; /* keelrun tells of deaths by itself; a spare that does not answer is called again */
+    }
+    if (runtime->spares.count > 0) { /* keelrun knows its processes, and starts none again */
+        rank = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
+        incarnation = 0;
+    }
+    if (rank >= runtime->job_size) {
+        return KEEL_OK; /* who it is has not been heard yet; it is said again */
+    }
+    info = keel_alloc(6 * sizeof *info, "suspicion");
+    if (info == NULL) {
+        return KEEL_OK; /* it is said again */
+    }
+    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &rank, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &incarnation, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[2], KEEL_PMIX_KEY_HEARD, &suspicion->heard, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[3], KEEL_PMIX_KEY_LIVE, &suspicion->live, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_SILENCE, &suspicion->silence_ns, PMIX_UINT64);
+    PMIX_INFO_LOAD(&info[5], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    status = PMIx_Notify_event(KEEL_PMIX_EVENT_SUSPECT, &runtime->process, PMIX_RANGE_RM, info, 6,
+                               keel_pmix_on_suspected, info);
+    if (status != PMIX_SUCCESS) {
+        keel_free(info);
+    }
+    return KEEL_OK;
+}
+
+/* The lowest rank that is there also tells the spares, who hear nothing else of it. */
+void keel_pmix_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnation)
+{
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+    const keel_event_t event = {.type = KEEL_EVENT_DEATH, .rank = rank, .incarnation = incarnation};
+
+    keel_pmix_spares_note(runtime, &event);
+    if (!runtime->is_keelrun) {
+        keel_pmix_say(runtime, KEEL_PMIX_EVENT_GONE, rank, incarnation, keel_pmix_holder(runtime, rank, incarnation));
+    }
+}

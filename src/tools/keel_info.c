@@ -1,0 +1,154 @@
+/* keel_info: what this build of Keel is, how it is configured, what it can communicate by, and where ranks and groups are. */
+#include <keel/version.h>
+
+#include "base/config.h"
+#include "runtime/fabric.h"
+#include "tools/topo_show.h"
+#include "transports/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHOW_VERSION = 1, SHOW_CONFIG = 2, SHOW_DOCS = 4, SHOW_DRIVERS = 8, SHOW_TOPOLOGY = 16 };
+
+static void usage(FILE *stream)
+{
+    fputs("Usage: keel_info [options]\n"
+          "At least one of the following options has to be set:\n"
+          "  -v   show version and build\n"
+          "  -c   show configuration: the KEEL_* variables and their values\n"
+          "  -f   with -c: document each variable\n"
+          "  -d   show transports, lanes, runtimes and network devices\n"
+          "  -t   show the failure domains, which rank is where, and the groups: of the job that keel_info\n"
+          "       runs as, by the KEEL_* variables\n"
+          "  -H FILE  with -t: of ranks on the hosts of this file: a line HOSTS or HOSTS*RANKS, as n[01-16]*4\n"
+          "  -F FORMAT  with -t: text, json or svg\n"
+          "  -h   show this help\n"
+          "\n"
+          "KEEL_TOPO_FILE: a line of level names, finest first, then elements with their hosts or finer elements:\n"
+          "  levels rack row\n"
+          "  rack r1: n[001-036] gpu1\n"
+          "  rack r2: n[037-072]\n"
+          "  row a: r[1-2]\n"
+          "# begins a comment, a \\ at the end continues a line. Slurm's topology.conf is taken too.\n",
+          stream);
+}
+
+static void show_version(void)
+{
+    printf("# Keel %s\n", KEEL_VERSION_STRING);
+    printf("# build:     %s, sanitizers %s\n", KEEL_BUILD_TYPE, KEEL_BUILD_SANITIZE);
+    printf("# compiler:  %s\n", KEEL_BUILD_COMPILER);
+    printf("# libraries: UCX %s, PMIx %s, ISA-L %s\n", KEEL_BUILD_UCX, KEEL_BUILD_PMIX, KEEL_BUILD_ISAL);
+}
+
+static void show_drivers(void)
+{
+    unsigned i;
+
+    for (i = 0; keel_transport_table(i) != NULL; i++) {
+        printf("# transport: %-6s %s%s\n", keel_transport_table(i)->name, keel_transport_table(i)->describe,
+               (i == 0) ? " (default)" : "");
+    }
+    if (i == 0) {
+        printf("# transport: none compiled in\n");
+    }
+    printf("#      lane: direct one-sided, the target takes no part; between ranks of one node\n");
+    printf("#      lane: served by messages to the target's service thread; between nodes\n");
+    for (i = 0; keel_runtime_table(i) != NULL; i++) {
+        printf("#   runtime: %-6s%s\n", keel_runtime_table(i)->name, (i == 0) ? " (default)" : "");
+    }
+    if (i == 0) {
+        printf("#   runtime: none compiled in\n");
+    }
+}
+
+static void show_devices(void)
+{
+    const keel_fabric_ops_t *ops = &keel_fabric_verbs_ops;
+    keel_fabric_port_t ports[16];
+    void *devices = (ops->open == NULL) ? NULL : ops->open(NULL);
+    const unsigned count = (devices == NULL) ? 0 : ops->ports(devices, ports, sizeof ports / sizeof ports[0]);
+    char text[160];
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        keel_fabric_describe(&ports[i], text, sizeof text);
+        printf("#    device: %s\n", text);
+    }
+    if (count == 0) {
+        printf("#    device: none%s\n", (ops->open == NULL) ? ": built without libibverbs" : "");
+    }
+    if (devices != NULL) {
+        ops->close(devices);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *hosts = NULL, *format = NULL;
+    unsigned show = 0;
+    int option;
+
+    while ((option = getopt(argc, argv, "vcfdtH:F:h")) != -1) {
+        switch (option) {
+        case 't':
+            show |= SHOW_TOPOLOGY;
+            break;
+        case 'H':
+            hosts = optarg;
+            break;
+        case 'F':
+            format = optarg;
+            break;
+        case 'v':
+            show |= SHOW_VERSION;
+            break;
+        case 'c':
+            show |= SHOW_CONFIG;
+            break;
+        case 'f':
+            show |= SHOW_DOCS;
+            break;
+        case 'd':
+            show |= SHOW_DRIVERS;
+            break;
+        case 'h':
+            usage(stdout);
+            return EXIT_SUCCESS;
+        default: /* getopt has said what is wrong */
+            usage(stderr);
+            return EXIT_FAILURE;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "keel_info: unexpected argument '%s'\n", argv[optind]);
+        return EXIT_FAILURE;
+    }
+    if ((show == 0) || (show == SHOW_DOCS) ||
+        (((hosts != NULL) || (format != NULL)) && ((show & SHOW_TOPOLOGY) == 0))) {
+        usage(stderr);
+        return EXIT_FAILURE;
+    }
+    if ((format != NULL) && strcmp(format, "text") && strcmp(format, "json") && strcmp(format, "svg")) {
+        fprintf(stderr, "keel_info: -F needs text, json or svg, not '%s'\n", format);
+        return EXIT_FAILURE;
+    }
+    if (show & SHOW_VERSION) {
+        show_version();
+    }
+    if (show & SHOW_CONFIG) {
+        keel_config_print(stdout, (show & SHOW_DOCS) != 0);
+    }
+    if (show & SHOW_DRIVERS) {
+        show_drivers();
+        show_devices();
+    }
+    if ((show & SHOW_TOPOLOGY) && (topo_show(hosts, (format != NULL) ? format : "text") != KEEL_OK)) {
+        (void)fflush(stdout);
+        return EXIT_FAILURE;
+    }
+    return (fflush(stdout) == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

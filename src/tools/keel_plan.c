@@ -1,0 +1,146 @@
+/* keel_plan: how safe a placement is, how many failures replicated data survives, and which settings a job should use. */
+#include "plan_answers.h"
+#include "plan_load.h"
+#include "plan_options.h"
+#include "plan_report.h"
+#include "plan_simulate.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- progress on a terminal, and the end of patience -------------------------------------------------------- */
+
+typedef struct keel_plan_clock {
+    double begin_s, told_s, limit_s;
+    int is_terminal, is_over;
+} keel_plan_clock_t;
+
+static double keel_plan_now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int keel_plan_tell(void *arg, double done)
+{
+    keel_plan_clock_t *clock = arg;
+    const double now_s = keel_plan_now_s();
+
+    if (now_s - clock->begin_s > clock->limit_s) {
+        if (!clock->is_over) {
+            fprintf(stderr, "keel_plan: --limit of %g s reached, the rest is left out\n", clock->limit_s);
+        }
+        clock->is_over = 1;
+        return 1;
+    }
+    if (clock->is_terminal && (now_s - clock->told_s >= 1)) {
+        clock->told_s = now_s;
+        fprintf(stderr, "\r%3.0f %% simulated ", done * 100);
+        if (done >= 1) {
+            fputc('\n', stderr);
+        }
+    }
+    return 0;
+}
+
+/* ---- the three questions ------------------------------------------------------------------------------------ */
+
+static int keel_plan_safety(const keel_plan_options_t *options, const keel_plan_progress_t *progress)
+{
+    keel_plan_machine_t *machine = keel_alloc(sizeof *machine, "plan machine");
+    keel_plan_report_t *report = keel_alloc(sizeof *report, "plan report");
+    keel_plan_error_t error;
+    int rc = -1;
+
+    if ((machine == NULL) || (report == NULL)) {
+        fprintf(stderr, "keel_plan: not enough memory\n");
+        goto err_free;
+    }
+    if (keel_plan_machine_load(options->machine, machine, stderr)) {
+        goto err_free;
+    }
+    rc = keel_plan_report_make(machine, options, progress, report, &error);
+    if ((rc == 0) && (options->picture != NULL)) {
+        rc = keel_plan_picture(report, options->picture, &error);
+    }
+    if (rc != 0) {
+        fprintf(stderr, "keel_plan: %s\n", error.text);
+        goto err_free;
+    }
+    keel_plan_report_print(report, stdout);
+err_free:
+    keel_free(machine);
+    keel_free(report);
+    return rc;
+}
+
+static int keel_plan_loss(const keel_plan_options_t *options, const keel_plan_progress_t *progress)
+{
+    keel_plan_error_t error;
+
+    if (keel_plan_answer_replicas(options, progress, stdout, &error)) {
+        fprintf(stderr, "keel_plan: %s\n", error.text);
+        return -1;
+    }
+    return 0;
+}
+
+static int keel_plan_advice(const keel_plan_options_t *options, const keel_plan_progress_t *progress)
+{
+    keel_plan_machine_t *machine = NULL;
+    keel_plan_error_t error;
+    int rc = -1;
+
+    if (options->machine != NULL) {
+        machine = keel_alloc(sizeof *machine, "plan machine");
+        if (machine == NULL) {
+            fprintf(stderr, "keel_plan: not enough memory\n");
+            return -1;
+        }
+        if (keel_plan_machine_load(options->machine, machine, stderr)) {
+            goto err_free;
+        }
+    }
+    rc = keel_plan_answer_advice(options, machine, progress, stdout, &error);
+    if (rc != 0) {
+        fflush(stdout);
+        fprintf(stderr, "keel_plan: %s\n", error.text);
+    }
+err_free:
+    keel_free(machine);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    keel_plan_options_t options;
+    keel_plan_clock_t clock = {.begin_s = keel_plan_now_s(), .is_terminal = isatty(STDERR_FILENO)};
+    keel_plan_progress_t progress = {keel_plan_tell, &clock};
+    int rc = 0;
+
+    if (keel_plan_options_read(argc, argv, &options, stderr)) {
+        return EXIT_FAILURE;
+    }
+    clock.limit_s = options.limit_s;
+    clock.told_s = clock.begin_s;
+    switch (options.mode) {
+    case KEEL_PLAN_HELP:
+        keel_plan_usage(stdout);
+        break;
+    case KEEL_PLAN_REPLICAS:
+        rc = keel_plan_loss(&options, &progress);
+        break;
+    case KEEL_PLAN_ADVICE:
+        rc = keel_plan_advice(&options, &progress);
+        break;
+    case KEEL_PLAN_SAFETY:
+        rc = keel_plan_safety(&options, &progress);
+        break;
+    }
+    return ((rc == 0) && (fflush(stdout) == 0)) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,148 @@
+/* Replicated data [R IV-D]: exact, approximate and simulated, as text, CSV and JSON. */
+#include "plan_answers.h"
+
+#include "topo/replica_loss.h"
+
+#include <string.h>
+
+/* asked for, or some shares of the processes */
+static void keel_plan_loss_ask(const keel_plan_options_t *options, keel_plan_replicas_t *result)
+{
+    static const double shares[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1};
+    unsigned i;
+    uint64_t f;
+
+    memset(result, 0, sizeof *result);
+    if (options->failures > 0) {
+        result->asked[result->asked_count++] = options->failures;
+        return;
+    }
+    for (i = 0; i < sizeof shares / sizeof *shares; i++) {
+        f = (uint64_t)(shares[i] * options->ranks);
+        if ((f >= options->replicas) && ((result->asked_count == 0) || (result->asked[result->asked_count - 1] != f))) {
+            result->asked[result->asked_count++] = f;
+        }
+    }
+}
+
+static void keel_plan_loss_text(const keel_plan_options_t *options, const keel_replicas_t *replicas,
+                                const keel_plan_replicas_t *result, FILE *stream)
+{
+    const double p = (double)replicas->processes;
+    const double expected = keel_replicas_failures_expected(replicas);
+    const double approximate = keel_replicas_failures_approximate(replicas);
+    const keel_plan_estimate_t *mean = &result->failures;
+    unsigned i;
+
+    fprintf(stream, "%llu processes, %llu replicas\n\nfailures until data is lost\n",
+            (unsigned long long)replicas->processes, (unsigned long long)replicas->replicas);
+    fprintf(stream, "  expected            %.8g (%.4g %%)\n", expected, expected / p * 100);
+    fprintf(stream, "  approximation is 1  %.8g (%.4g %%)\n", approximate, approximate / p * 100);
+    if (options->samples > 0) {
+        fprintf(stream, "  simulated           %.8g (%.4g %%), 95 %% interval %.8g to %.8g, %llu samples\n",
+                mean->value, mean->value / p * 100, mean->low, mean->high, (unsigned long long)mean->samples);
+        fprintf(stream, "  a tenth, half, nine tenths of the samples by %.8g, %.8g, %.8g\n", result->tenth,
+                result->median, result->ninetieth);
+    }
+    fprintf(stream, "\nprobability that data is lost\n%12s %10s %14s %14s %14s", "by failure", "share", "exact",
+            "at this one", "approximate");
+    fprintf(stream, (options->samples > 0) ? " %12s   %s\n" : "\n", "simulated", "95 % interval");
+    for (i = 0; i < result->asked_count; i++) {
+        const uint64_t f = result->asked[i];
+        fprintf(stream, "%12llu %8.4g %% %14.6e %14.6e %14.6e", (unsigned long long)f, (double)f / p * 100,
+                keel_replicas_loss(replicas, f), keel_replicas_loss_at(replicas, f),
+                keel_replicas_loss_approximate(replicas, f));
+        if (options->samples > 0) {
+            fprintf(stream, " %12.4e   %.4e to %.4e", result->lost[i].value, result->lost[i].low, result->lost[i].high);
+        }
+        fputc('\n', stream);
+    }
+}
+
+static void keel_plan_loss_csv(const keel_plan_options_t *options, const keel_replicas_t *replicas,
+                               const keel_plan_replicas_t *result, FILE *stream)
+{
+    unsigned i;
+
+    fprintf(stream, "processes,replicas,failures,exact,exact_at,approximate,simulated,low,high\n");
+    for (i = 0; i < result->asked_count; i++) {
+        fprintf(stream, "%llu,%llu,%llu,%.8e,%.8e,%.8e,", (unsigned long long)replicas->processes,
+                (unsigned long long)replicas->replicas, (unsigned long long)result->asked[i],
+                keel_replicas_loss(replicas, result->asked[i]), keel_replicas_loss_at(replicas, result->asked[i]),
+                keel_replicas_loss_approximate(replicas, result->asked[i]));
+        if (options->samples > 0) {
+            fprintf(stream, "%.6e,%.6e,%.6e\n", result->lost[i].value, result->lost[i].low, result->lost[i].high);
+        } else {
+            fprintf(stream, ",,\n");
+        }
+    }
+}
+
+static void keel_plan_loss_json(const keel_plan_options_t *options, const keel_replicas_t *replicas,
+                                const keel_plan_replicas_t *result, FILE *stream)
+{
+    unsigned i;
+
+    fprintf(stream, "{\"processes\": %llu, \"replicas\": %llu, \"expected\": %.8e, \"approximate\": %.8e",
+            (unsigned long long)replicas->processes, (unsigned long long)replicas->replicas,
+            keel_replicas_failures_expected(replicas), keel_replicas_failures_approximate(replicas));
+    if (options->samples > 0) {
+        fprintf(stream,
+                ", \"seed\": %llu, \"samples\": %llu, \"simulated\": %.8e, \"low\": %.8e, \"high\": %.8e, "
+                "\"tenth\": %.8g, \"median\": %.8g, \"ninetieth\": %.8g",
+                (unsigned long long)options->seed, (unsigned long long)result->failures.samples, result->failures.value,
+                result->failures.low, result->failures.high, result->tenth, result->median, result->ninetieth);
+    }
+    fprintf(stream, ", \"results\": [");
+    for (i = 0; i < result->asked_count; i++) {
+        fprintf(stream, "%s\n  {\"failures\": %llu, \"exact\": %.8e, \"exact_at\": %.8e, \"approximate\": %.8e",
+                (i > 0) ? "," : "", (unsigned long long)result->asked[i],
+                keel_replicas_loss(replicas, result->asked[i]), keel_replicas_loss_at(replicas, result->asked[i]),
+                keel_replicas_loss_approximate(replicas, result->asked[i]));
+        if (options->samples > 0) {
+            fprintf(stream, ", \"simulated\": %.6e, \"low\": %.6e, \"high\": %.6e", result->lost[i].value,
+                    result->lost[i].low, result->lost[i].high);
+        }
+        fputc('}', stream);
+    }
+    fprintf(stream, "\n]}\n");
+}
+
+int keel_plan_answer_replicas(const keel_plan_options_t *options, const keel_plan_progress_t *progress, FILE *stream,
+                              keel_plan_error_t *error)
+{
+    const keel_replicas_t replicas = {options->ranks, options->replicas};
+    keel_plan_random_t random;
+    keel_plan_replicas_t result;
+
+    memset(error, 0, sizeof *error);
+    if (keel_replicas_check(&replicas) != KEEL_OK) {
+        snprintf(error->text, sizeof error->text, "%llu replicas do not divide %u processes",
+                 (unsigned long long)options->replicas, options->ranks);
+        return -1;
+    }
+    if (options->failures > options->ranks) {
+        snprintf(error->text, sizeof error->text, "of %u processes %llu cannot fail", options->ranks,
+                 (unsigned long long)options->failures);
+        return -1;
+    }
+    keel_plan_loss_ask(options, &result);
+    keel_plan_random_seed(&random, options->seed);
+    if ((options->samples > 0) &&
+        keel_plan_simulate_replicas(&replicas, options->samples, &random, progress, &result)) {
+        snprintf(error->text, sizeof error->text, "not enough memory to simulate");
+        return -1;
+    }
+    switch (options->form) {
+    case KEEL_PLAN_TEXT:
+        keel_plan_loss_text(options, &replicas, &result, stream);
+        break;
+    case KEEL_PLAN_CSV:
+        keel_plan_loss_csv(options, &replicas, &result, stream);
+        break;
+    case KEEL_PLAN_JSON:
+        keel_plan_loss_json(options, &replicas, &result, stream);
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * A machine as keel_plan knows it: the levels of its failure domains, how many elements each has and how often they fail.
+ * The file is text, a statement a line, # begins a comment:
+ *
+ *     machine  NAME
+ *     describe TEXT                            optional
+ *     window   TIME                            optional: what "at once" means for levels with an mtbf; 600s
+ *     level    NAME COUNT fit SCALE DECAY      the finest first; x elements fail at once with SCALE * exp(-DECAY * x) a day
+ *     level    NAME COUNT table P1 P2 ...      ... with P1, P2, ... a day
+ *     level    NAME COUNT mtbf TIME            each element fails alone, once in TIME
+ */
+#ifndef KEEL_TOOLS_PLAN_MACHINE_H_
+#define KEEL_TOOLS_PLAN_MACHINE_H_
+
+#include "topo/reliability.h"
+
+#include <stddef.h>
+
+#define KEEL_PLAN_LEVELS_MAX 16
+#define KEEL_PLAN_TABLE_MAX  64
+#define KEEL_PLAN_NAME_MAX   32
+#define KEEL_PLAN_COUNT_MAX  ((uint64_t)1 << 24)
+
+typedef struct keel_plan_machine { /* not to be copied: levels point into it */
+    char name[KEEL_PLAN_NAME_MAX];
+    char text[128];
+    double window_s;
+    uint32_t level_count;
+    keel_hazard_t levels[KEEL_PLAN_LEVELS_MAX];
+    char level_name[KEEL_PLAN_LEVELS_MAX][KEEL_PLAN_NAME_MAX];
+    double tables[KEEL_PLAN_LEVELS_MAX][KEEL_PLAN_TABLE_MAX];
+} keel_plan_machine_t;
+
+typedef struct keel_plan_error {
+    unsigned line; /* 0: no line is to blame */
+    char text[192];
+} keel_plan_error_t;
+
+/* 0, or -1 and what is wrong with the text */
+int keel_plan_machine_parse(const char *text, size_t len, keel_plan_machine_t *machine, keel_plan_error_t *error);
+/* failures of all levels a day, whatever number fails at once: their reciprocal is the machine's MTBF */
+double keel_plan_machine_rate(const keel_plan_machine_t *machine);
+
+#endif

@@ -1,0 +1,360 @@
+#include "plan_options.h"
+
+#include "plan_units.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define KEEL_PLAN_RANKS_MAX    ((uint64_t)1 << 26)
+#define KEEL_PLAN_SAMPLES_MAX  1000000000ull
+#define KEEL_PLAN_PARITIES_MAX 64
+
+enum {
+    OPT_MACHINE = 1,
+    OPT_RANKS,
+    OPT_LEVEL,
+    OPT_PARITY,
+    OPT_GROUP_SIZE,
+    OPT_PARITIES,
+    OPT_SIMULATE,
+    OPT_PLACEMENT,
+    OPT_SEED,
+    OPT_LIMIT,
+    OPT_CSV,
+    OPT_JSON,
+    OPT_PICTURE,
+    OPT_REPLICAS,
+    OPT_FAILURES,
+    OPT_ADVISE,
+    OPT_MEMORY,
+    OPT_MTBF,
+    OPT_NETWORK,
+    OPT_MEMORY_BANDWIDTH,
+    OPT_RANKS_PER_NODE,
+    OPT_TARGET,
+    OPT_HELP
+};
+
+static const struct option keel_plan_long[] = {{"machine", required_argument, NULL, OPT_MACHINE},
+                                               {"ranks", required_argument, NULL, OPT_RANKS},
+                                               {"level", required_argument, NULL, OPT_LEVEL},
+                                               {"parity", required_argument, NULL, OPT_PARITY},
+                                               {"group-size", required_argument, NULL, OPT_GROUP_SIZE},
+                                               {"parities", required_argument, NULL, OPT_PARITIES},
+                                               {"simulate", required_argument, NULL, OPT_SIMULATE},
+                                               {"placement", required_argument, NULL, OPT_PLACEMENT},
+                                               {"seed", required_argument, NULL, OPT_SEED},
+                                               {"limit", required_argument, NULL, OPT_LIMIT},
+                                               {"csv", no_argument, NULL, OPT_CSV},
+                                               {"json", no_argument, NULL, OPT_JSON},
+                                               {"picture", required_argument, NULL, OPT_PICTURE},
+                                               {"replicas", required_argument, NULL, OPT_REPLICAS},
+                                               {"failures", required_argument, NULL, OPT_FAILURES},
+                                               {"advise", no_argument, NULL, OPT_ADVISE},
+                                               {"memory", required_argument, NULL, OPT_MEMORY},
+                                               {"mtbf", required_argument, NULL, OPT_MTBF},
+                                               {"network", required_argument, NULL, OPT_NETWORK},
+                                               {"memory-bandwidth", required_argument, NULL, OPT_MEMORY_BANDWIDTH},
+                                               {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
+                                               {"target", required_argument, NULL, OPT_TARGET},
+                                               {"help", no_argument, NULL, OPT_HELP},
+                                               {NULL, 0, NULL, 0}};
+
+void keel_plan_usage(FILE *stream)
+{
+    fputs(
+        "Usage: keel_plan --machine MACHINE [options]       how likely a job is lost, per day\n"
+        "       keel_plan --replicas R --ranks N [options]  how many failures replicated data survives\n"
+        "       keel_plan --advise --ranks N --memory SIZE --network RATE --memory-bandwidth RATE\n"
+        "                 (--mtbf TIME | --machine MACHINE) [options]   which KEEL_* settings to use\n"
+        "  --machine NAME|FILE   an installed machine (tsubame2) or a file; contrib/doc/reliability.md has the format\n"
+        "  --ranks N             ranks of the job\n"
+        "  --level NAME          the placement heeds levels up to this one; none; default: all in turn\n"
+        "  --parity SHARE[,...]  checksum processes (or parity memory) as a share, such as 5%; default: a table\n"
+        "  --group-size K        the same, given as the size of a group with its parity\n"
+        "  --parities M          parities of a group, so many members may be dead at once; 1\n"
+        "  --simulate SAMPLES    beside the formula: random failures of the actual placement, with 95 % intervals\n"
+        "  --placement P         keel (default), aligned (what the formula assumes) or neighbours\n"
+        "  --seed S              of the random failures; 1\n"
+        "  --limit TIME          the simulation ends after this, with fewer samples; 300s\n"
+        "  --csv, --json         for programs; default: text\n"
+        "  --picture FILE        draw the table as SVG (needs gnuplot)\n"
+        "  --failures F          with --replicas: the probability that F failures lose something\n"
+        "with --advise:\n"
+        "  --memory SIZE         windows and protected regions of a rank, such as 4g\n"
+        "  --mtbf TIME           mean time between failures of the job, such as 12h; default: what the machine says\n"
+        "  --network RATE        of a node, bytes per second such as 12g, or 100gbit/s\n"
+        "  --memory-bandwidth R  of a node, bytes per second\n"
+        "  --ranks-per-node N    1\n"
+        "  --target P            acceptable probability of losing the job, per day; 1e-5\n"
+        "  --help                show this help\n",
+        stream);
+}
+
+static int keel_plan_complain(FILE *errors, const char *what, const char *value, const char *expected)
+{
+    fprintf(errors, "keel_plan: invalid value for --%s: '%s', expected %s\n", what, value, expected);
+    return -1;
+}
+
+static int keel_plan_read_range(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *value_p,
+                                FILE *errors)
+{
+    char expected[64];
+
+    if (keel_plan_read_count(text, value_p) && (*value_p >= min) && (*value_p <= max)) {
+        return 0;
+    }
+    snprintf(expected, sizeof expected, "a whole number from %llu to %llu", (unsigned long long)min,
+             (unsigned long long)max);
+    return keel_plan_complain(errors, name, text, expected);
+}
+
+static int keel_plan_read_shares(const char *text, keel_plan_options_t *options, FILE *errors)
+{
+    char word[32];
+    size_t length;
+
+    options->share_count = 0;
+    for (;; text += length + 1) {
+        length = strcspn(text, ",");
+        if ((length >= sizeof word) || (options->share_count == KEEL_PLAN_SHARES_MAX)) {
+            return keel_plan_complain(errors, "parity", text, "at most 32 shares such as 5%");
+        }
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (!keel_plan_read_share(word, &options->shares[options->share_count]) ||
+            (options->shares[options->share_count] < 1e-6)) {
+            return keel_plan_complain(errors, "parity", word, "a share above 0 such as 5% or 0.05");
+        }
+        options->share_count++;
+        if (text[length] == '\0') {
+            return 0;
+        }
+    }
+}
+
+static int keel_plan_read_place(const char *text, keel_plan_options_t *options, FILE *errors)
+{
+    static const char *const names[] = {"keel", "aligned", "neighbours"};
+    unsigned i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strcmp(text, names[i])) {
+            options->place = (keel_plan_place_t)i;
+            return 0;
+        }
+    }
+    return keel_plan_complain(errors, "placement", text, "keel, aligned or neighbours");
+}
+
+/* what is a number with a range; -2: this option is not */
+static int keel_plan_option_count(int option, const char *name, const char *text, keel_plan_options_t *options,
+                                  FILE *errors)
+{
+    uint32_t *small = NULL;
+    uint64_t value, *large = NULL, min = 1, max = KEEL_PLAN_RANKS_MAX;
+    int rc;
+
+    switch (option) {
+    case OPT_RANKS:
+        small = &options->ranks;
+        break;
+    case OPT_GROUP_SIZE:
+        small = &options->group_size;
+        min = 2;
+        break;
+    case OPT_PARITIES:
+        small = &options->parities;
+        max = KEEL_PLAN_PARITIES_MAX;
+        break;
+    case OPT_RANKS_PER_NODE:
+        small = &options->ranks_per_node;
+        max = 65536;
+        break;
+    case OPT_SIMULATE:
+        large = &options->samples;
+        max = KEEL_PLAN_SAMPLES_MAX;
+        break;
+    case OPT_SEED:
+        large = &options->seed;
+        min = 0;
+        max = UINT64_MAX;
+        break;
+    case OPT_REPLICAS:
+        large = &options->replicas;
+        max = 255;
+        break;
+    case OPT_FAILURES:
+        large = &options->failures;
+        break;
+    default:
+        return -2;
+    }
+    rc = keel_plan_read_range(name, text, min, max, &value, errors);
+    if (rc == 0) {
+        *(small != NULL ? small : &(uint32_t){0}) = (uint32_t)value;
+        *(large != NULL ? large : &(uint64_t){0}) = value;
+    }
+    return rc;
+}
+
+static int keel_plan_option_unit(int option, const char *name, const char *text, keel_plan_options_t *options,
+                                 FILE *errors)
+{
+    switch (option) {
+    case OPT_MEMORY:
+        return keel_plan_read_bytes(text, &options->memory)
+                   ? 0
+                   : keel_plan_complain(errors, name, text, "bytes such as 4g");
+    case OPT_NETWORK:
+    case OPT_MEMORY_BANDWIDTH:
+        return keel_plan_read_bandwidth(text, (option == OPT_NETWORK) ? &options->network : &options->memory_bandwidth)
+                   ? 0
+                   : keel_plan_complain(errors, name, text, "bytes per second such as 12g, or 100gbit/s");
+    case OPT_MTBF:
+    case OPT_LIMIT:
+        return keel_plan_read_time(text, (option == OPT_MTBF) ? &options->mtbf_s : &options->limit_s)
+                   ? 0
+                   : keel_plan_complain(errors, name, text, "a time such as 600s, 12h or 30d");
+    case OPT_TARGET:
+        return (keel_plan_read_number(text, &options->target) && (options->target > 0) && (options->target < 1))
+                   ? 0
+                   : keel_plan_complain(errors, name, text, "a probability between 0 and 1, such as 1e-5");
+    default:
+        return -2;
+    }
+}
+
+static int keel_plan_option(int option, const char *name, const char *text, keel_plan_options_t *options, FILE *errors)
+{
+    int rc;
+
+    rc = keel_plan_option_count(option, name, text, options, errors);
+    rc = (rc == -2) ? keel_plan_option_unit(option, name, text, options, errors) : rc;
+    if (rc != -2) {
+        return rc;
+    }
+    switch (option) {
+    case OPT_MACHINE:
+        options->machine = text;
+        return 0;
+    case OPT_LEVEL:
+        options->level = text;
+        return 0;
+    case OPT_PICTURE:
+        options->picture = text;
+        return 0;
+    case OPT_PARITY:
+        return keel_plan_read_shares(text, options, errors);
+    case OPT_PLACEMENT:
+        return keel_plan_read_place(text, options, errors);
+    case OPT_CSV:
+        options->form = KEEL_PLAN_CSV;
+        return 0;
+    case OPT_JSON:
+        options->form = KEEL_PLAN_JSON;
+        return 0;
+    case OPT_ADVISE:
+        options->is_advice = 1;
+        return 0;
+    default:
+        options->mode = KEEL_PLAN_HELP;
+        return 0;
+    }
+}
+
+/* ---- what belongs together ---------------------------------------------------------------------------------- */
+
+static int keel_plan_missing(const char *text, FILE *errors)
+{
+    fprintf(errors, "keel_plan: %s\n", text);
+    return -1;
+}
+
+static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
+{
+    if ((options->machine == NULL) && (options->mtbf_s == 0)) {
+        return keel_plan_missing("--advise needs --mtbf, or --machine with its failure rates", errors);
+    }
+    if ((options->ranks == 0) || (options->memory == 0) || (options->network == 0) ||
+        (options->memory_bandwidth == 0)) {
+        return keel_plan_missing("--advise needs --ranks, --memory, --network and --memory-bandwidth", errors);
+    }
+    if ((options->samples > 0) || (options->share_count > 0) || (options->picture != NULL)) {
+        return keel_plan_missing("--advise does not go with --parity, --simulate and --picture", errors);
+    }
+    options->ranks_per_node += (options->ranks_per_node == 0);
+    return (options->ranks >= 2) ? 0 : keel_plan_missing("one rank has nobody to keep its parity", errors);
+}
+
+static int keel_plan_check(keel_plan_options_t *options, FILE *errors)
+{
+    static const double shares[] = {0.01, 0.02, 0.03, 0.04, 0.05, 0.0625, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25};
+
+    if (options->is_advice && (options->replicas > 0)) {
+        return keel_plan_missing("--advise and --replicas exclude each other", errors);
+    }
+    if (options->is_advice) {
+        options->mode = KEEL_PLAN_ADVICE;
+        return keel_plan_check_advice(options, errors);
+    }
+    options->parities += (options->parities == 0);
+    if (options->replicas > 0) {
+        options->mode = KEEL_PLAN_REPLICAS;
+        if (options->ranks == 0) {
+            return keel_plan_missing("--replicas needs --ranks", errors);
+        }
+        return (options->picture == NULL) ? 0 : keel_plan_missing("--replicas has no --picture", errors);
+    }
+    if (options->machine == NULL) {
+        return keel_plan_missing("--machine is missing (--help shows the options)", errors);
+    }
+    if ((options->samples > 0) && (options->ranks == 0)) {
+        return keel_plan_missing("--simulate needs --ranks", errors);
+    }
+    if ((options->group_size > 0) && (options->share_count > 0)) {
+        return keel_plan_missing("--parity and --group-size exclude each other", errors);
+    }
+    if ((options->group_size > 0) && (options->group_size <= options->parities)) {
+        return keel_plan_missing("a group has to be larger than its --parities", errors);
+    }
+    if ((options->group_size == 0) && (options->share_count == 0)) {
+        memcpy(options->shares, shares, sizeof shares);
+        options->has_usual_shares = 1;
+        options->share_count = sizeof shares / sizeof *shares;
+    }
+    return 0;
+}
+
+int keel_plan_options_read(int argc, char **argv, keel_plan_options_t *options, FILE *errors)
+{
+    int option, which = 0;
+
+    memset(options, 0, sizeof *options);
+    options->seed = 1;
+    options->limit_s = 300;
+    options->target = 1e-5;
+    opterr = 0;
+    optind = 1;
+    while ((option = getopt_long(argc, argv, ":", keel_plan_long, &which)) != -1) {
+        if ((option == '?') || (option == ':')) {
+            fprintf(errors,
+                    (option == '?') ? "keel_plan: unknown option '%s' (--help shows the options)\n"
+                                    : "keel_plan: option '%s' needs a value\n",
+                    argv[optind - 1]);
+            return -1;
+        }
+        if (keel_plan_option(option, keel_plan_long[which].name, optarg, options, errors)) {
+            return -1;
+        }
+        if (options->mode == KEEL_PLAN_HELP) {
+            return 0;
+        }
+    }
+    if (optind < argc) {
+        fprintf(errors, "keel_plan: unexpected argument '%s'\n", argv[optind]);
+        return -1;
+    }
+    return keel_plan_check(options, errors);
+}

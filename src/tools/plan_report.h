@@ -1,0 +1,37 @@
+/* How safe: what is computed for each level and share of parity, and its three forms. */
+#ifndef KEEL_TOOLS_PLAN_REPORT_H_
+#define KEEL_TOOLS_PLAN_REPORT_H_
+
+#include "plan_machine.h"
+#include "plan_options.h"
+#include "plan_simulate.h"
+
+typedef struct keel_plan_cell {
+    uint32_t aware; /* 0: no topology */
+    uint32_t group_size;
+    double share;
+    int is_possible; /* the heeded levels have elements enough */
+    double paper, exact;
+    double bound; /* for the ranks given; above 1: they cannot be placed so */
+    double paper_level[KEEL_PLAN_LEVELS_MAX], exact_level[KEEL_PLAN_LEVELS_MAX];
+    uint32_t worst; /* of the placement simulated: most members of a group on one element of the level */
+    keel_plan_estimate_t simulated, simulated_level[KEEL_PLAN_LEVELS_MAX];
+} keel_plan_cell_t;
+
+typedef struct keel_plan_report {
+    const keel_plan_machine_t *machine;
+    const keel_plan_options_t *options;
+    unsigned row_count, column_count; /* rows: shares; columns: levels */
+    keel_plan_cell_t cells[KEEL_PLAN_SHARES_MAX][KEEL_PLAN_LEVELS_MAX + 1];
+} keel_plan_report_t;
+
+/* 0, or -1 and the reason */
+int keel_plan_report_make(const keel_plan_machine_t *machine, const keel_plan_options_t *options,
+                          const keel_plan_progress_t *progress, keel_plan_report_t *report, keel_plan_error_t *error);
+void keel_plan_report_print(const keel_plan_report_t *report, FILE *stream);
+/* the name of a level by `aware` */
+const char *keel_plan_level_name(const keel_plan_machine_t *machine, uint32_t aware);
+/* draws the table as an SVG; 0, or -1 and the reason */
+int keel_plan_picture(const keel_plan_report_t *report, const char *path, keel_plan_error_t *error);
+
+#endif

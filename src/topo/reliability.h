@@ -1,0 +1,88 @@
+/*
+ * How likely a job is lost: the probability of a catastrophic failure, more than m members of one group dead at once
+ * [F 5.2, equations 7 to 9], generalised from m = 1 to any m. Pure computation.
+ *
+ * A machine has levels of elements that fail as a whole, the finest first, as in topo/domain.h; failures of different
+ * levels are independent and never counted together (the sum of equation 7). Groups are placed so that no element of the
+ * first `aware` levels holds more than m members of a group; of the coarser levels any single failure is taken to be
+ * catastrophic, the paper's worst case.
+ */
+#ifndef KEEL_TOPO_RELIABILITY_H_
+#define KEEL_TOPO_RELIABILITY_H_
+
+#include <keel/status.h>
+
+#include <stdint.h>
+
+/* how P_j(x), the probability that exactly x elements of a level fail at once on one day, is given */
+typedef enum {
+    KEEL_FAILURES_FIT,    /* scale * exp(-decay * x) [F 7.1] */
+    KEEL_FAILURES_TABLE,  /* for x = 1, 2, ...; 0 beyond */
+    KEEL_FAILURES_ELEMENT /* elements fail alone, each once in mtbf_s; at once means in one window_s */
+} keel_failures_kind_t;
+
+typedef struct keel_failures {
+    keel_failures_kind_t kind;
+    double scale, decay;
+    const double *table;
+    uint32_t table_len;
+    double mtbf_s, window_s;
+} keel_failures_t;
+
+typedef struct keel_hazard {
+    uint64_t count; /* H_j: elements of the level */
+    keel_failures_t failures;
+} keel_hazard_t;
+
+typedef enum {
+    KEEL_RELIABILITY_PAPER, /* equation 8 as printed: a union bound, here never above 1 */
+    KEEL_RELIABILITY_EXACT, /* the layout that equation 8 describes, counted without its overlaps */
+    KEEL_RELIABILITY_BOUND  /* no placement that heeds the levels is worse: a union bound over all groups */
+} keel_reliability_method_t;
+
+typedef struct keel_reliability_params {
+    const keel_hazard_t *levels; /* the finest first */
+    uint32_t level_count;
+    uint32_t aware;      /* n: the first n levels are heeded by the placement; 0: no topology */
+    uint64_t group_size; /* |G|, parity included */
+    uint64_t parities;   /* m */
+    /* for KEEL_RELIABILITY_BOUND: how many groups there are, and the most ranks on one element of each heeded level */
+    uint64_t groups;
+    const uint64_t *most_ranks;
+    keel_reliability_method_t method;
+} keel_reliability_params_t;
+
+/* P_j(x) per day. For KEEL_FAILURES_ELEMENT the expected number of such windows a day, which can exceed 1. */
+double keel_failures_probability(const keel_hazard_t *level, uint64_t x);
+/* the sum of P_j(x) for x >= from */
+double keel_failures_tail(const keel_hazard_t *level, uint64_t from);
+
+/*
+ * On how many elements of a level of @a count a group's members are (all spread as evenly as the count allows), and how
+ * many of these have to fail before more than m members are dead.
+ * @return KEEL_ERR_GROUPS when some element has to hold more than m members, KEEL_ERR_INVALID_PARAM unless 0 < m < k.
+ */
+keel_status_t keel_reliability_spread(uint64_t count, uint64_t group_size, uint64_t parities, uint64_t *elements_p,
+                                      uint64_t *deaths_p);
+
+/*
+ * Equation 8: at most how likely x failures among count elements are `deaths` or more in one of `classes` classes of
+ * `elements` elements each, which may overlap. The paper has ceil(count / elements) classes.
+ */
+double keel_reliability_bound(uint64_t count, uint64_t classes, uint64_t elements, uint64_t deaths, uint64_t x);
+uint64_t keel_reliability_classes(uint64_t count, uint64_t elements);
+/*
+ * The same without the union bound: count elements in floor(count / elements) classes of sizes as even as possible, any
+ * `deaths` of one class catastrophic. @a conditional: for x = 0 .. x_max.
+ */
+void keel_reliability_exact(uint64_t count, uint64_t elements, uint64_t deaths, uint64_t x_max, double *conditional);
+
+/*
+ * Equation 9. @a by_level (may be NULL) gets what each level adds.
+ * @return KEEL_ERR_GROUPS when a heeded level has too few elements for the group, KEEL_ERR_INVALID_PARAM,
+ *         KEEL_ERR_NO_MEMORY.
+ */
+keel_status_t keel_reliability_catastrophe(const keel_reliability_params_t *params, double *by_level,
+                                           double *probability_p);
+
+#endif

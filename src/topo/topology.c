@@ -1,0 +1,329 @@
+/* Joins the sources of the hierarchy, each by its levels. */
+#include "topo/topology.h"
+
+#include "topo/slurm.h"
+#include "topo/topofile.h"
+
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define KEEL_TOPOLOGY_LEVELS_MAX (3 * KEEL_TREE_LEVELS_MAX) /* two files, and what is at and below the node */
+
+static void __attribute__((format(printf, 2, 3)))
+keel_topology_say(const keel_topology_params_t *params, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    if (params->say != NULL) {
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        params->say(params->arg, text);
+    }
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------ */
+
+/* the first statement begins with one of Slurm's keys and has an equals sign */
+static int keel_topology_is_slurm(const keel_topology_file_t *file)
+{
+    static const char *const keys[] = {"SwitchName=", "BlockName=", "BlockSizes=", NULL};
+    const char *at = file->text, *end = at + file->length;
+    unsigned i;
+
+    while ((at < end) && (strchr(" \t\r\n#", *at) != NULL) && (*at != '\0')) {
+        if (*at == '#') {
+            const char *next = memchr(at, '\n', (size_t)(end - at));
+
+            at = (next == NULL) ? end - 1 : next;
+        }
+        at++;
+    }
+    for (i = 0; keys[i] != NULL; i++) {
+        if (((size_t)(end - at) >= strlen(keys[i])) && (strncasecmp(at, keys[i], strlen(keys[i])) == 0)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* the levels of one file, over hosts */
+static keel_status_t keel_topology_read(const keel_topology_params_t *params, const keel_topology_file_t *file,
+                                        int is_slurm, const keel_hosts_t *hosts, keel_domains_t *domains_p,
+                                        keel_tree_error_t *error)
+{
+    keel_tree_t tree;
+    keel_tree_error_t inner;
+    keel_status_t status;
+    uint32_t unplaced = 0;
+
+    status = is_slurm ? keel_slurm_parse(file->text, file->length, &tree, &inner)
+                      : keel_topofile_parse(file->text, file->length, &tree, &inner);
+    if (status == KEEL_OK) {
+        status = keel_tree_resolve(&tree, hosts, domains_p, &unplaced, &inner);
+        keel_tree_release(&tree);
+    }
+    if ((status == KEEL_ERR_INVALID_PARAM) && (inner.line > 0)) {
+        keel_tree_refuse(error, inner.line, "%.70s:%u: %.110s", file->path, inner.line, inner.text);
+    } else if (status == KEEL_ERR_INVALID_PARAM) {
+        keel_tree_refuse(error, 0, "%.70s: %.120s", file->path, inner.text);
+    }
+    if ((status == KEEL_OK) && (unplaced > 0)) {
+        keel_topology_say(params, "%s: %u of %u hosts are not in it: they count as one element of each of its levels",
+                          file->path, unplaced, hosts->count);
+    }
+    return status;
+}
+
+/* ---- joining ----------------------------------------------------------------------------------------------------- */
+
+/* every element of @a lower lies in one of @a upper? -1: no memory */
+static int keel_topology_is_finer(uint32_t ranks, const keel_domain_level_t *lower, const keel_domain_level_t *upper)
+{
+    keel_domain_level_t pair[2] = {*lower, *upper};
+    const keel_domains_t domains = {.ranks = ranks, .level_count = 2, .levels = pair};
+    const keel_status_t status = keel_domains_check(&domains);
+
+    return (status == KEEL_ERR_NO_MEMORY) ? -1 : (status == KEEL_OK);
+}
+
+/*
+ * Where @a level fits: all levels before are finer than it, and it is finer than all from there on. Between levels of the
+ * same partition: the last such place, or with @a is_inside the first. UINT32_MAX: nowhere.
+ */
+static keel_status_t keel_topology_find_place(const keel_domains_t *domains, const keel_domain_level_t *level,
+                                              int is_inside, uint32_t *place_p)
+{
+    uint32_t l, last = 0, first = domains->level_count;
+    int is_finer;
+
+    for (l = 0; l < domains->level_count; l++) {
+        is_finer = keel_topology_is_finer(domains->ranks, &domains->levels[l], level);
+        if (is_finer < 0) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        last += (is_finer && (last == l));
+    }
+    for (l = domains->level_count; l > 0; l--) {
+        is_finer = keel_topology_is_finer(domains->ranks, level, &domains->levels[l - 1]);
+        if (is_finer < 0) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        first -= (is_finer && (first == l));
+    }
+    *place_p = (first > last) ? UINT32_MAX : (is_inside ? first : last);
+    return KEEL_OK;
+}
+
+static int keel_topology_has_name(const keel_domains_t *domains, const char *name)
+{
+    uint32_t l;
+
+    for (l = 0; l < domains->level_count; l++) {
+        if (strcmp(domains->levels[l].name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* moves the levels of @a from that fit into @a into, which has room for them */
+static keel_status_t keel_topology_join(const keel_topology_params_t *params, const char *source, int is_inside,
+                                        keel_domains_t *into, keel_domains_t *from)
+{
+    keel_status_t status;
+    uint32_t l, place;
+
+    for (l = 0; l < from->level_count; l++) {
+        keel_domain_level_t *level = &from->levels[l];
+
+        if (keel_topology_has_name(into, level->name)) {
+            keel_topology_say(params, "%s: its level %s is left out: a source of higher precedence has that name",
+                              source, level->name);
+            continue;
+        }
+        status = keel_topology_find_place(into, level, is_inside, &place);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        if ((place == UINT32_MAX) || (into->level_count == KEEL_TOPOLOGY_LEVELS_MAX)) {
+            keel_topology_say(params, "%s: its level %s is left out: it is not nested with what is known", source,
+                              level->name);
+            continue;
+        }
+        memmove(&into->levels[place + 1], &into->levels[place], (into->level_count - place) * sizeof(*into->levels));
+        into->levels[place] = *level;
+        into->level_count++;
+        *level = (keel_domain_level_t){0};
+    }
+    return KEEL_OK;
+}
+
+/* levels over hosts become levels over ranks: numbers of elements stay, since hosts are in the order of first ranks */
+static keel_status_t keel_topology_spread(const keel_hosts_t *hosts, keel_domains_t *domains)
+{
+    uint32_t l, r;
+
+    for (l = 0; l < domains->level_count; l++) {
+        uint32_t *of_rank = keel_alloc(hosts->ranks * sizeof(*of_rank), "element of rank");
+
+        if (of_rank == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        for (r = 0; r < hosts->ranks; r++) {
+            of_rank[r] = domains->levels[l].of_rank[hosts->of_rank[r]];
+        }
+        keel_free(domains->levels[l].of_rank);
+        domains->levels[l].of_rank = of_rank;
+    }
+    domains->ranks = hosts->ranks;
+    return KEEL_OK;
+}
+
+/* ---- the sources, in their order ---------------------------------------------------------------------------------- */
+
+static keel_status_t keel_topology_add_file(const keel_topology_params_t *params, const keel_topology_file_t *file,
+                                            int is_slurm, const keel_hosts_t *hosts, keel_domains_t *into,
+                                            keel_tree_error_t *error)
+{
+    keel_domains_t from = {0};
+    keel_status_t status;
+
+    if (file->path == NULL) {
+        return KEEL_OK;
+    }
+    status = keel_topology_read(params, file, is_slurm, hosts, &from, error);
+    if (status == KEEL_OK) {
+        status = keel_topology_spread(hosts, &from);
+    }
+    if (status == KEEL_OK) {
+        status = keel_topology_join(params, file->path, 0, into, &from);
+    }
+    keel_domains_release(&from);
+    return status;
+}
+
+/* the level "node", with the hosts' names */
+static keel_status_t keel_topology_add_nodes(const keel_hosts_t *hosts, keel_domains_t *into)
+{
+    keel_domains_t nodes;
+    keel_status_t status;
+    uint32_t h;
+
+    status = keel_domains_of_nodes(hosts->ranks, hosts->of_rank, &nodes);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    into->levels[into->level_count++] = nodes.levels[0];
+    keel_free(nodes.levels);
+    into->levels[0].element_name = keel_alloc(hosts->count * sizeof(char *), "names of nodes");
+    if (into->levels[0].element_name == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (h = 0; h < hosts->count; h++) {
+        const size_t bytes = strlen(hosts->name[h]) + 1;
+
+        into->levels[0].element_name[h] = keel_alloc(bytes, "name of a node");
+        if (into->levels[0].element_name[h] == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        memcpy(into->levels[0].element_name[h], hosts->name[h], bytes);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t keel_topology_add_inside(const keel_topology_params_t *params, keel_domains_t *into)
+{
+    keel_domains_t copy = {0};
+    keel_status_t status;
+
+    if (params->inside == NULL) {
+        return KEEL_OK;
+    }
+    status = keel_domains_copy(params->inside, &copy);
+    if (status == KEEL_OK) {
+        status = keel_topology_join(params, "the machine", 1, into, &copy);
+        keel_domains_release(&copy);
+    }
+    return status;
+}
+
+keel_status_t keel_topology_make(const keel_topology_params_t *params, keel_domains_t *domains_p,
+                                 keel_tree_error_t *error)
+{
+    keel_domains_t domains = {.ranks = params->ranks};
+    const int is_slurm = (params->user.path != NULL) && keel_topology_is_slurm(&params->user);
+    keel_hosts_t hosts;
+    keel_status_t status;
+
+    memset(error, 0, sizeof(*error));
+    status = keel_hosts_make(params->ranks, params->host, &hosts);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    domains.levels = keel_alloc(KEEL_TOPOLOGY_LEVELS_MAX * sizeof(*domains.levels), "failure domains");
+    status = (domains.levels == NULL) ? KEEL_ERR_NO_MEMORY : keel_topology_add_nodes(&hosts, &domains);
+    if (status == KEEL_OK) {
+        status = keel_topology_add_file(params, &params->user, is_slurm, &hosts, &domains, error);
+    }
+    if (status == KEEL_OK) {
+        status = keel_topology_add_file(params, &params->slurm, 1, &hosts, &domains, error);
+    }
+    if (status == KEEL_OK) {
+        status = keel_topology_add_inside(params, &domains);
+    }
+    keel_hosts_release(&hosts);
+    if (status != KEEL_OK) {
+        keel_domains_release(&domains);
+        return status;
+    }
+    *domains_p = domains;
+    return KEEL_OK;
+}
+
+keel_status_t keel_topology_place_dedicated(const keel_domains_t *domains, const char *level, uint32_t programs,
+                                            uint32_t group_size, uint32_t parities, keel_groups_t *groups_p, char *note,
+                                            size_t note_size)
+{
+    const uint32_t checksums = domains->ranks - programs;
+    uint32_t *ranks = keel_alloc(programs * sizeof(*ranks), "ranks of the program");
+    keel_domains_t domains_of_programs;
+    keel_groups_t groups;
+    keel_status_t status;
+
+    snprintf(note, note_size, "out of memory");
+    if (ranks == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t r = 0; r < programs; r++) {
+        ranks[r] = r;
+    }
+    status = keel_domains_select(domains, programs, ranks, &domains_of_programs);
+    keel_free(ranks);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_topology_place(&domains_of_programs, level, group_size, 1, &groups, note, note_size);
+    keel_domains_release(&domains_of_programs);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (checksums != groups.count * parities) {
+        snprintf(note, note_size, "%u ranks do not make as many groups as KEEL_CHECKSUM_RANKS of %u is for", programs,
+                 checksums);
+        status = KEEL_ERR_GROUPS;
+    } else {
+        status = keel_groups_add_checksums(&groups, programs, parities);
+    }
+    if (status != KEEL_OK) {
+        keel_groups_release(&groups);
+        return status;
+    }
+    *groups_p = groups;
+    return KEEL_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * The hierarchy of a job out of several sources. First in precedence stands the user's file, then Slurm's
+ * topology.conf, then the launcher's host names, which give the level "node", then what is inside a host. A level
+ * enters when it is nested with those that are there already and has none of their names: what a source of lower
+ * precedence says against one of higher precedence is left out, and told.
+ */
+#ifndef KEEL_TOPO_TOPOLOGY_H_
+#define KEEL_TOPO_TOPOLOGY_H_
+
+#include "topo/group.h"
+#include "topo/tree.h"
+
+#define KEEL_TOPOLOGY_NOTE_MAX 512
+
+typedef struct keel_topology_file {
+    const char *path; /* for messages; NULL: there is none */
+    const char *text;
+    size_t length;
+} keel_topology_file_t;
+
+typedef struct keel_topology_params {
+    uint32_t ranks;
+    const char *const *host;                  /* name of each rank's host */
+    keel_topology_file_t user;                /* Keel's format, or Slurm's when its first statement is one of Slurm's */
+    keel_topology_file_t slurm;               /* topology.conf */
+    const keel_domains_t *inside;             /* levels below the node, over ranks, the coarser first; NULL: none */
+    void (*say)(void *arg, const char *text); /* what was left out or counted together; NULL: nobody listens */
+    void *arg;
+} keel_topology_params_t;
+
+/* @param error  on KEEL_ERR_INVALID_PARAM: what is wrong, with path and line in its text */
+keel_status_t keel_topology_make(const keel_topology_params_t *params, keel_domains_t *domains_p,
+                                 keel_tree_error_t *error);
+
+/*
+ * KEEL_TOPO_LEVEL carried out: "auto" spreads groups at all levels, "none" makes groups of consecutive ranks wherever
+ * they run, and a level's name spreads them up to it or refuses.
+ * @param note  what was reached, or why it was refused and what is possible; at most @a note_size bytes.
+ * @return as keel_groups_place(); KEEL_ERR_GROUPS too when a named level cannot be kept; KEEL_ERR_INVALID_PARAM when
+ *         there is no such level.
+ */
+keel_status_t keel_topology_place(const keel_domains_t *domains, const char *level, uint32_t group_size,
+                                  uint32_t parities, keel_groups_t *groups_p, char *note, size_t note_size);
+
+/*
+ * The same with parity on ranks of its own: the first @a programs ranks form groups of at most @a group_size, no two of a group
+ * on one element, and the ranks behind them are the groups' checksum members, @a parities each.
+ * @return KEEL_ERR_GROUPS too when there are not as many groups as these ranks are for; the note says so.
+ */
+keel_status_t keel_topology_place_dedicated(const keel_domains_t *domains, const char *level, uint32_t programs,
+                                            uint32_t group_size, uint32_t parities, keel_groups_t *groups_p, char *note,
+                                            size_t note_size);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * The ops table of what moves bytes. Implementations: transports/ucp, transports/sim.
+ *
+ * A transport reaches a peer over up to two lanes:
+ *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
+ *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence);
+ *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
+ *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
+ *
+ * Threads. All calls come from the thread inside Keel but reply(), which is called only from within the
+ * on_request and on_idle handlers. on_request and on_idle may run on a service thread; everything else runs inside
+ * progress(). No handler blocks.
+ *
+ * Incarnations. A peer is connected once per incarnation. After disconnect() nothing of it is applied here by
+ * one-sided means; late messages may still arrive and are refused by their header, which the layer above checks.
+ */
+#ifndef KEEL_TRANSPORT_H_
+#define KEEL_TRANSPORT_H_
+
+#include <keel/def.h>
+#include <keel/keel.h>
+
+typedef struct keel_transport keel_transport_t; /* embedded at the start of an implementation's object */
+typedef struct keel_transport_mem keel_transport_mem_t;
+typedef struct keel_transport_key keel_transport_key_t;
+
+enum keel_lane_caps {
+    KEEL_LANE_PTR = KEEL_BIT(0), /* key_ptr() gives loads and stores on the peer's memory */
+    KEEL_LANE_RMA = KEEL_BIT(1), /* put, get, atomic, fence, flush on the peer's memory */
+    KEEL_LANE_SERVED = KEEL_BIT(2)
+};
+
+#define KEEL_TRANSPORT_HEADER_MAX 128 /* bytes of a message's header */
+
+typedef void (*keel_transport_done_cb_t)(void *arg, keel_status_t status);
+
+typedef struct keel_transport_params {
+    uint32_t rank, size;
+    const uint32_t *node;   /* node of each rank; ranks of one node may use direct */
+    const char *lanes;      /* "auto", "direct", "served" */
+    const char *tls_served; /* UCX_TLS of the network context; NULL: default */
+    unsigned spin_us;       /* how long the service thread spins before it sleeps */
+    void *driver_arg;       /* the simulator's world */
+    /* a request arrived (service side) */
+    void (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+    /* the service side ran dry after requests: time to acknowledge */
+    void (*on_idle)(void *arg);
+    /* a reply arrived (inside progress) */
+    void (*on_reply)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+    /* the lane to a peer broke: a suspicion, not a death */
+    void (*on_suspect)(void *arg, uint32_t peer);
+    void *arg;
+} keel_transport_params_t;
+
+typedef struct keel_transport_ops {
+    const char *name;
+    const char *describe; /* one line for keel_info -d */
+
+    keel_status_t (*open)(const keel_transport_params_t *params, keel_transport_t **transport_p);
+    void (*close)(keel_transport_t *transport);
+
+    /* what a peer needs to connect; owned by the transport */
+    keel_status_t (*address)(keel_transport_t *transport, const void **address_p, size_t *length_p);
+    /* to an incarnation of @a peer; @a lanes_p gets keel_lane_caps. Does not wait for the peer. */
+    keel_status_t (*connect)(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
+                             unsigned *lanes_p);
+    /* forgets a dead incarnation: its keys are invalid, operations under way towards it complete with
+     * KEEL_ERR_UNREACHABLE before the call returns, buffers handed to send() are no longer read */
+    void (*disconnect)(keel_transport_t *transport, uint32_t peer);
+
+    /* zeroed memory others can reach on the direct lane, at @a address when that is not NULL */
+    keel_status_t (*mem_alloc)(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
+                               void **base_p);
+    void (*mem_free)(keel_transport_t *transport, keel_transport_mem_t *mem);
+    /* the blob that lets a peer open the memory; at most @a *length_p bytes, set to what was written */
+    keel_status_t (*mem_pack)(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p);
+
+    /* @a remote_base: the memory's base at the peer. For peers with a direct lane only. */
+    keel_status_t (*key_open)(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
+                              uint64_t remote_base, keel_transport_key_t **key_p);
+    void (*key_close)(keel_transport_t *transport, keel_transport_key_t *key);
+    void *(*key_ptr)(keel_transport_key_t *key); /* the base of the peer's memory here, or NULL (KEEL_LANE_RMA) */
+
+    /* KEEL_LANE_RMA; return KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error. A put's
+     * completion says the buffer is free, not that the data arrived; buffers stay untouched until then. */
+    keel_status_t (*put)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
+                         size_t length, keel_transport_done_cb_t cb, void *arg);
+    keel_status_t (*get)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
+                         size_t length, keel_transport_done_cb_t cb, void *arg);
+    /* old value to @a result (may be NULL), @a size 4 or 8 */
+    keel_status_t (*atomic)(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op,
+                            uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
+                            keel_transport_done_cb_t cb, void *arg);
+    /* puts and atomics issued before take effect before those issued after, per peer */
+    void (*fence)(keel_transport_t *transport);
+    /* completes when all issued before towards @a peer has taken effect there */
+    keel_status_t (*flush)(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);
+
+    /* a request to the peer's service side. The header is copied; @a data is read until the peer acknowledged it
+     * by a reply, or disconnect(). Queues, never blocks, at most max_data bytes. */
+    keel_status_t (*send)(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
+                          const void *data, size_t data_len);
+    /* from on_request or on_idle: a message to the peer's on_reply; header and data are copied */
+    keel_status_t (*reply)(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
+                           const void *data, size_t data_len);
+    size_t max_data; /* of one send or reply, bytes */
+
+    unsigned (*progress)(keel_transport_t *transport); /* number of events handled */
+    /* gives the core away until something may have happened, at most @a timeout_us; a rank's arrival on the
+     * direct lane wakes nobody, so callers keep timeout_us small there */
+    void (*wait)(keel_transport_t *transport, unsigned timeout_us);
+} keel_transport_ops_t;
+
+struct keel_transport {
+    const keel_transport_ops_t *ops;
+};
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * Messages of every type in any order, between deaths, replacements and checkpoints: what arrives over the served lane and
+ * what control messages do. An input is a byte that says who the process is, then steps.
+ */
+#include "fuzz_scene.h"
+
+#include "fuzz_input.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* a step that fits its data; 0 at the end */
+static int step_message(fuzz_scene_t *scene, const uint8_t **at, const uint8_t *end)
+{
+    fuzz_message_t message;
+
+    if ((size_t)(end - *at) < sizeof(message)) {
+        return 0;
+    }
+    memcpy(&message, *at, sizeof(message));
+    *at += sizeof(message);
+    if (message.length > end - *at) {
+        message.length = (uint16_t)(end - *at);
+    }
+    if (message.length > FUZZ_DATA_MAX) {
+        return 0;
+    }
+    fuzz_scene_deliver(scene, &message, *at);
+    *at += message.length;
+    return 1;
+}
+
+static int step_raw(fuzz_scene_t *scene, int is_reply, const uint8_t **at, const uint8_t *end)
+{
+    size_t length;
+
+    if (*at == end) {
+        return 0;
+    }
+    length = *(*at)++;
+    length = length < (size_t)(end - *at) ? length : (size_t)(end - *at);
+    fuzz_scene_deliver_raw(scene, is_reply, *at, length);
+    *at += length;
+    return 1;
+}
+
+static void step_checkpoint(fuzz_scene_t *scene)
+{
+    const keel_image_meta_t meta = {.generation = scene->rec.phase + 1, .rank = scene->lane.rank};
+    const keel_part_t part = {.kind = KEEL_PART_WINDOW, .base = scene->window, .length = FUZZ_BYTES};
+
+    if (scene->rec.state == KEEL_RANK_FRONT && !scene->rec.is_frozen) {
+        keel_position_leave(&scene->rec, scene->rec.phase + 1);
+        (void)keel_ckpt_take(&scene->ckpt, &meta, &part, 1);
+    }
+}
+
+static void step_put(fuzz_scene_t *scene, uint32_t rank)
+{
+    keel_record_t *record;
+
+    if (rank == scene->lane.rank || scene->rec.state != KEEL_RANK_FRONT) {
+        return;
+    }
+    record = keel_put_log_reserve(&scene->puts, rank, 8);
+    if (record != NULL) {
+        keel_put_log_head(&scene->puts, record, keel_where(0, KEEL_RECORD_PUT, FUZZ_WINDOW), 8);
+        memset(record + 1, 0x11, 8);
+    }
+}
+
+static int step(fuzz_scene_t *scene, const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t what = *(*at)++;
+    const uint32_t rank = (what >> 4) % FUZZ_RANKS;
+
+    switch (what & 0xf) {
+    case FUZZ_STEP_RAW_REQUEST:
+        return step_raw(scene, 0, at, end);
+    case FUZZ_STEP_RAW_REPLY:
+        return step_raw(scene, 1, at, end);
+    case FUZZ_STEP_DEATH:
+        fuzz_scene_event(scene, KEEL_EVENT_DEATH, rank, scene->incarnation[rank]);
+        break;
+    case FUZZ_STEP_JOIN:
+        fuzz_scene_event(scene, KEEL_EVENT_JOIN, rank, scene->incarnation[rank] + 1);
+        break;
+    case FUZZ_STEP_EXIT:
+        fuzz_scene_event(scene, KEEL_EVENT_EXIT, rank, scene->incarnation[rank]);
+        break;
+    case FUZZ_STEP_CHECKPOINT:
+        step_checkpoint(scene);
+        break;
+    case FUZZ_STEP_PUT:
+        step_put(scene, rank);
+        break;
+    case FUZZ_STEP_GSYNC:
+        if (keel_position_may_leave(&scene->rec, scene->rec.phase + 1)) {
+            keel_position_leave(&scene->rec, scene->rec.phase + 1);
+        }
+        break;
+    case FUZZ_STEP_PROGRESS:
+        keel_recovery_progress(&scene->rec);
+        break;
+    default:
+        return step_message(scene, at, end);
+    }
+    return 1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *at = data + 1, *end = data + size;
+    static fuzz_scene_t scene;
+
+    if (size < 2) {
+        return 0;
+    }
+    fuzz_scene_begin(&scene, data[0] % FUZZ_RANKS, (data[0] >> 2) & 1);
+    while (at < end && step(&scene, &at, end)) {
+    }
+    keel_recovery_progress(&scene.rec);
+    fuzz_scene_end(&scene);
+    return 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * A random program of critical sections, and its judge. Each rank's window has a version, a chain of hashes and cells;
+ * every section that writes there moves the version on by one, adds itself to the chain, and notes in a journal outside of the
+ * processes what it saw. So the journal of the last execution of every step has to tell one history of each window that
+ * lacks no version and doubles none, whose chain and cells are those of the memory at the end.
+ */
+#ifndef KEEL_TEST_LOCKS_H_
+#define KEEL_TEST_LOCKS_H_
+
+#include "play.h"
+
+#define LOCKS_CELLS     6
+#define LOCKS_STEPS_MAX 40
+#define LOCKS_RANKS_MAX 32
+#define LOCKS_SEEN_MAX  4
+
+typedef struct locks_options {
+    uint64_t seed;
+    uint32_t ranks, steps;
+    int has_atomics;
+    unsigned checkpoints; /* of 1024: steps that end with one */
+} locks_options_t;
+
+typedef struct locks_memory {
+    uint64_t version, chain, total;
+    uint64_t cell[LOCKS_CELLS];
+} locks_memory_t;
+
+/* what one section saw of one window, and did to it */
+typedef struct locks_seen {
+    uint8_t is_used, is_write;
+    uint8_t cell;
+    uint32_t target;
+    uint64_t version, chain;
+    uint64_t value; /* of the cell: read, or written */
+    uint64_t added; /* to the total */
+} locks_seen_t;
+
+typedef struct locks_journal {
+    locks_options_t options;
+    locks_seen_t seen[LOCKS_RANKS_MAX][LOCKS_STEPS_MAX][LOCKS_SEEN_MAX];
+    locks_memory_t end[LOCKS_RANKS_MAX];
+} locks_journal_t;
+
+/* as play_program(), with host->locks */
+keel_status_t locks_program(play_host_t *host);
+/* NULL, or what is wrong: when all ranks have ended well */
+const char *locks_judge(const locks_journal_t *journal, char *text, size_t size);
+
+#endif

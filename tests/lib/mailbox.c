@@ -1,0 +1,253 @@
+/*
+ * Programs that wait inside phases. A step is one phase; in some of them tokens wander over the ranks (relay.h), in the others,
+ * round by round a rank puts a message to the one after it in an order
+ * drawn for the step and waits for the one from before it, or half of the ranks do nothing in it. A mailbox is written again
+ * in each round; that it was read is known because its reader has sent the next message round the ring.
+ */
+#include "mailbox.h"
+
+#include "relay.h"
+#include "sim/random.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRY(_call)                       \
+    do {                                 \
+        keel_status_t _status = (_call); \
+        if (_status != KEEL_OK) {        \
+            return _status;              \
+        }                                \
+    } while (0)
+
+enum { ID_STATE = 1, LIVES_MAX = 64, WORDS = 5 };
+
+typedef struct mailbox {
+    uint64_t words[WORDS];
+    uint64_t flag; /* step << 8 | round, + 1 */
+} mailbox_t;
+
+typedef struct waits_window {
+    mailbox_t box;
+    relay_area_t relay;
+} waits_window_t;
+
+typedef struct waits_state {
+    uint64_t step, hash, relay_hash;
+} waits_state_t;
+
+typedef struct waits_run {
+    play_host_t *host;
+    const waits_options_t *options;
+    keel_context_h ctx;
+    keel_win_h win;
+    mailbox_t *box;
+    waits_state_t state;
+    relay_t relay;
+    uint32_t ring[256], members, place; /* of this step */
+    unsigned rounds;
+} waits_run_t;
+
+static void run_point(waits_run_t *run, const char *what, uint32_t rank)
+{
+    char text[96];
+
+    if (run->host->point != NULL) {
+        run->host->point(run->host);
+    }
+    if (run->host->note != NULL) {
+        snprintf(text, sizeof(text), "step %u: %s %u", (unsigned)run->state.step, what, rank);
+        run->host->note(run->host, text);
+    }
+}
+
+static uint64_t word_of(const waits_run_t *run, uint32_t sender, unsigned round, unsigned word)
+{
+    return keel_random_mix(run->options->seed ^ (run->state.step << 32) ^ ((uint64_t)sender << 16) ^ (round << 8) ^
+                           word);
+}
+
+/* who takes part in the step, in which order: the same for all ranks */
+static void run_draw(waits_run_t *run)
+{
+    keel_random_t random = {keel_random_mix(run->options->seed ^ (run->state.step * 977 + 5))};
+    const unsigned share = keel_random_chance(&random, 300) ? 512 : 1024;
+
+    run->members = 0;
+    run->place = UINT32_MAX;
+    for (uint32_t r = 0; r < run->options->ranks; r++) {
+        if (keel_random_chance(&random, share)) {
+            run->ring[run->members++] = r;
+        }
+    }
+    for (uint32_t i = run->members; i > 1; i--) {
+        const uint32_t k = keel_random_below(&random, i), swap = run->ring[i - 1];
+
+        run->ring[i - 1] = run->ring[k];
+        run->ring[k] = swap;
+    }
+    run->rounds = keel_random_chance(&random, 300) ? 0 : 1 + keel_random_below(&random, 3);
+    for (uint32_t i = 0; i < run->members; i++) {
+        run->place = (run->ring[i] == run->host->rank) ? i : run->place;
+    }
+}
+
+static keel_status_t run_send(waits_run_t *run, uint32_t to, unsigned round)
+{
+    const uint64_t flag = (run->state.step << 8 | round) + 1;
+    uint64_t words[WORDS];
+
+    for (unsigned i = 0; i < WORDS; i++) {
+        words[i] = word_of(run, run->host->rank, round, i);
+    }
+    run_point(run, "put to", to);
+    TRY(keel_put(run->win, to, 0, words, sizeof(words)));
+    run_point(run, "fence, then flag to", to);
+    TRY((round & 1) ? keel_fence(run->ctx) : keel_flush(run->ctx, to));
+    TRY(keel_put(run->win, to, offsetof(mailbox_t, flag), &flag, sizeof(flag)));
+    run_point(run, "flush", to);
+    return keel_flush(run->ctx, to);
+}
+
+static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round)
+{
+    const uint64_t flag = (run->state.step << 8 | round) + 1;
+    char text[128];
+
+    run_point(run, "wait for", from);
+    TRY(keel_wait_until(run->win, offsetof(mailbox_t, flag), sizeof(flag),
+                        (round & 1) ? KEEL_COMPARE_EQ : KEEL_COMPARE_GE, flag));
+    for (unsigned i = 0; i < WORDS; i++) {
+        if (run->box->words[i] != word_of(run, from, round, i)) {
+            snprintf(text, sizeof(text), "rank %u.%u step %u: word %u of round %u is not what rank %u sent",
+                     run->host->rank, run->host->incarnation, (unsigned)run->state.step, i, round, from);
+            run->host->flaw(run->host, text);
+            return KEEL_ERR_CORRUPT;
+        }
+        run->state.hash = keel_random_mix(run->state.hash ^ run->box->words[i]);
+    }
+    return KEEL_OK;
+}
+
+/* the first of the ring begins each round and ends it, so a message comes only to whom the one before was read by */
+static keel_status_t run_step(waits_run_t *run)
+{
+    if (relay_is_step(&run->relay, run->state.step)) {
+        run->relay.hash = run->state.relay_hash;
+        TRY(relay_step(&run->relay, run->state.step));
+        run->state.relay_hash = run->relay.hash;
+        return KEEL_OK;
+    }
+    run_draw(run);
+    if (run->members < 2 || run->place == UINT32_MAX) {
+        run->host->compute(run->host, 500);
+        return KEEL_OK;
+    }
+    const uint32_t next = run->ring[(run->place + 1) % run->members];
+    const uint32_t before = run->ring[(run->place + run->members - 1) % run->members];
+
+    for (unsigned round = 0; round < run->rounds; round++) {
+        if (run->place == 0) {
+            TRY(run_send(run, next, round));
+            TRY(run_receive(run, before, round));
+        } else {
+            TRY(run_receive(run, before, round));
+            TRY(run_send(run, next, round));
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t run_steps(waits_run_t *run)
+{
+    while (run->state.step < run->options->steps) {
+        keel_random_t random = {keel_random_mix(run->options->seed ^ (run->state.step << 8) ^ 0x636b7074)};
+
+        run->host->at(run->host, (uint32_t)run->state.step);
+        if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
+            return keel_rollback(run->ctx);
+        }
+        TRY(run_step(run));
+        run->state.step++;
+        run_point(run, "synchronises, being", run->host->rank);
+        if (keel_random_chance(&random, run->options->checkpoints)) {
+            TRY(keel_checkpoint(run->ctx));
+        } else {
+            TRY(keel_gsync(run->ctx, KEEL_GSYNC_SAFE));
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t run_finish(waits_run_t *run)
+{
+    keel_stats_t stats;
+
+    TRY(relay_check(&run->relay, run->options->steps));
+    if (keel_stats(run->ctx, &stats) == KEEL_OK) {
+        run->host->stats(run->host, &stats);
+    }
+    run->host->at(run->host, run->options->steps);
+    TRY(keel_finalize(run->ctx));
+    run->host->ctx = NULL;
+    return KEEL_OK;
+}
+
+static keel_status_t run_all(waits_run_t *run)
+{
+    keel_status_t status = keel_win_alloc(run->ctx, sizeof(waits_window_t), NULL, &run->win);
+
+    if (status == KEEL_OK) {
+        waits_window_t *window = keel_win_base(run->win);
+
+        run->box = &window->box;
+        run->relay = (relay_t){.host = run->host,
+                               .seed = run->options->seed,
+                               .ranks = run->options->ranks,
+                               .win = run->win,
+                               .offset = offsetof(waits_window_t, relay),
+                               .area = &window->relay};
+        status = keel_protect(run->ctx, ID_STATE, &run->state, sizeof(run->state));
+    }
+    for (unsigned lives = 0; status == KEEL_OK && lives < LIVES_MAX; lives++) {
+        if (keel_restarted(run->ctx)) {
+            status = keel_restore(run->ctx);
+        }
+        if (status == KEEL_OK) {
+            status = run_steps(run);
+        }
+        if (status == KEEL_OK) {
+            status = run_finish(run);
+            if (status == KEEL_OK) {
+                return KEEL_OK;
+            }
+        }
+        status = (status == KEEL_ERR_ROLLED_BACK) ? KEEL_OK : status;
+    }
+    return status;
+}
+
+keel_status_t waits_program(play_host_t *host)
+{
+    waits_run_t run = {.host = host, .options = host->waits};
+    keel_status_t status = keel_init(host->params, &run.ctx);
+    char text[96];
+
+    if (status == KEEL_OK) {
+        host->incarnation = keel_incarnation(run.ctx);
+        host->ctx = run.ctx;
+        host->at(host, PLAY_MET);
+        status = run_all(&run);
+    }
+    if (status == KEEL_ERR_STATE && run.ctx == NULL && host->incarnation > 0) {
+        return status; /* its predecessor had arrived at the last gsync: the others are done */
+    }
+    if (status != KEEL_OK && status != KEEL_ERR_CATASTROPHIC &&
+        !(status == KEEL_ERR_ISOLATED && host->may_be_cut_off)) {
+        snprintf(text, sizeof(text), "rank %u.%u step %u: a call returned %d (%s)", host->rank, host->incarnation,
+                 (unsigned)run.state.step, (int)status, keel_status_string(status));
+        host->flaw(host, text);
+    }
+    return status;
+}

@@ -1,0 +1,19 @@
+/*
+ * A random program whose ranks wait for each other inside phases: messages go round in rings and back and forth, several times
+ * through the same mailbox. What each has to hold is known without running it.
+ */
+#ifndef KEEL_TEST_WAITS_H_
+#define KEEL_TEST_WAITS_H_
+
+#include "play.h"
+
+typedef struct waits_options {
+    uint64_t seed;
+    uint32_t ranks, steps;
+    unsigned checkpoints; /* of 1024: steps that end with one */
+} waits_options_t;
+
+/* as play_program(), with host->waits */
+keel_status_t waits_program(play_host_t *host);
+
+#endif

@@ -1,0 +1,99 @@
+/* Plays a program of plan.h: the phases over any means of access, and the whole as a Keel program that can be killed. */
+#ifndef KEEL_TEST_PLAY_H_
+#define KEEL_TEST_PLAY_H_
+
+#include "oracle.h"
+
+/* means of access; statuses as Keel's */
+typedef struct play_access {
+    keel_status_t (*put)(void *arg, const plan_op_t *op, const void *buffer, keel_send_cb_t cb, void *user,
+                         keel_req_h *req_p);
+    keel_status_t (*get)(void *arg, const plan_op_t *op, void *buffer, keel_send_cb_t cb, void *user,
+                         keel_req_h *req_p);
+    keel_status_t (*update)(void *arg, const plan_op_t *op, uint64_t operand, uint64_t compare, void *result,
+                            keel_send_cb_t cb, void *user, keel_req_h *req_p);
+    keel_status_t (*wait)(void *arg, keel_req_h req);
+    keel_status_t (*test)(void *arg, keel_req_h req);
+    void (*release)(void *arg, keel_req_h req);
+    keel_status_t (*progress)(void *arg);
+    keel_status_t (*flush)(void *arg, uint32_t rank);
+    keel_status_t (*flush_all)(void *arg);
+    keel_status_t (*fence)(void *arg);
+    void (*compute)(void *arg, uint64_t ns);
+    /* 0: goes on; observations come in the same order in every life */
+    int (*observe)(void *arg, uint32_t phase, unsigned point, uint64_t value, const char *what);
+    void *arg;
+} play_access_t;
+
+/* what a restart needs */
+typedef struct play_state {
+    uint64_t phase; /* the next one to do */
+    uint64_t hash;  /* of everything observed */
+    uint64_t random;
+} play_state_t;
+
+#define PLAY_HISTORY 64
+#define PLAY_MET     UINT32_MAX
+
+typedef struct play {
+    const plan_t *plan;
+    uint32_t rank;
+    const play_access_t *access;
+    unsigned char *base[PLAN_WINDOWS_MAX];
+    play_state_t state;
+    uint64_t history[PLAY_HISTORY]; /* hash at the end of each phase */
+    unsigned point;
+    unsigned char *scratch; /* PLAN_EPOCH_OPS buffers of PLAN_SLOT_BYTES */
+    struct play_pending {
+        keel_req_h req;
+        unsigned done; /* set by the callback */
+        keel_status_t status;
+    } pending[PLAN_EPOCH_OPS];
+} play_t;
+
+uint64_t play_hash(uint64_t hash, const void *data, size_t length);
+void play_start(play_t *play, const plan_t *plan, uint32_t rank, const play_access_t *access, void *scratch);
+/* one phase without the synchronisation at its end; an error of an access, or KEEL_ERR_CORRUPT: observe() was not content */
+keel_status_t play_phase(play_t *play);
+/* requests left by an error */
+void play_release(play_t *play);
+
+/* ---- as a Keel program ---- */
+
+typedef struct play_host play_host_t;
+struct play_host {
+    const plan_t *plan;
+    const oracle_t *oracle;            /* NULL: nothing is compared */
+    struct locks_journal *locks;       /* locks.h */
+    const struct waits_options *waits; /* mailbox.h */
+    uint32_t rank;
+    const keel_params_t *params;
+    void *(*alloc)(size_t bytes, const char *name);
+    void (*release)(void *memory);
+    void (*compute)(play_host_t *host, uint64_t ns);
+    /* between two calls; may be NULL */
+    void (*point)(play_host_t *host);
+    /* the rank begins @a phase, or enters finalize when phase == phases of the plan, or PLAY_MET: keel_init() is done */
+    void (*at)(play_host_t *host, uint32_t phase);
+    /* whether the program asks for a rollback here; may be NULL */
+    int (*asks)(play_host_t *host, uint32_t phase);
+    /* the last thing before finalize */
+    void (*stats)(play_host_t *host, const keel_stats_t *stats);
+    /* for a trace of what the program does; may be NULL */
+    void (*note)(play_host_t *host, const char *text);
+    /* something is not as it should be; may return */
+    void (*flaw)(play_host_t *host, const char *text);
+    void *arg;
+    int has_restart_point; /* a rollback jumps there */
+    int may_be_cut_off;    /* the network may split: KEEL_ERR_ISOLATED is an end like any other */
+    uint32_t incarnation;
+    keel_context_h ctx; /* set by the program while it exists */
+};
+
+/*
+ * KEEL_OK, KEEL_ERR_CATASTROPHIC, KEEL_ERR_STATE in a replacement that came too late (then all others end well), or
+ * another error, which was reported as a flaw.
+ */
+keel_status_t play_program(play_host_t *host);
+
+#endif

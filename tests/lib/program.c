@@ -1,0 +1,478 @@
+/* A plan as a Keel program: windows, protected state, restart, rollback; compared with the oracle as it goes. */
+#include "play.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
+
+enum { ID_STATE = 0, ID_HISTORY = 7, ID_ODD = 3 };
+
+typedef struct program {
+    play_host_t *host;
+    keel_context_h ctx;
+    keel_win_h win[PLAN_WINDOWS_MAX];
+    unsigned window_calls; /* made so far: plan_window_call() */
+    int is_alive[PLAN_WINDOWS_MAX];
+    play_t play;
+    unsigned char odd[13]; /* a protected region of an odd size */
+    play_access_t access;
+} program_t;
+
+static void __attribute__((format(printf, 2, 3))) program_flaw(program_t *program, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    int used;
+
+    used = snprintf(text, sizeof(text), "rank %u.%u phase %u: ", program->host->rank, program->host->incarnation,
+                    (unsigned)program->play.state.phase);
+    va_start(args, format);
+    vsnprintf(text + used, sizeof(text) - (size_t)used, format, args);
+    va_end(args);
+    program->host->flaw(program->host, text);
+}
+
+/* before each call: a point where the process may be killed */
+static void program_note(program_t *program, const char *what, const plan_op_t *op)
+{
+    static const char *const mode[] = {"", " for a request", " for a callback", " detached"};
+    char text[128];
+
+    if (program->host->point != NULL) {
+        program->host->point(program->host);
+    }
+
+    if (program->host->note != NULL) {
+        snprintf(text, sizeof(text), "phase %u: %s%s, window %u of rank %u, slot %u, %u bytes at %u",
+                 (unsigned)program->play.state.phase, what, mode[op->mode], op->window, op->target, op->slot,
+                 op->length, op->offset);
+        program->host->note(program->host, text);
+    }
+}
+
+/* ---- accesses ---- */
+
+static const keel_rma_params_t *access_params(keel_rma_params_t *params, keel_send_cb_t cb, void *user)
+{
+    params->field_mask = KEEL_RMA_PARAM_FIELD_CB;
+    params->cb = cb;
+    params->user = user;
+    return (cb != NULL) ? params : NULL;
+}
+
+static keel_status_t access_put(void *arg, const plan_op_t *op, const void *buffer, keel_send_cb_t cb, void *user,
+                                keel_req_h *req_p)
+{
+    program_t *program = arg;
+    keel_rma_params_t params;
+
+    program_note(program, "put", op);
+    if (op->mode == PLAN_BLOCKING) {
+        return keel_put(program->win[op->window], op->target, op->offset, buffer, op->length);
+    }
+    return keel_put_nbx(program->win[op->window], op->target, op->offset, buffer, op->length,
+                        access_params(&params, cb, user), req_p);
+}
+
+static keel_status_t access_get(void *arg, const plan_op_t *op, void *buffer, keel_send_cb_t cb, void *user,
+                                keel_req_h *req_p)
+{
+    program_t *program = arg;
+    keel_rma_params_t params;
+
+    program_note(program, "get", op);
+    if (op->mode == PLAN_BLOCKING) {
+        return keel_get(program->win[op->window], op->target, op->offset, buffer, op->length);
+    }
+    return keel_get_nbx(program->win[op->window], op->target, op->offset, buffer, op->length,
+                        access_params(&params, cb, user), req_p);
+}
+
+static keel_status_t access_update(void *arg, const plan_op_t *op, uint64_t operand, uint64_t compare, void *result,
+                                   keel_send_cb_t cb, void *user, keel_req_h *req_p)
+{
+    program_t *program = arg;
+    keel_rma_params_t params;
+
+    program_note(program, "update", op);
+    if (op->mode == PLAN_BLOCKING) {
+        return keel_atomic(program->win[op->window], op->atomic, op->target, op->offset, op->length, operand, compare,
+                           result);
+    }
+    return keel_atomic_nbx(program->win[op->window], op->atomic, op->target, op->offset, op->length, operand, compare,
+                           result, access_params(&params, cb, user), req_p);
+}
+
+static keel_status_t access_wait(void *arg, keel_req_h req)
+{
+    return keel_req_wait(req);
+}
+
+static keel_status_t access_test(void *arg, keel_req_h req)
+{
+    return keel_req_test(req);
+}
+
+static void access_release(void *arg, keel_req_h req)
+{
+    keel_req_free(req);
+}
+
+static keel_status_t access_progress(void *arg)
+{
+    return keel_progress(((program_t *)arg)->ctx);
+}
+
+static keel_status_t access_flush(void *arg, uint32_t rank)
+{
+    const plan_op_t op = {.target = rank};
+
+    program_note(arg, "flush", &op);
+    return keel_flush(((program_t *)arg)->ctx, rank);
+}
+
+static keel_status_t access_flush_all(void *arg)
+{
+    const plan_op_t op = {0};
+
+    program_note(arg, "flush of all", &op);
+    return keel_flush_all(((program_t *)arg)->ctx);
+}
+
+static keel_status_t access_fence(void *arg)
+{
+    const plan_op_t op = {0};
+
+    program_note(arg, "fence", &op);
+    return keel_fence(((program_t *)arg)->ctx);
+}
+
+static void access_compute(void *arg, uint64_t ns)
+{
+    program_t *program = arg;
+
+    program->host->compute(program->host, ns);
+}
+
+static int access_observe(void *arg, uint32_t phase, unsigned point, uint64_t value, const char *what)
+{
+    program_t *program = arg;
+    const oracle_t *oracle = program->host->oracle;
+
+    if (oracle == NULL) {
+        return 0;
+    }
+    if ((point < oracle_points(oracle, phase, program->host->rank)) &&
+        (oracle_value(oracle, phase, program->host->rank, point) == value)) {
+        return 0;
+    }
+    program_flaw(program, "observation %u (%s) differs from the run without failure", point, what);
+    return 1;
+}
+
+static const play_access_t program_access = {.put = access_put,
+                                             .get = access_get,
+                                             .update = access_update,
+                                             .wait = access_wait,
+                                             .test = access_test,
+                                             .release = access_release,
+                                             .progress = access_progress,
+                                             .flush = access_flush,
+                                             .flush_all = access_flush_all,
+                                             .fence = access_fence,
+                                             .compute = access_compute,
+                                             .observe = access_observe};
+
+/* ---- memory ---- */
+
+/* own slots that nobody else may be writing now, or all of them */
+static keel_status_t program_check_memory(program_t *program, int all)
+{
+    const plan_t *plan = program->host->plan;
+    const uint32_t phase = (uint32_t)program->play.state.phase, rank = program->host->rank;
+    const plan_slot_t *slot;
+    const unsigned char *wanted;
+    unsigned w, i, k;
+
+    if (program->host->oracle == NULL) {
+        return KEEL_OK;
+    }
+    for (w = 0; w < plan->window_count; ++w) {
+        if (!program->is_alive[w]) {
+            continue;
+        }
+        wanted = oracle_memory(program->host->oracle, phase, w, rank);
+        for (i = 0; i < plan->window[w].slots_of[rank]; ++i) {
+            slot = &plan->window[w].slot[i];
+            if (!all && plan_is_remote(plan_role(plan, phase, w, rank, i))) {
+                continue;
+            }
+            if (memcmp(program->play.base[w] + slot->offset, wanted + slot->offset, slot->length) == 0) {
+                continue;
+            }
+            for (k = 0; program->play.base[w][slot->offset + k] == wanted[slot->offset + k]; ++k) {
+            }
+            program_flaw(program, "memory differs: window %u slot %u (%u bytes at %u) at byte %u: 0x%02x, not 0x%02x",
+                         w, i, slot->length, slot->offset, k, program->play.base[w][slot->offset + k],
+                         wanted[slot->offset + k]);
+            return KEEL_ERR_CORRUPT;
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t program_check_private(program_t *program)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(program->odd); ++i) {
+        if (program->odd[i] != (unsigned char)(program->play.state.phase * 3 + i)) {
+            program_flaw(program, "protected byte %u is 0x%02x", i, program->odd[i]);
+            return KEEL_ERR_CORRUPT;
+        }
+    }
+    for (i = 0; (i < program->play.state.phase) && (i < PLAY_HISTORY); ++i) {
+        if ((program->host->oracle != NULL) &&
+            (program->play.history[i] !=
+             oracle_value(program->host->oracle, i, program->host->rank,
+                          oracle_points(program->host->oracle, i, program->host->rank) - 1))) {
+            program_flaw(program, "protected history of phase %u is wrong", i);
+            return KEEL_ERR_CORRUPT;
+        }
+    }
+    return KEEL_OK;
+}
+
+static void program_mark_private(program_t *program)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(program->odd); ++i) {
+        program->odd[i] = (unsigned char)(program->play.state.phase * 3 + i);
+    }
+}
+
+/* ---- set-up and restart ---- */
+
+/* the next collective window call; KEEL_ERR_LAST when none is left before @a phase */
+static keel_status_t program_window_call(program_t *program, uint64_t phase)
+{
+    const plan_t *plan = program->host->plan;
+    keel_status_t status;
+    plan_call_t call;
+
+    if (!plan_window_call(plan, program->window_calls, &call) || (call.phase >= phase)) {
+        return KEEL_ERR_LAST;
+    }
+    if (call.is_free) {
+        status = keel_win_free(program->win[call.window]);
+    } else {
+        status = keel_win_alloc(program->ctx, plan_window_bytes(plan, call.window, program->host->rank), NULL,
+                                &program->win[call.window]);
+    }
+    if (status == KEEL_OK) {
+        ++program->window_calls;
+        program->is_alive[call.window] = !call.is_free;
+        program->play.base[call.window] = call.is_free ? NULL : keel_win_base(program->win[call.window]);
+    }
+    return status;
+}
+
+static keel_status_t program_protect(program_t *program)
+{
+    keel_status_t status;
+
+    status = keel_protect(program->ctx, ID_STATE, &program->play.state, sizeof(program->play.state));
+    if (status == KEEL_OK) {
+        status = keel_protect(program->ctx, ID_HISTORY, program->play.history, sizeof(program->play.history));
+    }
+    if (status == KEEL_OK) {
+        status = keel_protect(program->ctx, ID_ODD, program->odd, sizeof(program->odd));
+    }
+    return status;
+}
+
+static keel_status_t program_setup(program_t *program)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned tries;
+
+    for (tries = 0; tries < PROGRAM_CALLS_MAX; ++tries) {
+        status = program_window_call(program, 1);
+        if ((status != KEEL_OK) && (status != KEEL_ERR_ROLLED_BACK)) {
+            break;
+        }
+    }
+    return (status == KEEL_ERR_LAST) ? program_protect(program) : status;
+}
+
+/* windows are now those of the image */
+static void program_adopt_windows(program_t *program)
+{
+    const plan_t *plan = program->host->plan;
+    plan_call_t call;
+    unsigned w;
+
+    memset(program->is_alive, 0, sizeof(program->is_alive));
+    for (program->window_calls = 0; plan_window_call(plan, program->window_calls, &call); ++program->window_calls) {
+        if ((call.phase > 0) && (call.phase >= program->play.state.phase)) {
+            break;
+        }
+        program->is_alive[call.window] = !call.is_free;
+    }
+    for (w = 0; w < plan->window_count; ++w) {
+        program->play.base[w] = program->is_alive[w] ? keel_win_base(program->win[w]) : NULL;
+    }
+}
+
+/* the image may know of later window calls: they are repeated until it is content */
+static keel_status_t program_restore(program_t *program)
+{
+    keel_status_t status;
+
+    do {
+        status = keel_restore(program->ctx);
+    } while ((status == KEEL_ERR_STATE) && (program_window_call(program, UINT64_MAX) == KEEL_OK));
+    if (status == KEEL_OK) {
+        program_adopt_windows(program);
+    }
+    return status;
+}
+
+/* ---- the computation ---- */
+
+static keel_status_t program_sync(program_t *program, plan_sync_t sync)
+{
+    switch (sync) {
+    case PLAN_CHECKPOINT:
+        return keel_checkpoint(program->ctx);
+    case PLAN_GSYNC_SAFE:
+        return keel_gsync(program->ctx, KEEL_GSYNC_SAFE);
+    default:
+        return keel_gsync(program->ctx, 0);
+    }
+}
+
+static keel_status_t program_steps(program_t *program)
+{
+    const plan_t *plan = program->host->plan;
+    play_t *play = &program->play;
+    keel_status_t status;
+
+    while (play->state.phase < plan->options.phases) {
+        program->host->at(program->host, (uint32_t)play->state.phase);
+        if (program->host->asks != NULL && program->host->asks(program->host, (uint32_t)play->state.phase)) {
+            return keel_rollback(program->ctx);
+        }
+        while ((status = program_window_call(program, play->state.phase + 1)) == KEEL_OK) {
+        }
+        if (status != KEEL_ERR_LAST) {
+            return status;
+        }
+        status = program_check_private(program);
+        if (status == KEEL_OK) {
+            status = program_check_memory(program, 0);
+        }
+        if (status == KEEL_OK) {
+            status = play_phase(play);
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+        ++play->state.phase; /* before the gsync: an image taken there continues behind it */
+        program_mark_private(program);
+        status = program_sync(program, plan->sync[play->state.phase - 1]);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t program_finish(program_t *program)
+{
+    keel_stats_t stats;
+    keel_status_t status;
+
+    status = program_check_private(program);
+    if (status == KEEL_OK) {
+        status = program_check_memory(program, 1);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (keel_stats(program->ctx, &stats) == KEEL_OK) {
+        program->host->stats(program->host, &stats);
+    }
+    program->host->at(program->host, program->host->plan->options.phases);
+    status = keel_finalize(program->ctx);
+    if (status == KEEL_OK) {
+        program->host->ctx = NULL;
+    }
+    return status;
+}
+
+static keel_status_t program_run(program_t *program)
+{
+    volatile keel_status_t status = program_setup(program);
+    volatile unsigned lives;
+
+    for (lives = 0; (status == KEEL_OK) && (lives < PROGRAM_CALLS_MAX); ++lives) {
+        if (program->host->has_restart_point) {
+            KEEL_RESTART_POINT(program->ctx);
+            play_release(&program->play);
+            status = KEEL_OK;
+        }
+        if (keel_restarted(program->ctx)) {
+            status = program_restore(program);
+        }
+        if (status == KEEL_OK) {
+            status = program_steps(program);
+        }
+        if (status == KEEL_OK) {
+            status = program_finish(program);
+            if (status == KEEL_OK) {
+                return KEEL_OK;
+            }
+        }
+        if (status == KEEL_ERR_ROLLED_BACK) {
+            play_release(&program->play);
+            status = KEEL_OK;
+        }
+    }
+    return status;
+}
+
+keel_status_t play_program(play_host_t *host)
+{
+    program_t *program = host->alloc(sizeof(*program), "program");
+    void *scratch = host->alloc((size_t)PLAN_EPOCH_OPS * PLAN_SLOT_BYTES, "scratch");
+    keel_status_t status;
+
+    memset(program, 0, sizeof(*program));
+    program->host = host;
+    program->access = program_access;
+    program->access.arg = program;
+    play_start(&program->play, host->plan, host->rank, &program->access, scratch);
+    program_mark_private(program);
+    status = keel_init(host->params, &program->ctx);
+    if (status == KEEL_OK) {
+        host->incarnation = keel_incarnation(program->ctx);
+        host->ctx = program->ctx;
+        host->at(host, PLAY_MET);
+        status = program_run(program);
+    }
+    if ((status == KEEL_ERR_STATE) && (program->ctx == NULL) && (host->incarnation > 0)) {
+        goto out; /* its predecessor had arrived at the last gsync: the others are done */
+    }
+    if ((status != KEEL_OK) && (status != KEEL_ERR_CATASTROPHIC) &&
+        !((status == KEEL_ERR_ISOLATED) && host->may_be_cut_off)) {
+        program_flaw(program, "a call returned %d (%s)", (int)status, keel_status_string(status));
+    }
+out:
+    host->release(scratch);
+    host->release(program);
+    return status;
+}

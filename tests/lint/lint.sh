@@ -1,0 +1,194 @@
+#!/bin/bash
+# Checks the sources: lint.sh CHECK [BUILD_DIRECTORY], from the repository's root. Prints what is wrong, one line each.
+set -u
+export LC_ALL=C
+
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|symbols [BUILD_DIRECTORY]}
+build=${2:-build}
+trees="include src transports perf contrib tests"
+bad=0
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# sources NAME_PATTERN...: the files of the tree, without build directories
+sources() {
+    local tree pattern
+    for tree in $trees; do
+        [ -d "$tree" ] || continue
+        for pattern in "$@"; do
+            find "$tree" -type f -name "$pattern" -not -path '*/build*/*'
+        done
+    done | sort
+}
+
+need() {
+    command -v "$1" > /dev/null && return
+    echo "skipped: no $1"
+    exit 77
+}
+
+lint_format() {
+    need clang-format-14
+    local file
+    for file in $(sources '*.c' '*.h' | xargs clang-format-14 --dry-run 2>&1 | sed -n 's/:.*clang-format-vio.*//p' | sort -u); do
+        complain "$file: not as clang-format-14 -i leaves it"
+    done
+}
+
+# every header compiles alone, as C and as C++
+lint_headers() {
+    local header flags output
+    flags="-fsyntax-only -Wall -Wextra -Werror -Wno-unused-parameter"
+    flags="$flags -Iinclude -I$build/include -Isrc -Itransports -Itests/lib -I. $(pkg-config --cflags ucx pmix hwloc libisal libibverbs 2> /dev/null)"
+    for header in $(sources '*.h'); do
+        case $header in
+        contrib/*) continue ;;
+        esac
+        # shellcheck disable=SC2086 # flags are several words
+        output=$(cc -std=gnu11 $flags -I"${header%/*}" -x c "$header" 2>&1) || complain "$header as C: $output"
+        case $header in
+        tests/* | perf/*) continue ;;
+        esac
+        # C's atomics are none of C++; no public header has them
+        [[ $header != include/* ]] && grep -q '_Atomic\|stdatomic' "$header" && continue
+        # shellcheck disable=SC2086
+        output=$(c++ -std=gnu++20 $flags -D_Static_assert=static_assert -x c++ "$header" 2>&1) || complain "$header as C++: $output"
+    done
+}
+
+# the height of a folder below src; a file includes only folders that are lower, or its own
+height() {
+    case $1 in
+    base) echo 0 ;;
+    code | topo | order) echo 1 ;;
+    lane) echo 2 ;;
+    oplog) echo 3 ;;
+    ckpt) echo 4 ;;
+    recovery) echo 5 ;;
+    rma) echo 6 ;;
+    store | adapters | tools) echo 7 ;;
+    *) echo unknown ;;
+    esac
+}
+
+lint_layers() {
+    local file layer include folder
+    for file in $(find src -mindepth 2 -name '*.[ch]' | sort); do
+        layer=${file#src/}
+        layer=${layer%%/*}
+        [ "$layer" != runtime ] || continue
+        [ "$(height "$layer")" != unknown ] || complain "$file: folder without a height"
+        while read -r include; do
+            folder=${include%%/*}
+            [ "$folder" != "$include" ] && [ "$folder" != "$layer" ] || continue
+            case $layer/$include in
+            rma/transports/* | rma/runtime/* | tools/transports/* | tools/runtime/*) continue ;; # who picks the default drivers
+            esac
+            if [ "$(height "$folder")" = unknown ] || [ "$(height "$folder")" -ge "$(height "$layer")" ]; then
+                complain "$file includes $include, which is not below it"
+            fi
+        done < <(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file")
+    done
+    # who may know which library, and what protocol code may not touch
+    forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
+    forbid 'pmix' 'src/runtime/' include src transports
+    forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
+    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,order,lane,oplog,ckpt,recovery,rma}
+    file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \
+        src/{code,topo,order,lane,oplog,ckpt,recovery,rma} 2> /dev/null)
+    [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
+}
+
+# forbid PATTERN ALLOWED_PREFIXES TREE...: no #include <PATTERN...> in the trees but below the allowed prefixes
+forbid() {
+    local pattern=$1 allowed=$2 file prefix
+    shift 2
+    for file in $(grep -lErs --include='*.[ch]' "^ *# *include *[<\"]($pattern)" "$@"); do
+        for prefix in $allowed; do
+            [ "${file#"$prefix"}" = "$file" ] || continue 2
+        done
+        complain "$file must not include $pattern"
+    done
+}
+
+lint_scripts() {
+    need shellcheck
+    {
+        find .ci contrib tests perf -type f -not -path '*/build*/*' -exec grep -lE '^#!/bin/(ba)?sh' {} + 2> /dev/null
+        sources '*.sh'
+    } | sort -u | xargs -r shellcheck -S warning || bad=1
+}
+
+lint_files() {
+    local file lines
+    for file in $(sources '*.c' '*.h' '*.sh' '*.cmake' 'CMakeLists.txt'); do
+        lines=$(wc -l < "$file")
+        [ "$lines" -le 800 ] || complain "$file has $lines lines, more than 800"
+    done
+    # the word is split so that this line does not find itself
+    file=$(grep -rnEwI "TO""DO|FIX""ME|XX""X" --exclude-dir='build*' --exclude-dir=.git . | head -20)
+    [ -z "$file" ] || complain "unfinished: $file"
+    file=$(sources '*.c' '*.h' '*.sh' | xargs grep -lE '[[:blank:]]+$')
+    [ -z "$file" ] || complain "blanks at line ends: $file"
+    for file in $(sources '*.c' '*.h'); do
+        # a .c with a header beside it may leave that to the header
+        [ -f "${file%.c}.h" ] && [ "${file%.h}" = "$file" ] && continue
+        head -c 2 "$file" | grep -q '^/\*' || complain "$file does not open with what it owns"
+    done
+    for file in $(sources '*.c' '*.h' | sed 's|.*/||' | sort | uniq -d); do
+        complain "file name used twice: $file"
+    done
+}
+
+# the README's program is the one that is built, and its links lead somewhere
+lint_readme() {
+    local link
+    diff <(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md) contrib/examples/hello_keel.c ||
+        complain "README.md (<) and contrib/examples/hello_keel.c (>) differ"
+    for link in $(grep -oE '\]\([^)# ]+\)' README.md | tr -d '](' | tr -d ')'); do
+        case $link in
+        http*) ;;
+        *) [ -e "$link" ] || complain "README.md: no $link" ;;
+        esac
+    done
+}
+
+# names declared KEEL_API, the version script and what the libraries export are the same
+lint_symbols() {
+    local declared mapped exported foreign file
+    declared=$(cat include/keel/*.h | tr '\n' ' ' | grep -oE 'KEEL_API [^;(]*\(' | grep -oE 'keel_[a-z0-9_]+ *\($' |
+        tr -d ' (' | sort)
+    mapped=$(grep -oE '^ +keel_[a-z0-9_]+;' src/libkeel.map | tr -d ' ;' | sort)
+    [ "$declared" = "$mapped" ] || complain "headers (<) and src/libkeel.map (>) differ:
+$(diff <(echo "$declared") <(echo "$mapped"))"
+    if [ -f "$build/src/libkeel.so" ]; then
+        exported=$(nm -D --defined-only "$build/src/libkeel.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
+        [ "$declared" = "$exported" ] || complain "headers (<) and libkeel.so (>) differ:
+$(diff <(echo "$declared") <(echo "$exported"))"
+    fi
+    if [ -f "$build/src/libkeel.a" ]; then
+        foreign=$(nm -g --defined-only "$build/src/libkeel.a" 2> /dev/null | awk 'NF == 3 && $3 !~ /^keel_/ { print $3 }' |
+            grep -vE '^_?_?(asan|odr_asan|ubsan)')
+        [ -z "$foreign" ] || complain "symbols in libkeel.a without the prefix keel_: $foreign"
+    fi
+    # what the oracle is tested with is in nothing that is installed, and defined for the simulator's own copy only
+    for file in "$build"/src/libkeel.{a,so} "$build"/src/tools/keel_info; do
+        [ ! -f "$file" ] || ! nm "$file" 2> /dev/null | grep -q keel_planted || complain "$file has planted defects"
+    done
+    for file in $(grep -rlw KEEL_PLANTED_DEFECTS CMakeLists.txt include src transports perf contrib tests --include='*.[ch]' --include='*.cmake' --include=CMakeLists.txt); do
+        case $file in
+        src/base/plant.h | src/base/reached.h | tests/sim/*) ;;
+        *) complain "$file must not know of KEEL_PLANTED_DEFECTS" ;;
+        esac
+    done
+}
+
+declare -F "lint_$check" > /dev/null || {
+    echo "lint.sh: unknown check '$check'"
+    exit 2
+}
+"lint_$check"
+exit $bad

@@ -1,0 +1,192 @@
+/*
+ * Every public call with arguments that are wrong, in a job of two ranks or more: each returns the status that names what
+ * is wrong, nothing is harmed, and the job goes on. Prints one line for each call that answers otherwise.
+ */
+#include <keel/keel.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WINDOW = 64 };
+
+static int failures;
+
+static void expect(const char *call, int line, keel_status_t expected, keel_status_t got)
+{
+    if (got != expected) {
+        printf("bad_input: line %d: %s: '%s', expected '%s'\n", line, call, keel_status_string(got),
+               keel_status_string(expected));
+        failures++;
+    }
+}
+
+#define EXPECT(_expected, _call) expect(#_call, __LINE__, _expected, _call)
+
+static void check_init(void)
+{
+    keel_params_t params = {.field_mask = KEEL_BIT(40)};
+    keel_context_h ctx = NULL;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(NULL, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
+    params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_BIT(63)};
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
+    params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_DRIVERS};
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
+}
+
+static void check_null_handles(void)
+{
+    keel_stats_t stats;
+    keel_win_h win;
+    uint64_t word = 0;
+    keel_req_h req;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_finalize(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_restore(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_progress(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(NULL, WINDOW, NULL, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_free(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(NULL, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(NULL, 0, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_nbx(NULL, 0, 0, &word, sizeof word, NULL, &req));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get(NULL, 0, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_nbx(NULL, 0, 0, &word, sizeof word, NULL, &req));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic(NULL, KEEL_ATOMIC_ADD, 0, 0, 8, 1, 0, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic_nbx(NULL, KEEL_ATOMIC_ADD, 0, 0, 8, 1, 0, NULL, NULL, &req));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_req_test(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_req_wait(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_flush(NULL, 0));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_flush_all(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_fence(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_gsync(NULL, 0));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_checkpoint(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats));
+    keel_req_free(NULL);
+    failures += keel_restarted(NULL) != 0 || keel_win_base(NULL) != NULL || keel_win_size(NULL, 0) != 0 ||
+                keel_rank(NULL) != UINT32_MAX || keel_size(NULL) != 0 || keel_incarnation(NULL) != 0;
+    failures +=
+        strlen(keel_status_string((keel_status_t)-1000)) == 0 || strlen(keel_status_string((keel_status_t)99)) == 0;
+}
+
+static void check_context(keel_context_h ctx)
+{
+    keel_win_params_t params = {.field_mask = KEEL_BIT(7)};
+    keel_win_h win = NULL;
+    uint64_t word = 0;
+
+    EXPECT(KEEL_ERR_STATE, keel_restore(ctx)); /* nothing is to be restored */
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(ctx, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_gsync(ctx, 1u << 31));
+    EXPECT(KEEL_ERR_RANK, keel_flush(ctx, keel_size(ctx)));
+    EXPECT(KEEL_ERR_RANK, keel_flush(ctx, UINT32_MAX));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, WINDOW, NULL, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, WINDOW, &params, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, SIZE_MAX, NULL, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, NULL, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, &word, 0));
+}
+
+/* of a window that has twice as many bytes at odd ranks */
+static void check_range(keel_context_h ctx, keel_win_h win)
+{
+    const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx);
+    const size_t size = keel_win_size(win, other);
+    uint8_t bytes[4 * WINDOW] = {0};
+
+    for (uint32_t rank = 0; rank < 2; rank++) { /* the own one too */
+        const size_t end = keel_win_size(win, rank);
+
+        EXPECT(KEEL_ERR_RANGE, keel_put(win, rank, end, bytes, 1));
+        EXPECT(KEEL_ERR_RANGE, keel_put(win, rank, 0, bytes, end + 1));
+        EXPECT(KEEL_ERR_RANGE, keel_put(win, rank, end - 1, bytes, 2));
+        EXPECT(KEEL_ERR_RANGE, keel_put(win, rank, UINT64_MAX, bytes, 1));
+        EXPECT(KEEL_ERR_RANGE, keel_put(win, rank, 1, bytes, SIZE_MAX));
+        EXPECT(KEEL_ERR_RANGE, keel_get(win, rank, end - 1, bytes, 2));
+        EXPECT(KEEL_ERR_RANGE, keel_get(win, rank, UINT64_MAX - 1, bytes, 4));
+        EXPECT(KEEL_ERR_RANGE, keel_atomic(win, KEEL_ATOMIC_ADD, rank, end, 8, 1, 0, NULL));
+        EXPECT(KEEL_OK, keel_put(win, rank, end, bytes, 0)); /* nothing, at the very end */
+        EXPECT(KEEL_OK, keel_get(win, rank, end, bytes, 0));
+    }
+    failures += keel_win_size(win, keel_size(ctx)) != 0 || size != (other % 2 + 1) * (size_t)WINDOW;
+}
+
+static void check_access(keel_context_h ctx, keel_win_h win)
+{
+    const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx), none = keel_size(ctx);
+    const keel_rma_params_t params = {.field_mask = KEEL_BIT(9)};
+    uint64_t word = 0;
+    keel_req_h req = NULL;
+
+    EXPECT(KEEL_ERR_RANK, keel_put(win, none, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_RANK, keel_get(win, none, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_RANK, keel_atomic(win, KEEL_ATOMIC_ADD, UINT32_MAX, 0, 8, 1, 0, &word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(win, other, 0, NULL, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get(win, other, 0, NULL, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_nbx(win, other, 0, &word, sizeof word, &params, &req));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_nbx(win, other, 0, &word, sizeof word, &params, &req));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic_nbx(win, KEEL_ATOMIC_ADD, other, 0, 8, 1, 0, &word, &params, &req));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_atomic(win, KEEL_ATOMIC_ADD, other, 4, 8, 1, 0, &word));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_atomic(win, KEEL_ATOMIC_ADD, keel_rank(ctx), 2, 4, 1, 0, &word));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 2, 1, 0, &word));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 0, 1, 0, &word));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 16, 1, 0, &word));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_LAST, other, 0, 8, 1, 0, &word));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, (keel_atomic_op_t)-1, other, 0, 8, 1, 0, &word));
+}
+
+/* what was refused has left no trace, and what is right still works */
+static keel_status_t check_unharmed(keel_context_h ctx, keel_win_h win)
+{
+    const uint32_t rank = keel_rank(ctx), size = keel_size(ctx), right = (rank + 1) % size;
+    const uint64_t *own = keel_win_base(win), said = 1000 + rank;
+    uint64_t got = 0;
+    keel_stats_t stats;
+
+    for (size_t i = 0; i < keel_win_size(win, rank) / sizeof *own; i++) {
+        failures += own[i] != 0;
+    }
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    EXPECT(KEEL_OK, keel_put(win, right, 8, &said, sizeof said));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    failures += own[1] != 1000 + (rank + size - 1) % size;
+    EXPECT(KEEL_OK, keel_get(win, right, 8, &got, sizeof got));
+    failures += got != said;
+    EXPECT(KEEL_OK, keel_stats(ctx, &stats));
+    failures += stats.atomics != 0 || stats.deaths != 0 || stats.log_overflows != 0;
+    return keel_checkpoint(ctx);
+}
+
+int main(void)
+{
+    keel_context_h ctx;
+    keel_win_h win, gone;
+    uint64_t word = 0, kept = 0;
+    uint32_t rank;
+
+    check_init();
+    check_null_handles();
+    if (keel_init(NULL, &ctx) != KEEL_OK) {
+        return 3;
+    }
+    rank = keel_rank(ctx);
+    check_context(ctx);
+    EXPECT(KEEL_OK, keel_win_alloc(ctx, (rank % 2 + 1) * WINDOW, NULL, &win));
+    EXPECT(KEEL_OK, keel_protect(ctx, 5, &kept, sizeof kept));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 5, &word, sizeof word)); /* in use */
+    check_range(ctx, win);
+    check_access(ctx, win);
+    EXPECT(KEEL_OK, check_unharmed(ctx, win));
+    EXPECT(KEEL_OK, keel_win_alloc(ctx, WINDOW, NULL, &gone));
+    EXPECT(KEEL_OK, keel_win_free(gone));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_free(gone));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(gone, 0, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get(gone, 0, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic(gone, KEEL_ATOMIC_ADD, 0, 0, 8, 1, 0, &word));
+    EXPECT(KEEL_OK, keel_finalize(ctx));
+    if (failures == 0) {
+        printf("bad_input: rank %u: all refused\n", rank);
+    }
+    return failures > 0;
+}

@@ -1,0 +1,139 @@
+#!/bin/bash
+# One case of ranks and nodes that hang, or that the network cannot reach: detect_test.sh DIRECTORY-OF-THE-BUILD CASE.
+# Nothing tells of such a rank but its silence. No case judges times: a job that never notices runs into its bound.
+set -u
+
+build=$1 name=$2
+keelrun=$build/contrib/keelrun/keelrun moments=$build/tests/proc/moments stencil=$build/perf/kernels/stencil
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50 -v)
+quick=(-x KEEL_HEARTBEAT_INTERVAL=100ms -x KEEL_HEARTBEAT_TIMEOUT=1s)
+sweeps=(-s 64x64 -n 300 --ckpt-every 20)
+stopping=() # a death option of the program's
+
+# stencil_run ARGUMENTS...: it ends well; twice without a death, with the same memory
+stencil_run()
+{
+    run 0 "${small[@]}" "${quick[@]}" "$@" "$stencil" "${sweeps[@]}" "${stopping[@]}"
+    has "$out" 1 'verification PASSED'
+}
+
+stopped_rank_is_replaced()
+{
+    local lane memory
+
+    stencil_run -n 8 --nodes 4
+    memory=$(grep '^stencil: memory' "$out")
+    for lane in direct served; do
+        stopping=(--die 3@31.1:stop)
+        stencil_run -n 8 --nodes 4 -x KEEL_LANES=$lane
+        has "$out" 1 "^$memory$"
+        has "$err" 1 'rank 3 incarnation 0 killed: rank 2 does not hear it (state T)$'
+        has "$err" 1 ' died: signal 9$'
+    done
+}
+
+stopped_coordinator_is_replaced()
+{
+    stopping=(--die 0@31.1:stop)
+    stencil_run -n 5 --nodes 5
+    has "$err" 1 'rank 0 incarnation 0 killed: rank 4 does not hear it (state T)$'
+    has "$err" 1 ' died: signal 9$'
+}
+
+stopped_neighbours_are_replaced()
+{
+    # of two groups: only when the first is replaced is the second one's neighbour there again, and it knows nobody yet
+    sweeps=(-s 64x64 -n 2000 --ckpt-every 20) # these stop by the clock
+    stencil_run -n 8 --nodes 4 -x KEEL_GROUP_SIZE=4 --stop 2@0.1 --stop 3@0.1
+    has "$err" 2 ' died: signal 9$'
+    sweeps=(-s 64x64 -n 300 --ckpt-every 20)
+    stopping=(--die 1@31.1:stop)
+    stencil_run -n 2 --nodes 2
+    has "$err" 1 ' died: signal 9$'
+}
+
+stopped_node_is_replaced()
+{
+    sweeps=(-s 64x64 -n 2000 --ckpt-every 20)
+    stencil_run -n 8 --nodes 4 --stop-node 1@0.1
+    has "$err" 1 'node 1 is lost$'
+    has "$err" 2 ' died: signal 9$'
+    grep -q 'rank [23] incarnation 1 started on node 2' "$err" || fail "nobody moved"
+}
+
+cut_node_is_replaced()
+{
+    "$keelrun" --netns true >"$out" 2>"$err"
+    [ $? -ne 77 ] || { echo "no network namespaces on this machine: skipped"; exit 77; }
+    sweeps=(-s 64x64 -n 2000 --ckpt-every 20)
+    stencil_run -n 8 --nodes 4 --netns --cut-node 1@0.1
+    has "$err" 1 'node 1 cut off$'
+    has "$err" 2 ' died: signal 9$'
+    has "$err" 1 'rank 2 incarnation 1 started on node [023]'
+    has "$err" 1 'rank 3 incarnation 1 started on node [023]'
+    # two nodes of one rank each: no side hears more than half of the job; the lower one stays
+    stencil_run -n 2 --nodes 2 --netns --cut-node 1@0.1
+    has "$err" 1 ' died: signal 9$'
+}
+
+# A stopped rank is woken again before, while and after its neighbour loses patience: whether it is killed or not, what it
+# does counts as its own work or not at all.
+woken_rank_writes_nowhere()
+{
+    local lane delay victim
+
+    for lane in direct served; do
+        for delay in 0.99 1 1.01; do
+            start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop 2@0.1 "$stencil" "${sweeps[@]}"
+            wait_for 'rank 2 incarnation 0 stopped$' "$err"
+            victim=$(sed -n 's/.* rank 2 incarnation 0 started on node ., pid //p' "$err")
+            sleep $delay
+            kill -CONT "$victim" 2>/dev/null
+            wait $pid || fail "status $?"
+            has "$out" 1 'verification PASSED'
+        done
+    done
+    check_nothing_left $pid
+}
+
+computing_rank_is_not_suspected()
+{
+    local lane
+
+    load=()
+
+    for _ in 1 2; do
+        # somebody else's load, and no process of the job
+        env -u KEELRUN_TEST_ID -u TMPDIR timeout 60 sh -c 'while :; do :; done' &
+        load+=($!)
+    done
+    trap 'kill "${load[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
+    for lane in direct served; do
+        run_any -n 10 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane "$moments" compute 3 2500
+        [ $status -eq 0 ] || break
+    done
+    [ $status -eq 0 ] || fail "status $status"
+    ! grep -q 'is silent' "$err" || fail "a rank that computes was suspected"
+}
+
+# with nobody to kill it (the launcher, too, is stopped), a suspect that goes on is no suspect any more
+false_alarm_is_counted()
+{
+    local victim
+
+    start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" "$moments" doubted 1000000
+    wait_for 'all ranks have met$' "$err"
+    victim=$(sed -n 's/.* rank 2 incarnation 0 started on node ., pid //p' "$err")
+    kill -STOP $pid "$victim"
+    wait_for 'rank 2 incarnation 0 is silent' "$err"
+    kill -CONT "$victim"
+    wait_for 'moments: false alarm$' "$out"
+    kill -CONT $pid
+    kill -TERM $pid
+    wait $pid
+    check_nothing_left $pid
+}
+
+run_case

@@ -1,0 +1,221 @@
+#!/bin/bash
+# One case of whole jobs on the library that a random kill seldom reaches: jobs_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+keelrun=$build/contrib/keelrun/keelrun moments=$build/tests/proc/moments
+stencil=$build/perf/kernels/stencil bad_input=$build/tests/proc/bad_input
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 40) # a job starts faster with small logs
+
+need_namespaces()
+{
+    "$keelrun" --netns true >"$out" 2>"$err"
+    [ $? -ne 77 ] || { echo "no network namespaces on this machine: skipped"; exit 77; }
+}
+
+# ---- network namespaces -------------------------------------------------------------------------------------------------
+
+namespaces_show_their_own_devices()
+{
+    need_namespaces
+    run 0 -n 3 --nodes 3 --netns sh -c 'echo /sys/class/net/*'
+    has "$out" 3 '^/sys/class/net/eth0 /sys/class/net/lo$'
+}
+
+served_lane_crosses_namespaces()
+{
+    local sent
+
+    need_namespaces
+    # two ranks a node: one lane inside, the other between; rows and columns of 200 sweeps are more than 300 KB a node
+    # shellcheck disable=SC2016
+    run 0 -n 8 --nodes 4 --netns "${small[@]}" \
+        sh -c '"$0" "$@" && [ "$PMIX_RANK" = 2 ] && echo "sent $(cat /sys/class/net/eth0/statistics/tx_bytes)"; exit 0' \
+        "$stencil" -s 256x256 -n 200
+    has "$out" 1 'verification PASSED'
+    sent=$(sed -n 's/^sent //p' "$out")
+    [ "${sent:-0}" -gt 300000 ] || fail "only ${sent:-no} bytes went over the node's device"
+}
+
+death_across_namespaces_is_recovered()
+{
+    need_namespaces
+    run 0 -n 8 --nodes 4 --netns "${small[@]}" "$stencil" -s 64x64 -n 60 --ckpt-every 5 --die 3@31.1
+    has "$out" 1 'verification PASSED'
+}
+
+# ---- rollback, as a program sees it -----------------------------------------------------------------------------------------
+
+restart_point=$build/contrib/examples/restart_point
+
+program_rolls_back_on_request()
+{
+    local lane
+
+    for lane in direct served; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_VERBOSE=y "$restart_point" ask
+        has "$out" 4 ', life 0: 524288$'
+        has "$err" 1 'decided: roll back to generation [1-9][0-9]* (rank 0: its program asked for it)'
+    done
+}
+
+program_jumps_to_its_restart_point()
+{
+    # whenever the death comes; with a request besides
+    run 0 -n 4 --nodes 2 "${small[@]}" --kill 1@0.3 "$restart_point"
+    has "$out" 4 ': 524288$'
+    run 0 -n 4 --nodes 2 "${small[@]}" --kill 0@0.3 "$restart_point" ask
+    has "$out" 4 ': 524288$'
+}
+
+# ---- what survivors hold --------------------------------------------------------------------------------------------------
+
+survivors_keep_no_files_or_mappings()
+{
+    local lane
+
+    for lane in direct served auto; do
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=$lane "$moments" many 15
+        has "$out" 1 '^moments: after 15 deaths '
+    done
+    run 0 -n 6 --nodes 2 "${small[@]}" "$moments" many 21
+}
+
+# the test above would see it
+leaks_of_a_survivor_are_seen()
+{
+    local leak
+
+    for leak in file mapping; do
+        run 1 -n 4 --nodes 4 "${small[@]}" "$moments" many 15 $leak
+        has "$err" 1 'moments: .*more files or mappings than before$'
+    done
+}
+
+# ---- deaths that end the job -------------------------------------------------------------------------------------------------
+
+death_without_protection_ends_the_job()
+{
+    local lane
+
+    for lane in direct served; do
+        run 3 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_PROTECT=none --kill 2@0.3 "$moments" plain 1000000
+        grep -q 'rank 2 incarnation 0 died and KEEL_PROTECT is none: the job cannot go on$' "$err" || fail "no reason given"
+    done
+}
+
+deaths_beyond_parity_end_the_job()
+{
+    local lane
+
+    for lane in direct served; do # both of one group, at once, with a checkpoint taken: nothing else can be the end
+        run 3 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=$lane --kill 1@0.5 --kill 3@0.5 "$moments" plain 1000000
+        has "$err" 1 'error: catastrophic failure: ranks 1, 3 of group 0 are lost together and its parity covers 1$'
+    done
+}
+
+# ---- deaths at the edges of a job --------------------------------------------------------------------------------------------
+
+# the whole outcome of a job that lost a rank at an edge: it is right, or it says why it cannot go on
+whole_or() # TEXT
+{
+    case $status in
+        0) return ;;
+        124 | 134 | 139) fail "status $status: a hang, or a crash of a survivor" ;;
+    esac
+    grep -qE -- "$1" "$err" || fail "status $status without a reason"
+    ! grep -qE 'Assert|egmentation|Abort' "$err" || fail "a survivor crashed"
+}
+
+death_while_leaving_never_hangs()
+{
+    local lane delay
+
+    for lane in direct served; do
+        for delay in 0 50 100 200 300 500 800 1200 2000 4000 8000 16000; do
+            run_any -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" finalize $((delay / 50 % 4)) $delay
+            whole_or 'nothing is recovered'
+        done
+    done
+}
+
+death_while_meeting_is_recovered_or_named()
+{
+    local lane delay
+
+    for lane in direct served; do # PMIx takes some 30 ms to start, the library 30 more
+        for delay in 0 20000 30000 40000 45000 50000 55000 60000 70000 80000 100000 150000; do
+            run_any -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" init $((delay / 5000 % 4)) $delay
+            whole_or 'before all ranks had met'
+        done
+    done
+}
+
+death_of_a_starting_replacement_is_recovered()
+{
+    local lane delay
+
+    for lane in direct served; do
+        for delay in 0 10000 20000 30000 40000 50000 60000 70000 80000 100000; do
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" reinit $((delay / 10000 % 4)) $delay
+        done
+    done
+}
+
+# ---- bad input ------------------------------------------------------------------------------------------------------------
+
+calls_refuse_bad_arguments()
+{
+    local lane
+
+    for lane in direct served; do
+        run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$bad_input"
+        has "$out" 2 '^bad_input: rank [01]: all refused$'
+    done
+}
+
+# a rank that holds parity has no part in the program: it leaves with 0, and a death of it costs nobody anything
+ranks_that_hold_parity_are_none_of_the_program()
+{
+    local lane
+
+    for lane in direct served; do
+        run 0 -n 5 --nodes 5 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_PARITY=dedicated -x KEEL_VERBOSE=y --kill 4@0.05 \
+            "$stencil" -s 128x128 -n 600 --ckpt-every 10
+        has "$out" 1 'verification PASSED'
+        has "$out" 1 ', 4 ranks'
+        has "$err" 1 'keel 0.0 info: .* rank 4 incarnation 0 died'
+    done
+}
+
+bad_configuration_is_named()
+{
+    local variable text
+
+    while IFS='|' read -r variable text; do
+        run 3 -n 2 --nodes 2 --timeout 40 -x "$variable" "$moments" plain 3
+        grep -qE "^keel.* error: .*$text" "$err" || fail "$variable: no line with '$text'"
+    done <<'END'
+KEEL_OPLOG_SIZE=4k|KEEL_OPLOG_SIZE of 4096 bytes is too small
+KEEL_OPLOG_SIZE=lots|invalid value for KEEL_OPLOG_SIZE: 'lots'
+KEEL_GROUP_SIZE=1|KEEL_GROUP_SIZE is out of range
+KEEL_PARITIES=0|KEEL_PARITIES is out of range, allowed are 1 to 3
+KEEL_PARITIES=4|KEEL_PARITIES is out of range, allowed are 1 to 3
+KEEL_PARITIES=2|groups of 2 with 2 parities cannot be formed from 2 ranks
+KEEL_PARITY=elsewhere|invalid value for KEEL_PARITY: 'elsewhere'
+KEEL_GROUP_SIZE=3|KEEL_GROUP_SIZE of 3 is impossible: the job has 2 ranks
+KEEL_LANES=pigeon|invalid value for KEEL_LANES: 'pigeon'
+KEEL_PROTECT=some|invalid value for KEEL_PROTECT: 'some'
+KEEL_CKPT_INTERVAL=often|invalid value for KEEL_CKPT_INTERVAL: 'often'
+END
+    # those that hold parity are ranks that the job has to have
+    run 3 -n 2 --nodes 2 --timeout 40 -x KEEL_PARITY=dedicated -x KEEL_CHECKSUM_RANKS=2 "$moments" plain 3
+    grep -q "KEEL_CHECKSUM_RANKS of 2 leaves none of the job's 2 ranks" "$err" || fail "no reason given"
+    # an image that does not fit is no reason to stop: the one before stays in use, and every rank says so
+    run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_CKPT_SIZE=4k "$stencil" -s 64x64 -n 8 --ckpt-every 2
+    grep -q 'KEEL_CKPT_SIZE of 4096 bytes is too small' "$err" || fail "no reason given"
+}
+
+run_case

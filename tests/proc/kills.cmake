@@ -1,0 +1,164 @@
+# The kernels as real jobs, undisturbed, with deaths at chosen places and at random moments; included by this folder's
+# CMakeLists.txt.
+set(KEEL_KILLS_LONG 100 CACHE STRING "random deaths in each long test of tests/proc/kills.sh")
+
+# proc_job(NAME RANKS NODES KERNEL [OPTIONS OF KEELRUN... PROGRAM] ARGUMENTS...): a job whose own verification is the test
+function(proc_job name ranks nodes kernel)
+  cmake_parse_arguments(job "" "" PROGRAM ${ARGN})
+  if(DEFINED job_PROGRAM)
+    set(options ${job_UNPARSED_ARGUMENTS})
+  else()
+    set(options)
+    set(job_PROGRAM ${job_UNPARSED_ARGUMENTS})
+  endif()
+  add_test(NAME proc_${name} COMMAND keelrun -n ${ranks} --nodes ${nodes} --timeout 60 ${options}
+                                     $<TARGET_FILE:${kernel}> ${job_PROGRAM})
+  set_tests_properties(proc_${name} PROPERTIES LABELS proc TIMEOUT 90)
+endfunction()
+
+add_executable(sections lock_sections.c)
+target_link_libraries(sections PRIVATE keel_kernel)
+
+add_executable(waits wait_tokens.c ${CMAKE_SOURCE_DIR}/tests/lib/relay.c)
+target_include_directories(waits PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib ${CMAKE_SOURCE_DIR}/transports)
+target_link_libraries(waits PRIVATE keel_kernel)
+
+proc_job(ft_s_alone 1 1 ft -c S)
+proc_job(ft_s_verifies_on_2 2 1 ft -c S)
+proc_job(ft_s_verifies_on_4 4 4 ft -c S --ckpt-every 1)
+proc_job(ft_w_verifies_on_8 8 4 ft -c W --ckpt-every 2)
+proc_job(ft_a_verifies_on_8 8 4 ft -c A)
+proc_job(stencil_verifies_on_6 6 3 stencil -s 101x67 --ckpt-every 10)
+proc_job(stencil_verifies_on_7_with_atomics 7 2 stencil -s 101x67 --atomics)
+proc_job(ft_refuses_3_ranks 3 1 ft -c S)
+set_tests_properties(proc_ft_refuses_3_ranks PROPERTIES PASS_REGULAR_EXPRESSION "must be a power of two")
+
+# with logs as large as needed: a job starts in a third of the time
+set(small_logs -x KEEL_OPLOG_SIZE=48m -x KEEL_GETLOG_SIZE=8m)
+
+# RANK@STEP.PHASE: before the first checkpoint, in each phase of an iteration, in the last step; rank 0 too
+foreach(death 0@0.0 3@0.2 0@3.3 1@4.0 6@4.1 7@4.2 2@5.3 5@7.0)
+  string(REGEX REPLACE "[@.]" "_" place ${death})
+  proc_job(ft_survives_death_at_${place} 8 4 ft ${small_logs} PROGRAM -c S --ckpt-every 2 --die ${death})
+endforeach()
+foreach(death 0@0.1 4@1.0 0@17.0 3@18.1 7@41.1)
+  string(REGEX REPLACE "[@.]" "_" place ${death})
+  set(run ${small_logs} PROGRAM -s 64x64 -n 40 --ckpt-every 5 --die ${death})
+  proc_job(stencil_survives_death_at_${place} 8 4 stencil ${run})
+  proc_job(stencil_rolls_back_from_death_at_${place} 8 4 stencil ${run} --atomics)
+endforeach()
+
+# with logs too small for the run: whoever dies begins at an image that it took because a log was full, and no log ran over
+foreach(death 0@397.1 3@301.0)
+  foreach(nodes 1 4)
+    string(REGEX REPLACE "[@.]" "_" place ${death})
+    set(name stencil_begins_at_its_own_image_after_${place}_on_${nodes})
+    proc_job(${name} 8 ${nodes} stencil -x KEEL_OPLOG_SIZE=256k -x KEEL_OPLOG_SOFT=15 -x KEEL_GETLOG_SIZE=1m
+             -x KEEL_CKPT_INTERVAL=off -x KEEL_VERBOSE=y PROGRAM -s 256x256 -n 400 --die ${death})
+    set_tests_properties(proc_${name} PROPERTIES PASS_REGULAR_EXPRESSION "began at its own image of position [0-9]+"
+                         FAIL_REGULAR_EXPRESSION "is full;roll back;rolled back;FAILED;catastrophic")
+  endforeach()
+endforeach()
+
+proc_job(sections_verify_on_5 5 2 sections -n 30 --ckpt-every 7)
+proc_job(sections_verify_on_8_of_one_node 8 1 sections -n 4000 --ckpt-every 500)
+# inside a section before and after its accesses, after it, in a reading epoch; rank 0 too
+foreach(death 3@0.0 0@100.1 5@333.2 7@1000.0 2@1999.1)
+  string(REGEX REPLACE "[@.]" "_" place ${death})
+  proc_job(sections_survive_death_at_${place} 8 1 sections ${small_logs} PROGRAM -n 2000 --ckpt-every 300 --die ${death})
+endforeach()
+
+proc_job(waits_verify_on_5 5 2 waits -n 60 --ckpt-every 7)
+proc_job(waits_verify_on_8_of_one_node 8 1 waits -n 300 --ckpt-every 50)
+# before an access of a token's holder, right before it passes it on, before a first one; rank 0 too
+foreach(death 0@0.1 3@20.2 5@33.5 7@100.0 1@151.3)
+  string(REGEX REPLACE "[@.]" "_" place ${death})
+  proc_job(waits_survive_death_at_${place} 8 1 waits ${small_logs} PROGRAM -n 200 --ckpt-every 30 --die ${death})
+endforeach()
+
+proc_job(dht_verifies_on_2_with_think_time 2 1 dht -n 5000)
+proc_job(dht_verifies_on_5 5 2 dht -n 1000 --closed --batch 100 --slots 509 --ckpt-every 4)
+proc_job(dht_says_that_a_heap_is_full 3 1 dht -n 1000 --closed --slots 16 --cells 8)
+set_tests_properties(proc_dht_says_that_a_heap_is_full PROPERTIES PASS_REGULAR_EXPRESSION "a heap is full")
+# before the first checkpoint, amid a batch and after it, after the last one
+foreach(death 0@0.0 3@7.0 2@12.1 1@20.1)
+  string(REGEX REPLACE "[@.]" "_" place ${death})
+  proc_job(dht_rolls_back_from_death_at_${place} 8 4 dht ${small_logs} PROGRAM -n 1000 --batch 50 --closed --ckpt-every 3
+           --die ${death})
+endforeach()
+
+proc_job(cg_s_alone 1 1 cg -c S)
+proc_job(cg_w_verifies_on_3 3 1 cg -c W --ckpt-every 4)
+proc_job(cg_s_verifies_on_5 5 2 cg -c S)
+# in each phase of a step, in the first, second and last step of an iteration; rank 0 too
+foreach(death 0@0.0 3@100.1 6@107.0 0@121.2 5@404.1)
+  string(REGEX REPLACE "[@.]" "_" place ${death})
+  proc_job(cg_survives_death_at_${place} 8 1 cg ${small_logs} PROGRAM -c S --ckpt-every 3 --die ${death})
+endforeach()
+
+# every access also at extra processes, which check that they miss none
+proc_job(ft_w_verifies_with_message_logging 6 2 ft_ml -x ML_LOGGERS=2 PROGRAM -c W)
+proc_job(cg_s_verifies_with_message_logging 4 1 cg_ml PROGRAM -c S)
+proc_job(dht_verifies_with_message_logging 5 2 dht_ml -x ML_LOGGERS=2 PROGRAM -n 1000 --closed --batch 100)
+proc_job(stencil_verifies_with_message_logging 4 2 stencil_ml PROGRAM -s 101x67 -n 50 --atomics)
+proc_job(message_logging_says_what_it_logged 3 1 dht_ml -x ML_VERBOSE=y PROGRAM -n 100 --batch 10 --closed)
+# 200 inserts, four records more for the one collision; of each rank a put of its count, markers: two windows, eleven
+# steps, the end
+set_tests_properties(proc_message_logging_says_what_it_logged PROPERTIES
+                     PASS_REGULAR_EXPRESSION "ml: 234 records")
+proc_job(message_logging_refuses_too_many_loggers 3 1 dht_ml -x ML_LOGGERS=2 PROGRAM -n 100)
+set_tests_properties(proc_message_logging_refuses_too_many_loggers PROPERTIES PASS_REGULAR_EXPRESSION "half the ranks")
+
+# proc_kills(NAME LABEL PROGRAM LANE ARGUMENTS...)
+function(proc_kills name label program lane)
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/kills.sh --build ${CMAKE_BINARY_DIR} --program ${program}
+                                --lane ${lane} ${ARGN})
+  # one at a time: each is a job of eight ranks
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
+endfunction()
+
+# More than fifty deaths over each choice of lanes; the atomics are answered by rollbacks.
+set(kills_ft 17)
+set(kills_stencil 23)
+set(kills_stencil-atomics 10)
+set(kills_sections 3)
+set(kills_waits 3)
+set(kills_dht 3)
+set(kills_cg 2)
+set(kills_size_cg --ranks 4 --nodes 2) # its many gsyncs take long between nodes
+foreach(lane direct served auto)
+  set(netns no)
+  if(lane STREQUAL auto)
+    set(netns auto)
+  endif()
+  foreach(program ft stencil stencil-atomics sections waits dht cg)
+    proc_kills(proc_kills_${program}_${lane} proc ${program} ${lane} --runs ${kills_${program}} --netns ${netns}
+               ${kills_size_${program}})
+    proc_kills(proc_kills_long_${program}_${lane} "proc;long" ${program} ${lane} --runs ${KEEL_KILLS_LONG} --netns ${netns})
+    proc_kills(proc_kills_long_${program}_${lane}_twice "proc;long" ${program} ${lane} --runs ${KEEL_KILLS_LONG}
+               --victims 2 --netns ${netns})
+  endforeach()
+endforeach()
+
+# Two of a group at once, and whole nodes: two parities cover both of them.
+set(kills_two --parities 2 --runs 3)
+proc_kills(proc_kills_together_ft_direct proc ft direct ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
+proc_kills(proc_kills_together_stencil_served proc stencil served ${kills_two} --together 2)
+proc_kills(proc_kills_node_stencil_auto proc stencil auto ${kills_two} --nodes 2 --node yes)
+# logs too small for the run, and no coordinated checkpoints
+proc_kills(proc_kills_demand_stencil_direct proc stencil direct --demand yes --runs 3)
+proc_kills(proc_kills_demand_stencil_served proc stencil served --demand yes --runs 2)
+foreach(lane direct served auto)
+  proc_kills(proc_kills_long_demand_stencil_${lane} "proc;long" stencil ${lane} --demand yes --runs ${KEEL_KILLS_LONG})
+endforeach()
+# eight ranks of a program and two that hold parity for them
+set(kills_dedicated --ranks 10 --nodes 5 -x KEEL_PARITY=dedicated -x KEEL_CHECKSUM_RANKS=2)
+proc_kills(proc_kills_dedicated_ft_served proc ft served ${kills_dedicated} --runs 3)
+foreach(lane direct served auto)
+  proc_kills(proc_kills_long_dedicated_stencil_${lane} "proc;long" stencil ${lane} ${kills_dedicated}
+             --runs ${KEEL_KILLS_LONG})
+  set(kills_two --parities 2 --runs ${KEEL_KILLS_LONG})
+  proc_kills(proc_kills_long_together_ft_${lane} "proc;long" ft ${lane} ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
+  proc_kills(proc_kills_long_together_stencil_${lane} "proc;long" stencil ${lane} ${kills_two} --together 2 --victims 2)
+  proc_kills(proc_kills_long_node_stencil_${lane} "proc;long" stencil ${lane} ${kills_two} --nodes 2 --node yes)
+endforeach()

@@ -1,0 +1,117 @@
+# What the tests with real processes share; sourced by a script that has set keelrun and name. Its cases are functions,
+# each runs keelrun one or more times by run(), which checks that nothing of the job is left: no process, directory or
+# shared-memory file.
+# shellcheck shell=bash disable=SC2154
+
+# /dev/shm of our own where the machine allows, so that other jobs on it are none of ours
+if [ -z "${KEELRUN_TEST_PRIVATE:-}" ]; then
+    export KEELRUN_TEST_PRIVATE=no
+    if [ "$(id -u)" -eq 0 ] && unshare --mount --ipc mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then
+        KEELRUN_TEST_PRIVATE=yes exec unshare --mount --ipc "$BASH" "$0" "$@"
+    fi
+fi
+[ "$KEELRUN_TEST_PRIVATE" = no ] || mount -t tmpfs tmpfs /dev/shm || exit 1
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/tmp"
+out=$scratch/out err=$scratch/err
+# by these our processes and files are known
+exec 3>&2
+export KEELRUN_TEST_ID=keelrun_test.$$.$RANDOM TMPDIR=$scratch/tmp
+
+fail()
+{
+    echo "$name: $*" >&3
+    { echo "--- stdout"; tail -n 30 "$out"; echo "--- stderr"; tail -n 30 "$err"; } >&3 2>/dev/null
+    exit 1
+}
+
+own_processes()
+{
+    grep -slzF "KEELRUN_TEST_ID=$KEELRUN_TEST_ID" /proc/[0-9]*/environ 2>/dev/null |
+        grep -v -e "/$$/" -e "/$BASHPID/"
+}
+
+# is_left PID: prints what is left of the job of that keelrun
+what_is_left()
+{
+    local file
+
+    for file in $(own_processes); do
+        [ -e "$file" ] && echo "process ${file//[^0-9]/}: $(tr '\0' ' ' <"${file%environ}cmdline" 2>/dev/null)"
+    done
+    find "$TMPDIR" -mindepth 1
+    find /dev/shm -maxdepth 1 -name "keelrun.$1.*"
+}
+
+# the job's processes may still be on their way out when keelrun was killed: up to five seconds
+check_nothing_left()
+{
+    local tries
+
+    for ((tries = 0; tries < 100; tries++)); do
+        [ -n "$(what_is_left "$1")" ] || return 0
+        sleep 0.05
+    done
+    fail "left behind: $(what_is_left "$1")"
+}
+
+# run STATUS ARGUMENTS...: keelrun ends with that status in bounded time and leaves nothing
+run()
+{
+    local expected=$1
+    shift
+
+    run_any "$@"
+    [ $status -eq "$expected" ] || fail "status $status, not $expected: keelrun $*"
+}
+
+# run_any ARGUMENTS...: the same with any status, which it sets
+run_any()
+{
+    local pid
+
+    timeout -k 1 60 "$keelrun" "$@" >"$out" 2>"$err" </dev/null &
+    pid=$!
+    wait $pid
+    status=$?
+    # timeout's child is keelrun: the directory's name tells the number, if one is there
+    [ -z "$(find "$TMPDIR" -mindepth 1)" ] || fail "left behind: $(find "$TMPDIR" -mindepth 1)"
+    check_nothing_left '*'
+}
+
+start() # ARGUMENTS...: in the background; sets pid to keelrun's. A job that hangs ends after a minute.
+{
+    : >"$out" # before wait_for() looks
+    "$keelrun" --timeout 60 "$@" >"$out" 2>"$err" </dev/null &
+    pid=$!
+}
+
+wait_for() # a text in a file: up to 20 seconds
+{
+    local tries
+
+    for ((tries = 0; tries < 400; tries++)); do
+        ! grep -q -- "$1" "$2" || return 0
+        sleep 0.05
+    done
+    fail "'$1' never appeared"
+}
+
+has() # FILE COUNT PATTERN: so many lines match
+{
+    [ "$(grep -c -- "$3" "$1")" -eq "$2" ] || fail "not $2 lines with '$3'"
+}
+
+one_line() # stderr has one line, with this text
+{
+    [ "$(wc -l <"$err")" -eq 1 ] && grep -q -- "$1" "$err" || fail "stderr is not one line with '$1'"
+}
+
+# $name is a function of the script; what the shell says of killed jobs is no news
+run_case()
+{
+    declare -F "$name" >/dev/null || fail "no such case"
+    "$name" 2>"$scratch/trace" || { cat "$scratch/trace" >&3; exit 1; }
+}

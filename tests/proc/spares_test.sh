@@ -1,0 +1,239 @@
+#!/bin/bash
+# One case of spares, under keelrun and under Open MPI's mpirun: spares_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+keelrun=$build/contrib/keelrun/keelrun stencil=$build/perf/kernels/stencil moments=$build/tests/proc/moments
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50 -v)
+sweeps=(-s 64x64 -n 400 --ckpt-every 20)
+
+stencil_run() # ARGUMENTS...
+{
+    run 0 "${small[@]}" "$@" "$stencil" "${sweeps[@]}"
+    has "$out" 1 'verification PASSED'
+}
+
+# ---- keelrun ----------------------------------------------------------------------------------------------------------
+
+unused_spares_leave()
+{
+    stencil_run -n 4 --nodes 2 --spares 2
+    has "$out" 1 'stencil: 64 x 64, 4 ranks'
+    has "$err" 6 ' left$'
+}
+
+spare_takes_a_dead_rank()
+{
+    local lane memory
+
+    stencil_run -n 6 --nodes 3
+    memory=$(grep '^stencil: memory' "$out")
+    for lane in direct served; do
+        stencil_run -n 6 --nodes 3 --spares 1 -x KEEL_LANES=$lane --kill 3@0.1
+        has "$out" 1 "^$memory$"
+        has "$err" 1 'spare 6 is rank 3$'
+    done
+}
+
+lowest_rank_is_replaced_by_a_spare()
+{
+    stencil_run -n 4 --nodes 4 --spares 1 --kill 0@0.1
+    has "$err" 1 'spare 4 is rank 0$'
+}
+
+two_spares_take_ranks_at_once()
+{
+    run 0 -n 8 --nodes 4 --spares 3 "${small[@]}" "$moments" lives 1.0@8,2.0@8 # of two groups
+    has "$err" 2 '^keelrun: .* spare \(8\|9\|10\) is rank [12]$'
+}
+
+# four ranks of one group on a node each, spares 4 to 7 on nodes 3 to 0: ranks die in a step, as moments has it
+spares_everywhere=(-n 4 --nodes 4 --spares 4 "${small[@]}" -x KEEL_GROUP_SIZE=4)
+# each tells its number first
+tells_number=(sh -c 'echo $$ >"$0/$PMIX_RANK"; exec "$@"' "$scratch")
+
+spare_that_keeps_the_promise_takes_the_rank()
+{
+    run 0 "${spares_everywhere[@]}" "$moments" lives 0.0@8,2.0@16 # the second time a spare calls
+    has "$err" 1 'spare 5 is rank 2$' # on its own node, all others hold another member
+    has "$err" 1 'spare 7 is rank 0$'
+    has "$err" 2 'incarnation 1 joined$'
+    ! grep -q 'this replacement runs on' "$err" || fail "the promise was kept"
+    # groups of ranks 0, 2, 4 and of 1, 3, 5 on a node each; spare 6 is on node 5, spare 7 on node 4
+    run 0 -n 6 --nodes 6 --spares 2 "${small[@]}" -x KEEL_GROUP_SIZE=3 "$moments" lives 1.0@8,0.0@16
+    has "$err" 1 'spare 7 is rank 1$'
+    has "$err" 1 'spare 6 is rank 0$'
+    ! grep -q 'this replacement runs on' "$err" || fail "the promise was kept"
+}
+
+second_death_of_a_rank_takes_the_next_best_spare()
+{
+    run 0 "${spares_everywhere[@]}" "$moments" lives 1.0@8,1.1@16
+    has "$err" 1 'spare 6 is rank 1$'
+    has "$err" 1 'spare [457] is rank 1$'
+    has "$err" 1 'rank 1 incarnation 2 joined$'
+    has "$err" 1 'keel 1.2 warn: this replacement runs on node node[023], which now holds 2 of group 0'
+}
+
+# the best one dies with the rank: only the next one is left
+dead_spare_is_passed_over()
+{
+    run 0 "${spares_everywhere[@]}" "${tells_number[@]}" "$moments" lives "1.0@8:$scratch/6"
+    has "$err" 1 'rank 6 incarnation 0 died: signal 9$'
+    has "$err" 1 'spare [457] is rank 1$'
+    has "$err" 1 'rank 1 incarnation 2 joined$'
+    has "$err" 1 'keel 1.2 warn: this replacement runs on node'
+}
+
+stopped_rank_is_replaced_by_a_spare()
+{
+    sweeps=(-s 64x64 -n 1000 --ckpt-every 20)
+    stencil_run -n 4 --nodes 2 --spares 1 -x KEEL_HEARTBEAT_TIMEOUT=1s --stop 1@0.1
+    has "$err" 1 'spare 4 is rank 1$'
+}
+
+no_spare_left_ends_the_job()
+{
+    run 137 "${small[@]}" -n 4 --nodes 2 --spares 1 --kill 1@0.1 --kill 4@0.6 "$stencil" -s 64x64 -n 100000
+    grep -q 'was killed by signal 9 (Killed) and no spare is left$' "$err" || fail "no reason given"
+}
+
+# ---- mpirun, which tells nobody of a death ---------------------------------------------------------------------------------
+
+# four ranks, and KEEL_SPARES more processes
+mpirun_launch() # PROGRAM ARGUMENTS...
+{
+    command -v mpirun >/dev/null || { echo "no mpirun on this machine: skipped"; exit 77; }
+    mpirun --version | grep -q 'Open MPI' || { echo "mpirun is not Open MPI's: skipped"; exit 77; }
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export KEEL_HEARTBEAT_TIMEOUT=1s KEEL_OPLOG_SIZE=8m KEEL_GETLOG_SIZE=4m KEEL_VERBOSE=y
+    : >"$out"
+    timeout -k 1 60 mpirun --oversubscribe --enable-recovery -n $((4 + ${KEEL_SPARES:-0})) "$@" >"$out" 2>"$err" </dev/null &
+    pid=$!
+}
+
+# mpirun_start OPTIONS...: they die at a step (--die), not at a time
+mpirun_start()
+{
+    mpirun_launch "$stencil" -s 64x64 -n 600 --ckpt-every 20 -v "$@"
+}
+
+mpirun_end()
+{
+    local file
+
+    wait $pid
+    status=$?
+    unset "${!KEEL_@}"
+    [ $status -eq 0 ] || fail "status $status of mpirun"
+    has "$out" 1 'verification PASSED'
+    for file in $(own_processes); do
+        [ ! -e "$file" ] || fail "left behind: $file"
+    done
+}
+
+mpirun_run()
+{
+    mpirun_start "$@"
+    mpirun_end
+}
+
+# the same memory as of the run before, which nobody died in
+same_memory()
+{
+    has "$out" 1 "^$memory$"
+}
+
+undisturbed()
+{
+    mpirun_run "$@"
+    memory=$(grep '^stencil: memory' "$out")
+}
+
+mpirun_with_spares_survives_kill()
+{
+    undisturbed
+    export KEEL_SPARES=1
+    mpirun_run --die 2@300.1
+    same_memory
+    grep -q 'rank 2 incarnation 1 is there$' "$err" || fail "no spare took the rank"
+}
+
+mpirun_with_spares_survives_kill_of_rank_0()
+{
+    undisturbed
+    export KEEL_SPARES=2
+    mpirun_run --die 0@300.0
+    same_memory
+    grep -q '^keel 0[.][12] info: .* front [0-9]* reached$' "$err" || fail "no spare took the rank"
+}
+
+mpirun_with_spares_survives_stop()
+{
+    local file
+
+    export KEEL_SPARES=1
+    mpirun_start -n 2000
+    wait_for 'sweep' "$out"
+    for file in $(own_processes); do
+        if grep -q '^stencil' "${file%environ}comm" && tr '\0' '\n' <"$file" | grep -qx PMIX_RANK=1; then
+            kill -STOP "$(basename "${file%/environ}")"
+        fi
+    done
+    mpirun_end
+    grep -q 'rank 1 incarnation 1 is there$' "$err" || fail "no spare took the rank"
+}
+
+# the first spare dies with the rank, and nobody tells: there all are on one node, so they are taken by their number
+mpirun_passes_a_dead_spare_over()
+{
+    export KEEL_SPARES=2
+    mpirun_launch "${tells_number[@]}" "$moments" lives "1.0@8:$scratch/4"
+    wait $pid || fail "status $? of mpirun"
+    grep -q 'rank 1 incarnation 2 is there$' "$err" || fail "no spare took the rank"
+}
+
+# ---- the job asks mpirun for a replacement when it needs one --------------------------------------------------------------
+
+mpirun_spawns_a_replacement()
+{
+    undisturbed
+    export KEEL_SPAWN=2
+    mpirun_run --die 2@300.1
+    same_memory
+    grep -q 'rank 2 incarnation 1 is there$' "$err" || fail "nobody took the rank"
+    export KEEL_SPAWN=1
+    mpirun_run --die 0@300.0 # the rank that would ask for others
+    same_memory
+    grep -q '^keel 0[.]1 info: .* front [0-9]* reached$' "$err" || fail "nobody took the rank"
+}
+
+# a replacement that was spawned is silent, is looked at and killed like any rank, and is replaced by another
+mpirun_replaces_a_spawned_process()
+{
+    local victim
+
+    undisturbed -n 3000
+    export KEEL_SPAWN=3
+    mpirun_start -n 3000 --die 2@100.1
+    wait_for 'rank 2 incarnation 1 is there$' "$err"
+    victim=$(own_processes | while read -r file; do
+        if tr '\0' '\n' <"$file" 2>/dev/null | grep -q '^KEEL_SPAWNED='; then basename "${file%/environ}"; fi
+    done)
+    kill -STOP "$victim"
+    mpirun_end
+    same_memory
+    grep -q 'rank 2 incarnation 2 is there$' "$err" || fail "the spawned process was not replaced"
+}
+
+spares_and_spawns_exclude_each_other()
+{
+    export KEEL_SPAWN=1 KEEL_SPARES=1
+    mpirun_start
+    wait $pid # with 0: that is how --enable-recovery has it
+    grep -q 'KEEL_SPARES and KEEL_SPAWN exclude each other' "$err" || fail "no reason given"
+}
+
+run_case

@@ -1,0 +1,76 @@
+/* The list of planted defects, and which one is. */
+#include "planted.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+keel_plant_t keel_planted = KEEL_PLANT_NONE;
+
+static void no_moment(void)
+{
+}
+
+void (*keel_planted_moment)(void) = no_moment;
+
+static const struct {
+    const char *name;
+    unsigned runs;
+    const char *options, *what;
+} plants[] = {{"none", 0, "", "nothing"},
+#define PLANT_ROW(_name, _runs, _options, _what) {#_name, _runs, _options, _what},
+              KEEL_PLANTS(PLANT_ROW)
+#undef PLANT_ROW
+};
+
+int planted_set(const char *name)
+{
+    for (unsigned i = 1; i < KEEL_PLANT_LAST; i++) {
+        if (strcmp(plants[i].name, name) == 0) {
+            keel_planted = (keel_plant_t)i;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+unsigned planted_runs(void)
+{
+    return plants[keel_planted].runs;
+}
+
+void planted_list(void)
+{
+    for (unsigned i = 1; i < KEEL_PLANT_LAST; i++) {
+        printf("%-26s %5u  %s%s%s\n", plants[i].name, plants[i].runs, plants[i].what,
+               (plants[i].options[0] != '\0') ? "; noticed with " : "", plants[i].options);
+    }
+}
+
+uint64_t *keel_reached;
+
+int reached_begin(void)
+{
+    keel_reached =
+        mmap(NULL, KEEL_CASE_LAST * sizeof(*keel_reached), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return keel_reached != MAP_FAILED;
+}
+
+unsigned reached_gaps(void)
+{
+    static const char *const what[] = {
+#define CASE_ROW(_name, _what) [KEEL_CASE_##_name] = _what,
+        KEEL_CASES(CASE_ROW)
+#undef CASE_ROW
+    };
+    unsigned gaps = 0;
+
+    for (unsigned i = 0; i < KEEL_CASE_LAST; i++) {
+        printf("%10llu  %s\n", (unsigned long long)keel_reached[i], what[i]);
+        gaps += (keel_reached[i] == 0);
+    }
+    return gaps;
+}

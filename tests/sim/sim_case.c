@@ -1,0 +1,791 @@
+/*
+ * Plays a drawn case and judges it. Deaths strike a drawn number of scheduler steps behind a moment that is itself
+ * drawn: a rank entering a phase, or the death before; others of its group, or of its node, may die with it. More deaths
+ * in one group before it is armed again than parity covers happen only in cases that are drawn for it; elsewhere a
+ * catastrophic error is a flaw.
+ */
+#include "sim_case.h"
+
+#include "sim_parity.h"
+#include "sim_scene.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CASE_RETRY       16       /* steps between tries of a death that is not allowed yet */
+#define CASE_SPLIT_STEPS 40000000 /* the ranks of a lost side are noticed one after another */
+#define CASE_AIM         3        /* of one whose victim is not in the state it is aimed at */
+
+/* ---- deaths ---- */
+
+/* its image and parity share are there */
+static int scene_is_armed(const scene_t *scene, uint32_t rank)
+{
+    const member_t *member = &scene->member[rank];
+    const keel_context_h ctx = member->host.ctx;
+
+    if (member->has_returned) {
+        return 1;
+    }
+    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (ctx->rec.state != KEEL_RANK_FRESH) &&
+           ctx->ckpt.is_armed;
+}
+
+/* members of its group, but for itself, that are not */
+static uint32_t scene_away(const scene_t *scene, uint32_t victim)
+{
+    uint32_t away = 0, r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        away += (r != victim) &&
+                (scene->groups.count == 0 || scene->groups.of_rank[r] == scene->groups.of_rank[victim]) &&
+                !scene_is_armed(scene, r);
+    }
+    return away;
+}
+
+/* parity does not cover it, or with the victim the last that runs the program would be gone */
+static int scene_overlaps(const scene_t *scene, uint32_t victim)
+{
+    uint32_t others = 0, r;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        others += (r != victim) && scene_is_armed(scene, r);
+    }
+    return (others == 0) || (scene_away(scene, victim) >= scene->parities);
+}
+
+/* deaths before all have met are the launcher's affair, those behind the last gsync nobody's */
+static int scene_may_strike(const scene_t *scene, uint32_t victim)
+{
+    unsigned met = 0, finishing = 0, living = 0;
+    uint32_t r;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        met += scene->member[r].has_met;
+        finishing += scene->member[r].is_finishing;
+        living += (r != victim) && keel_sim_is_alive(scene->sim, r);
+    }
+    for (; r < scene->processes; ++r) {
+        met += (scene->member[r].host.ctx != NULL) || (keel_sim_incarnation(scene->sim, r) > 0);
+    }
+    return (met == scene->processes) && (finishing < scene->ranks) && (living > 0) &&
+           keel_sim_is_alive(scene->sim, victim) && (scene->may_overlap || !scene_overlaps(scene, victim));
+}
+
+/* there is one hook for deaths and samples */
+static void scene_hook_next(scene_t *scene)
+{
+    const int is_due = (scene->death_next < scene->death_count) && (scene->strike_step != 0);
+
+    keel_sim_hook_at(scene->sim,
+                     (is_due && (scene->strike_step < scene->sample_step)) ? scene->strike_step : scene->sample_step);
+}
+
+static void scene_next_death(scene_t *scene)
+{
+    const death_t *death = &scene->death[scene->death_next];
+
+    scene->strike_step = 0;
+    if (scene->death_next == scene->death_count) {
+        return;
+    }
+    if (death->is_chained) {
+        scene->strike_step = keel_sim_step(scene->sim) + death->delay;
+    }
+}
+
+static void scene_note_death(scene_t *scene, uint32_t victim)
+{
+    member_t *member = &scene->member[victim];
+
+    member->is_finishing = 0;
+    member->host.ctx = NULL;
+    ++scene->result->deaths;
+}
+
+/* somebody is left to notice that it hangs, and is not about to leave */
+static int scene_has_watcher(const scene_t *scene, uint32_t victim)
+{
+    uint32_t r;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        const keel_context_h ctx = scene->member[r].host.ctx;
+
+        if (scene->member[r].is_finishing || scene->member[r].has_returned ||
+            ((ctx != NULL) && (ctx->rec.fatal != KEEL_OK))) {
+            return 0;
+        }
+    }
+    for (r = 0; r < scene->processes; ++r) {
+        if ((r != victim) && keel_sim_is_alive(scene->sim, r) && !keel_sim_is_hung(scene->sim, r)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* 0: it could not be had */
+/* the smaller part of a network that splits between nodes; how many ranks it has */
+static unsigned scene_draw_sides(scene_t *scene, uint8_t *side)
+{
+    unsigned smaller = 0;
+    uint32_t r, node;
+
+    memset(side, 0, scene->processes);
+    for (node = 0; node < scene->ranks; ++node) {
+        unsigned here = 0;
+
+        for (r = 0; r < scene->ranks; ++r) {
+            here += (scene->node[r] == node);
+        }
+        if ((2 * (smaller + here) >= scene->ranks) || !keel_random_chance(&scene->random, 512)) {
+            continue;
+        }
+        smaller += here;
+        for (r = 0; r < scene->ranks; ++r) {
+            side[r] |= (scene->node[r] == node);
+        }
+    }
+    return smaller;
+}
+
+/* instead of a death; a side may be more of a group than its parity covers */
+static void scene_split(scene_t *scene)
+{
+    uint8_t side[CASE_PROCESSES_MAX];
+    unsigned is_over = 0;
+    uint32_t r, q;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        is_over |= (unsigned)scene->member[r].is_finishing;
+    }
+    if (is_over || (scene_draw_sides(scene, side) == 0)) {
+        return;
+    }
+    for (r = 0; r < scene->ranks; ++r) {
+        uint32_t together = 0;
+
+        for (q = 0; q < scene->ranks; ++q) {
+            together += side[q] && (scene->groups.count == 0 || scene->groups.of_rank[r] == scene->groups.of_rank[q]);
+        }
+        scene->has_overlapped |= side[r] && (scene_overlaps(scene, r) || (together > scene->parities));
+    }
+    keel_sim_split(scene->sim, side);
+    ++scene->result->splits;
+}
+
+static int scene_strike(scene_t *scene, uint32_t victim)
+{
+    const death_t *death = &scene->death[scene->death_next];
+    const uint32_t away = scene_away(scene, victim);
+    const int is_together = (away > 0) && (away < scene->parities);
+
+    if (death->hang_ns > 0) {
+        const uint64_t hang_ns = scene_has_watcher(scene, victim) ? death->hang_ns : scene->heartbeat_ns;
+
+        if (!keel_sim_hang(scene->sim, victim, hang_ns)) {
+            return 0;
+        }
+        ++scene->result->hangs;
+        return 1;
+    }
+    scene->has_overlapped |= scene_overlaps(scene, victim);
+    if (!keel_sim_kill(scene->sim, victim)) {
+        return 0;
+    }
+    scene->result->is_together |= is_together;
+    scene_note_death(scene, victim);
+    return 1;
+}
+
+/* a rank that hangs, or is slow, is killed for it like any other; its group may be hit once too often then. What the launcher
+ * does not recover is not done: before all have met, and when all are leaving. */
+static int scene_fence(void *arg, keel_sim_t *sim, uint32_t victim)
+{
+    scene_t *scene = arg;
+    unsigned met = 0, finishing = 0, living = 0;
+    uint32_t r;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        met += scene->member[r].has_met;
+        finishing += scene->member[r].is_finishing;
+        living += keel_sim_is_alive(sim, r);
+    }
+    if ((met < scene->ranks) || (finishing == scene->ranks) || (living < 2)) {
+        return 0;
+    }
+    scene->has_overlapped |= scene_overlaps(scene, victim);
+    scene_note_death(scene, victim);
+    ++scene->result->fenced;
+    return 1;
+}
+
+/* the victim, and with it others of its group and of its node that may be had */
+static void scene_strike_all(scene_t *scene, uint32_t victim)
+{
+    const death_t *death = &scene->death[scene->death_next];
+    uint32_t left = death->with, i, r;
+
+    if (scene->is_split) {
+        scene_split(scene);
+        ++scene->death_next;
+        scene_next_death(scene);
+        return;
+    }
+    if (!scene_strike(scene, victim)) {
+        return;
+    }
+    for (i = 1; i < scene->processes; ++i) {
+        r = (victim + i) % scene->processes;
+        if (!scene_may_strike(scene, r)) {
+            continue;
+        }
+        if (death->has_node && (scene->node[r] == scene->node[victim])) {
+            (void)scene_strike(scene, r);
+        } else if ((left > 0) && (scene->groups.count > 0) &&
+                   (scene->groups.of_rank[r] == scene->groups.of_rank[victim])) {
+            (void)scene_strike(scene, r);
+            --left;
+        }
+    }
+    ++scene->death_next;
+    scene_next_death(scene);
+}
+
+/* at moments drawn apart from the case: images that are thought to be lost are decoded from what is there */
+static void scene_sample(scene_t *scene)
+{
+    keel_context_h ctx[CASE_PROCESSES_MAX];
+    parity_check_t check = {.ranks = scene->processes,
+                            .ctx = ctx,
+                            .groups = &scene->groups,
+                            .parities = scene->parities,
+                            .is_dedicated = scene->is_dedicated,
+                            .random = &scene->sampling};
+    uint32_t r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        const member_t *member = &scene->member[r];
+
+        if (member->is_finishing || member->has_returned) {
+            return; /* what they had is gone with them */
+        }
+        ctx[r] = keel_sim_is_alive(scene->sim, r) ? member->host.ctx : NULL;
+    }
+    for (r = scene->ranks; r < scene->processes; ++r) {
+        if (ctx[r] != NULL) { /* it makes no call that gives them */
+            scene->member[r].stats.parity_spared_bytes = ctx[r]->ckpt.parity_spared;
+        }
+    }
+    if (!parity_check(&check)) {
+        keel_sim_flaw(scene->sim, "%s", check.flaw);
+    }
+    scene->result->decoded += check.decoded;
+}
+
+static int scene_is_ahead(const scene_t *scene, uint32_t rank)
+{
+    const keel_context_h ctx = scene->member[rank].host.ctx;
+    uint32_t told = 0, r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        const keel_context_h other = scene->member[r].host.ctx;
+
+        if ((r == rank) || (other == NULL)) {
+            continue;
+        }
+        if (other->rec.phase >= ctx->rec.phase) {
+            return 0;
+        }
+        told += (other->lane.board[rank].done >> 32) == ctx->rec.phase;
+    }
+    return told > 0;
+}
+
+static int scene_has_open(const scene_t *scene, uint32_t rank)
+{
+    uint32_t r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        const keel_context_h other = scene->member[r].host.ctx;
+
+        if ((r != rank) && (other != NULL) && (other->lane.board[rank].opened > other->lane.board[rank].done)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int scene_is_aimed_at(const scene_t *scene, aim_t aim, uint32_t rank)
+{
+    const keel_context_h ctx = scene->member[rank].host.ctx;
+    uint32_t newest = 0, r;
+
+    if (aim == AIM_ANY || ctx == NULL) {
+        return aim == AIM_ANY;
+    }
+    if (aim == AIM_OPEN) {
+        return scene_has_open(scene, rank);
+    }
+    if (aim == AIM_AHEAD) {
+        return scene_is_ahead(scene, rank);
+    }
+    if (aim == AIM_WAITING) {
+        return ctx->rec.arrived > ctx->rec.phase;
+    }
+    for (r = 0; r < scene->processes; ++r) {
+        if (scene->member[r].host.ctx != NULL) {
+            newest = keel_larger(newest, scene->member[r].host.ctx->ckpt.used.number);
+        }
+    }
+    return (ctx->ckpt.making.number != 0) && (ctx->ckpt.making.number == newest);
+}
+
+/* whom the death strikes now, or nobody: the number of processes */
+static uint32_t scene_find_victim(const scene_t *scene, const death_t *death)
+{
+    uint32_t tries, victim;
+
+    for (tries = 0; tries < scene->processes; ++tries) {
+        victim = (death->victim + tries) % scene->processes;
+        if (scene_may_strike(scene, victim) &&
+            ((death->patience == 0) || scene_is_aimed_at(scene, death->aim, victim))) {
+            return victim;
+        }
+    }
+    return scene->processes;
+}
+
+static void scene_hook(void *arg, keel_sim_t *sim)
+{
+    scene_t *scene = arg;
+    const uint64_t step = keel_sim_step(sim);
+    death_t *death = &scene->death[scene->death_next];
+    uint32_t victim;
+
+    if (step >= scene->sample_step) {
+        scene_sample(scene);
+        scene->sample_step = step + 100 + keel_random_scaled(&scene->sampling, 20000);
+    }
+    if ((scene->death_next < scene->death_count) && (scene->strike_step != 0) && (step >= scene->strike_step)) {
+        scene->strike_step = step + ((death->patience > 0) ? CASE_AIM : CASE_RETRY);
+        victim = scene_find_victim(scene, death);
+        if (victim < scene->processes) {
+            scene_sample(scene);
+            scene_strike_all(scene, victim);
+        } else {
+            death->patience -= (death->patience > 0);
+        }
+    }
+    scene_hook_next(scene);
+}
+
+/* ---- what holds at any instant ---- */
+
+static int scene_has_part(const keel_context_h ctx, uint32_t generation)
+{
+    return (ctx->ckpt.used.number == generation) ||
+           ((ctx->ckpt.making.number == generation) && (ctx->ckpt.stage == KEEL_CKPT_SAFE));
+}
+
+static int scene_is_settled(const scene_t *scene, uint32_t rank)
+{
+    const keel_context_h ctx = scene->member[rank].host.ctx;
+
+    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (ctx->rec.state != KEEL_RANK_FRESH);
+}
+
+/* invariant 4: what one process may be asked to start from again, all have their part of */
+static void scene_check_generations(const scene_t *scene)
+{
+    uint32_t newest = 0, holder = 0, r;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        if (scene_is_settled(scene, r) && (scene->member[r].host.ctx->ckpt.used.number > newest)) {
+            newest = scene->member[r].host.ctx->ckpt.used.number;
+            holder = r;
+        }
+    }
+    for (r = 0; r < scene->ranks; ++r) {
+        if (scene_is_settled(scene, r) && !scene_has_part(scene->member[r].host.ctx, newest)) {
+            keel_sim_flaw(scene->sim, "rank %u uses generation %u, rank %u has not its part of it", holder, newest, r);
+        }
+    }
+}
+
+/* ---- the ranks ---- */
+
+/* who has no parity share is computing it, unless a death that is not decided yet stopped it */
+static void scene_check_rearm(const scene_t *scene, uint32_t rank)
+{
+    const keel_context_h ctx = scene->member[rank].host.ctx;
+    uint32_t r;
+
+    if ((ctx == NULL) || (scene->groups.count == 0) || (ctx->ckpt.used.number == 0) || ctx->ckpt.is_armed ||
+        ctx->ckpt.is_rearming || ctx->rec.is_frozen || (keel_recovery_status(&ctx->rec) != KEEL_OK)) {
+        return;
+    }
+    for (r = 0; r < scene->processes; ++r) {
+        if ((r != rank) && (!ctx->lane.peers[r].is_up || !keel_sim_is_alive(scene->sim, r) ||
+                            (ctx->lane.peers[r].incarnation != keel_sim_incarnation(scene->sim, r)))) {
+            return;
+        }
+    }
+    keel_sim_flaw(scene->sim, "rank %u has no parity share of generation %u and does not compute it", rank,
+                  ctx->ckpt.used.number);
+}
+
+/* the programs are deterministic */
+static void scene_check_differences(const play_host_t *host)
+{
+    if ((host->ctx != NULL) && (host->ctx->rec.differences > 0)) {
+        keel_sim_flaw(((scene_t *)host->arg)->sim, "rank %u.%u: its re-execution differs from what was recorded",
+                      host->rank, host->incarnation);
+    }
+}
+
+static void scene_at(play_host_t *host, uint32_t phase)
+{
+    scene_t *scene = host->arg;
+    const death_t *death = &scene->death[scene->death_next];
+    member_t *member = &scene->member[host->rank];
+
+    keel_sim_trace(scene->sim, "rank %u.%u enters phase %d", host->rank, host->incarnation, (int)phase);
+    scene_check_generations(scene);
+    scene_check_differences(host);
+    if (phase == PLAY_MET) {
+        member->has_met = 1;
+        return;
+    }
+    scene_check_rearm(scene, host->rank);
+    member->is_finishing = (phase == scene->plan_options.phases);
+    if ((scene->death_next < scene->death_count) && (scene->strike_step == 0) && (death->rank == host->rank) &&
+        (death->phase <= phase)) {
+        scene->strike_step = keel_sim_step(scene->sim) + death->delay;
+        scene_hook_next(scene);
+    }
+}
+
+static void scene_stats(play_host_t *host, const keel_stats_t *stats)
+{
+    scene_t *scene = host->arg;
+
+    scene->member[host->rank].stats = *stats;
+    if (stats->put_log_peak > scene->log_budget) {
+        keel_sim_flaw(scene->sim, "rank %u.%u: %llu bytes of log, the budget is %llu", host->rank, host->incarnation,
+                      (unsigned long long)stats->put_log_peak, (unsigned long long)scene->log_budget);
+    }
+}
+
+static int scene_asks(play_host_t *host, uint32_t phase)
+{
+    scene_t *scene = host->arg;
+
+    if (scene->asks_left == 0 || host->rank != scene->asker || phase < scene->asks_phase) {
+        return 0;
+    }
+    scene->asks_left--;
+    scene->result->asked++;
+    return 1;
+}
+
+static void scene_compute(play_host_t *host, uint64_t ns)
+{
+    keel_sim_compute(((scene_t *)host->arg)->sim, ns);
+}
+
+static void scene_point(play_host_t *host)
+{
+    keel_sim_point(((scene_t *)host->arg)->sim);
+}
+
+static void scene_flaw(play_host_t *host, const char *text)
+{
+    keel_sim_flaw(((scene_t *)host->arg)->sim, "%s", text);
+}
+
+static void scene_note(play_host_t *host, const char *text)
+{
+    keel_sim_trace_print(((scene_t *)host->arg)->sim, "rank %u.%u %s", host->rank, host->incarnation, text);
+}
+
+/* it serves inside the call, which gives out the context while it does */
+static void scene_checksum(scene_t *scene, member_t *member)
+{
+    keel_params_t params = scene->params;
+
+    member->host.ctx = NULL;
+    params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+    params.flags |= KEEL_PARAM_FLAG_CHECKSUM_RETURNS;
+    member->status = keel_init(&params, &member->host.ctx);
+    member->status = (member->status == KEEL_ERR_CHECKSUM) ? KEEL_OK : member->status;
+    member->has_returned = 1;
+}
+
+static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
+{
+    static keel_status_t (*const programs[])(play_host_t * host) = {
+        [CASE_GSYNC] = play_program, [CASE_LOCKS] = locks_program, [CASE_WAITS] = waits_program};
+    scene_t *scene = arg;
+    member_t *member = &scene->member[rank];
+
+    if (rank >= scene->ranks) {
+        scene_checksum(scene, member);
+        return;
+    }
+
+    member->has_returned = member->is_finishing = 0;
+    member->host = (play_host_t){.plan = scene->plan,
+                                 .oracle = scene->oracle,
+                                 .locks = scene->locks,
+                                 .may_be_cut_off = scene->is_split,
+                                 .waits = &scene->waits,
+                                 .rank = rank,
+                                 .params = &scene->params,
+                                 .alloc = keel_alloc,
+                                 .release = keel_free,
+                                 .compute = scene_compute,
+                                 .point = scene_point,
+                                 .at = scene_at,
+                                 .stats = scene_stats,
+                                 .asks = scene_asks,
+                                 .has_restart_point = scene->has_restart_point,
+                                 .note = keel_sim_is_traced(sim) ? scene_note : NULL,
+                                 .flaw = scene_flaw,
+                                 .arg = scene,
+                                 .incarnation = incarnation};
+    member->status = programs[scene->result->style](&member->host);
+    member->has_returned = 1;
+    scene->result->isolated += (member->status == KEEL_ERR_ISOLATED);
+}
+
+/* ---- judging ---- */
+
+static unsigned scene_good(const scene_t *scene)
+{
+    unsigned good = 0;
+    uint32_t r;
+
+    for (r = 0; r < scene->ranks; ++r) {
+        good += (scene->member[r].status == KEEL_OK);
+    }
+    return good;
+}
+
+/* it was replaced behind the last gsync, and told so, or it heard of others so replaced that they left */
+static int scene_is_late(const scene_t *scene, uint32_t rank)
+{
+    const keel_status_t status = scene->member[rank].status;
+
+    return (status == KEEL_ERR_STATE) || ((status == KEEL_ERR_CATASTROPHIC) && (scene_good(scene) > 0) &&
+                                          (keel_sim_incarnation(scene->sim, rank) > 0));
+}
+
+/* all came to the end, or at most those who were late did not */
+static int scene_is_complete(const scene_t *scene)
+{
+    uint32_t r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        if ((scene->member[r].status != KEEL_OK) && !scene_is_late(scene, r)) {
+            return 0;
+        }
+    }
+    return scene_good(scene) > 0;
+}
+
+static int scene_has_only_hung(const scene_t *scene)
+{
+    uint32_t hung = 0, alive = 0, r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        alive += (uint32_t)keel_sim_is_alive(scene->sim, r);
+        hung += (uint32_t)keel_sim_is_hung(scene->sim, r);
+    }
+    return (hung > 0) && (hung == alive);
+}
+
+static void scene_judge(scene_t *scene, keel_sim_end_t end)
+{
+    case_result_t *result = scene->result;
+    char flaw[256];
+    uint32_t r;
+
+    for (r = 0; r < scene->processes; ++r) {
+        const keel_stats_t *stats = &scene->member[r].stats;
+
+        /* one that came late may say so too; where parity was overtaxed it means what it says */
+        result->is_catastrophic |=
+            (scene->member[r].status == KEEL_ERR_CATASTROPHIC) && (scene->has_overlapped || !scene_is_late(scene, r));
+        result->is_rolled_back |= (stats->rollbacks > 0);
+        result->has_overflowed |= (stats->log_overflows > 0);
+        result->recoveries += (unsigned)stats->recoveries;
+        result->demand_images += (unsigned)stats->demand_checkpoints;
+        result->demand_recoveries += (unsigned)stats->demand_recoveries;
+        result->spared += stats->parity_spared_bytes;
+        result->replayed_sections += stats->replayed_sections;
+        result->false_suspicions += (unsigned)stats->false_suspicions;
+        result->checkpoints =
+            (stats->checkpoints > result->checkpoints) ? (unsigned)stats->checkpoints : result->checkpoints;
+        result->aborted_checkpoints += (unsigned)stats->checkpoint_aborts;
+    }
+    result->has_kept_atomics = scene->has_atomics && (result->deaths > 0) && (result->recoveries > 0) &&
+                               !result->is_rolled_back && !result->is_catastrophic;
+    result->has_kept_waits = (result->style == CASE_WAITS) && (result->deaths > 0) && (result->recoveries > 0) &&
+                             !result->is_rolled_back && !result->is_catastrophic;
+    if ((end == KEEL_SIM_FLAW) && result->is_catastrophic && scene_has_only_hung(scene)) {
+        end = KEEL_SIM_DONE; /* the launcher ends a job that has failed, ranks that hang included */
+    }
+    if (end == KEEL_SIM_ABORTED) {
+        result->is_catastrophic = 1;
+        end = scene->has_overlapped ? KEEL_SIM_DONE : KEEL_SIM_FLAW;
+    }
+    if ((end == KEEL_SIM_DONE) && !result->is_catastrophic && !scene_is_complete(scene)) {
+        end = KEEL_SIM_FLAW;
+        keel_sim_flaw(scene->sim, "a replacement was turned away, though the job was not over");
+    }
+    /* nobody takes the end of a job that failed for the end of its computation */
+    for (r = 0; (r < scene->ranks) && (end == KEEL_SIM_DONE); ++r) {
+        if ((scene->member[r].status == KEEL_ERR_CATASTROPHIC) && (keel_sim_incarnation(scene->sim, r) == 0) &&
+            (scene_good(scene) > 0)) {
+            end = KEEL_SIM_FLAW;
+            keel_sim_flaw(scene->sim, "rank %u ended by the catastrophe, and another with KEEL_OK", r);
+        }
+    }
+    if ((end == KEEL_SIM_DONE) && !result->is_catastrophic && (scene->locks != NULL)) {
+        const char *text = locks_judge(scene->locks, flaw, sizeof(flaw));
+
+        if (text != NULL) {
+            end = KEEL_SIM_FLAW;
+            keel_sim_flaw(scene->sim, "%s", text);
+        }
+    }
+    if (result->is_rolled_back && !scene->may_roll_back && (end == KEEL_SIM_DONE)) {
+        end = KEEL_SIM_FLAW;
+        keel_sim_flaw(scene->sim, "rolled back, though nothing stood in the way of local recovery");
+    }
+    if (result->is_catastrophic && !scene->has_overlapped && (end == KEEL_SIM_DONE)) {
+        end = KEEL_SIM_FLAW;
+        keel_sim_flaw(scene->sim, "catastrophic failure, though no group lost two members before it was armed again");
+    }
+    if (end != KEEL_SIM_DONE) {
+        result->verdict = CASE_FLAWED;
+        snprintf(result->flaw, sizeof(result->flaw), "%s", keel_sim_flaw_text(scene->sim));
+    }
+}
+
+/* who holds what */
+static void scene_describe_locks(const scene_t *scene)
+{
+    for (uint32_t r = 0; r < scene->ranks; ++r) {
+        const keel_context_h ctx = scene->member[r].host.ctx;
+        const keel_lock_area_t *area = (ctx != NULL) ? keel_lane_locks(&ctx->lane) : NULL;
+
+        if (area == NULL) {
+            continue;
+        }
+        fprintf(stderr, "  lock of rank %u: number %u, owner %d; readers", r, keel_lock_counter(area->word),
+                (int)keel_lock_owner(area->word) - 1);
+        for (uint32_t s = 0; s < scene->ranks; ++s) {
+            if (area->reading[s] != 0) {
+                fprintf(stderr, " %u (%llx)", s, (unsigned long long)area->reading[s]);
+            }
+        }
+        fprintf(stderr, "; holds");
+        for (uint32_t q = 0; q < scene->ranks; ++q) {
+            if (ctx->rec.sections.held[q] != KEEL_HELD_NOT) {
+                fprintf(stderr, " %u%s", q, ctx->rec.sections.held[q] == KEEL_HELD_READING ? " to read" : "");
+            }
+        }
+        fprintf(stderr, "\n");
+    }
+}
+
+static void scene_describe(const scene_t *scene)
+{
+    unsigned i;
+
+    if (scene->locks != NULL) {
+        scene_describe_locks(scene);
+    }
+
+    fprintf(stderr, "%u ranks, %u phases, %s, %s, %u of %u deaths,", scene->ranks, scene->plan_options.phases,
+            (scene->locks != NULL)  ? "locks"
+            : (scene->plan != NULL) ? "gsyncs"
+                                    : "waits",
+            (scene->direct == KEEL_SIM_PTR) ? "by pointers" : "by operations", scene->result->deaths,
+            scene->death_count);
+    for (i = 0; i < scene->env_count; ++i) {
+        fprintf(stderr, " %s", scene->env[i]);
+    }
+    fprintf(stderr, "\n");
+}
+
+#ifdef KEEL_PLANTED_DEFECTS
+static keel_sim_t *playing;
+
+static void case_moment(void)
+{
+    keel_sim_point(playing);
+}
+#endif
+
+void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
+{
+    static scene_t scene;
+    keel_sim_options_t options;
+    keel_sim_end_t end;
+
+    memset(&scene, 0, sizeof(scene));
+    memset(result, 0, sizeof(*result));
+    scene.result = result;
+    scene_draw(&scene, seed, limits);
+    options = (keel_sim_options_t){.seed = keel_random_next(&scene.random),
+                                   .ranks = scene.processes,
+                                   .node = scene.node,
+                                   .direct = scene.direct,
+                                   .trace_lines = limits->trace_lines,
+                                   .is_verbose = limits->verbose,
+                                   .program = scene_program,
+                                   .hook = scene_hook,
+                                   .fence = scene_fence,
+                                   .no_arbiter = scene.is_split,
+                                   .step_limit = scene.is_split ? CASE_SPLIT_STEPS : 0,
+                                   .arg = &scene};
+    if (keel_sim_create(&options, &scene.sim) != KEEL_OK) {
+        result->verdict = CASE_FLAWED;
+        snprintf(result->flaw, sizeof(result->flaw), "no memory for a simulator");
+        return;
+    }
+#ifdef KEEL_PLANTED_DEFECTS
+    playing = scene.sim;
+    keel_planted_moment = case_moment;
+#endif
+    scene.params.field_mask |= KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
+    scene.params.env = scene.env;
+    scene.params.drivers = keel_sim_drivers(scene.sim);
+    scene.sampling.state = keel_random_mix(seed ^ 0x73616d70);
+    scene.sample_step = 1 + keel_random_scaled(&scene.sampling, 20000);
+    scene_next_death(&scene);
+    scene_hook_next(&scene);
+    end = keel_sim_run(scene.sim);
+    scene_judge(&scene, end);
+    result->ranks = scene.ranks;
+    result->parities = scene.parities;
+    result->has_checksums = scene.is_dedicated;
+    result->steps = keel_sim_step(scene.sim);
+    if ((result->verdict != CASE_PASSED) || (limits->trace_lines > 0)) {
+        keel_sim_report(scene.sim, stderr);
+        scene_describe(&scene);
+    }
+    keel_sim_destroy(scene.sim);
+    keel_groups_release(&scene.groups);
+    if (scene.plan != NULL) {
+        oracle_destroy(scene.oracle);
+        plan_destroy(scene.plan);
+    }
+}

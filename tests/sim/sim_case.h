@@ -1,0 +1,53 @@
+/* One run under the simulator: everything about it is drawn from its seed, deaths included. */
+#ifndef KEEL_SIM_CASE_H_
+#define KEEL_SIM_CASE_H_
+
+#include "play.h"
+#include "sim/random.h"
+#include "sim/sim.h"
+
+#define CASE_RANKS_MAX     32
+#define CASE_PROCESSES_MAX 48 /* with those that hold parity */
+#define CASE_DEATHS_MAX    8
+
+typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS } case_style_t;
+
+/* what a caller may fix; negative: drawn */
+typedef struct case_limits {
+    int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
+    int style;         /* case_style_t */
+    const char *lanes; /* NULL: drawn */
+    int splits;        /* the network falls apart, and nobody arbitrates */
+    int hangs;         /* heartbeat and hanging ranks */
+    int direct;        /* keel_sim_direct_t */
+    int soft;          /* KEEL_OPLOG_SOFT, percent; demand checkpoints */
+    unsigned trace_lines;
+    int verbose; /* Keel's own messages */
+} case_limits_t;
+
+typedef enum { CASE_PASSED, CASE_FLAWED } case_verdict_t;
+
+typedef struct case_result {
+    case_verdict_t verdict;
+    char flaw[1024];
+    case_style_t style;
+    unsigned ranks, deaths;
+    unsigned group, parities; /* members of a group, how many of them may be lost */
+    int is_rolled_back, is_catastrophic, has_overflowed;
+    int has_kept_atomics; /* recovered locally, with atomics */
+    int has_kept_waits;   /* recovered locally, a program that waits */
+    int has_checksums;    /* ranks that hold parity and no image */
+    unsigned asked;       /* times that a program asked for a rollback */
+    int is_together; /* several members of a group were killed at once or before the first was back, within parity */
+    unsigned splits, isolated;
+    unsigned hangs, fenced, false_suspicions;
+    unsigned recoveries, demand_images, demand_recoveries, checkpoints, aborted_checkpoints;
+    uint64_t spared;  /* bytes that were not read for parity */
+    uint64_t decoded; /* images, to see that they can be */
+    uint64_t replayed_sections;
+    uint64_t steps;
+} case_result_t;
+
+void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result);
+
+#endif

@@ -1,0 +1,362 @@
+/* Draws cases: program, machine, budgets, protection, deaths. */
+#include "sim_scene.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* of 1024: jobs of up to CASE_RANKS_MAX ranks, which take long; groups of any size that the job allows */
+#define CASE_LARGE     16
+#define CASE_ANY_GROUP 150
+
+static void __attribute__((format(printf, 2, 3))) scene_env(scene_t *scene, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(scene->env_text[scene->env_count], CASE_ENV_TEXT, format, args);
+    va_end(args);
+    scene->env[scene->env_count] = scene->env_text[scene->env_count];
+    ++scene->env_count;
+}
+
+static uint32_t scene_draw_ranks(scene_t *scene)
+{
+    static const uint8_t choice[] = {2, 3, 3, 4, 4, 4, 5, 5, 6, 6, 7, 8, 8, 9, 12, 16};
+    const uint32_t ranks = choice[keel_random_below(&scene->random, sizeof(choice))];
+
+    if (keel_random_chance(&scene->sizes, scene->may_be_large ? CASE_LARGE : 0)) {
+        return 10 + keel_random_below(&scene->sizes, CASE_RANKS_MAX - 9);
+    }
+    return ranks;
+}
+
+/* a program of critical sections, each step of which counts as a phase */
+static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
+{
+    static locks_journal_t journal;
+    keel_random_t *random = &scene->random;
+    plan_options_t *options = &scene->plan_options;
+
+    memset(&journal, 0, sizeof(journal));
+    options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 20);
+    options->tame_atomics = 1;
+    journal.options = (locks_options_t){.seed = keel_random_next(random),
+                                        .ranks = options->ranks,
+                                        .steps = options->phases,
+                                        .has_atomics = (int)keel_random_chance(random, 300),
+                                        .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
+    if (limits->atomics >= 0) {
+        journal.options.has_atomics = limits->atomics;
+    }
+    scene->has_atomics = journal.options.has_atomics;
+    scene->ranks = options->ranks;
+    scene->locks = &journal;
+}
+
+/* a program that waits inside its phases */
+static void scene_draw_waits(scene_t *scene, const case_limits_t *limits)
+{
+    keel_random_t *random = &scene->random;
+    plan_options_t *options = &scene->plan_options;
+
+    options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 10);
+    scene->waits = (waits_options_t){.seed = keel_random_next(random),
+                                     .ranks = options->ranks,
+                                     .steps = options->phases,
+                                     .checkpoints = keel_random_chance(random, 500) ? 200 : 0};
+    scene->ranks = options->ranks;
+    if (keel_random_chance(random, 700)) { /* else in the phase of the first wait a death is a rollback */
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
+    } else {
+        scene->may_roll_back = 1;
+    }
+}
+
+/* few ranks that meet on few words, in small phases, so that a death falls between two accesses of the same word */
+static void scene_draw_dense(scene_t *scene, const case_limits_t *limits)
+{
+    keel_random_t *random = &scene->random;
+    plan_options_t *options = &scene->plan_options;
+
+    options->ranks = (limits->ranks > 0) ? options->ranks : 2 + keel_random_below(random, 3);
+    options->windows = 1;
+    options->slots = 1 + keel_random_below(random, 3);
+    options->large = 0;
+    options->atomics = keel_random_chance(random, 300) ? 500 : 0;
+    options->reuse = 900;
+    options->late_windows = 0;
+}
+
+static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
+{
+    keel_random_t *random = &scene->random;
+    plan_options_t *options = &scene->plan_options;
+
+    options->seed = keel_random_next(random);
+    options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 3 + keel_random_below(random, 8);
+    options->windows = 1 + keel_random_below(random, 3);
+    options->slots = 3 + keel_random_below(random, PLAN_SLOTS_MAX - 3);
+    options->large = keel_random_chance(random, 300) ? 150 : 0;
+    options->atomics = keel_random_chance(random, 150) ? 200 : 0;
+    options->tame_atomics = keel_random_chance(random, 512);
+    options->unsafe = keel_random_chance(random, 300) ? 400 : 0;
+    options->checkpoints = keel_random_chance(random, 500) ? 250 : 0;
+    options->late_windows = keel_random_chance(random, 150);
+    options->reuse = 400;
+    scene->is_dense = keel_random_chance(random, 250);
+    if (scene->is_dense) {
+        scene_draw_dense(scene, limits);
+    }
+    if (limits->atomics >= 0) {
+        options->atomics = limits->atomics ? 200 : 0;
+    }
+    if (limits->late_windows >= 0) {
+        options->late_windows = limits->late_windows;
+    }
+    scene->ranks = options->ranks;
+    scene->plan = plan_create(options);
+    scene->oracle = oracle_create(scene->plan);
+    scene->has_atomics = scene->plan->has_atomics != 0;
+}
+
+static void scene_draw_machine(scene_t *scene, const case_limits_t *limits)
+{
+    static const char *const lanes[] = {"auto", "auto", "direct", "served"};
+    keel_random_t *random = &scene->random;
+    const uint32_t nodes = 1 + keel_random_below(random, scene->ranks);
+    const char *lane = (limits->lanes != NULL) ? limits->lanes : lanes[keel_random_below(random, 4)];
+    uint32_t r;
+
+    for (r = 0; r < CASE_PROCESSES_MAX; ++r) {
+        scene->node[r] = r % nodes;
+    }
+    scene->direct = (keel_sim_direct_t)keel_random_below(random, 2);
+    if (limits->direct >= 0) {
+        scene->direct = (keel_sim_direct_t)limits->direct;
+    }
+    scene->is_served = strcmp(lane, "served") == 0;
+    scene_env(scene, "KEEL_LANES=%s", lane);
+}
+
+/* enough for everything, or now and then for almost nothing */
+static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
+{
+    keel_random_t *random = &scene->random;
+    const int is_tight = keel_random_chance(random, 80);
+    const size_t source = (scene->plan != NULL) ? 2 * plan_source_bytes(scene->plan) : 64 << 10;
+    const size_t target = (scene->plan != NULL) ? 2 * plan_target_bytes(scene->plan) : (size_t)scene->ranks << 14;
+    const size_t tight = (size_t)(16 + 4 * keel_random_below(random, 8)) << 10;
+
+    scene->soft = keel_random_chance(random, 400) ? 0 : 1 + keel_random_scaled(random, 60);
+    if (limits->soft >= 0) {
+        scene->soft = (uint32_t)limits->soft;
+    }
+    scene_env(scene, "KEEL_OPLOG_SOFT=%u", scene->soft);
+    scene_env(scene, "KEEL_CKPT_TRANSFER=%s", keel_random_chance(random, 300) ? "bulk" : "stream");
+    scene->may_roll_back |= is_tight;
+    scene->is_tight = is_tight;
+    scene->log_budget = is_tight ? tight : source + ((size_t)scene->ranks << 15);
+    scene_env(scene, "KEEL_OPLOG_SIZE=%zu", (size_t)scene->log_budget);
+    scene_env(scene, "KEEL_GETLOG_SIZE=%zu", is_tight ? (size_t)64 << 10 : target + ((size_t)scene->ranks << 15));
+}
+
+/* as Keel places them: those of level node, with so many on one that parity covers them */
+static int scene_place(scene_t *scene, uint32_t group_size, uint32_t parities)
+{
+    const keel_place_params_t params = {.group_size = group_size, .parities = parities};
+    keel_domains_t domains;
+    keel_status_t status;
+
+    keel_groups_release(&scene->groups);
+    status = keel_domains_of_nodes(scene->ranks, scene->node, &domains);
+    if (status == KEEL_OK) {
+        status = keel_groups_place(&domains, &params, &scene->groups, NULL);
+        keel_domains_release(&domains);
+    }
+    if (status != KEEL_OK) {
+        memset(&scene->groups, 0, sizeof(scene->groups));
+    }
+    return status == KEEL_OK;
+}
+
+/* one in half of the cases, else any number that groups of this size allow */
+static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uint32_t group_size)
+{
+    const uint32_t most = (group_size - 1 < 3) ? group_size - 1 : 3;
+
+    scene->parities = keel_random_chance(&scene->random, 512) ? 1 : 1 + keel_random_below(&scene->random, most);
+    if (limits->parities > 0) {
+        scene->parities = ((uint32_t)limits->parities < most) ? (uint32_t)limits->parities : most;
+    }
+    (void)scene_place(scene, group_size, scene->parities);
+}
+
+/* parity on ranks of its own: as many groups as come out of a drawn number of them */
+static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
+{
+    uint32_t groups = 1 + keel_random_below(&scene->random, (scene->ranks + 1) / 2), size;
+    const int is_dedicated = keel_random_chance(&scene->random, 200);
+
+    if ((limits->dedicated >= 0) ? !limits->dedicated : !is_dedicated) {
+        return;
+    }
+    if (limits->parities <= 0) {
+        scene->parities = 1 + keel_random_below(&scene->random, 3);
+    }
+    for (; groups > 1; --groups) {
+        size = (scene->ranks + groups - 1) / groups;
+        if ((scene->ranks + groups * scene->parities <= CASE_PROCESSES_MAX) && scene_place(scene, size, 1) &&
+            (scene->groups.count == groups)) {
+            break;
+        }
+    }
+    if (groups == 1) {
+        (void)scene_place(scene, scene->ranks, 1);
+    }
+    (void)keel_groups_add_checksums(&scene->groups, scene->ranks, scene->parities);
+    scene->processes += groups * scene->parities;
+    scene->is_dedicated = 1;
+    scene_env(scene, "KEEL_PARITY=dedicated");
+    scene_env(scene, "KEEL_CHECKSUM_RANKS=%u", groups * scene->parities);
+}
+
+static void scene_draw_protection(scene_t *scene, const case_limits_t *limits)
+{
+    static const char *const protect[] = {"all", "puts", "ckpt"};
+    keel_random_t *random = &scene->random;
+    const uint32_t most = (scene->ranks < 7) ? scene->ranks : 7;
+    const uint32_t small = 2 + keel_random_below(random, most - 1);
+    const uint32_t group = keel_random_chance(&scene->sizes, CASE_ANY_GROUP)
+                               ? 2 + keel_random_below(&scene->sizes, scene->ranks - 1)
+                               : small;
+    const uint32_t level = keel_random_chance(random, 60) ? 1 + keel_random_below(random, 2) : 0;
+
+    scene->may_roll_back |= (level > 0);
+    scene_env(scene, "KEEL_PROTECT=%s", protect[level]);
+    scene_env(scene, "KEEL_GROUP_SIZE=%u", group);
+    scene->result->group = group;
+    if (keel_random_chance(random, 600)) {
+        scene_env(scene, "KEEL_CKPT_INTERVAL=%ugsyncs", 1 + keel_random_below(random, 3));
+    } else {
+        scene_env(scene, "KEEL_CKPT_INTERVAL=off");
+    }
+    if (keel_random_chance(random, 20)) {
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;
+        scene->may_roll_back = 1;
+    }
+    scene_draw_parities(scene, limits, group);
+    scene_draw_checksums(scene, limits);
+    scene_env(scene, "KEEL_PARITIES=%u", scene->parities);
+}
+
+/* virtual time: a timeout that is now and then too short for a rank that was merely slow */
+static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
+{
+    keel_random_t *random = &scene->random;
+    const int is_wanted = limits->hangs > 0, is_split = (limits->splits > 0) && (limits->lanes == NULL);
+    const uint32_t timeout_us = 400u << keel_random_below(random, 6);
+
+    if (is_split && !scene->is_dedicated) {
+        scene->is_split = 1;
+        scene->may_roll_back = 1;            /* a whole side is away at once */
+        scene_env(scene, "KEEL_LANES=auto"); /* memory is shared within nodes only */
+        scene_env(scene, "KEEL_HEARTBEAT_TIMEOUT=10ms");
+        return;
+    }
+    if (!is_wanted) {
+        scene_env(scene, "KEEL_HEARTBEAT_TIMEOUT=0");
+        return;
+    }
+    scene->heartbeat_ns = (uint64_t)timeout_us * 1000;
+    scene_env(scene, "KEEL_HEARTBEAT_TIMEOUT=%uus", timeout_us);
+    scene_env(scene, "KEEL_HEARTBEAT_INTERVAL=%uus", timeout_us >> (1 + keel_random_below(random, 3)));
+}
+
+static void scene_draw_deaths(scene_t *scene, const case_limits_t *limits)
+{
+    keel_random_t *random = &scene->random;
+    death_t *death;
+    unsigned i;
+
+    scene->may_overlap = keel_random_chance(random, 200);
+    scene->death_count = 1 + keel_random_below(random, 3);
+    if (limits->deaths >= 0) {
+        scene->death_count = (limits->deaths < CASE_DEATHS_MAX) ? (unsigned)limits->deaths : CASE_DEATHS_MAX;
+    }
+    scene->death_count = scene->is_split ? 1 : scene->death_count;
+    for (i = 0; i < scene->death_count; ++i) {
+        death = &scene->death[i];
+        death->victim = keel_random_below(random, scene->processes);
+        death->rank = keel_random_below(random, scene->ranks);
+        death->phase = keel_random_below(random, scene->plan_options.phases);
+        death->is_chained = (i > 0) && keel_random_chance(random, 700);
+        death->aim = keel_random_chance(random, 400) ? (aim_t)(1 + keel_random_below(random, 2)) : AIM_ANY;
+        if (scene->result->style == CASE_WAITS && keel_random_chance(random, 300)) {
+            death->aim = keel_random_chance(random, 300) ? AIM_AHEAD : AIM_OPEN;
+        }
+        death->patience = (death->aim == AIM_ANY) ? 0 : 500;
+        death->delay = 1 + keel_random_scaled(random, (death->is_chained ? 30000 : 3000) >> (scene->is_dense ? 3 : 0));
+        death->with = keel_random_chance(random, 400) ? keel_random_below(random, scene->parities) : 0;
+        death->has_node = keel_random_chance(random, 100);
+        if (scene->heartbeat_ns > 0 && keel_random_chance(random, 600)) {
+            death->hang_ns = keel_random_chance(random, 300)
+                                 ? UINT64_MAX
+                                 : 1 + keel_random_below(random, (uint32_t)(3 * scene->heartbeat_ns));
+        }
+    }
+    scene->may_roll_back |= KEEL_PLANT(records_no_room);
+    scene->has_restart_point = keel_random_chance(random, 300);
+    if (keel_random_chance(random, 80)) {
+        scene->asker = keel_random_below(random, scene->ranks);
+        scene->asks_phase = keel_random_below(random, scene->plan_options.phases);
+        scene->asks_left = 1 + keel_random_below(random, 2);
+        scene->may_roll_back = 1;
+    }
+    /* who begins at an image of its own has no log of before, and several of them none for each other */
+    scene->may_roll_back |=
+        (scene->soft > 0) && ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
+    /* atomics are applied exactly once where the target does it, and when its fetching source is not away too */
+    scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
+                            ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
+    scene->may_roll_back |=
+        scene->has_atomics && !(scene->plan_options.tame_atomics && scene->is_served && (scene->death_count == 1) &&
+                                (scene->death[0].with == 0) && !scene->death[0].has_node);
+}
+
+void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
+{
+    scene->random.state = keel_random_mix(seed ^ 0x6b65656c);
+    scene->sizes.state = keel_random_mix(seed ^ 0x73697a65);
+    scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
+    scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS
+                           : keel_random_chance(&scene->random, 100) ? CASE_WAITS
+                                                                     : CASE_GSYNC;
+    if (limits->style >= 0) {
+        scene->result->style = (case_style_t)limits->style;
+    }
+    if (scene->result->style == CASE_LOCKS) {
+        scene_draw_locks(scene, limits);
+    } else if (scene->result->style == CASE_WAITS) {
+        scene_draw_waits(scene, limits);
+    } else {
+        scene_draw_plan(scene, limits);
+    }
+    scene->processes = scene->ranks;
+    scene_draw_machine(scene, limits);
+    scene_draw_budgets(scene, limits);
+    scene_draw_protection(scene, limits);
+    scene_draw_heartbeat(scene, limits);
+    scene_draw_deaths(scene, limits);
+    if (limits->verbose || limits->trace_lines > 0) {
+        scene_env(scene, "KEEL_VERBOSE=y");
+        scene_env(scene, "KEEL_LOG_LEVEL=info");
+    } else {
+        scene_env(scene, "KEEL_LOG_LEVEL=error");
+    }
+}

@@ -1,0 +1,586 @@
+/*
+ * Random programs under random deaths, by the thousand: a fixed set of seeds, then fresh ones. Worker processes share
+ * the work, so that a run that crashes or hangs costs itself only, and is reported with its seed like any other flaw.
+ */
+#include "sim_case.h"
+
+#ifdef KEEL_PLANTED_DEFECTS
+#include "planted.h"
+#endif
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKERS_MAX   8
+#define FLAWS_SHOWN   10
+#define FLAWS_KEPT    100
+#define RUN_TIMEOUT_S 60
+
+typedef struct options {
+    uint64_t seed;
+    int has_seed;
+    uint64_t runs, fixed;
+    unsigned seconds, workers;
+    int allow_gaps; /* a small run set need not have seen everything */
+    int stop_early;
+    const char *plant; /* a defect that has to be noticed: the first flaw ends all, and is a success */
+    int cases;         /* every case of base/reached.h must have been reached */
+    int is_harmless;   /* with a plant: it must not be noticed */
+    int count_all;     /* with a plant: go on to the end, to see how often */
+    case_limits_t limits;
+    char repeat[256]; /* the options that a reproduction needs */
+} options_t;
+
+/* shared by the workers */
+typedef struct tally {
+    _Atomic uint64_t next, passed, failed;
+    _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
+        atomics, sections, waits, kept_waits, demands, demanded;
+    _Atomic uint64_t asked;
+    _Atomic uint64_t together, decoded, spared, sparing, dedicated;
+    _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
+    _Atomic uint64_t steps;
+    _Atomic uint64_t large, wide, parities[4];
+    _Atomic uint64_t seed_of[WORKERS_MAX];
+    uint64_t failed_seed[FLAWS_KEPT];
+} tally_t;
+
+static uint64_t base_seed;
+
+static uint64_t run_seed(const options_t *options, uint64_t number)
+{
+    if (options->has_seed) {
+        return options->seed + number;
+    }
+    return (number < options->fixed) ? number + 1 : base_seed + number;
+}
+
+/* a flaw; its seed is said again at the end */
+static void fail(const options_t *options, tally_t *tally, uint64_t seed, const char *text)
+{
+    const uint64_t number = atomic_fetch_add(&tally->failed, 1);
+
+    if (number < FLAWS_KEPT) {
+        tally->failed_seed[number] = seed;
+    }
+    if (number < (options->plant != NULL ? 1 : FLAWS_SHOWN)) {
+        fprintf(stderr, "FAILED: %s\n  reproduce: sim_gsync --seed %llu%s --trace\n", text, (unsigned long long)seed,
+                options->repeat);
+    }
+}
+
+static void count(tally_t *tally, const case_result_t *result)
+{
+    atomic_fetch_add(&tally->deaths, result->deaths);
+    atomic_fetch_add(&tally->crashed_runs, result->deaths > 0);
+    atomic_fetch_add(&tally->recovered, (result->recoveries > 0) && !result->is_catastrophic);
+    atomic_fetch_add(&tally->rolled_back, (uint64_t)result->is_rolled_back);
+    atomic_fetch_add(&tally->catastrophic, (uint64_t)result->is_catastrophic);
+    atomic_fetch_add(&tally->overflowed, (uint64_t)result->has_overflowed);
+    atomic_fetch_add(&tally->checkpoints, result->checkpoints);
+    atomic_fetch_add(&tally->aborted, result->aborted_checkpoints > 0);
+    atomic_fetch_add(&tally->atomics, (uint64_t)result->has_kept_atomics);
+    atomic_fetch_add(&tally->together, result->is_together && (result->recoveries > 0) && !result->is_catastrophic);
+    atomic_fetch_add(&tally->asked, (result->asked > 0) && result->is_rolled_back);
+    atomic_fetch_add(&tally->decoded, result->decoded);
+    atomic_fetch_add(&tally->dedicated, result->has_checksums && (result->recoveries > 0) && (result->checkpoints > 0));
+    atomic_fetch_add(&tally->spared, result->spared);
+    atomic_fetch_add(&tally->sparing, result->spared > 0);
+    atomic_fetch_add(&tally->sections, (result->style == CASE_LOCKS) && (result->replayed_sections > 0));
+    atomic_fetch_add(&tally->waits, (result->style == CASE_WAITS) && result->is_rolled_back);
+    atomic_fetch_add(&tally->kept_waits, (uint64_t)result->has_kept_waits);
+    atomic_fetch_add(&tally->demands, result->demand_images);
+    atomic_fetch_add(&tally->demanded, result->demand_recoveries > 0);
+    atomic_fetch_add(&tally->splits, result->splits);
+    atomic_fetch_add(&tally->isolated, result->isolated);
+    atomic_fetch_add(&tally->hangs, result->hangs);
+    atomic_fetch_add(&tally->fenced, result->fenced);
+    atomic_fetch_add(&tally->doubted, result->false_suspicions > 0);
+    atomic_fetch_add(&tally->steps, result->steps);
+    if (result->recoveries > 0 && result->checkpoints > 0 && !result->is_catastrophic) {
+        atomic_fetch_add(&tally->large, (uint64_t)(result->ranks > 16));
+        atomic_fetch_add(&tally->wide, (uint64_t)(result->group > 7));
+        atomic_fetch_add(&tally->parities[result->parities], 1);
+    }
+}
+
+static int is_over(const options_t *options, tally_t *tally, uint64_t number, time_t start)
+{
+    if ((options->runs > 0) && (number >= options->runs)) {
+        return 1;
+    }
+    if (options->stop_early && (atomic_load(&tally->failed) >= FLAWS_SHOWN)) {
+        return 1;
+    }
+    if ((options->plant != NULL) && !options->count_all && (atomic_load(&tally->failed) > 0)) {
+        return 1;
+    }
+    return (options->seconds > 0) && (time(NULL) - start >= (time_t)options->seconds);
+}
+
+static void work(const options_t *options, tally_t *tally, unsigned worker, time_t start)
+{
+    case_result_t result;
+    uint64_t number, seed;
+
+    while (!is_over(options, tally, number = atomic_fetch_add(&tally->next, 1), start)) {
+        seed = run_seed(options, number);
+        atomic_store(&tally->seed_of[worker], seed);
+        alarm(RUN_TIMEOUT_S);
+        case_run(seed, &options->limits, &result);
+        alarm(0);
+        count(tally, &result);
+        if (result.verdict == CASE_PASSED) {
+            atomic_fetch_add(&tally->passed, 1);
+        } else {
+            fail(options, tally, seed, result.flaw);
+        }
+    }
+}
+
+/* ---- workers ---- */
+
+static pid_t spawn(const options_t *options, tally_t *tally, unsigned worker, time_t start)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        work(options, tally, worker, start);
+        fflush(NULL);
+        _exit(EXIT_SUCCESS);
+    }
+    return pid;
+}
+
+static void run_all(const options_t *options, tally_t *tally)
+{
+    const time_t start = time(NULL);
+    pid_t pid[WORKERS_MAX];
+    unsigned worker, living = 0;
+    char text[128];
+    int status;
+    pid_t ended;
+
+    for (worker = 0; worker < options->workers; ++worker) {
+        pid[worker] = spawn(options, tally, worker, start);
+        living += (pid[worker] > 0);
+    }
+    while (living > 0) {
+        ended = waitpid(-1, &status, 0);
+        if (ended < 0) {
+            break;
+        }
+        --living;
+        for (worker = 0; (worker < options->workers) && (pid[worker] != ended); ++worker) {
+        }
+        if ((worker == options->workers) || (WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_SUCCESS))) {
+            continue;
+        }
+        snprintf(text, sizeof(text), "the process ended by %s %d%s", WIFSIGNALED(status) ? "signal" : "status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                 (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM)) ? ": it hung" : "");
+        fail(options, tally, atomic_load(&tally->seed_of[worker]), text);
+        pid[worker] = spawn(options, tally, worker, start);
+        living += (pid[worker] > 0);
+    }
+}
+
+/* ---- command line ---- */
+
+static void usage(void)
+{
+    puts("sim_gsync: random programs under random deaths in the simulator\n"
+         "  --seed S         begin with this seed, one run unless --runs says more\n"
+         "  --runs N         so many runs (default 5000)\n"
+         "  --seconds T      stop after so long\n"
+         "  --fixed N        how many of the runs use the fixed seeds 1, 2, ... (default 2000)\n"
+         "  --workers N      processes (default 2)\n"
+         "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
+         "--hangs 0|1  --splits 0|1  --soft PERCENT\n"
+         "  --style gsync|locks|waits\n"
+         "  --lanes auto|direct|served  --direct ptr|rma\n"
+         "                   fix what the seed would choose\n"
+         "  --trace          in this process, with the events that led to a flaw\n"
+         "  --verbose        with the library's own messages\n"
+         "  --allow-gaps     do not fail when some outcome never occurred\n"
+         "  --stop           stop after 10 flaws");
+#ifdef KEEL_PLANTED_DEFECTS
+    puts("  --plant NAME     with this defect; ends with success as soon as it is noticed\n"
+         "  --plants         what there is\n"
+         "  --cases          fail when a case that the runs have to see was never reached\n"
+         "  --harmless       with --plant: ends with success when it was never noticed\n"
+         "  --count          with --plant: to the end of --runs, to see how often it is noticed");
+#endif
+}
+
+enum {
+    OPT_SEED = 1,
+    OPT_RUNS,
+    OPT_SECONDS,
+    OPT_FIXED,
+    OPT_WORKERS,
+    OPT_RANKS,
+    OPT_PHASES,
+    OPT_DEATHS,
+    OPT_ATOMICS,
+    OPT_LATE,
+    OPT_PARITIES,
+    OPT_DEDICATED,
+    OPT_STYLE,
+    OPT_HANGS,
+    OPT_SPLITS,
+    OPT_LANES,
+    OPT_DIRECT,
+    OPT_SOFT,
+    OPT_TRACE,
+    OPT_VERBOSE,
+    OPT_GAPS,
+    OPT_STOP,
+    OPT_PLANT,
+    OPT_PLANTS,
+    OPT_COUNT,
+    OPT_HARMLESS,
+    OPT_CASES,
+    OPT_HELP
+};
+
+static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
+                                             {"runs", 1, NULL, OPT_RUNS},
+                                             {"seconds", 1, NULL, OPT_SECONDS},
+                                             {"fixed", 1, NULL, OPT_FIXED},
+                                             {"workers", 1, NULL, OPT_WORKERS},
+                                             {"ranks", 1, NULL, OPT_RANKS},
+                                             {"phases", 1, NULL, OPT_PHASES},
+                                             {"deaths", 1, NULL, OPT_DEATHS},
+                                             {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"late-windows", 1, NULL, OPT_LATE},
+                                             {"parities", 1, NULL, OPT_PARITIES},
+                                             {"dedicated", 1, NULL, OPT_DEDICATED},
+                                             {"style", 1, NULL, OPT_STYLE},
+                                             {"hangs", 1, NULL, OPT_HANGS},
+                                             {"splits", 1, NULL, OPT_SPLITS},
+                                             {"lanes", 1, NULL, OPT_LANES},
+                                             {"soft", 1, NULL, OPT_SOFT},
+                                             {"direct", 1, NULL, OPT_DIRECT},
+                                             {"trace", 0, NULL, OPT_TRACE},
+                                             {"verbose", 0, NULL, OPT_VERBOSE},
+                                             {"allow-gaps", 0, NULL, OPT_GAPS},
+                                             {"stop", 0, NULL, OPT_STOP},
+                                             {"plant", 1, NULL, OPT_PLANT},
+                                             {"plants", 0, NULL, OPT_PLANTS},
+                                             {"count", 0, NULL, OPT_COUNT},
+                                             {"harmless", 0, NULL, OPT_HARMLESS},
+                                             {"cases", 0, NULL, OPT_CASES},
+                                             {"help", 0, NULL, OPT_HELP},
+                                             {NULL, 0, NULL, 0}};
+
+static uint64_t number_of(const char *text)
+{
+    char *end;
+    uint64_t value;
+
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    if ((errno != 0) || (*end != '\0') || (end == text)) {
+        fprintf(stderr, "sim_gsync: '%s' is not a number\n", text);
+        exit(EXIT_FAILURE);
+    }
+    return value;
+}
+
+static void read_limit(options_t *options, int option, const char *value)
+{
+    case_limits_t *limits = &options->limits;
+    const size_t used = strlen(options->repeat);
+
+    snprintf(options->repeat + used, sizeof(options->repeat) - used, " --%s %s", long_options[option - 1].name, value);
+    switch (option) {
+    case OPT_RANKS:
+        limits->ranks = (int)number_of(value);
+        if ((limits->ranks < 2) || (limits->ranks > CASE_RANKS_MAX)) {
+            fprintf(stderr, "sim_gsync: 2 to %d ranks\n", CASE_RANKS_MAX);
+            exit(EXIT_FAILURE);
+        }
+        break;
+    case OPT_PHASES:
+        limits->phases = (int)number_of(value);
+        break;
+    case OPT_DEATHS:
+        limits->deaths = (int)number_of(value);
+        break;
+    case OPT_ATOMICS:
+        limits->atomics = (int)number_of(value);
+        break;
+    case OPT_LATE:
+        limits->late_windows = (int)number_of(value);
+        break;
+    case OPT_PARITIES:
+        limits->parities = (int)number_of(value);
+        break;
+    case OPT_DEDICATED:
+        limits->dedicated = (int)number_of(value);
+        break;
+    case OPT_STYLE:
+        limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
+                        : (strcmp(value, "waits") == 0) ? CASE_WAITS
+                                                        : CASE_GSYNC;
+        break;
+    case OPT_SPLITS:
+        limits->splits = (int)number_of(value);
+        break;
+    case OPT_SOFT:
+        limits->soft = (int)number_of(value);
+        break;
+    case OPT_HANGS:
+        limits->hangs = (int)number_of(value);
+        break;
+    case OPT_LANES:
+        limits->lanes = value;
+        break;
+    default:
+        limits->direct = (strcmp(value, "rma") == 0) ? KEEL_SIM_RMA : KEEL_SIM_PTR;
+        break;
+    }
+}
+
+static void read_plant(options_t *options, int option, const char *name)
+{
+#ifdef KEEL_PLANTED_DEFECTS
+    if (option == OPT_PLANTS) {
+        planted_list();
+        exit(EXIT_SUCCESS);
+    }
+    if (!planted_set(name)) {
+        fprintf(stderr, "sim_planted: there is no defect '%s'; --plants lists them\n", name);
+        exit(EXIT_FAILURE);
+    }
+    options->plant = name;
+    options->fixed = options->runs = planted_runs();
+#else
+    fprintf(stderr, "sim_gsync: no defects are planted here: that is sim_planted\n");
+    exit(EXIT_FAILURE);
+#endif
+}
+
+static void read_options(int argc, char **argv, options_t *options)
+{
+    int option;
+
+    while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+        switch (option) {
+        case OPT_SEED:
+            options->seed = number_of(optarg);
+            options->has_seed = 1;
+            break;
+        case OPT_RUNS:
+            options->runs = number_of(optarg);
+            break;
+        case OPT_SECONDS:
+            options->seconds = (unsigned)number_of(optarg);
+            break;
+        case OPT_FIXED:
+            options->fixed = number_of(optarg);
+            break;
+        case OPT_WORKERS:
+            options->workers = (unsigned)number_of(optarg);
+            break;
+        case OPT_TRACE:
+            options->limits.trace_lines = 4000;
+            break;
+        case OPT_VERBOSE:
+            options->limits.verbose = 1;
+            break;
+        case OPT_GAPS:
+            options->allow_gaps = 1;
+            break;
+        case OPT_STOP:
+            options->stop_early = 1;
+            break;
+        case OPT_PLANT:
+        case OPT_PLANTS:
+            read_plant(options, option, optarg);
+            break;
+        case OPT_COUNT:
+            options->count_all = 1;
+            break;
+        case OPT_HARMLESS:
+            options->is_harmless = 1;
+            break;
+        case OPT_CASES:
+            options->cases = 1;
+            break;
+        case OPT_HELP:
+        case 'h':
+            usage();
+            exit(EXIT_SUCCESS);
+        case '?':
+            exit(EXIT_FAILURE);
+        default:
+            read_limit(options, option, optarg);
+            break;
+        }
+    }
+    if (options->runs == 0 && options->seconds == 0) {
+        options->runs = options->has_seed ? 1 : 5000;
+    }
+    options->workers = (options->workers < 1) ? 1 : (options->workers > WORKERS_MAX) ? WORKERS_MAX : options->workers;
+}
+
+enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << CASE_WAITS };
+
+/* a run set in which one of the outcomes that its programs can have never occurred proves nothing about it */
+static int has_gaps(const options_t *options, const tally_t *tally)
+{
+    const unsigned styles = (options->limits.style >= 0) ? 1u << options->limits.style : IN_GSYNC | IN_LOCKS | IN_WAITS;
+    const struct {
+        const char *name;
+        uint64_t count;
+        unsigned styles; /* of programs */
+    } outcome[] = {{"local recovery", tally->recovered, IN_GSYNC | IN_LOCKS},
+                   {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"catastrophic failure", tally->catastrophic, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"full log", tally->overflowed, IN_GSYNC | IN_LOCKS},
+                   {"group that lost several members and recovered", tally->together, IN_GSYNC},
+                   {"image decoded", tally->decoded, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"recovery with dedicated parity", tally->dedicated, IN_GSYNC},
+                   {"parity computed from differences", tally->sparing, IN_GSYNC},
+                   {"checkpoint", tally->checkpoints, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"aborted checkpoint", tally->aborted, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"local recovery with atomics", tally->atomics, IN_GSYNC | IN_LOCKS},
+                   {"replay of critical sections", tally->sections, IN_LOCKS},
+                   {"rollback that a program asked for", tally->asked, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"local recovery of a program that waits", tally->kept_waits, IN_WAITS},
+                   {"rollback of a program that waits", tally->waits, IN_WAITS},
+                   {"recovery of a group of more than 7", tally->wide, IN_GSYNC},
+                   {"demand checkpoint", tally->demands, IN_GSYNC},
+                   {"recovery from a demand checkpoint", tally->demanded, IN_GSYNC},
+                   {"recovery with 1 parity", tally->parities[1], IN_GSYNC},
+                   {"recovery with 2 parities", tally->parities[2], IN_GSYNC},
+                   {"recovery with 3 parities", tally->parities[3], IN_GSYNC}};
+    unsigned i;
+    int gaps = 0;
+
+    for (i = 0; i < sizeof(outcome) / sizeof(outcome[0]); ++i) {
+        if ((outcome[i].count == 0) && (outcome[i].styles & styles)) {
+            fprintf(stderr, "no run had a %s\n", outcome[i].name);
+            gaps = 1;
+        }
+    }
+    if ((styles & IN_GSYNC) && (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (tally->large == 0)) {
+        fprintf(stderr, "no job of more than 16 ranks recovered\n");
+        gaps = 1;
+    }
+    if ((options->limits.hangs > 0) && ((tally->fenced == 0) || (tally->doubted == 0))) {
+        fprintf(stderr, "no rank was killed for its silence, or no suspicion was false\n");
+        gaps = 1;
+    }
+    if ((options->limits.splits > 0) && ((tally->splits == 0) || (tally->isolated == 0))) {
+        fprintf(stderr, "no network split, or no rank ended because it was cut off\n");
+        gaps = 1;
+    }
+    return gaps;
+}
+
+/* a log may have been cut off in front of here */
+static void say_failed(const options_t *options, const tally_t *tally)
+{
+    const uint64_t count = tally->failed < FLAWS_KEPT ? tally->failed : FLAWS_KEPT;
+
+    for (uint64_t i = 0; i < count; ++i) {
+        printf("failed: sim_gsync --seed %llu%s --trace\n", (unsigned long long)tally->failed_seed[i], options->repeat);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    options_t options = {.fixed = 2000,
+                         .workers = 2,
+                         .limits = {.ranks = -1,
+                                    .phases = -1,
+                                    .deaths = -1,
+                                    .atomics = -1,
+                                    .late_windows = -1,
+                                    .parities = -1,
+                                    .dedicated = -1,
+                                    .style = -1,
+                                    .hangs = -1,
+                                    .splits = -1,
+                                    .direct = -1,
+                                    .soft = -1}};
+    struct timespec now, end;
+    tally_t *tally;
+    double seconds;
+    int gaps;
+
+    setenv("UCX_HANDLE_ERRORS", "none", 0); /* UCS would catch a crash and sleep on it */
+    read_options(argc, argv, &options);
+    clock_gettime(CLOCK_REALTIME, &now);
+    base_seed = keel_random_mix((uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30)) >> 24;
+    tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tally == MAP_FAILED) {
+        return EXIT_FAILURE;
+    }
+    if (!options.has_seed) {
+        printf("fresh seeds are %llu and up\n", (unsigned long long)base_seed);
+        fflush(stdout);
+    }
+#ifdef KEEL_PLANTED_DEFECTS
+    if (!reached_begin()) {
+        return EXIT_FAILURE;
+    }
+#endif
+    if (options.limits.trace_lines > 0) {
+        work(&options, tally, 0, time(NULL));
+    } else {
+        run_all(&options, tally);
+    }
+    clock_gettime(CLOCK_REALTIME, &end);
+    seconds = (double)(end.tv_sec - now.tv_sec) + (double)(end.tv_nsec - now.tv_nsec) * 1e-9;
+    printf(
+        "%llu runs with deaths, %llu deaths; runs with local recovery %llu, rollback %llu, catastrophic failure %llu, "
+        "full log %llu, rollback asked for %llu, aborted checkpoint %llu, local recovery with atomics %llu, "
+        "replay of critical sections %llu, local recovery of a program that waits %llu; %llu ranks hung, %llu were "
+        "killed for silence, %llu runs had a false "
+        "suspicion; %llu networks split, %llu ranks ended cut off; %llu steps in %.1f s\n",
+        (unsigned long long)tally->crashed_runs, (unsigned long long)tally->deaths,
+        (unsigned long long)tally->recovered, (unsigned long long)tally->rolled_back,
+        (unsigned long long)tally->catastrophic, (unsigned long long)tally->overflowed,
+        (unsigned long long)tally->asked, (unsigned long long)tally->aborted, (unsigned long long)tally->atomics,
+        (unsigned long long)tally->sections, (unsigned long long)tally->kept_waits, (unsigned long long)tally->hangs,
+        (unsigned long long)tally->fenced, (unsigned long long)tally->doubted, (unsigned long long)tally->splits,
+        (unsigned long long)tally->isolated, (unsigned long long)tally->steps, seconds);
+    printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, of groups of more than 7: %llu; with 1, "
+           "2 and 3 "
+           "parities: %llu, %llu, %llu\n",
+           (unsigned long long)tally->large, (unsigned long long)tally->wide, (unsigned long long)tally->parities[1],
+           (unsigned long long)tally->parities[2], (unsigned long long)tally->parities[3]);
+    printf("%llu runs lost several members of a group together and recovered, %llu recovered with checksum ranks; "
+           "%llu demand checkpoints, %llu runs recovered from one; %llu images decoded; %llu runs computed parity from "
+           "differences and did not read %llu bytes\n",
+           (unsigned long long)tally->together, (unsigned long long)tally->dedicated,
+           (unsigned long long)tally->demands, (unsigned long long)tally->demanded, (unsigned long long)tally->decoded,
+           (unsigned long long)tally->sparing, (unsigned long long)tally->spared);
+    if (options.plant != NULL) {
+        printf("%s: noticed in %llu of %llu runs\n", options.plant, (unsigned long long)tally->failed,
+               (unsigned long long)(tally->passed + tally->failed));
+        return ((tally->failed > 0) != options.is_harmless) ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    gaps = !options.allow_gaps && !options.has_seed && has_gaps(&options, tally);
+#ifdef KEEL_PLANTED_DEFECTS
+    if (options.cases && reached_gaps() > 0) {
+        fprintf(stderr, "sim_planted: not all cases were reached\n");
+        gaps = 1;
+    }
+#endif
+    say_failed(&options, tally);
+    printf("%llu passed, %llu failed\n", (unsigned long long)tally->passed, (unsigned long long)tally->failed);
+    return ((tally->failed > 0) || gaps) ? EXIT_FAILURE : EXIT_SUCCESS;
+}

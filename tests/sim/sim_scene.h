@@ -1,0 +1,90 @@
+/* One case while it is drawn and played: what sim_draw.c draws and sim_case.c plays and judges. */
+#ifndef KEEL_SIM_SCENE_H_
+#define KEEL_SIM_SCENE_H_
+
+#include "sim_case.h"
+
+#include "locks.h"
+#include "mailbox.h"
+#include "rma/context.h"
+
+#define CASE_ENV_MAX  20
+#define CASE_ENV_TEXT 64
+
+typedef enum {
+    AIM_ANY,
+    AIM_WAITING,   /* it has arrived at a gsync and waits for others there */
+    AIM_STRAGGLER, /* it has not taken the newest generation into use, others have */
+    AIM_AHEAD,     /* it has left a gsync that nobody else has left, and put something */
+    AIM_OPEN       /* a put of it on the direct lane is under way (base/plant.h) */
+} aim_t;
+
+typedef struct death {
+    uint32_t victim; /* drawn again when it cannot be had */
+    int is_chained;  /* counted from the death before, else from the phase */
+    aim_t aim;
+    unsigned patience;    /* so many tries to have the victim that it is aimed at; then any will do */
+    uint32_t rank, phase; /* whose entering which phase starts the count */
+    uint64_t delay;       /* steps */
+    uint32_t with;        /* so many more of its group die at the same step, if they may */
+    int has_node;         /* and all of its node */
+    uint64_t hang_ns;     /* it hangs for so long, and is killed when that is noticed; 0: it dies at once */
+} death_t;
+
+typedef struct member {
+    play_host_t host;
+    keel_status_t status;
+    int has_met;      /* keel_init() returned in the first life */
+    int is_finishing; /* inside finalize */
+    int has_returned;
+    keel_stats_t stats;
+} member_t;
+
+typedef struct scene {
+    keel_random_t random;
+    keel_random_t sizes; /* now and then the job or a group is large */
+    int may_be_large;
+    plan_options_t plan_options;
+    plan_t *plan; /* CASE_GSYNC */
+    oracle_t *oracle;
+    locks_journal_t *locks; /* CASE_LOCKS */
+    waits_options_t waits;  /* CASE_WAITS */
+    int has_atomics;
+    keel_sim_t *sim;
+    keel_params_t params;
+    struct keel_drivers drivers;
+    const char *env[CASE_ENV_MAX];
+    char env_text[CASE_ENV_MAX][CASE_ENV_TEXT];
+    unsigned env_count;
+    uint32_t node[CASE_PROCESSES_MAX];
+    keel_sim_direct_t direct;
+    int is_served;      /* all lanes */
+    uint32_t ranks;     /* that run the program, */
+    uint32_t processes; /* and with those that hold parity */
+    uint64_t log_budget;
+    uint32_t soft;         /* KEEL_OPLOG_SOFT */
+    int is_split;          /* instead of deaths the network falls apart, and there is no arbiter */
+    uint64_t heartbeat_ns; /* KEEL_HEARTBEAT_TIMEOUT; 0: off */
+    int is_dense;
+    int is_tight;      /* logs that hold almost nothing */
+    int may_roll_back; /* something in the case can refuse local recovery */
+    int may_overlap;   /* more deaths in a group before it is armed again than parity covers */
+    uint32_t parities;
+    int is_dedicated;
+    uint64_t sample_step; /* when parity is looked at next */
+    keel_random_t sampling;
+    int has_overlapped;
+    death_t death[CASE_DEATHS_MAX];
+    unsigned death_count, death_next;
+    int has_restart_point;
+    uint32_t asker, asks_phase, asks_left; /* who asks for a rollback, when, how often in all */
+    uint64_t strike_step;                  /* when the next one is due; 0: its moment has not come */
+    keel_groups_t groups;
+    member_t member[CASE_PROCESSES_MAX];
+    case_result_t *result;
+} scene_t;
+
+/* everything about the case, from its seed; a negative limit leaves it to the seed */
+void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits);
+
+#endif

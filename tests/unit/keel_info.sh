@@ -1,0 +1,48 @@
+#!/bin/bash
+# keel_info: each option, wrong options, unknown and wrong variables. Argument: the program.
+set -u
+info=${1:?usage: keel_info.sh PROGRAM}
+for name in ${!KEEL_*}; do
+    unset "$name"
+done
+output=$(mktemp) errors=$(mktemp)
+trap 'rm -f "$output" "$errors"' EXIT
+bad=0
+
+# expect STATUS ARGUMENTS...: runs it
+expect() {
+    local expected=$1 rc
+    shift
+    "$info" "$@" > "$output" 2> "$errors"
+    rc=$?
+    [ $rc = "$expected" ] || { echo "keel_info $*: status $rc, expected $expected"; bad=1; }
+}
+
+# has FILE TEXT: the last run's output or errors have it
+has() {
+    grep -qF -- "$2" "$1" || { echo "'$2' is missing in:"; cat "$1"; bad=1; }
+}
+
+empty() {
+    [ ! -s "$1" ] || { echo "not expected:"; cat "$1"; bad=1; }
+}
+
+expect 0 -v && has "$output" "# Keel 0." && has "$output" "UCX 1." && empty "$errors"
+expect 0 -c && has "$output" "KEEL_GROUP_SIZE=auto" && empty "$errors"
+[ "$(grep -c '^KEEL_' "$output")" = "$(grep -c . "$output")" ] || { echo "-c prints more than variables"; bad=1; }
+expect 0 -cf && has "$output" "KEEL_GROUP_SIZE=auto" && has "$output" "# Number of ranks that share parity" && empty "$errors"
+expect 0 -d && has "$output" "transport:" && has "$output" "direct" && has "$output" "served" && has "$output" "device:" && empty "$errors"
+expect 0 -h && has "$output" "Usage:" && empty "$errors"
+expect 0 -v -c -d && has "$output" "# Keel" && has "$output" "KEEL_LANES" && has "$output" "transport"
+expect 1 && has "$errors" "Usage:" && empty "$output"
+expect 1 -f && has "$errors" "Usage:"
+expect 1 -x && has "$errors" "invalid option" && empty "$output"
+expect 1 --version && has "$errors" "Usage:"
+expect 1 -v extra && has "$errors" "extra" && empty "$output"
+export KEEL_GROUP_SIZE=9
+expect 0 -c && has "$output" "KEEL_GROUP_SIZE=9"
+export KEEL_GROUP_SIZ=9
+expect 0 -c && has "$errors" "unknown variables: KEEL_GROUP_SIZ "
+export KEEL_GROUP_SIZE=many
+expect 0 -c && has "$errors" "KEEL_GROUP_SIZE" && has "$output" "KEEL_GROUP_SIZE=auto"
+exit $bad

@@ -1,0 +1,63 @@
+#!/bin/bash
+# keel_info -t against golden files, and what it refuses: keel_info_topology.sh PROGRAM DATA. With KEELTEST_GOLDEN
+# set it writes the golden files in place of comparing.
+set -u
+info=${1:?usage: keel_info_topology.sh PROGRAM DATA}
+cd "${2:?}" || exit 1
+for name in ${!KEEL_*}; do
+    unset "$name"
+done
+output=$(mktemp) errors=$(mktemp)
+trap 'rm -f "$output" "$errors"' EXIT
+bad=0
+
+# golden NAME HOSTS VARIABLE...: in all three formats
+golden() {
+    local name=$1 hosts=$2 format
+    shift 2
+    for format in text json svg; do
+        env "$@" "$info" -t -H "$hosts" -F $format > "$output" 2> "$errors" || { echo "$name: status $?: $(cat "$errors")"; bad=1; }
+        [ -z "${KEELTEST_GOLDEN:-}" ] || cp "$output" "golden/$name.$format"
+        diff -u "golden/$name.$format" "$output" || { echo "$name.$format differs"; bad=1; }
+        [ ! -s "$errors" ] || { echo "$name: not expected: $(cat "$errors")"; bad=1; }
+    done
+}
+
+# refused TEXT ARGUMENTS...: with a reason
+refused() {
+    local text=$1
+    shift
+    if "$@" > "$output" 2> "$errors"; then
+        echo "$*: accepted"
+        bad=1
+    fi
+    grep -qF -- "$text" "$errors" || { echo "$*: '$text' is missing in: $(cat "$errors")"; bad=1; }
+}
+
+golden racks six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SIZE=3
+golden nodes six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SIZE=3 KEEL_TOPO_LEVEL=node
+golden order six_nodes.hosts KEEL_TOPO_LEVEL=none
+golden switches uneven.hosts KEEL_TOPO_SLURM=switches.conf
+golden rooms uneven.hosts KEEL_TOPO_FILE=rooms.topo KEEL_TOPO_SLURM=switches.conf KEEL_GROUP_SIZE=3
+golden two_packages three_nodes.hosts KEEL_TOPO_MACHINE=two_packages.xml KEEL_GROUP_SIZE=6
+golden one_package three_nodes.hosts KEEL_TOPO_MACHINE=one_package.xml KEEL_GROUP_SIZE=3
+golden synthetic three_nodes.hosts "KEEL_TOPO_MACHINE=pack:2 core:2 pu:2" KEEL_GROUP_SIZE=3
+golden alone one_node.hosts
+golden spares six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SIZE=3 KEEL_SPARES=3
+golden one_spare six_nodes.hosts KEEL_GROUP_SIZE=6 KEEL_SPARES=1
+
+refused 'cannot read none: No such file' "$info" -t -H none
+refused "-F needs text, json or svg, not 'png'" "$info" -t -F png
+refused 'Usage' "$info" -H six_nodes.hosts
+for line in 'n[1-2' 'n1*0' 'n1*x' 'n1*-1' 'n[0-999999999]' 'n1*99999999'; do
+    refused '/dev/stdin:1: ' "$info" -t -H /dev/stdin <<< "$line"
+done
+refused 'KEEL_SPARES of 12 leaves no rank of 12' env KEEL_SPARES=12 "$info" -t -H six_nodes.hosts
+refused 'names no hosts' "$info" -t -H /dev/null
+refused 'racks_of_6_nodes.topo:2: expected KEY=VALUE' env KEEL_TOPO_SLURM=racks_of_6_nodes.topo "$info" -t -H six_nodes.hosts
+refused "KEEL_TOPO_MACHINE: 'uneven.hosts' is neither" env KEEL_TOPO_MACHINE=uneven.hosts "$info" -t -H six_nodes.hosts
+# the hierarchy is shown all the same, with why there are no groups
+refused 'KEEL_TOPO_LEVEL=rack: with groups of 6 some rack has to hold 2 of a group' \
+    env KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_TOPO_LEVEL=rack KEEL_GROUP_SIZE=6 "$info" -t -H six_nodes.hosts
+grep -q '^rack r0$' "$output" || { echo "no hierarchy shown"; bad=1; }
+exit $bad

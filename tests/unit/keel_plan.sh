@@ -1,0 +1,139 @@
+#!/bin/bash
+# keel_plan as a user meets it: outputs against the golden files, every wrong or missing input a line and a status.
+# Arguments: the program, the folder of golden files. With GOLDEN=write the files are written instead.
+set -u
+export LC_ALL=C
+plan=${1:?usage: keel_plan.sh PROGRAM GOLDEN_FOLDER}
+golden=${2:?usage: keel_plan.sh PROGRAM GOLDEN_FOLDER}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+complain() {
+    echo "$*"
+    bad=1
+}
+
+# same FILE ARGUMENTS...: prints what the golden file has, and no error
+same() {
+    local file=$1
+    shift
+    "$plan" "$@" > "$work/out" 2> "$work/err" || complain "keel_plan $*: status $?"
+    [ ! -s "$work/err" ] || complain "keel_plan $*: $(cat "$work/err")"
+    if [ "${GOLDEN:-}" = write ]; then
+        cp "$work/out" "$golden/$file"
+    else
+        diff "$golden/$file" "$work/out" || complain "keel_plan $*: not as in $file (<)"
+    fi
+}
+
+# refused TEXT ARGUMENTS...: fails, with one line that has the text, and prints nothing else
+refused() {
+    local text=$1
+    shift
+    "$plan" "$@" > "$work/out" 2> "$work/err" && complain "keel_plan $*: taken"
+    grep -qF -- "$text" "$work/err" || complain "keel_plan $*: '$text' is missing in: $(cat "$work/err")"
+    [ "$(wc -l < "$work/err")" = 1 ] || complain "keel_plan $*: more than a line: $(cat "$work/err")"
+    [ ! -s "$work/out" ] || complain "keel_plan $*: prints in spite of the error"
+}
+
+cat > "$work/small.machine" << 'END'
+machine small
+describe three racks of four nodes
+window  5m
+level node 12 mtbf 1y
+level rack 3 table 1e-4 1e-6
+END
+advise=(--advise --ranks 4000 --memory 4g --network 8g --memory-bandwidth 50g --ranks-per-node 3)
+
+same help.txt --help
+same table.txt --machine tsubame2
+same table.csv --machine tsubame2 --csv
+same one.txt --machine tsubame2 --ranks 4000 --level switches --parity 5%
+same row.json --machine tsubame2 --ranks 4000 --parity 5% --json
+same simulated.txt --machine tsubame2 --ranks 4224 --group-size 22 --simulate 100000 --seed 3
+same aligned.csv --machine tsubame2 --ranks 4224 --group-size 22 --parities 2 --simulate 100000 --placement aligned --csv
+same small.txt --machine "$work/small.machine" --ranks 24 --parities 2
+same replicas.txt --replicas 4 --ranks 33554432
+same replicas.csv --replicas 2 --ranks 1024 --simulate 1000 --csv
+same replicas.json --replicas 4 --ranks 4096 --failures 64 --simulate 1000 --json
+same advice.txt "${advise[@]}" --mtbf 12h
+same advice_machine.txt "${advise[@]}" --mtbf 12h --machine tsubame2
+same advice.csv "${advise[@]}" --machine tsubame2 --parities 2 --csv
+same advice.json "${advise[@]}" --mtbf 30d --group-size 8 --json
+
+# the facts of the paper, from the table for programs: nodes against switches at 5 %, none against every level
+awk -F, 'NR > 1 && $5 != "" { p[$1, $2] = $5; if ($1 != "none") gain[$1 " " $2] = p["none", $2] / $5 }
+    END {
+        ratio = p["node", "0.05"] / p["switch", "0.05"]
+        if (ratio < 3.4 || ratio > 4.5) { print "switches are " ratio " times safer than nodes at 5 %"; exit 1 }
+        for (level in gain)
+            if (gain[level] < 10 || gain[level] > 1000) { print level ": " gain[level]; exit 1 }
+    }' "$golden/table.csv" || bad=1
+
+# settings that a shell can read
+(eval "$("$plan" "${advise[@]}" --mtbf 12h | grep '^export ')" && [ "$KEEL_GROUP_SIZE" -gt "$KEEL_PARITIES" ] &&
+    [ "$KEEL_MTBF" = 43200s ]) || complain "the settings are no shell"
+
+refused "--machine is missing"
+refused "unknown option '--nothing'" --nothing
+refused "unexpected argument 'tsubame2'" tsubame2
+refused "needs a value" --machine
+refused "no machine 'tsubame9'" --machine tsubame9
+refused "cannot read /nowhere/file" --machine /nowhere/file
+refused "cannot read $work" --machine "$work"
+refused "no level 'floor', only none node psu switch rack" --machine tsubame2 --level floor
+refused "invalid value for --parity" --machine tsubame2 --parity 5,x
+refused "invalid value for --parity" --machine tsubame2 --parity 0%
+refused "invalid value for --ranks" --machine tsubame2 --ranks -4
+refused "invalid value for --ranks" --machine tsubame2 --ranks 1e3
+refused "invalid value for --group-size" --machine tsubame2 --group-size 1
+refused "larger than its --parities" --machine tsubame2 --group-size 3 --parities 3
+refused "exclude each other" --machine tsubame2 --group-size 3 --parity 5%
+refused "invalid value for --simulate" --machine tsubame2 --ranks 4000 --simulate 0
+refused "--simulate needs --ranks" --machine tsubame2 --simulate 1000
+refused "invalid value for --placement" --machine tsubame2 --placement random
+refused "a multiple of 1408" --machine tsubame2 --ranks 4000 --group-size 22 --simulate 10 --placement aligned
+refused "divides the 44 elements" --machine tsubame2 --ranks 4224 --group-size 21 --level rack --simulate 10 --placement aligned
+refused "do not fit: level 'rack' has 44 elements" --machine tsubame2 --level rack --parity 1%
+refused "more than the 10 ranks" --machine tsubame2 --ranks 10 --parity 5%
+refused "do not fit on the 1408 nodes" --machine tsubame2 --ranks 4000 --ranks-per-node 2 --parity 5% --simulate 10
+refused "3 replicas do not divide 100" --replicas 3 --ranks 100
+refused "--replicas needs --ranks" --replicas 3
+refused "cannot fail" --replicas 2 --ranks 4 --failures 5
+refused "--replicas has no --picture" --replicas 2 --ranks 4 --picture "$work/a.svg"
+refused "--advise needs --mtbf" --advise
+refused "--advise needs --ranks" --advise --mtbf 12h
+refused "invalid value for --mtbf" --advise --mtbf 12parsec
+refused "invalid value for --memory" --advise --mtbf 12h --memory lots
+refused "invalid value for --network" --advise --mtbf 12h --network 8gbit
+refused "need 4000 nodes; tsubame2 has 1408" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8g --memory-bandwidth 50g
+refused "nodes of their own" --advise --mtbf 12h --ranks 8 --ranks-per-node 8 --memory 4g --network 8g --memory-bandwidth 50g
+refused "KEEL_PARITIES is at most 3" "${advise[@]}" --mtbf 12h --parities 4
+refused "exclude each other" "${advise[@]}" --mtbf 12h --replicas 2
+printf 'machine a\nlevel node four fit 1 1\n' > "$work/bad.machine"
+refused "$work/bad.machine:2: 'four' is no number of elements" --machine "$work/bad.machine"
+head -c 2000000 /dev/zero > "$work/zero"
+refused "longer than 1 MiB" --machine "$work/zero"
+refused "cannot write $work/none/a.svg" --machine tsubame2 --picture "$work/none/a.svg"
+
+# a target out of reach: the table, and a status
+"$plan" "${advise[@]}" --mtbf 12h --target 1e-30 > "$work/out" 2> "$work/err" && complain "1e-30 is reached"
+grep -q "no choice reaches a risk of 1e-30" "$work/err" || complain "no word on the target: $(cat "$work/err")"
+grep -q KEEL_GROUP_SIZE "$work/out" || complain "no advice without reaching the target"
+
+# a full disk is noticed
+"$plan" --machine tsubame2 > /dev/full 2> "$work/err" && complain "writing to a full disk went well"
+
+if command -v gnuplot > /dev/null; then
+    "$plan" --machine tsubame2 --ranks 4224 --simulate 10000 --picture "$work/it's.svg" > "$work/out" 2> "$work/err" ||
+        complain "no picture: $(cat "$work/err")"
+    for text in '<svg' none node psu switch rack tsubame2; do
+        grep -q "$text" "$work/it's.svg" || complain "no '$text' in the picture"
+    done
+fi
+program=$(command -v "$plan")
+PATH=/nowhere "$program" --machine tsubame2 --picture "$work/b.svg" > "$work/out" 2> "$work/err" &&
+    complain "a picture without gnuplot"
+grep -q gnuplot "$work/err" || complain "no word on gnuplot: $(cat "$work/err")"
+exit $bad

@@ -1,0 +1,120 @@
+/* The copy of a put to two places: exact for every kernel, length, alignment and tail, and nothing around is touched. */
+#include "base/copy.h"
+
+#include "unit.h"
+
+#define LARGE ((size_t)70000)
+#define EDGE  ((size_t)64)
+
+static unsigned char source[LARGE + 2 * EDGE] __attribute__((aligned(64)));
+static unsigned char first[LARGE + 4 * EDGE] __attribute__((aligned(64)));
+static unsigned char second[LARGE + 4 * EDGE] __attribute__((aligned(64)));
+
+static void fill(uint64_t *state)
+{
+    for (size_t i = 0; i < sizeof source; i++) {
+        source[i] = (unsigned char)unit_random(state);
+    }
+}
+
+static void is_exact(const unsigned char *target, size_t at, size_t from, size_t length)
+{
+    unsigned char edge[EDGE];
+
+    memset(edge, 0xee, sizeof edge);
+    ck_assert_mem_eq(target + EDGE + at, source + from, length);
+    ck_assert_mem_eq(target + at, edge, EDGE);
+    ck_assert_mem_eq(target + EDGE + at + length, edge, EDGE);
+}
+
+/* @a kernel: KEEL_COPY_KERNELS for what puts use */
+static void copy_and_check(keel_copy_kernel_t kernel, size_t a, size_t b, size_t from, size_t length)
+{
+    memset(first + a, 0xee, length + 2 * EDGE);
+    memset(second + b, 0xee, length + 2 * EDGE);
+    if (kernel == KEEL_COPY_KERNELS) {
+        keel_copy_two(first + EDGE + a, second + EDGE + b, source + from, length);
+    } else {
+        keel_copy_two_by(kernel, first + EDGE + a, second + EDGE + b, source + from, length);
+    }
+    is_exact(first, a, from, length);
+    is_exact(second, b, from, length);
+}
+
+START_TEST(every_length_to_two_kilobytes_is_exact)
+{
+    uint64_t state = unit_seed();
+
+    fill(&state);
+    for (size_t length = 0; length < 2048; length++) {
+        copy_and_check(KEEL_COPY_KERNELS, 8 * (unit_random(&state) % 8), unit_random(&state) % EDGE,
+                       unit_random(&state) % EDGE, length);
+    }
+}
+END_TEST
+
+START_TEST(every_alignment_is_exact)
+{
+    static const size_t lengths[] = {1, 8, 15, 16, 17, 64, KEEL_COPY_STREAM - 1, KEEL_COPY_STREAM, 320, 1000};
+    uint64_t state = unit_seed();
+
+    fill(&state);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        for (size_t a = 0; a < EDGE; a++) {
+            for (size_t b = 0; b < EDGE; b += 3) {
+                copy_and_check(KEEL_COPY_KERNELS, a, b, (a + 5 * b) % EDGE, lengths[i]);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(every_kernel_copies_the_same)
+{
+    uint64_t state = unit_seed();
+
+    fill(&state);
+    for (int kernel = 0; kernel < KEEL_COPY_KERNELS; kernel++) {
+        if (!keel_copy_has_kernel((keel_copy_kernel_t)kernel)) {
+            printf("kernel %d: not on this machine\n", kernel);
+            continue;
+        }
+        for (size_t length = EDGE; length < 400; length++) {
+            copy_and_check((keel_copy_kernel_t)kernel, unit_random(&state) % EDGE, unit_random(&state) % EDGE,
+                           unit_random(&state) % EDGE, length);
+        }
+        for (int i = 0; i < 200; i++) {
+            copy_and_check((keel_copy_kernel_t)kernel, unit_random(&state) % EDGE, unit_random(&state) % EDGE,
+                           unit_random(&state) % EDGE, EDGE + unit_random(&state) % (LARGE - EDGE));
+        }
+    }
+}
+END_TEST
+
+START_TEST(records_side_by_side_stay_whole)
+{
+    uint64_t state = unit_seed();
+    size_t lengths[200], at = 0;
+    unsigned count;
+
+    fill(&state);
+    for (count = 0; count < 200 && at + 700 < LARGE; count++) { /* as a log is filled: plain and streamed lines meet */
+        lengths[count] = unit_random(&state) % 600;
+        keel_copy_two(first + at, second, source + count, lengths[count]);
+        at += (lengths[count] + 7) & ~(size_t)7;
+    }
+    at = 0;
+    for (unsigned i = 0; i < count; i++) {
+        ck_assert_mem_eq(first + at, source + i, lengths[i]);
+        at += (lengths[i] + 7) & ~(size_t)7;
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {every_length_to_two_kilobytes_is_exact, every_alignment_is_exact,
+                                  every_kernel_copies_the_same, records_side_by_side_stay_whole, NULL};
+
+    return unit_run("copy", tests);
+}

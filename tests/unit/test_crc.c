@@ -1,0 +1,141 @@
+/* CRC-32C against a bit by bit reference, over alignments, tails and splits; the copy copies exactly. */
+#include "base/crc.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#define LARGE ((size_t)70000)
+
+static unsigned char source[LARGE + 128] __attribute__((aligned(64)));
+static unsigned char target[LARGE + 256] __attribute__((aligned(64)));
+
+static uint32_t reference(uint32_t seed, const unsigned char *bytes, size_t length)
+{
+    uint32_t crc = ~seed;
+    size_t i;
+    int bit;
+
+    for (i = 0; i < length; i++) {
+        crc ^= bytes[i];
+        for (bit = 0; bit < 8; bit++) {
+            crc = (crc >> 1) ^ ((crc & 1) ? 0x82f63b78u : 0);
+        }
+    }
+    return ~crc;
+}
+
+static void fill(uint64_t *state)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof source; i++) {
+        source[i] = (unsigned char)unit_random(state);
+    }
+}
+
+/* copies and checks the sum, the bytes and that nothing around them was touched */
+static void copy_and_check(size_t to, size_t from, size_t length, uint32_t seed)
+{
+    size_t i;
+
+    memset(target, 0xee, sizeof target);
+    ck_assert_uint_eq(keel_crc_copy(seed, target + 64 + to, source + from, length),
+                      keel_crc(seed, source + from, length));
+    ck_assert_mem_eq(target + 64 + to, source + from, length);
+    for (i = 0; i < 64 + to; i++) {
+        ck_assert_uint_eq(target[i], 0xee);
+    }
+    for (i = 64 + to + length; i < 64 + to + length + 64; i++) {
+        ck_assert_uint_eq(target[i], 0xee);
+    }
+}
+
+START_TEST(published_values_come_out)
+{
+    unsigned char bytes[32];
+    int i;
+
+    ck_assert_uint_eq(keel_crc(0, "123456789", 9), 0xe3069283u);
+    memset(bytes, 0, sizeof bytes);
+    ck_assert_uint_eq(keel_crc(0, bytes, 32), 0x8a9136aau); /* RFC 3720, B.4 */
+    memset(bytes, 0xff, sizeof bytes);
+    ck_assert_uint_eq(keel_crc(0, bytes, 32), 0x62a8ab43u);
+    for (i = 0; i < 32; i++) {
+        bytes[i] = i;
+    }
+    ck_assert_uint_eq(keel_crc(0, bytes, 32), 0x46dd794eu);
+    ck_assert_uint_eq(keel_crc(0, bytes, 0), 0);
+}
+END_TEST
+
+START_TEST(every_alignment_and_tail_equals_the_reference)
+{
+    uint64_t state = unit_seed();
+    size_t offset, length;
+
+    fill(&state);
+    for (offset = 0; offset < 64; offset++) {
+        for (length = 0; length < 260; length++) {
+            ck_assert_uint_eq(keel_crc(7, source + offset, length), reference(7, source + offset, length));
+        }
+    }
+    ck_assert_uint_eq(keel_crc(0, source, LARGE), reference(0, source, LARGE));
+}
+END_TEST
+
+START_TEST(a_sum_can_be_taken_in_parts)
+{
+    uint64_t state = unit_seed();
+    size_t split, length;
+    int i;
+
+    fill(&state);
+    for (i = 0; i < 200; i++) {
+        length = unit_random(&state) % LARGE;
+        split = unit_random(&state) % (length + 1);
+        ck_assert_uint_eq(keel_crc(keel_crc(0, source, split), source + split, length - split),
+                          keel_crc(0, source, length));
+    }
+}
+END_TEST
+
+START_TEST(a_copy_is_exact_for_every_alignment_and_tail)
+{
+    uint64_t state = unit_seed();
+    size_t to, from, length;
+
+    fill(&state);
+    for (to = 0; to < 17; to++) {
+        for (from = 0; from < 17; from++) {
+            for (length = 0; length < 36; length++) {
+                copy_and_check(to, from, length, 0);
+            }
+            copy_and_check(to, from, 4096 + to, 3);
+            copy_and_check(to, from, 4095 + from, 3);
+        }
+    }
+}
+END_TEST
+
+START_TEST(long_copies_are_exact)
+{
+    uint64_t state = unit_seed();
+    int i;
+
+    fill(&state);
+    for (i = 0; i < 300; i++) {
+        copy_and_check(unit_random(&state) % 64, unit_random(&state) % 64, unit_random(&state) % LARGE,
+                       (uint32_t)unit_random(&state));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {published_values_come_out,   every_alignment_and_tail_equals_the_reference,
+                                  a_sum_can_be_taken_in_parts, a_copy_is_exact_for_every_alignment_and_tail,
+                                  long_copies_are_exact,       NULL};
+
+    return unit_run("crc", tests);
+}

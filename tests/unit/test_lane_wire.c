@@ -1,0 +1,476 @@
+/* The served lane under what may come from outside: nothing corrupt, short, foreign or out of order is applied. */
+#include "lane/lane.h"
+
+#include "base/memory.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define RANKS  3
+#define WINDOW KEEL_REGION_WINDOW0
+#define BYTES  64
+
+/* ---- a transport without a network ---- */
+
+typedef struct fake {
+    keel_transport_t super;
+    unsigned replies;
+    keel_wire_t last_reply;
+} fake_t;
+
+static fake_t fake;
+
+static keel_status_t fake_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
+{
+    *transport_p = &fake.super;
+    return KEEL_OK;
+}
+
+static void fake_close(keel_transport_t *transport)
+{
+}
+
+static keel_status_t fake_address(keel_transport_t *transport, const void **address_p, size_t *length_p)
+{
+    *address_p = "here";
+    *length_p = 4;
+    return KEEL_OK;
+}
+
+static keel_status_t fake_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
+                                  unsigned *lanes_p)
+{
+    *lanes_p = KEEL_LANE_SERVED;
+    return KEEL_OK;
+}
+
+static void fake_disconnect(keel_transport_t *transport, uint32_t peer)
+{
+}
+
+static keel_status_t fake_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
+                                    keel_transport_mem_t **mem_p, void **base_p)
+{
+    *base_p = keel_alloc(bytes, "fake");
+    *mem_p = *base_p;
+    return KEEL_OK;
+}
+
+static void fake_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
+{
+    keel_free(mem);
+}
+
+static keel_status_t fake_mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
+{
+    *length_p = 0;
+    return KEEL_OK;
+}
+
+static keel_status_t fake_send(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
+                               const void *data, size_t data_len)
+{
+    return KEEL_OK;
+}
+
+static keel_status_t fake_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
+                                const void *data, size_t data_len)
+{
+    fake.replies++;
+    memcpy(&fake.last_reply, header, sizeof(fake.last_reply));
+    return KEEL_OK;
+}
+
+static const keel_transport_ops_t fake_ops = {.open = fake_open,
+                                              .close = fake_close,
+                                              .address = fake_address,
+                                              .connect = fake_connect,
+                                              .disconnect = fake_disconnect,
+                                              .mem_alloc = fake_mem_alloc,
+                                              .mem_free = fake_mem_free,
+                                              .mem_pack = fake_mem_pack,
+                                              .send = fake_send,
+                                              .reply = fake_reply,
+                                              .max_data = 4096};
+
+/* ---- fixture ---- */
+
+typedef struct scene {
+    keel_lane_t lane;
+    keel_config_t config;
+    keel_message_t message;
+    keel_runtime_t runtime;
+    uint8_t *window;
+    uint64_t sequence[RANKS];
+    unsigned noted;
+} scene_t;
+
+static void scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
+{
+    ((scene_t *)arg)->noted++;
+}
+
+static void scene_refill(void *arg, uint32_t source, const void *data, size_t length)
+{
+}
+
+static void scene_begin(scene_t *scene, uint32_t incarnation)
+{
+    keel_lane_params_t params = {.message = &scene->message,
+                                 .config = &scene->config,
+                                 .ops = &fake_ops,
+                                 .runtime = &scene->runtime,
+                                 .on_served_get = scene_note_get,
+                                 .on_served_refill = scene_refill,
+                                 .arg = scene};
+    void *base;
+
+    memset(scene, 0, sizeof(*scene));
+    memset(&fake, 0, sizeof(fake));
+    fake.super.ops = &fake_ops;
+    scene->runtime.size = RANKS;
+    scene->runtime.incarnation = incarnation;
+    ck_assert_int_eq(keel_lane_init(&scene->lane, &params), KEEL_OK);
+    ck_assert_int_eq(keel_lane_region_make(&scene->lane, WINDOW, BYTES, NULL, &base), KEEL_OK);
+    scene->window = base;
+}
+
+static void scene_end(scene_t *scene)
+{
+    keel_lane_release(&scene->lane);
+}
+
+static keel_wire_t scene_wire(scene_t *scene, uint32_t source, keel_wire_type_t type)
+{
+    return (keel_wire_t){.type = type,
+                         .source = source,
+                         .target_incarnation = scene->runtime.incarnation,
+                         .sequence = scene->sequence[source] + 1};
+}
+
+/* seals and delivers */
+static void scene_deliver(scene_t *scene, keel_wire_t *wire, const void *data, size_t length)
+{
+    keel_wire_seal(wire, data, length);
+    keel_lane_on_request(&scene->lane, wire, sizeof(*wire), data, length);
+    scene->sequence[wire->source]++;
+}
+
+typedef struct put {
+    keel_record_t record;
+    uint8_t bytes[8];
+} put_t;
+
+static put_t put_of(uint64_t offset, unsigned region)
+{
+    put_t put = {.record = {.where = keel_where(offset, KEEL_RECORD_PUT, region), .length = 8}};
+
+    memset(put.bytes, 0xab, sizeof(put.bytes));
+    return put;
+}
+
+static int window_is_zero(const scene_t *scene)
+{
+    for (unsigned i = 0; i < BYTES; i++) {
+        if (scene->window[i] != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- tests ---- */
+
+START_TEST(a_sealed_put_is_applied)
+{
+    scene_t scene;
+    put_t put = put_of(8, WINDOW);
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    ck_assert_uint_eq(scene.window[8], 0xab);
+    ck_assert_uint_eq(scene.window[7], 0);
+    ck_assert_uint_eq(scene.window[16], 0);
+    scene_end(&scene);
+}
+END_TEST
+
+typedef struct addition {
+    keel_record_t record;
+    keel_record_atomic_t atomic;
+} addition_t;
+
+/* delivers an addition of one to the word at 0 as record @a number of @a phase; what the word is then */
+static uint64_t scene_add(scene_t *scene, uint32_t phase, uint32_t number)
+{
+    const addition_t addition = {
+        .record = {.where = keel_where(0, KEEL_RECORD_ATOMIC, WINDOW), .length = sizeof(addition.atomic)},
+        .atomic = {.op = KEEL_ATOMIC_ADD, .size = 8, .operand = 1}};
+    keel_wire_t wire = scene_wire(scene, 1, KEEL_WIRE_RECORDS);
+    uint64_t word;
+
+    wire.words[0] = phase;
+    wire.words[1] = number;
+    scene_deliver(scene, &wire, &addition, sizeof(addition));
+    memcpy(&word, scene->window, sizeof(word));
+    return word;
+}
+
+START_TEST(each_record_of_a_phase_is_applied_once)
+{
+    scene_t scene;
+
+    scene_begin(&scene, 0);
+    ck_assert_uint_eq(scene_add(&scene, 3, 0), 1);
+    ck_assert_uint_eq(scene_add(&scene, 3, 1), 2);
+    ck_assert_uint_eq(scene_add(&scene, 3, 0), 2); /* again, as a replacement does */
+    ck_assert_uint_eq(scene_add(&scene, 3, 1), 2);
+    ck_assert_uint_eq(scene_add(&scene, 3, 2), 3);
+    ck_assert_uint_eq(scene_add(&scene, 4, 0), 4); /* numbers begin again with the phase */
+    ck_assert_uint_eq(scene_add(&scene, 3, 3), 4); /* of a phase that is over */
+    ck_assert_int_eq(scene.lane.failure, KEEL_OK);
+    ck_assert_uint_eq(scene_add(&scene, 4, 2), 4); /* one is missing */
+    ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(no_flipped_bit_of_a_message_is_applied)
+{
+    scene_t scene;
+    struct {
+        keel_wire_t wire;
+        put_t put;
+    } sent, got;
+
+    scene_begin(&scene, 0);
+    sent.wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    sent.put = put_of(0, WINDOW);
+    keel_wire_seal(&sent.wire, &sent.put, sizeof(sent.put));
+    for (size_t bit = 0; bit < sizeof(sent) * 8; bit++) {
+        got = sent;
+        ((uint8_t *)&got)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        keel_lane_on_request(&scene.lane, &got.wire, sizeof(got.wire), &got.put, sizeof(got.put));
+    }
+    ck_assert(window_is_zero(&scene));
+    keel_lane_on_request(&scene.lane, &sent.wire, sizeof(sent.wire), &sent.put, sizeof(sent.put));
+    ck_assert_uint_eq(scene.window[0], 0xab); /* and none of them counted in the sequence */
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(no_short_message_is_applied)
+{
+    scene_t scene;
+    put_t put = put_of(0, WINDOW);
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    keel_wire_seal(&wire, &put, sizeof(put));
+    for (size_t length = 0; length < sizeof(wire); length++) {
+        keel_lane_on_request(&scene.lane, &wire, length, &put, sizeof(put));
+    }
+    for (size_t length = 0; length < sizeof(put); length++) {
+        keel_lane_on_request(&scene.lane, &wire, sizeof(wire), &put, length);
+    }
+    /* well sealed, but the record says more than there is */
+    for (size_t length = 0; length < sizeof(put); length++) {
+        wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+        scene_deliver(&scene, &wire, &put, length);
+    }
+    ck_assert(window_is_zero(&scene));
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(nothing_is_written_outside_a_window)
+{
+    static const struct {
+        uint64_t offset;
+        unsigned region;
+    } bad[] = {{BYTES, WINDOW},           {BYTES - 7, WINDOW},    {KEEL_OFFSET_MAX, WINDOW}, {0, WINDOW + 1},
+               {0, KEEL_REGION_LAST - 1}, {0, KEEL_REGION_BOARD}, {0, KEEL_REGION_GETLOG},   {0, KEEL_REGION_IMAGE0}};
+    scene_t scene;
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        put_t put = put_of(bad[i].offset, bad[i].region);
+
+        wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+        scene_deliver(&scene, &wire, &put, sizeof(put));
+    }
+    ck_assert(window_is_zero(&scene));
+    for (unsigned i = 0; i < RANKS; i++) {
+        ck_assert_uint_eq(scene.lane.board[i].arrive, 0);
+    }
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_read_that_cannot_be_answered_is_refused_and_not_recorded)
+{
+    scene_t scene;
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+    wire.flags = KEEL_WIRE_FLAG_LOGGED;
+    wire.words[1] = keel_where(BYTES - 4, KEEL_RECORD_PUT, WINDOW);
+    wire.words[2] = 8;
+    scene_deliver(&scene, &wire, NULL, 0);
+    ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_REFUSAL);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+    wire.flags = KEEL_WIRE_FLAG_LOGGED;
+    wire.words[1] = keel_where(0, KEEL_RECORD_PUT, WINDOW);
+    wire.words[2] = UINT64_MAX;
+    scene_deliver(&scene, &wire, NULL, 0);
+    ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_REFUSAL);
+    ck_assert_uint_eq(scene.noted, 0);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_gap_a_stranger_and_another_rollback_are_refused)
+{
+    scene_t scene;
+    put_t put = put_of(0, WINDOW);
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.sequence++;
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    scene.sequence[1]--;
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.source_incarnation = 1; /* nobody has heard of it */
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    scene.sequence[1]--;
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.target_incarnation = 1;
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    scene.sequence[1]--;
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.rollback = 1;
+    scene_deliver(&scene, &wire, &put, sizeof(put)); /* in the sequence, without effect */
+    ck_assert(window_is_zero(&scene));
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    ck_assert_uint_eq(scene.window[0], 0xab);
+    scene_end(&scene);
+}
+END_TEST
+
+static void greet(scene_t *scene, uint32_t source, uint32_t incarnation)
+{
+    keel_wire_t wire = scene_wire(scene, source, KEEL_WIRE_CONTROL);
+
+    wire.source_incarnation = incarnation;
+    wire.sequence = 1;
+    wire.words[0] = KEEL_CONTROL_HELLO;
+    scene->sequence[source] = 0;
+    scene_deliver(scene, &wire, "here", 4);
+}
+
+static void board_say(scene_t *scene, uint32_t source, uint32_t incarnation, uint32_t number)
+{
+    keel_wire_t wire = scene_wire(scene, source, KEEL_WIRE_ARRIVE);
+
+    wire.source_incarnation = incarnation;
+    wire.words[0] = keel_arrive(0, incarnation, number);
+    scene_deliver(scene, &wire, NULL, 0);
+}
+
+START_TEST(a_greeting_outruns_the_news_of_the_predecessors_life_and_death)
+{
+    scene_t scene;
+
+    scene_begin(&scene, 1);
+    greet(&scene, 2, 2);
+    ck_assert_int_eq(keel_lane_peer_up(&scene.lane, 2, 1, "there", 5), KEEL_OK); /* joined before this process asked */
+    board_say(&scene, 2, 2, 1);
+    keel_lane_peer_down(&scene.lane, 2, 2); /* and died */
+    board_say(&scene, 2, 2, 2);
+    ck_assert_int_eq(keel_lane_peer_up(&scene.lane, 2, 2, "there", 5), KEEL_OK);
+    board_say(&scene, 2, 2, 3);
+    ck_assert_uint_eq(keel_arrive_number(scene.lane.board[2].arrive, 0, 2), 3);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_dead_incarnation_is_cut_off)
+{
+    scene_t scene;
+
+    scene_begin(&scene, 1);
+    greet(&scene, 2, 0);
+    board_say(&scene, 2, 0, 1);
+    ck_assert_int_eq(keel_lane_peer_up(&scene.lane, 2, 0, "there", 5), KEEL_OK);
+    keel_lane_peer_down(&scene.lane, 2, 1);
+    board_say(&scene, 2, 0, 2);
+    ck_assert_uint_eq(keel_arrive_number(scene.lane.board[2].arrive, 0, 0), 1);
+    ck_assert_ptr_null(keel_lane_control_next(&scene.lane)); /* its greeting went with it */
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_malformed_region_announcement_is_refused)
+{
+    union {
+        keel_control_in_t in;
+        uint8_t room[sizeof(keel_control_in_t) + 512];
+    } message;
+    scene_t scene;
+
+    scene_begin(&scene, 0);
+    for (size_t length = 0; length < 512; length++) {
+        memset(&message, 0xff, sizeof(message));
+        message.in.source = 1;
+        message.in.type = KEEL_CONTROL_REGION;
+        message.in.length = length;
+        ck_assert_int_eq(keel_lane_control(&scene.lane, &message.in), 1);
+    }
+    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
+        ck_assert(!keel_lane_region_is_known(&scene.lane, 1, region));
+    }
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(an_arrivals_flags_survive_the_word_they_travel_in)
+{
+    const uint64_t all = (1u << KEEL_ARRIVE_BITS) - 1, lost = (uint64_t)UINT32_MAX + 1;
+    uint64_t flags[2], lost_gets;
+
+    ck_assert_uint_le(KEEL_ARRIVE_CANNOT, all); /* the largest */
+    for (uint64_t first = 0; first <= all; first++) {
+        const keel_board_slot_t slot = {.flags = {first, all - first}, .lost_gets = lost - first};
+
+        keel_board_unpack(keel_board_pack(&slot), flags, &lost_gets);
+        ck_assert_uint_eq(flags[0], first);
+        ck_assert_uint_eq(flags[1], all - first);
+        ck_assert_uint_eq(lost_gets, lost - first);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {a_sealed_put_is_applied,
+                                  each_record_of_a_phase_is_applied_once,
+                                  no_flipped_bit_of_a_message_is_applied,
+                                  no_short_message_is_applied,
+                                  nothing_is_written_outside_a_window,
+                                  a_read_that_cannot_be_answered_is_refused_and_not_recorded,
+                                  a_gap_a_stranger_and_another_rollback_are_refused,
+                                  a_greeting_outruns_the_news_of_the_predecessors_life_and_death,
+                                  a_dead_incarnation_is_cut_off,
+                                  a_malformed_region_announcement_is_refused,
+                                  an_arrivals_flags_survive_the_word_they_travel_in,
+                                  NULL};
+
+    return unit_run("lane_wire", tests);
+}

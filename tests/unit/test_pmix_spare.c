@@ -1,0 +1,178 @@
+/* Who is called to take a dead rank's place, and when there is nobody left. */
+#include <runtime/pmix_runtime.h>
+
+#include <string.h>
+
+#include "unit.h"
+
+#define SPARE_RANKS 4
+
+static uint64_t now_ns;
+static unsigned aborts;
+
+static uint64_t tell_now(keel_runtime_t *runtime)
+{
+    (void)runtime;
+    return now_ns;
+}
+
+static void count_abort(keel_runtime_t *runtime, const char *reason)
+{
+    (void)runtime;
+    (void)reason;
+    aborts++;
+}
+
+static const keel_runtime_ops_t ops = {.name = "test", .now_ns = tell_now, .abort = count_abort};
+static keel_runtime_pmix_t runtime;
+
+/* rank 0 of four, no launcher: what it says goes nowhere */
+static void spare_open(uint32_t spares)
+{
+    runtime = (keel_runtime_pmix_t){.base = {.ops = &ops, .size = SPARE_RANKS}, .job_size = SPARE_RANKS + spares};
+    now_ns = 1000000000000ull;
+    aborts = 0;
+    ck_assert_int_eq(keel_pmix_spares_init(&runtime, spares), KEEL_OK);
+}
+
+static void spare_note(keel_event_type_t type, uint32_t rank, uint32_t incarnation)
+{
+    const keel_event_t event = {.type = type, .rank = rank, .incarnation = incarnation};
+
+    keel_pmix_spares_note(&runtime, &event);
+}
+
+/* for so long that each spare that does not answer is given up */
+static void spare_wait(unsigned spares)
+{
+    for (unsigned i = 0; i < (spares + 1) * 150; i++) {
+        now_ns += 200000000ull;
+        keel_pmix_spares_step(&runtime);
+    }
+}
+
+START_TEST(job_ends_when_a_rank_is_dead_and_no_spare_is_left)
+{
+    spare_open(1);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    keel_pmix_spares_step(&runtime);
+    ck_assert_uint_eq(aborts, 0);
+    spare_wait(1);
+    ck_assert_uint_gt(aborts, 0);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+/* PMIx's thread has heard of it; the thread inside Keel takes the event from the queue after this step, or much later */
+START_TEST(spare_that_has_joined_is_not_missed_before_its_event_is_taken)
+{
+    spare_open(1);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    keel_pmix_spares_step(&runtime);
+    keel_pmix_spare_there(&runtime, 2, 1, SPARE_RANKS);
+    spare_wait(1);
+    ck_assert_uint_eq(aborts, 0);
+    spare_note(KEEL_EVENT_JOIN, 2, 1);
+    spare_wait(1);
+    ck_assert_uint_eq(aborts, 0);
+    spare_note(KEEL_EVENT_DEATH, 2, 1);
+    spare_wait(1);
+    ck_assert_uint_gt(aborts, 0);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+START_TEST(spare_of_another_rank_is_none_for_this_one)
+{
+    spare_open(1);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    keel_pmix_spare_there(&runtime, 3, 1, SPARE_RANKS);
+    spare_wait(0);
+    ck_assert_uint_gt(aborts, 0);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+/* a rank's number and the spares behind it in turn, whatever was told of who is there */
+static void order_from_rank(void *arg, uint32_t rank, uint32_t *spare)
+{
+    const uint32_t *count = arg;
+
+    for (uint32_t s = 0; s < *count; s++) {
+        spare[s] = (rank + s) % *count;
+    }
+}
+
+/* which spare was called and has not answered for so long that it is given up */
+static uint32_t spare_given_up(uint32_t spares)
+{
+    for (unsigned i = 0; i < 150; i++) {
+        int was_dead[8];
+
+        for (uint32_t s = 0; s < spares; s++) {
+            was_dead[s] = atomic_load(&runtime.spares.spare[s].is_dead);
+        }
+        now_ns += 200000000ull;
+        keel_pmix_spares_step(&runtime);
+        for (uint32_t s = 0; s < spares; s++) {
+            if (!was_dead[s] && atomic_load(&runtime.spares.spare[s].is_dead)) {
+                return s;
+            }
+        }
+    }
+    return UINT32_MAX;
+}
+
+START_TEST(incarnations_are_the_spares_of_the_ranks_order)
+{
+    uint32_t spares = 4;
+
+    spare_open(spares);
+    keel_pmix_use_spare_order(&runtime.base, order_from_rank, &spares);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    ck_assert_uint_eq(spare_given_up(spares), 2);
+    keel_pmix_spare_there(&runtime, 1, 3, SPARE_RANKS + 3); /* the second of rank 2's order is the third of rank 1's */
+    keel_pmix_spare_there(&runtime, 2, 3, SPARE_RANKS + 0);
+    ck_assert_uint_eq(spare_given_up(spares), UINT32_MAX);
+    spare_note(KEEL_EVENT_JOIN, 2, 3);
+    keel_pmix_spare_died(&runtime, SPARE_RANKS + 0);
+    spare_note(KEEL_EVENT_DEATH, 2, 3);
+    ck_assert_uint_eq(spare_given_up(spares), 1); /* the last of it */
+    ck_assert_uint_eq(aborts, 0);
+    spare_wait(1);
+    ck_assert_uint_gt(aborts, 0);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+START_TEST(processes_are_known_by_rank_and_incarnation)
+{
+    uint32_t rank, incarnation;
+
+    spare_open(3);
+    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, 0), 2);
+    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, 1), KEEL_PMIX_NO_RANK);
+    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, KEEL_INCARNATION_ANY), 2);
+    keel_pmix_spare_there(&runtime, 2, 2, SPARE_RANKS + 1);
+    keel_pmix_spare_there(&runtime, 2, 1, SPARE_RANKS + 2);
+    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, 1), SPARE_RANKS + 2);
+    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, KEEL_INCARNATION_ANY), SPARE_RANKS + 1);
+    ck_assert(keel_pmix_held(&runtime, SPARE_RANKS + 1, &rank, &incarnation) && rank == 2 && incarnation == 2);
+    ck_assert(keel_pmix_held(&runtime, 3, &rank, &incarnation) && rank == 3 && incarnation == 0);
+    ck_assert(!keel_pmix_held(&runtime, SPARE_RANKS, &rank, &incarnation)); /* it waits */
+    ck_assert(!keel_pmix_held(&runtime, SPARE_RANKS + 3, &rank, &incarnation));
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {job_ends_when_a_rank_is_dead_and_no_spare_is_left,
+                                  spare_that_has_joined_is_not_missed_before_its_event_is_taken,
+                                  spare_of_another_rank_is_none_for_this_one,
+                                  incarnations_are_the_spares_of_the_ranks_order,
+                                  processes_are_known_by_rank_and_incarnation,
+                                  NULL};
+
+    return unit_run("pmix_spare", tests);
+}

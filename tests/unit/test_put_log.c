@@ -1,0 +1,218 @@
+/* The put log against a plain list: phases handed over in order, trimming never one too far, what a full log says. */
+#include "oplog/put_log.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#define RANKS   2
+#define TARGET  1
+#define SEGMENT 4096u
+
+typedef struct scene {
+    keel_lane_t lane;
+    keel_peer_t peers[RANKS];
+    keel_config_t config;
+    keel_message_t message;
+    keel_transport_ops_t ops;
+    keel_segment_pool_t pool;
+    keel_put_log_t log;
+    uint64_t seen[1024]; /* offsets handed over */
+    unsigned count;
+} scene_t;
+
+static void scene_begin(scene_t *scene, unsigned segments)
+{
+    memset(scene, 0, sizeof(*scene));
+    scene->config.protect = KEEL_PROTECT_ALL;
+    scene->ops.max_data = 1 << 16;
+    scene->lane = (keel_lane_t){
+        .message = &scene->message, .config = &scene->config, .ops = &scene->ops, .size = RANKS, .peers = scene->peers};
+    scene->peers[TARGET].lanes = KEEL_LANE_PTR;
+    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, segments * (SEGMENT + sizeof(keel_segment_t))), KEEL_OK);
+    ck_assert_int_eq(keel_put_log_init(&scene->log, &scene->lane, &scene->pool), KEEL_OK);
+}
+
+static void scene_end(scene_t *scene)
+{
+    keel_put_log_release(&scene->log);
+    keel_segment_pool_release(&scene->pool);
+}
+
+/* 1 when it was logged */
+static int put(scene_t *scene, uint64_t offset, uint32_t length)
+{
+    keel_record_t *record = keel_put_log_reserve(&scene->log, TARGET, length);
+
+    if (record == NULL) {
+        return 0;
+    }
+    record->where = keel_where(offset, KEEL_RECORD_PUT, 8);
+    record->length = length;
+    record->epoch = scene->log.epochs.open;
+    memset(record + 1, 0x5a, length);
+    return 1;
+}
+
+static keel_status_t note_run(void *arg, const keel_record_t *records, size_t length)
+{
+    scene_t *scene = arg;
+    const char *at = (const char *)records;
+
+    while (at < (const char *)records + length) {
+        const keel_record_t *record = (const void *)at;
+
+        scene->seen[scene->count++] = keel_where_offset(record->where);
+        at += sizeof(*record) + keel_pad8(record->length);
+    }
+    ck_assert_ptr_eq(at, (const char *)records + length);
+    return KEEL_OK;
+}
+
+static unsigned hand_over(scene_t *scene, uint32_t phase)
+{
+    uint64_t count = 0;
+
+    scene->count = 0;
+    ck_assert_int_eq(keel_put_log_for_phase(&scene->log, TARGET, phase, 1000, note_run, scene, &count), KEEL_OK);
+    ck_assert_uint_eq(count, scene->count);
+    return scene->count;
+}
+
+START_TEST(each_phase_is_handed_over_whole_and_in_order)
+{
+    scene_t scene;
+    uint64_t seed = unit_seed(), offset = 0, first[21];
+
+    scene_begin(&scene, 64);
+    for (uint32_t phase = 0; phase < 20; phase++) {
+        first[phase] = offset;
+        for (uint64_t n = unit_random(&seed) % 40; n > 0; n--) {
+            ck_assert(put(&scene, offset++, (uint32_t)(unit_random(&seed) % 300)));
+            if (unit_random(&seed) % 4 == 0) {
+                keel_put_log_close_epoch(&scene.log);
+            }
+        }
+        keel_put_log_set_phase(&scene.log, phase + 1);
+    }
+    first[20] = offset;
+    for (uint32_t phase = 0; phase < 20; phase++) {
+        ck_assert_uint_eq(hand_over(&scene, phase), first[phase + 1] - first[phase]);
+        for (unsigned i = 0; i < scene.count; i++) {
+            ck_assert_uint_eq(scene.seen[i], first[phase] + i);
+        }
+    }
+    /* an image of phase 7 needs what was done in 7 */
+    keel_put_log_trim(&scene.log, 7, 20);
+    ck_assert_uint_eq(hand_over(&scene, 6), 0);
+    for (uint32_t phase = 7; phase < 20; phase++) {
+        ck_assert_uint_eq(hand_over(&scene, phase), first[phase + 1] - first[phase]);
+    }
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_log_that_lost_records_is_whole_from_the_image_of_its_target_on)
+{
+    scene_t scene;
+
+    scene_begin(&scene, 4);
+    scene.peers[TARGET].mode = KEEL_PEER_LIVE;
+    keel_put_log_set_phase(&scene.log, 3);
+    while (put(&scene, 0, 1000)) {
+    }
+    keel_put_log_set_phase(&scene.log, 4);
+    keel_put_log_resume(&scene.log, TARGET); /* it copies its image at the begin of phase 4 */
+    ck_assert(put(&scene, 1, 8));
+    keel_put_log_set_phase(&scene.log, 5);
+    ck_assert(put(&scene, 2, 8));
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 4); /* as long as that is not in use */
+    keel_put_log_trim_image(&scene.log, TARGET, 4, 5);
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 0);
+    ck_assert_uint_eq(hand_over(&scene, 4), 1);
+    ck_assert_uint_eq(scene.seen[0], 1);
+    keel_put_log_trim_image(&scene.log, TARGET, 5, 5); /* an image of 5 needs what was done in 5 */
+    ck_assert_uint_eq(hand_over(&scene, 4), 0);
+    ck_assert_uint_eq(hand_over(&scene, 5), 1);
+    keel_put_log_set_phase(&scene.log, 6);
+    keel_put_log_trim_image(&scene.log, TARGET, 6, 6);
+    ck_assert_uint_eq(scene.pool.in_use, 0); /* and what nobody needs takes no room */
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_full_log_says_which_phase_it_lost_and_resumes_after_an_image)
+{
+    scene_t scene;
+    unsigned logged = 0;
+
+    scene_begin(&scene, 4);
+    scene.peers[TARGET].mode = KEEL_PEER_LIVE;
+    keel_put_log_set_phase(&scene.log, 3);
+    while (put(&scene, 0, 1000)) {
+        ck_assert_uint_lt(++logged, 100);
+    }
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 4);
+    ck_assert_uint_eq(scene.log.overflows, 1);
+    ck_assert(!put(&scene, 0, 8)); /* off for good: a hole in the middle is worse than none */
+    keel_put_log_set_phase(&scene.log, 4);
+    ck_assert(!put(&scene, 0, 8));
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 5);
+    keel_put_log_trim(&scene.log, 4, 4); /* an image of 4 does not cover phase 4 */
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 5);
+    keel_put_log_set_phase(&scene.log, 5);
+    ck_assert(put(&scene, 0, 8));
+    keel_put_log_trim(&scene.log, 5, 5);
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 0);
+    ck_assert_uint_eq(hand_over(&scene, 5), 1);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(what_a_target_that_is_away_has_yet_to_be_given_is_never_dropped)
+{
+    scene_t scene;
+    unsigned logged = 0;
+
+    scene_begin(&scene, 4);
+    scene.peers[TARGET].mode = KEEL_PEER_BEHIND;
+    while (put(&scene, logged, 1000)) {
+        ck_assert_uint_lt(++logged, 100);
+    }
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 0); /* the caller waits */
+    ck_assert(!scene.log.targets[TARGET].is_off);
+    ck_assert_uint_eq(hand_over(&scene, 0), logged);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_rollback_forgets_all_and_logs_again)
+{
+    scene_t scene;
+
+    scene_begin(&scene, 4);
+    scene.peers[TARGET].mode = KEEL_PEER_LIVE;
+    while (put(&scene, 0, 1000)) {
+    }
+    keel_put_log_clear(&scene.log, 2);
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 0);
+    ck_assert_uint_eq(keel_put_log_bytes(&scene.log), 0);
+    ck_assert_uint_eq(scene.pool.in_use, 0);
+    ck_assert(put(&scene, 9, 8));
+    ck_assert_uint_eq(hand_over(&scene, 2), 1);
+    ck_assert_uint_eq(scene.seen[0], 9);
+    scene_end(&scene);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {each_phase_is_handed_over_whole_and_in_order,
+                                  a_full_log_says_which_phase_it_lost_and_resumes_after_an_image,
+                                  a_log_that_lost_records_is_whole_from_the_image_of_its_target_on,
+                                  what_a_target_that_is_away_has_yet_to_be_given_is_never_dropped,
+                                  a_rollback_forgets_all_and_logs_again,
+                                  NULL};
+
+    return unit_run("put_log", tests);
+}

@@ -1,0 +1,12 @@
+# the UCX transport between real processes, live ones and killed ones
+if(TARGET keel_transport_ucp)
+  add_library(ucp_rig STATIC ucp_rig.c)
+  target_link_libraries(ucp_rig PUBLIC keel_transport_ucp PkgConfig::CHECK)
+  foreach(name transport_ucp transport_ucp_kill)
+    keel_unit_test(${name} transport_ucp)
+    target_link_libraries(test_${name} PRIVATE ucp_rig)
+    add_test(NAME unit_${name}_netns
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/transport_ucp_netns.sh $<TARGET_FILE:test_${name}>)
+    set_tests_properties(unit_${name}_netns PROPERTIES SKIP_RETURN_CODE 77)
+  endforeach()
+endif()

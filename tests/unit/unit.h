@@ -1,0 +1,53 @@
+/* What unit tests share: the main loop over a list of Check tests, and random numbers whose seed is printed. */
+#ifndef KEEL_TESTS_UNIT_H_
+#define KEEL_TESTS_UNIT_H_
+
+#include <check.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define UNIT_TIMEOUT_S 60
+
+/* @a tests ends with NULL; the result is main's */
+static inline int unit_run(const char *name, const TTest *const *tests)
+{
+    Suite *suite = suite_create(name);
+    TCase *tcase = tcase_create(name);
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(tcase, UNIT_TIMEOUT_S);
+    for (; *tests != NULL; tests++) {
+        tcase_add_test(tcase, *tests);
+    }
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* splitmix64 */
+static inline uint64_t unit_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15ull);
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+/* KEELTEST_SEED, or a fresh one; printed so that a failure can be repeated */
+static inline uint64_t unit_seed(void)
+{
+    const char *given = getenv("KEELTEST_SEED");
+    const uint64_t seed = (given != NULL) ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+
+    printf("KEELTEST_SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    return seed;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * Death at the point where the process stands: its stack is abandoned, its memory gone, and what it had under way is
+ * partly applied, partly lost, partly late. Then the news travels, to everyone at another time, and a replacement starts.
+ */
+#include "sim/world.h"
+
+#include <string.h>
+
+#define SIM_NEWS_NS    3000000u
+#define SIM_RESPAWN_NS 5000000u
+
+void sim_poison(sim_process_t *process)
+{
+    keel_transport_mem_t *mem;
+
+    for (mem = process->mems; mem != NULL; mem = mem->next) {
+        memset(mem->net, SIM_POISON, mem->length);
+    }
+}
+
+static void sim_cut_outgoing(keel_sim_t *sim, sim_process_t *dead)
+{
+    sim_link_t *link;
+    uint32_t r;
+
+    for (r = 0; r < sim->options.ranks; ++r) {
+        link = &dead->links[r];
+        sim_requests_own(link);
+        sim_requests_drop(link, sim_below(sim, link->requests.count + 1));
+        sim_replies_drop(link, sim_below(sim, link->replies.count + 1));
+        if (link->ops_count > 0) {
+            sim_ops_of_dead(link);
+        }
+    }
+}
+
+static void sim_cut_incoming(keel_sim_t *sim, sim_process_t *dead)
+{
+    sim_process_t *from;
+    sim_link_t *link;
+
+    while (dead->reply_in.count > 0) {
+        sim_replies_drop(dead->reply_in.item[0], 0);
+    }
+    for (from = sim->all; from != NULL; from = from->all_next) {
+        link = &from->links[dead->rank];
+        if (link->target != dead) {
+            continue;
+        }
+        if (from->state == SIM_DEAD) { /* both are: nothing will come of it */
+            sim_requests_drop(link, 0);
+            sim_ops_free(link);
+            continue;
+        }
+        sim_requests_stop(link);
+        sim_ops_to_dead(link);
+        if (sim_is_live(from) && sim_chance(sim, 256)) {
+            from->suspect = dead->rank + 1;
+        }
+    }
+}
+
+static void sim_tell(keel_sim_t *sim, sim_process_t *dead)
+{
+    const int is_split = sim_chance(sim, 256); /* some hear at once, others when it can hardly be later */
+    uint64_t delay;
+    uint32_t r;
+
+    for (r = 0; r < sim->options.ranks; ++r) {
+        if (sim_is_live(sim->rank[r]) && sim->rank[r]->is_joined) {
+            delay = keel_random_scaled(&sim->random, SIM_NEWS_NS);
+            if (is_split) {
+                delay = sim_chance(sim, 512) ? 0 : SIM_NEWS_NS;
+            }
+            sim_event_post(sim->rank[r], KEEL_EVENT_DEATH, dead, sim->now_ns + delay);
+        }
+    }
+}
+
+void sim_respawn(sim_process_t *dead)
+{
+    keel_sim_t *sim = dead->sim;
+    sim_process_t *process = sim_process_create(sim, dead->rank, dead->incarnation + 1);
+
+    process->wake_ns = sim->now_ns + keel_random_scaled(&sim->random, SIM_RESPAWN_NS);
+    sim_due(sim, process->wake_ns);
+}
+
+void sim_succeed(sim_process_t *process)
+{
+    ++process->sim->alive;
+    sim_respawn(process);
+}
+
+void sim_exit(sim_process_t *process)
+{
+    if (process->is_open) {
+        sim_cut_outgoing(process->sim, process);
+        while (process->reply_in.count > 0) {
+            sim_replies_drop(process->reply_in.item[0], 0);
+        }
+        process->is_open = 0;
+    }
+    if (process->is_joined) {
+        sim_leave_job(process); /* the launcher sees the end of the process */
+    }
+    if (process->is_declared) {
+        sim_succeed(process);
+    }
+}
+
+int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
+{
+    sim_process_t *process = sim->rank[rank];
+
+    if (!sim_is_live(process) || (sim->current != NULL)) {
+        return 0;
+    }
+    keel_sim_trace(sim, "KILL %u.%u in %s", rank, process->incarnation, process->where);
+    sim_process_stop(process);
+    process->state = SIM_DEAD; /* before its operations are cut, so that none is taken for a live one's */
+    sim_cut_outgoing(sim, process);
+    sim_cut_incoming(sim, process);
+    process->is_open = 0;
+    if (sim->options.direct == KEEL_SIM_RMA) {
+        sim_poison(process);
+    }
+    sim_onesided_abandon(process);
+    sim_allocations_free(process);
+    if (sim->options.mute_events) {
+        --sim->alive;
+        return 1;
+    }
+    sim_tell(sim, process);
+    sim_respawn(process);
+    return 1;
+}

@@ -1,0 +1,325 @@
+/* The simulator's runtime: who is there, and the news of deaths and replacements, late by a different time for each. */
+#include "sim/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIM_JOIN_NS       1000000u
+#define SIM_FENCE_NS      2000000u
+#define SIM_LATE_FENCE_NS 20000000u
+#define SIM_ACCUSATIONS   3 /* by who hears less than half of the job, until it is believed */
+
+static sim_process_t *sim_self(keel_runtime_t *runtime)
+{
+    return ((struct sim_runtime *)runtime)->process;
+}
+
+/* ---- events ---- */
+
+void sim_event_post(sim_process_t *to, keel_event_type_t type, const sim_process_t *about, uint64_t due_ns)
+{
+    sim_event_t *event;
+    unsigned i;
+
+    for (i = 0; i < to->events_count; ++i) { /* news of one rank stays in order */
+        if ((to->events[i].event.rank == about->rank) && (to->events[i].due_ns >= due_ns)) {
+            due_ns = to->events[i].due_ns + 1;
+        }
+    }
+    if (to->events_count == to->events_capacity) {
+        to->events_capacity = 2 * to->events_capacity + 8;
+        to->events = realloc(to->events, to->events_capacity * sizeof(*to->events));
+        if (to->events == NULL) {
+            abort();
+        }
+    }
+    event = &to->events[to->events_count++];
+    memset(event, 0, sizeof(*event));
+    event->event.type = type;
+    event->event.rank = about->rank;
+    event->event.incarnation = about->incarnation;
+    if (type == KEEL_EVENT_JOIN) {
+        void *copy = sim_new(about->address_len);
+
+        memcpy(copy, about->address, about->address_len);
+        event->event.address = copy;
+        event->event.address_len = about->address_len;
+    }
+    event->due_ns = due_ns;
+    sim_due(to->sim, due_ns);
+}
+
+static int sim_event_first(const sim_process_t *process)
+{
+    int first = -1;
+    unsigned i;
+
+    for (i = 0; i < process->events_count; ++i) {
+        if ((first < 0) || (process->events[i].due_ns < process->events[first].due_ns)) {
+            first = (int)i;
+        }
+    }
+    return first;
+}
+
+uint64_t sim_event_next_due(const sim_process_t *process)
+{
+    const int first = sim_event_first(process);
+
+    return (first < 0) ? SIM_NEVER : process->events[first].due_ns;
+}
+
+/* ---- ops ---- */
+
+static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime_p)
+{
+    keel_sim_t *sim = driver_arg;
+    sim_process_t *process = sim->current;
+    keel_runtime_t *runtime = &process->runtime.super;
+    uint32_t r;
+
+    sim_point(sim, "runtime open");
+    runtime->rank = process->rank;
+    runtime->size = sim->options.ranks;
+    runtime->incarnation = process->incarnation;
+    if (runtime->node == NULL) {
+        runtime->node = sim_new(runtime->size * sizeof(*runtime->node));
+        memcpy(runtime->node, sim->node, runtime->size * sizeof(*runtime->node));
+    }
+    process->is_joined = 1;
+    for (r = 0; r < sim->options.ranks; ++r) { /* who has left already */
+        if (sim->rank[r]->is_gone && !sim->rank[r]->side) {
+            sim_event_post(process, KEEL_EVENT_EXIT, sim->rank[r],
+                           sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS));
+        }
+    }
+    *runtime_p = runtime;
+    return KEEL_OK;
+}
+
+void sim_leave_job(sim_process_t *process)
+{
+    keel_sim_t *sim = process->sim;
+    uint32_t r;
+
+    process->is_joined = 0;
+    process->is_gone = 1;
+    for (r = 0; r < sim->options.ranks; ++r) {
+        if ((sim->rank[r] != process) && sim_is_live(sim->rank[r]) && sim->rank[r]->is_joined && !process->side) {
+            sim_event_post(sim->rank[r], KEEL_EVENT_EXIT, process,
+                           sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS));
+        }
+    }
+}
+
+static void sim_runtime_close(keel_runtime_t *runtime)
+{
+    sim_process_t *process = sim_self(runtime);
+
+    sim_point(process->sim, "runtime close");
+    process->is_left = 1;
+    sim_leave_job(process);
+}
+
+static void sim_announce_first(keel_sim_t *sim, sim_process_t *process)
+{
+    uint32_t r;
+
+    if (++sim->announced < sim->options.ranks) {
+        process->where = "announce";
+        sim_give_way(process, SIM_ANNOUNCING, SIM_NEVER);
+        return;
+    }
+    for (r = 0; r < sim->options.ranks; ++r) {
+        if (sim->rank[r]->state == SIM_ANNOUNCING) {
+            sim_make_ready(sim->rank[r]);
+        }
+    }
+}
+
+static keel_status_t sim_announce(keel_runtime_t *runtime, const void *address, size_t length)
+{
+    sim_process_t *process = sim_self(runtime);
+    keel_sim_t *sim = process->sim;
+    uint32_t r;
+
+    sim_point(sim, "announce");
+    if (process->is_announced) {
+        return KEEL_ERR_STATE;
+    }
+    process->address = sim_new(length);
+    memcpy(process->address, address, length);
+    process->address_len = length;
+    process->is_announced = 1;
+    if (process->incarnation == 0) {
+        sim_announce_first(sim, process);
+        return KEEL_OK;
+    }
+    keel_sim_trace(sim, "rank %u.%u announces itself", process->rank, process->incarnation);
+    for (r = 0; r < sim->options.ranks; ++r) {
+        if ((sim->rank[r] != process) && sim_is_live(sim->rank[r]) && sim->rank[r]->is_joined &&
+            !sim_is_cut(process, sim->rank[r])) {
+            sim_event_post(sim->rank[r], KEEL_EVENT_JOIN, process,
+                           sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS));
+        }
+    }
+    sim_point(sim, "announce");
+    return KEEL_OK;
+}
+
+static keel_status_t sim_lookup(keel_runtime_t *runtime, uint32_t rank, void **address_p, size_t *length_p)
+{
+    const sim_process_t *process = sim_self(runtime);
+    const sim_process_t *other;
+
+    for (other = process->sim->all; other != NULL; other = other->all_next) {
+        if ((other->rank == rank) && (other->incarnation == 0)) {
+            break;
+        }
+    }
+    if ((process->incarnation > 0) || !process->is_announced || (other == NULL) || !other->is_announced) {
+        return KEEL_ERR_STATE;
+    }
+    *address_p = malloc((other->address_len > 0) ? other->address_len : 1);
+    if (*address_p == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memcpy(*address_p, other->address, other->address_len);
+    *length_p = other->address_len;
+    return KEEL_OK;
+}
+
+static int sim_poll(keel_runtime_t *runtime, keel_event_t *event_p)
+{
+    static const char *const name[] = {"death", "join", "exit"};
+    sim_process_t *process = sim_self(runtime);
+    const int first = sim_event_first(process);
+
+    process->sim->now_ns += 5;
+    if ((first < 0) || (process->events[first].due_ns > process->sim->now_ns)) {
+        return 0;
+    }
+    *event_p = process->events[first].event;
+    --process->events_count;
+    memmove(&process->events[first], &process->events[first + 1],
+            (process->events_count - (unsigned)first) * sizeof(*process->events));
+    free(process->event_address);
+    process->event_address = (void *)event_p->address;
+    keel_sim_trace(process->sim, "rank %u.%u hears of the %s of %u.%u", process->rank, process->incarnation,
+                   name[event_p->type], event_p->rank, event_p->incarnation);
+    return 1;
+}
+
+/* ---- silence ---- */
+
+/* without an arbiter: who is on the same node sees whether the process is there, and nobody else does */
+static keel_status_t sim_look(const sim_process_t *process, const sim_process_t *suspect,
+                              const keel_suspicion_t *suspicion)
+{
+    if (suspicion->is_absent) {
+        return KEEL_OK;
+    }
+    if (process->sim->node[process->rank] != process->sim->node[suspect->rank]) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    return ((suspect->state == SIM_RETURNED) || (suspect->incarnation > suspicion->incarnation)) ? KEEL_ERR_UNREACHABLE
+                                                                                                 : KEEL_OK;
+}
+
+/* the launcher sees whether a process hangs, and else believes who hears more than half of the job */
+static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t *suspicion)
+{
+    sim_process_t *process = sim_self(runtime);
+    keel_sim_t *sim = process->sim;
+    sim_process_t *suspect = sim->rank[suspicion->rank];
+
+    keel_sim_trace(sim, "rank %u.%u does not hear %u.%d and hears %u of %u", process->rank, process->incarnation,
+                   suspicion->rank, (int)suspicion->incarnation, suspicion->heard, suspicion->live);
+    if (sim->options.no_arbiter) {
+        return sim_look(process, suspect, suspicion);
+    }
+    if (!sim_is_live(suspect) || (suspect->fence_ns != SIM_NEVER) ||
+        ((suspicion->incarnation != KEEL_INCARNATION_ANY) && (suspicion->incarnation != suspect->incarnation))) {
+        return KEEL_OK;
+    }
+    if ((suspect->state != SIM_HUNG) && (2 * suspicion->heard <= suspicion->live) &&
+        (++suspect->accusations < SIM_ACCUSATIONS)) {
+        return KEEL_OK;
+    }
+    suspect->fence_ns = sim->now_ns + (sim_chance(sim, 256) ? sim_below(sim, SIM_LATE_FENCE_NS)
+                                                            : keel_random_scaled(&sim->random, SIM_FENCE_NS));
+    sim_due(sim, suspect->fence_ns);
+    return KEEL_OK;
+}
+
+/* Without an arbiter the others go on; here the replacement comes when the process on the other side has ended. */
+static void sim_replace(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation)
+{
+    sim_process_t *process = sim_self(runtime);
+    sim_process_t *declared = process->sim->rank[rank];
+
+    if ((process->side != 0) && (declared->side == 0) && (declared->incarnation == incarnation)) {
+        keel_sim_flaw(process->sim, "rank %u.%u of the smaller side declares %u.%u dead", process->rank,
+                      process->incarnation, rank, incarnation);
+        return;
+    }
+    if ((declared->incarnation == incarnation) && declared->side && !declared->is_declared) {
+        keel_sim_trace(process->sim, "rank %u.%u is declared dead", rank, incarnation);
+        declared->is_declared = 1;
+        if (declared->state == SIM_RETURNED) {
+            sim_succeed(declared);
+        }
+    }
+}
+
+void sim_fences(keel_sim_t *sim)
+{
+    sim_process_t *process;
+    uint32_t r;
+
+    for (r = 0; r < sim->options.ranks; ++r) {
+        process = sim->rank[r];
+        if (!sim_is_live(process) || (process->fence_ns == SIM_NEVER)) {
+            continue;
+        }
+        if (process->fence_ns > sim->now_ns) {
+            sim_due(sim, process->fence_ns);
+            continue;
+        }
+        process->fence_ns = SIM_NEVER;
+        keel_sim_trace(sim, "FENCE %u.%u", process->rank, process->incarnation);
+        if ((sim->options.fence == NULL) || sim->options.fence(sim->options.arg, sim, r)) {
+            keel_sim_kill(sim, r);
+        } else if (process->state == SIM_HUNG) {
+            process->wake_ns = sim->now_ns;
+            sim_due(sim, sim->now_ns);
+        }
+    }
+}
+
+static uint64_t sim_now(keel_runtime_t *runtime)
+{
+    return sim_self(runtime)->sim->now_ns;
+}
+
+static void sim_abort(keel_runtime_t *runtime, const char *reason)
+{
+    sim_process_t *process = sim_self(runtime);
+    keel_sim_t *sim = process->sim;
+
+    sim->is_aborted = (sim->flaw[0] == '\0');
+    keel_sim_flaw(sim, "rank %u.%u ended the job: %s", process->rank, process->incarnation, reason);
+}
+
+const keel_runtime_ops_t sim_runtime_ops = {
+    .name = "sim",
+    .open = sim_runtime_open,
+    .close = sim_runtime_close,
+    .announce = sim_announce,
+    .lookup = sim_lookup,
+    .poll = sim_poll,
+    .now_ns = sim_now,
+    .suspect = sim_suspect,
+    .replace = sim_replace,
+    .abort = sim_abort,
+};

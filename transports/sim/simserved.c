@@ -1,0 +1,580 @@
+/*
+ * The transport's ops table, connections, and the served lane: requests first in first out per pair, delivered by the
+ * scheduler to the target's service side whatever the target does; replies delivered in the target's progress(). A
+ * request's data is read from the sender's buffer when it is delivered, and must still be what it was at send().
+ */
+#include "sim/world.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIM_ADDRESS_MAGIC 0x53494d4144445231ull
+#define SIM_MAX_DATA      ((size_t)4 << 10) /* small: longer ones are cut by the layer above */
+#define SIM_QUEUE_MAX     50000             /* requests under way between two ranks */
+#define SIM_FALSE_SUSPECT 0x7fff            /* of that many calls of progress(), less one: one */
+#define SIM_PROGRESS_MAX  8
+
+static sim_process_t *sim_self(keel_transport_t *transport)
+{
+    return ((struct sim_transport *)transport)->process;
+}
+
+/* ---- queues ---- */
+
+void sim_link_init(sim_link_t *link, sim_process_t *owner, uint32_t peer)
+{
+    link->owner = owner;
+    link->peer = peer;
+    link->requests.tail = &link->requests.head;
+    link->replies.tail = &link->replies.head;
+    link->channel_idx = link->oplink_idx = link->reply_idx = -1;
+}
+
+static void sim_message_free(sim_message_t *message)
+{
+    if (message->is_copied) {
+        free(message->data);
+    }
+    free(message);
+}
+
+static void sim_queue_append(sim_queue_t *queue, sim_message_t *message)
+{
+    *queue->tail = message;
+    queue->tail = &message->next;
+    ++queue->count;
+}
+
+static sim_message_t *sim_queue_pop(sim_queue_t *queue)
+{
+    sim_message_t *message = queue->head;
+
+    queue->head = message->next;
+    if (queue->head == NULL) {
+        queue->tail = &queue->head;
+    }
+    --queue->count;
+    return message;
+}
+
+/* drops all behind the first @a keep */
+static void sim_queue_cut(sim_queue_t *queue, unsigned keep)
+{
+    sim_message_t **at = &queue->head;
+    sim_message_t *message, *next;
+    unsigned i;
+
+    for (i = 0; (i < keep) && (*at != NULL); ++i) {
+        at = &(*at)->next;
+    }
+    message = *at;
+    *at = NULL;
+    queue->tail = at;
+    for (; message != NULL; message = next) {
+        next = message->next;
+        --queue->count;
+        sim_message_free(message);
+    }
+}
+
+static void sim_channel_update(sim_link_t *link)
+{
+    keel_sim_t *sim = link->owner->sim;
+    sim_link_t *moved;
+    const int wanted = (link->requests.count > 0) && (link->target != NULL) && (link->target->state != SIM_DEAD) &&
+                       (link->target->state != SIM_HUNG) && !sim_is_cut(link->owner, link->target);
+
+    if (wanted && (link->channel_idx < 0)) {
+        link->channel_idx = sim_list_add(&sim->channels, link);
+    } else if (!wanted && (link->channel_idx >= 0)) {
+        moved = sim_list_remove(&sim->channels, (unsigned)link->channel_idx);
+        if (moved != NULL) {
+            moved->channel_idx = link->channel_idx;
+        }
+        link->channel_idx = -1;
+    }
+}
+
+static void sim_reply_update(sim_link_t *link)
+{
+    sim_list_t *in = (link->reply_target != NULL) ? &link->reply_target->reply_in : NULL;
+    sim_link_t *moved;
+
+    if ((link->replies.count > 0) && (link->reply_idx < 0)) {
+        link->reply_idx = sim_list_add(in, link);
+    } else if ((link->replies.count == 0) && (link->reply_idx >= 0)) {
+        moved = sim_list_remove(in, (unsigned)link->reply_idx);
+        if (moved != NULL) {
+            moved->reply_idx = link->reply_idx;
+        }
+        link->reply_idx = -1;
+    }
+}
+
+void sim_requests_drop(sim_link_t *link, unsigned keep)
+{
+    sim_queue_cut(&link->requests, keep);
+    sim_channel_update(link);
+}
+
+void sim_requests_stop(sim_link_t *link)
+{
+    sim_channel_update(link);
+}
+
+void sim_replies_drop(sim_link_t *link, unsigned keep)
+{
+    sim_queue_cut(&link->replies, keep);
+    sim_reply_update(link);
+}
+
+static void sim_message_check(keel_sim_t *sim, const sim_link_t *link, const sim_message_t *message)
+{
+    if ((message->data_len > 0) && (sim_sum(message->data, message->data_len) != message->sum)) {
+        keel_sim_flaw(sim, "rank %u.%u changed the buffer of a send to %u before it was acknowledged",
+                      link->owner->rank, link->owner->incarnation, link->peer);
+    }
+}
+
+void sim_requests_own(sim_link_t *link)
+{
+    sim_message_t *message;
+    void *copy;
+
+    for (message = link->requests.head; message != NULL; message = message->next) {
+        sim_message_check(link->owner->sim, link, message);
+        if (!message->is_copied && (message->data_len > 0)) {
+            copy = sim_new(message->data_len);
+            memcpy(copy, message->data, message->data_len);
+            message->data = copy;
+            message->is_copied = 1;
+        }
+    }
+}
+
+static sim_message_t *sim_message_make(const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    sim_message_t *message = sim_new(sizeof(*message));
+
+    memcpy(message->header, header, header_len);
+    message->header_len = (uint32_t)header_len;
+    message->data = (void *)data;
+    message->data_len = data_len;
+    message->sum = (data_len > 0) ? sim_sum(data, data_len) : 0;
+    return message;
+}
+
+/* ---- delivery, on the scheduler's stack ---- */
+
+static void sim_enter_service(keel_sim_t *sim, sim_process_t *process)
+{
+    sim->current = process;
+    sim->in_handler = 1;
+    process->in_service = 1;
+}
+
+static void sim_leave_service(keel_sim_t *sim, sim_process_t *process)
+{
+    process->in_service = 0;
+    sim->in_handler = 0;
+    sim->current = NULL;
+    if (sim_chance(sim, 512)) {
+        sim_wake(process);
+    }
+}
+
+void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
+{
+    sim_process_t *target = link->target;
+    sim_message_t *message;
+    void *data = NULL;
+
+    if ((target == NULL) || !target->is_open) { /* it left: nobody reads this any more */
+        sim_requests_drop(link, 0);
+        return;
+    }
+    if (target->held > 0) {
+        return;
+    }
+    message = sim_queue_pop(&link->requests);
+    sim_channel_update(link);
+    sim_message_check(sim, link, message);
+    if (message->data_len > 0) {
+        data = sim_new(message->data_len); /* exactly as long, so that a sanitizer sees who reads further */
+        memcpy(data, message->data, message->data_len);
+    }
+    keel_sim_trace(sim, "request %u.%u -> %u.%u, %u + %zu bytes", link->owner->rank, link->owner->incarnation,
+                   target->rank, target->incarnation, message->header_len, message->data_len);
+    sim_enter_service(sim, target);
+    target->params.on_request(target->params.arg, message->header, message->header_len, data, message->data_len);
+    sim_leave_service(sim, target);
+    if (target->idle_idx < 0) {
+        target->idle_idx = sim_list_add(&sim->idles, target);
+    }
+    free(data);
+    sim_message_free(message);
+}
+
+void sim_service_update(sim_process_t *process)
+{
+    sim_process_t *from;
+
+    for (from = process->sim->all; from != NULL; from = from->all_next) {
+        if (from->links[process->rank].target == process) {
+            sim_channel_update(&from->links[process->rank]);
+        }
+    }
+    if (process->state == SIM_HUNG) {
+        sim_idle_cancel(process);
+    } else if (process->is_open && (process->idle_idx < 0)) {
+        process->idle_idx = sim_list_add(&process->sim->idles, process);
+    }
+}
+
+void sim_idle_cancel(sim_process_t *process)
+{
+    sim_process_t *moved;
+
+    if (process->idle_idx >= 0) {
+        moved = sim_list_remove(&process->sim->idles, (unsigned)process->idle_idx);
+        if (moved != NULL) {
+            moved->idle_idx = process->idle_idx;
+        }
+        process->idle_idx = -1;
+    }
+}
+
+void sim_idle_call(keel_sim_t *sim, sim_process_t *process)
+{
+    if (process->held > 0) {
+        return;
+    }
+    sim_idle_cancel(process);
+    if (process->is_open && (process->params.on_idle != NULL)) {
+        sim_enter_service(sim, process);
+        process->params.on_idle(process->params.arg);
+        sim_leave_service(sim, process);
+    }
+}
+
+static void sim_reply_deliver(sim_process_t *process, sim_link_t *link)
+{
+    sim_message_t *message = sim_queue_pop(&link->replies);
+
+    sim_reply_update(link);
+    keel_sim_trace(process->sim, "reply %u.%u -> %u.%u, %u + %zu bytes", link->owner->rank, link->owner->incarnation,
+                   process->rank, process->incarnation, message->header_len, message->data_len);
+    process->params.on_reply(process->params.arg, message->header, message->header_len, message->data,
+                             message->data_len);
+    sim_message_free(message);
+}
+
+/* ---- ops ---- */
+
+static keel_status_t sim_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
+{
+    keel_sim_t *sim = params->driver_arg;
+    sim_process_t *process = sim->current;
+
+    sim_point(sim, "open");
+    if ((params->rank != process->rank) || (params->size != sim->options.ranks) || process->is_open) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    process->params = *params;
+    process->is_open = 1;
+    process->own_address.magic = SIM_ADDRESS_MAGIC;
+    process->own_address.rank = process->rank;
+    process->own_address.incarnation = process->incarnation;
+    *transport_p = &process->transport.super;
+    return KEEL_OK;
+}
+
+static void sim_close(keel_transport_t *transport)
+{
+    sim_process_t *process = sim_self(transport);
+
+    sim_point(process->sim, "close");
+    process->is_open = 0;
+    sim_idle_cancel(process);
+    for (uint32_t r = 0; r < process->sim->options.ranks; ++r) {
+        sim_requests_own(&process->links[r]); /* what is on its way arrives */
+        sim_ops_land(&process->links[r]);
+    }
+    while (process->reply_in.count > 0) {
+        sim_replies_drop(process->reply_in.item[0], 0);
+    }
+}
+
+static keel_status_t sim_address_get(keel_transport_t *transport, const void **address_p, size_t *length_p)
+{
+    sim_process_t *process = sim_self(transport);
+
+    *address_p = &process->own_address;
+    *length_p = sizeof(process->own_address);
+    return KEEL_OK;
+}
+
+static unsigned sim_lanes(const sim_process_t *process, uint32_t peer)
+{
+    const keel_sim_t *sim = process->sim;
+    const char *lanes = (process->params.lanes != NULL) ? process->params.lanes : "auto";
+    const int is_near = (sim->node[process->rank] == sim->node[peer]);
+
+    if ((strcmp(lanes, "direct") == 0) || ((strcmp(lanes, "auto") == 0) && is_near)) {
+        return KEEL_LANE_SERVED | ((sim->options.direct == KEEL_SIM_PTR) ? KEEL_LANE_PTR : KEEL_LANE_RMA);
+    }
+    return KEEL_LANE_SERVED;
+}
+
+static keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
+                                 unsigned *lanes_p)
+{
+    sim_process_t *process = sim_self(transport);
+    keel_sim_t *sim = process->sim;
+    sim_process_t *target;
+    sim_address_t to;
+
+    sim_point(sim, "connect");
+    if ((peer >= sim->options.ranks) || (length != sizeof(to))) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    memcpy(&to, address, sizeof(to));
+    if ((to.magic != SIM_ADDRESS_MAGIC) || (to.rank != peer)) {
+        return KEEL_ERR_CORRUPT;
+    }
+    for (target = sim->all; target != NULL; target = target->all_next) {
+        if ((target->rank == peer) && (target->incarnation == to.incarnation)) {
+            break;
+        }
+    }
+    if (target == NULL) {
+        return KEEL_ERR_CORRUPT;
+    }
+    if (process->links[peer].target != NULL) {
+        keel_sim_flaw(sim, "rank %u.%u connects to %u.%u, being connected to %u.%u", process->rank,
+                      process->incarnation, peer, to.incarnation, peer, process->links[peer].target->incarnation);
+        return KEEL_ERR_STATE;
+    }
+    keel_sim_trace(sim, "rank %u.%u connects to %u.%u", process->rank, process->incarnation, peer, to.incarnation);
+    process->links[peer].target = target;
+    process->links[peer].lanes = sim_lanes(process, peer);
+    *lanes_p = process->links[peer].lanes;
+    return KEEL_OK;
+}
+
+/* late traffic of dead incarnations of @a peer: one-sided ends now, messages may still come */
+static void sim_cut_off(sim_process_t *process, uint32_t peer)
+{
+    keel_sim_t *sim = process->sim;
+    sim_process_t *from;
+    sim_link_t *link;
+
+    for (from = sim->all; from != NULL; from = from->all_next) {
+        link = &from->links[process->rank];
+        if ((from->rank != peer) || (from->state != SIM_DEAD)) {
+            continue;
+        }
+        if (link->target == process) {
+            sim_ops_free(link);
+        }
+        if ((link->target == process) && sim_chance(sim, 512)) {
+            sim_requests_drop(link, 0);
+        }
+        if ((link->reply_target == process) && sim_chance(sim, 512)) {
+            sim_replies_drop(link, 0);
+        }
+    }
+}
+
+/* memory of a dead process that nobody holds any more: who still reads it is wrong */
+static void sim_bury(keel_sim_t *sim, sim_process_t *dead)
+{
+    uint32_t r;
+
+    for (r = 0; r < sim->options.ranks; ++r) {
+        if (sim_is_live(sim->rank[r]) && (sim->rank[r]->links[dead->rank].target == dead)) {
+            return;
+        }
+    }
+    sim_poison(dead);
+}
+
+static void sim_disconnect(keel_transport_t *transport, uint32_t peer)
+{
+    sim_process_t *process = sim_self(transport);
+    keel_sim_t *sim = process->sim;
+    sim_link_t *link = &process->links[peer];
+    sim_process_t *target;
+    keel_transport_key_t *key;
+
+    sim_point(sim, "disconnect");
+    target = link->target;
+    keel_sim_trace(sim, "rank %u.%u disconnects %u.%d", process->rank, process->incarnation, peer,
+                   (target != NULL) ? (int)target->incarnation : -1);
+    sim_cut_off(process, peer);
+    if (target == NULL) {
+        return;
+    }
+    sim_requests_drop(link, 0);
+    sim_replies_drop(link, 0);
+    for (key = process->keys; key != NULL; key = key->next) {
+        if (key->peer == peer) {
+            key->is_open = 0;
+        }
+    }
+    link->target = NULL; /* before the callbacks: they cannot issue anything new */
+    sim_ops_fail(link);
+    if (target->state == SIM_DEAD) {
+        sim_bury(sim, target);
+    }
+}
+
+static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
+                              const void *data, size_t data_len)
+{
+    sim_process_t *process = sim_self(transport);
+    sim_link_t *link = &process->links[peer];
+
+    sim_point(process->sim, "send");
+    if (process->in_service) {
+        keel_sim_flaw(process->sim, "rank %u.%u: send() from the service side", process->rank, process->incarnation);
+        return KEEL_ERR_STATE;
+    }
+    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > SIM_MAX_DATA)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (link->target == NULL) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (link->requests.count >= SIM_QUEUE_MAX) {
+        keel_sim_flaw(process->sim, "rank %u.%u sends to %u without end", process->rank, process->incarnation, peer);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    sim_queue_append(&link->requests, sim_message_make(header, header_len, data, data_len));
+    sim_channel_update(link);
+    sim_point(process->sim, "send");
+    return KEEL_OK;
+}
+
+/* who of @a peer asked @a process: the incarnation that it is connected to, or one that was faster to connect */
+static sim_process_t *sim_asker(const sim_process_t *process, uint32_t peer)
+{
+    sim_process_t *asker = process->links[peer].target;
+
+    if (asker == NULL) {
+        asker = process->sim->rank[peer];
+        if (asker->links[process->rank].target != process) {
+            return NULL;
+        }
+    }
+    return asker;
+}
+
+static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
+                               const void *data, size_t data_len)
+{
+    sim_process_t *process = sim_self(transport);
+    sim_link_t *link = &process->links[peer];
+    sim_process_t *asker = sim_asker(process, peer);
+    sim_message_t *message;
+
+    if (!process->in_service) {
+        keel_sim_flaw(process->sim, "rank %u.%u: reply() outside of on_request and on_idle", process->rank,
+                      process->incarnation);
+        return KEEL_ERR_STATE;
+    }
+    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > SIM_MAX_DATA)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (asker == NULL) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (!asker->is_open || sim_is_cut(process, asker)) {
+        return KEEL_OK; /* dead or gone: lost on the way */
+    }
+    if (link->reply_target != asker) {
+        sim_replies_drop(link, 0);
+        link->reply_target = asker;
+    }
+    message = sim_message_make(header, header_len, NULL, 0);
+    if (data_len > 0) {
+        message->data = sim_new(data_len);
+        memcpy(message->data, data, data_len);
+        message->data_len = data_len;
+        message->is_copied = 1;
+    }
+    sim_queue_append(&link->replies, message);
+    sim_reply_update(link);
+    sim_wake(asker);
+    return KEEL_OK;
+}
+
+static unsigned sim_progress(keel_transport_t *transport)
+{
+    sim_process_t *process = sim_self(transport);
+    keel_sim_t *sim = process->sim;
+    unsigned budget, handled;
+    uint32_t suspect;
+
+    sim_point(sim, "progress");
+    budget = sim_below(sim, SIM_PROGRESS_MAX);
+    handled = sim_ops_complete(process, budget);
+    for (; (handled < budget) && (process->reply_in.count > 0); ++handled) {
+        sim_reply_deliver(process, process->reply_in.item[sim_below(sim, process->reply_in.count)]);
+    }
+    if ((process->suspect != 0) && (process->params.on_suspect != NULL)) {
+        suspect = process->suspect - 1;
+        process->suspect = 0;
+        process->params.on_suspect(process->params.arg, suspect);
+        ++handled;
+    }
+    if ((keel_random_next(&sim->random) & SIM_FALSE_SUSPECT) == 0) { /* a link breaks, but nobody died */
+        process->suspect = 1 + sim_below(sim, sim->options.ranks);
+    }
+    if ((handled == 0) && sim_chance(sim, 256)) {
+        sim_give_way(process, SIM_READY, 0);
+    }
+    return handled;
+}
+
+static void sim_wait(keel_transport_t *transport, unsigned timeout_us)
+{
+    sim_process_t *process = sim_self(transport);
+    keel_sim_t *sim = process->sim;
+    const uint64_t timeout_ns = ((uint64_t)timeout_us + 1) * 1000;
+
+    process->where = "wait";
+    if ((process->reply_in.count > 0) || (process->done_head != NULL) || (timeout_us == 0) || sim_chance(sim, 16)) {
+        sim_give_way(process, SIM_READY, 0);
+        return;
+    }
+    sim_due(sim, sim_event_next_due(process));
+    sim_give_way(process, SIM_WAITING, sim->now_ns + timeout_ns);
+}
+
+const keel_transport_ops_t sim_transport_ops = {
+    .name = "sim",
+    .describe = "simulator: virtual time, random order, deaths at any step",
+    .open = sim_open,
+    .close = sim_close,
+    .address = sim_address_get,
+    .connect = sim_connect,
+    .disconnect = sim_disconnect,
+    .mem_alloc = sim_mem_alloc,
+    .mem_free = sim_mem_free,
+    .mem_pack = sim_mem_pack,
+    .key_open = sim_key_open,
+    .key_close = sim_key_close,
+    .key_ptr = sim_key_ptr,
+    .put = sim_put,
+    .get = sim_get,
+    .atomic = sim_atomic,
+    .fence = sim_fence,
+    .flush = sim_flush,
+    .send = sim_send,
+    .reply = sim_reply,
+    .max_data = SIM_MAX_DATA,
+    .progress = sim_progress,
+    .wait = sim_wait,
+};

@@ -1,0 +1,590 @@
+/*
+ * The scheduler: which of the things that may happen next does, drawn from the seed. How often which kind is drawn
+ * ("weather") changes during a run, so that ranks, messages and operations run far ahead of one another at times.
+ */
+#define _GNU_SOURCE
+#include "sim/world.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIM_STEP_LIMIT    1000000u
+#define SIM_WEATHER_STEPS 2048
+#define SIM_PICK_TRIES    4
+#define SIM_DUMP_FRAMES   32
+
+keel_sim_t *sim_running;
+
+void *sim_new(size_t bytes)
+{
+    void *memory = calloc(1, (bytes > 0) ? bytes : 1);
+
+    if (memory == NULL) {
+        fprintf(stderr, "simulator: out of memory (%zu bytes)\n", bytes);
+        exit(EXIT_FAILURE);
+    }
+    return memory;
+}
+
+int sim_list_add(sim_list_t *list, void *item)
+{
+    void **grown;
+
+    if (list->count == list->capacity) {
+        list->capacity = (list->capacity == 0) ? 16 : 2 * list->capacity;
+        grown = sim_new(list->capacity * sizeof(*grown));
+        if (list->count > 0) {
+            memcpy(grown, list->item, list->count * sizeof(*grown));
+        }
+        free(list->item);
+        list->item = grown;
+    }
+    list->item[list->count] = item;
+    return (int)list->count++;
+}
+
+void *sim_list_remove(sim_list_t *list, unsigned idx)
+{
+    --list->count;
+    if (idx == list->count) {
+        return NULL;
+    }
+    list->item[idx] = list->item[list->count];
+    return list->item[idx];
+}
+
+uint64_t sim_sum(const void *data, size_t length)
+{
+    const unsigned char *byte = data;
+    uint64_t sum = 0x9e3779b97f4a7c15ull ^ length;
+    uint64_t word;
+
+    for (; length >= 8; length -= 8, byte += 8) {
+        memcpy(&word, byte, 8);
+        sum = (sum ^ word) * 0x2545f4914f6cdd1dull;
+        sum ^= sum >> 29;
+    }
+    word = 0;
+    if (length > 0) {
+        memcpy(&word, byte, length);
+    }
+    return (sum ^ word) * 0x2545f4914f6cdd1dull;
+}
+
+/* ---- states ---- */
+
+void sim_due(keel_sim_t *sim, uint64_t ns)
+{
+    if (ns < sim->next_due_ns) {
+        sim->next_due_ns = ns;
+    }
+}
+
+void sim_make_ready(sim_process_t *process)
+{
+    process->state = SIM_READY;
+    process->ready_idx = (unsigned)sim_list_add(&process->sim->ready, process);
+}
+
+static void sim_unready(sim_process_t *process)
+{
+    sim_process_t *moved;
+
+    if (process->state == SIM_READY) {
+        moved = sim_list_remove(&process->sim->ready, process->ready_idx);
+        if (moved != NULL) {
+            moved->ready_idx = process->ready_idx;
+        }
+    }
+}
+
+void sim_wake(sim_process_t *process)
+{
+    if (process->state == SIM_WAITING) {
+        sim_make_ready(process);
+    }
+}
+
+/* innermost first, one line: function names where addr2line is installed, addresses where not */
+static void sim_dump_stack(const sim_process_t *process)
+{
+    char command[64 + SIM_DUMP_FRAMES * 20], name[128], place[256];
+    void *frame[SIM_DUMP_FRAMES];
+    const int count = backtrace(frame, SIM_DUMP_FRAMES);
+    Dl_info info;
+    size_t used;
+    FILE *names;
+    int i;
+
+    used = (size_t)snprintf(command, sizeof(command), "addr2line -sfe /proc/%d/exe", (int)getpid());
+    for (i = 2; i < count; ++i) {
+        if (dladdr(frame[i], &info) != 0) {
+            used += (size_t)snprintf(command + used, sizeof(command) - used, " %#lx",
+                                     (unsigned long)((char *)frame[i] - (char *)info.dli_fbase - 1));
+        }
+    }
+    names = popen(command, "r");
+    fprintf(stderr, "   ");
+    while ((names != NULL) && (fscanf(names, "%127s %255[^\n]", name, place) == 2)) {
+        fprintf(stderr, " %s(%s)", name, place);
+    }
+    fprintf(stderr, "\n");
+    if (names != NULL) {
+        pclose(names);
+    }
+}
+
+/* from the process's own stack: back to the scheduler */
+static void sim_leave(sim_process_t *process)
+{
+    sim_fiber_suspend(process->fiber);
+    while (process->is_dumping) {
+        process->is_dumping = 0;
+        sim_dump_stack(process);
+        sim_fiber_suspend(process->fiber);
+    }
+}
+
+void sim_give_way(sim_process_t *process, sim_state_t state, uint64_t wake_ns)
+{
+    if (state != SIM_READY) {
+        sim_unready(process);
+        process->state = state;
+        process->wake_ns = wake_ns;
+        sim_due(process->sim, wake_ns);
+    }
+    sim_leave(process);
+}
+
+void sim_point(keel_sim_t *sim, const char *where)
+{
+    sim_process_t *process = sim->current;
+
+    sim->now_ns += 10;
+    if ((process == NULL) || sim->in_handler) {
+        return;
+    }
+    process->where = where;
+    if (!sim_chance(sim, sim->weather.yield)) {
+        return;
+    }
+    if (sim_chance(sim, 2)) { /* now and then the core is taken away for long */
+        sim_give_way(process, SIM_SLEEPING, sim->now_ns + keel_random_scaled(&sim->random, 4000000));
+    } else {
+        sim_give_way(process, SIM_READY, 0);
+    }
+}
+
+/* ---- processes ---- */
+
+static void sim_process_main(void *arg)
+{
+    sim_process_t *process = arg;
+    keel_sim_t *sim = process->sim;
+
+    sim->options.program(sim->options.arg, sim, process->rank, process->incarnation);
+    sim_unready(process);
+    process->state = SIM_RETURNED;
+}
+
+sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
+{
+    sim_process_t *process = sim_new(sizeof(*process));
+    uint32_t peer;
+
+    process->sim = sim;
+    process->rank = rank;
+    process->incarnation = incarnation;
+    process->state = SIM_NEW;
+    process->wake_ns = process->fence_ns = SIM_NEVER;
+    process->speed = 1024;
+    process->idle_idx = -1;
+    process->where = "start";
+    process->transport.super.ops = &sim_transport_ops;
+    process->transport.process = process;
+    process->runtime.super.ops = &sim_runtime_ops;
+    process->runtime.process = process;
+    process->links = sim_new(sim->options.ranks * sizeof(*process->links));
+    for (peer = 0; peer < sim->options.ranks; ++peer) {
+        sim_link_init(&process->links[peer], process, peer);
+    }
+    process->all_next = sim->all;
+    sim->all = process;
+    sim->rank[rank] = process;
+    return process;
+}
+
+static void sim_process_start(sim_process_t *process)
+{
+    const keel_sim_options_t *options = &process->sim->options;
+
+    process->fiber = sim_fiber_create((options->stack_size > 0) ? options->stack_size : SIM_STACK_DEFAULT,
+                                      sim_process_main, process);
+    if (process->fiber == NULL) {
+        keel_sim_flaw(process->sim, "no memory for a stack");
+        return;
+    }
+    keel_sim_trace(process->sim, "rank %u.%u starts", process->rank, process->incarnation);
+    sim_make_ready(process);
+}
+
+void sim_process_stop(sim_process_t *process)
+{
+    sim_unready(process);
+    sim_idle_cancel(process);
+    if (process->fiber != NULL) {
+        sim_fiber_destroy(process->fiber);
+        process->fiber = NULL;
+    }
+}
+
+static void sim_links_clear(sim_process_t *process)
+{
+    uint32_t r;
+
+    for (r = 0; r < process->sim->options.ranks; ++r) {
+        sim_requests_drop(&process->links[r], 0);
+        sim_replies_drop(&process->links[r], 0);
+        sim_ops_free(&process->links[r]);
+    }
+}
+
+static void sim_process_free(sim_process_t *process)
+{
+    unsigned i;
+
+    sim_onesided_destroy(process);
+    for (i = 0; i < process->events_count; ++i) {
+        free((void *)process->events[i].event.address);
+    }
+    if (process->fiber != NULL) {
+        sim_fiber_destroy(process->fiber);
+    }
+    sim_allocations_free(process);
+    free(process->events);
+    free(process->event_address);
+    free(process->address);
+    free(process->reply_in.item);
+    free(process->links);
+    free(process->runtime.super.node);
+    free(process);
+}
+
+/* ---- stepping ---- */
+
+static void sim_weather_change(keel_sim_t *sim)
+{
+    uint32_t r;
+
+    sim->weather.until_step = sim->step + 64 + sim_below(sim, SIM_WEATHER_STEPS);
+    sim->weather.run = 1 + sim_below(sim, 16);
+    sim->weather.message = 1 + (sim_below(sim, 16) >> sim_below(sim, 5));
+    sim->weather.op = 1 + (sim_below(sim, 16) >> sim_below(sim, 5));
+    sim->weather.idle = 1 + (sim_below(sim, 16) >> sim_below(sim, 5));
+    sim->weather.yield = 16u << sim_below(sim, 6);
+    for (r = 0; r < sim->options.ranks; ++r) {
+        sim->rank[r]->speed = sim_chance(sim, 200) ? 1024u >> sim_below(sim, 11) : 1024;
+    }
+}
+
+static void sim_timers(keel_sim_t *sim)
+{
+    sim_process_t *process;
+    uint64_t due;
+    uint32_t r;
+
+    sim->next_due_ns = SIM_NEVER;
+    for (r = 0; r < sim->options.ranks; ++r) {
+        process = sim->rank[r];
+        switch (process->state) {
+        case SIM_NEW:
+            if (process->wake_ns <= sim->now_ns) {
+                sim_process_start(process);
+            } else {
+                sim_due(sim, process->wake_ns);
+            }
+            break;
+        case SIM_WAITING:
+            due = sim_event_next_due(process);
+            due = (process->wake_ns < due) ? process->wake_ns : due;
+            if (due <= sim->now_ns) {
+                sim_make_ready(process);
+            } else {
+                sim_due(sim, due);
+            }
+            break;
+        case SIM_SLEEPING:
+            if (process->wake_ns <= sim->now_ns) {
+                sim_make_ready(process);
+            } else {
+                sim_due(sim, process->wake_ns);
+            }
+            break;
+        case SIM_HUNG:
+            if (process->wake_ns <= sim->now_ns) {
+                keel_sim_trace(sim, "rank %u.%u goes on", process->rank, process->incarnation);
+                sim_make_ready(process);
+                sim_service_update(process);
+            } else {
+                sim_due(sim, process->wake_ns);
+            }
+            break;
+        default:
+            break;
+        }
+    }
+    sim_fences(sim);
+}
+
+static void sim_run_process(keel_sim_t *sim, sim_process_t *process)
+{
+    sim->current = process;
+    process->is_started = 1;
+    sim_fiber_resume(process->fiber);
+    sim->current = NULL;
+    if (process->state == SIM_RETURNED) {
+        keel_sim_trace(sim, "rank %u.%u returned", process->rank, process->incarnation);
+        --sim->alive;
+        sim_process_stop(process);
+        if (process->is_left && !process->is_open && (process->allocations != NULL)) {
+            keel_sim_flaw(sim, "rank %u.%u left %zu bytes allocated (%s)", process->rank, process->incarnation,
+                          process->allocations->bytes, process->allocations->name);
+        }
+        sim_exit(process);
+        sim_allocations_free(process);
+    }
+}
+
+static sim_process_t *sim_pick_ready(keel_sim_t *sim)
+{
+    sim_process_t *process = NULL;
+    unsigned tries;
+
+    for (tries = 0; tries < SIM_PICK_TRIES; ++tries) {
+        process = sim->ready.item[sim_below(sim, sim->ready.count)];
+        if ((process->speed == 1024) || sim_chance(sim, process->speed)) {
+            break;
+        }
+    }
+    return process;
+}
+
+/* 0 when nothing can happen at this instant */
+static int sim_happen(keel_sim_t *sim)
+{
+    const unsigned run = sim->ready.count ? sim->weather.run : 0;
+    const unsigned message = sim->channels.count ? sim->weather.message : 0;
+    const unsigned op = sim->oplinks.count ? sim->weather.op : 0;
+    const unsigned idle = sim->idles.count ? sim->weather.idle : 0;
+    const unsigned total = run + message + op + idle;
+    unsigned draw;
+
+    if (total == 0) {
+        return 0;
+    }
+    draw = sim_below(sim, total);
+    if (draw < run) {
+        sim_run_process(sim, sim_pick_ready(sim));
+    } else if (draw < run + message) {
+        sim_channel_deliver(sim, sim->channels.item[sim_below(sim, sim->channels.count)]);
+    } else if (draw < run + message + op) {
+        sim_op_step(sim, sim->oplinks.item[sim_below(sim, sim->oplinks.count)]);
+    } else {
+        sim_idle_call(sim, sim->idles.item[sim_below(sim, sim->idles.count)]);
+    }
+    return 1;
+}
+
+static void sim_step_once(keel_sim_t *sim)
+{
+    ++sim->step;
+    sim->now_ns += 20 + sim_below(sim, 128);
+    if (sim->step >= sim->weather.until_step) {
+        sim_weather_change(sim);
+    }
+    if (sim->step >= sim->hook_step) {
+        sim->hook_step = SIM_NEVER;
+        sim->options.hook(sim->options.arg, sim);
+    }
+    if (sim->now_ns >= sim->next_due_ns) {
+        sim_timers(sim);
+    }
+    if (!sim->has_ended && !sim_happen(sim)) {
+        if (sim->next_due_ns == SIM_NEVER) {
+            keel_sim_flaw(sim, "deadlock: nothing can happen any more");
+            return;
+        }
+        sim->now_ns = (sim->now_ns > sim->next_due_ns) ? sim->now_ns : sim->next_due_ns;
+    }
+}
+
+keel_sim_end_t keel_sim_run(keel_sim_t *sim)
+{
+    const uint64_t limit = (sim->options.step_limit > 0) ? sim->options.step_limit : SIM_STEP_LIMIT;
+    uint32_t r;
+
+    sim_running = sim;
+    sim_memory_hooks_set(sim);
+    sim_weather_change(sim);
+    for (r = 0; r < sim->options.ranks; ++r) {
+        sim->rank[r]->wake_ns = keel_random_scaled(&sim->random, 100000);
+        sim_due(sim, sim->rank[r]->wake_ns);
+    }
+    while ((sim->alive > 0) && !sim->has_ended) {
+        sim_step_once(sim);
+        if (sim->step >= limit) {
+            keel_sim_flaw(sim, "no end after %llu steps", (unsigned long long)sim->step);
+        }
+    }
+    sim_memory_hooks_set(NULL);
+    sim_running = NULL;
+    if (sim->is_aborted) {
+        return KEEL_SIM_ABORTED;
+    }
+    return (sim->flaw[0] != '\0') ? KEEL_SIM_FLAW : KEEL_SIM_DONE;
+}
+
+/* ---- the world ---- */
+
+keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **sim_p)
+{
+    keel_sim_t *sim = sim_new(sizeof(*sim));
+    uint32_t r;
+
+    sim->options = *options;
+    sim->random.state = keel_random_mix(options->seed + 1);
+    sim->drivers.transport = &sim_transport_ops;
+    sim->drivers.runtime = &sim_runtime_ops;
+    sim->drivers.arg = sim;
+    sim->drivers.say = sim->options.is_verbose ? NULL : sim_say;
+    sim->hook_step = SIM_NEVER;
+    sim->next_due_ns = SIM_NEVER;
+    sim->now_ns = 1000000000ull;
+    sim->rank = sim_new(options->ranks * sizeof(*sim->rank));
+    sim->node = sim_new(options->ranks * sizeof(*sim->node));
+    if (options->trace_lines > 0) {
+        sim->trace = sim_new((size_t)options->trace_lines * 160);
+    }
+    if (sim_pool_open(sim) != 0) {
+        keel_sim_destroy(sim);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (r = 0; r < options->ranks; ++r) {
+        sim->node[r] = (options->node != NULL) ? options->node[r] : r;
+        sim_process_create(sim, r, 0);
+    }
+    sim->options.node = sim->node;
+    sim->alive = options->ranks;
+    *sim_p = sim;
+    return KEEL_OK;
+}
+
+void keel_sim_destroy(keel_sim_t *sim)
+{
+    sim_process_t *process;
+
+    for (process = sim->all; process != NULL; process = process->all_next) {
+        sim_links_clear(process);
+    }
+    sim_pool_close(sim); /* it looks at what the processes had */
+    while ((process = sim->all) != NULL) {
+        sim->all = process->all_next;
+        sim_process_free(process);
+    }
+    free(sim->ready.item);
+    free(sim->channels.item);
+    free(sim->oplinks.item);
+    free(sim->idles.item);
+    free(sim->trace);
+    free(sim->node);
+    free(sim->rank);
+    free(sim);
+}
+
+const struct keel_drivers *keel_sim_drivers(keel_sim_t *sim)
+{
+    return &sim->drivers;
+}
+
+void keel_sim_hook_at(keel_sim_t *sim, uint64_t step)
+{
+    if (sim->options.hook != NULL) {
+        sim->hook_step = (step < sim->hook_step) ? step : sim->hook_step;
+    }
+}
+
+uint64_t keel_sim_step(const keel_sim_t *sim)
+{
+    return sim->step;
+}
+
+uint64_t keel_sim_now_ns(const keel_sim_t *sim)
+{
+    return sim->now_ns;
+}
+
+int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns)
+{
+    sim_process_t *process = sim->rank[rank];
+
+    if (!sim_is_live(process) || (process->state == SIM_ANNOUNCING) || (process->state == SIM_HUNG) ||
+        (sim->current != NULL)) {
+        return 0;
+    }
+    keel_sim_trace(sim, "HANG %u.%u in %s", rank, process->incarnation, process->where);
+    sim_unready(process);
+    process->state = SIM_HUNG;
+    process->wake_ns = (ns < SIM_NEVER - sim->now_ns) ? sim->now_ns + ns : SIM_NEVER;
+    sim_due(sim, process->wake_ns);
+    sim_service_update(process);
+    return 1;
+}
+
+void keel_sim_split(keel_sim_t *sim, const uint8_t *side)
+{
+    uint32_t r, peer;
+
+    for (r = 0; r < sim->options.ranks; ++r) {
+        sim->rank[r]->side = side[r];
+    }
+    for (r = 0; r < sim->options.ranks; ++r) {
+        for (peer = 0; peer < sim->options.ranks; ++peer) {
+            if (side[r] != side[peer]) {
+                sim_replies_drop(&sim->rank[r]->links[peer], 0);
+            }
+        }
+        sim_service_update(sim->rank[r]);
+        keel_sim_trace(sim, "SPLIT: rank %u.%u on side %u", r, sim->rank[r]->incarnation, side[r]);
+    }
+}
+
+int keel_sim_is_hung(const keel_sim_t *sim, uint32_t rank)
+{
+    return sim->rank[rank]->state == SIM_HUNG;
+}
+
+int keel_sim_is_alive(const keel_sim_t *sim, uint32_t rank)
+{
+    return sim_is_live(sim->rank[rank]);
+}
+
+uint32_t keel_sim_incarnation(const keel_sim_t *sim, uint32_t rank)
+{
+    return sim->rank[rank]->incarnation;
+}
+
+void keel_sim_point(keel_sim_t *sim)
+{
+    sim_point(sim, "the program");
+}
+
+void keel_sim_compute(keel_sim_t *sim, uint64_t ns)
+{
+    if (sim->current != NULL) {
+        sim->current->where = "computing";
+        sim_give_way(sim->current, SIM_SLEEPING, sim->now_ns + ns);
+    }
+}

@@ -1,0 +1,311 @@
+/*
+ * The transport's ops table, its opening and closing, and connecting.
+ *
+ * A process has one UCP context, for the network only, with two workers: the main one sends requests and takes replies,
+ * the service one takes requests and sends replies on a thread of its own. Within a node memory is shared without UCP
+ * (ucp_segment.h): UCP would make segments by name first, which a process killed at that moment leaves behind, and crashes
+ * when the peer dies while its key is being unpacked.
+ */
+#include "ucp.h"
+#include "ucp_transport.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { DRAIN_MS = 2000 };
+
+/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does. */
+static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
+{
+    const char *const settings[][2] = {
+        {"TLS", (tls != NULL) ? tls : "tcp"},
+        {"PROTO_ENABLE", "n"},
+        {"ZCOPY_THRESH", "4096"}, /* above it one fragment, sent in place; UCP's choice would send 8 KiB pieces */
+        {"MAX_EAGER_LANES", "1"}, /* more would break the order */
+        /* or connecting waits for a host that is gone, and asserts when a peer dies between accepting and answering */
+        {"CONN_NB", "y"},
+        /* a peer's death is Keel's to report, in one line; applies to the whole process */
+        {"LOG_LEVEL", (getenv("UCX_LOG_LEVEL") != NULL) ? getenv("UCX_LOG_LEVEL") : "fatal"},
+    };
+    ucs_status_t status;
+    size_t i;
+
+    status = ucp_config_read(NULL, NULL, config_p);
+    for (i = 0; (i < sizeof(settings) / sizeof(settings[0])) && (status == UCS_OK); i++) {
+        status = ucp_config_modify(*config_p, settings[i][0], settings[i][1]);
+        if (status != UCS_OK) {
+            ucp_config_release(*config_p);
+        }
+    }
+    return status;
+}
+
+static keel_status_t network_open(const keel_transport_params_t *params, ucp_context_h *context_p)
+{
+    const ucp_params_t ucp_params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
+                                                   UCP_PARAM_FIELD_NAME,
+                                     .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+                                     .mt_workers_shared = 1,
+                                     .name = "keel"};
+    ucp_config_t *config;
+    ucs_status_t status;
+
+    if (network_config(params->tls_served, &config) != UCS_OK) {
+        return KEEL_ERR_TRANSPORT;
+    }
+    status = ucp_init(&ucp_params, config, context_p);
+    ucp_config_release(config);
+    return (status == UCS_OK) ? KEEL_OK : KEEL_ERR_TRANSPORT;
+}
+
+static keel_status_t draw_instance(uint64_t *instance_p)
+{
+    ssize_t length;
+
+    do {
+        length = getrandom(instance_p, sizeof(*instance_p), 0);
+    } while ((length < 0) && (errno == EINTR));
+    *instance_p |= 1; /* never 0 */
+    return (length == sizeof(*instance_p)) ? KEEL_OK : KEEL_ERR_IO;
+}
+
+static keel_status_t make_address(keel_ucp_t *ucp)
+{
+    keel_ucp_segment_id_t card = {0};
+    ucp_address_t *main_address, *service_address;
+    size_t main_len, service_len;
+    keel_status_t status;
+
+    if (ucp->use_direct) {
+        status = keel_ucp_segment_identify(&ucp->card, &card);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (ucp_worker_get_address(ucp->main.worker, &main_address, &main_len) != UCS_OK) {
+        return KEEL_ERR_TRANSPORT;
+    }
+    if (ucp_worker_get_address(ucp->service.port.worker, &service_address, &service_len) != UCS_OK) {
+        ucp_worker_release_address(ucp->main.worker, main_address);
+        return KEEL_ERR_TRANSPORT;
+    }
+    ucp->address = keel_ucp_address_make(ucp->params.rank, ucp->instance, main_address, main_len, service_address,
+                                         service_len, &card);
+    ucp_worker_release_address(ucp->main.worker, main_address);
+    ucp_worker_release_address(ucp->service.port.worker, service_address);
+    return (ucp->address != NULL) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
+}
+
+static keel_status_t allocate(const keel_transport_params_t *params, keel_ucp_t **ucp_p)
+{
+    keel_ucp_t *ucp = keel_alloc(sizeof(*ucp), "ucp transport");
+
+    if (ucp == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    ucp->super.ops = &keel_transport_ucp_ops;
+    ucp->params = *params;
+    ucp->direct_everywhere = (params->lanes != NULL) && (strcmp(params->lanes, "direct") == 0);
+    ucp->use_direct = (params->lanes == NULL) || (strcmp(params->lanes, "served") != 0);
+    ucp->peers = keel_alloc(params->size * sizeof(*ucp->peers), "peers");
+    ucp->current = keel_alloc(params->size * sizeof(*ucp->current), "instances");
+    ucp->dead = keel_alloc(params->size * sizeof(*ucp->dead), "instances");
+    if ((ucp->peers == NULL) || (ucp->current == NULL) || (ucp->dead == NULL)) {
+        keel_free(ucp->peers);
+        keel_free(ucp->current);
+        keel_free(ucp->dead);
+        keel_free(ucp);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    *ucp_p = ucp;
+    return KEEL_OK;
+}
+
+static void release(keel_ucp_t *ucp)
+{
+    keel_free(ucp->peers);
+    keel_free(ucp->current);
+    keel_free(ucp->dead);
+    keel_free(ucp->address);
+    keel_free(ucp);
+}
+
+static keel_status_t transport_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
+{
+    keel_status_t status;
+    keel_ucp_t *ucp;
+
+    if ((params->size == 0) || (params->rank >= params->size)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = allocate(params, &ucp);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = draw_instance(&ucp->instance);
+    if (status != KEEL_OK) {
+        goto err_release;
+    }
+    status = keel_ucp_direct_open(ucp);
+    if (status != KEEL_OK) {
+        goto err_release;
+    }
+    status = network_open(params, &ucp->context);
+    if (status != KEEL_OK) {
+        goto err_direct;
+    }
+    status = keel_ucp_requests_open(ucp);
+    if (status != KEEL_OK) {
+        goto err_network;
+    }
+    status = keel_ucp_service_open(ucp);
+    if (status != KEEL_OK) {
+        goto err_served;
+    }
+    status = make_address(ucp);
+    if (status != KEEL_OK) {
+        goto err_service;
+    }
+    status = keel_ucp_service_start(ucp);
+    if (status != KEEL_OK) {
+        goto err_service;
+    }
+    *transport_p = &ucp->super;
+    return KEEL_OK;
+
+err_service:
+    keel_ucp_service_close(ucp);
+err_served:
+    keel_ucp_requests_close(ucp);
+err_network:
+    ucp_cleanup(ucp->context);
+err_direct:
+    keel_ucp_direct_close(ucp);
+err_release:
+    release(ucp);
+    return status;
+}
+
+/* the service thread serves until the last request of this side is on its way, then sends its own replies */
+static void transport_close(keel_transport_t *transport)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+
+    ucp->is_draining = 1;
+    keel_ucp_port_drain(&ucp->main, KEEL_UCP_WIRE_BYE, DRAIN_MS);
+    keel_ucp_service_stop(ucp);
+    keel_ucp_service_close(ucp);
+    keel_ucp_requests_close(ucp);
+    ucp_cleanup(ucp->context);
+    keel_ucp_direct_close(ucp);
+    release(ucp);
+}
+
+static keel_status_t transport_address(keel_transport_t *transport, const void **address_p, size_t *length_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+
+    *address_p = ucp->address;
+    *length_p = ucp->address->head.length;
+    return KEEL_OK;
+}
+
+static unsigned lanes_to(const keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
+{
+    const uint32_t *node = ucp->params.node;
+    const int is_wanted = ucp->use_direct && (ucp->direct_everywhere ||
+                                              ((node != NULL) && (node[address->rank] == node[ucp->params.rank])));
+
+    return KEEL_LANE_SERVED | ((is_wanted && keel_ucp_direct_reaches(address)) ? KEEL_LANE_PTR : 0);
+}
+
+static keel_status_t transport_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
+                                       unsigned *lanes_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_ucp_address_blob_t *blob;
+    keel_status_t status;
+
+    if (peer >= ucp->params.size) {
+        return KEEL_ERR_RANK;
+    }
+    status = keel_ucp_address_check(address, length);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    blob = keel_alloc(length, "peer address"); /* aligned */
+    if (blob == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memcpy(blob, address, length);
+    if (blob->rank != peer) {
+        status = KEEL_ERR_CORRUPT;
+    } else if (ucp->peers[peer] != NULL) {
+        status = KEEL_ERR_STATE; /* the incarnation before was not disconnected */
+    } else {
+        *lanes_p = lanes_to(ucp, blob);
+        status = keel_ucp_requests_connect(ucp, peer, blob, *lanes_p);
+    }
+    keel_free(blob);
+    return status;
+}
+
+/* ---- KEEL_LANE_RMA is not offered ---- */
+
+static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
+                            size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+static keel_status_t no_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
+                            size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+static keel_status_t no_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op,
+                               uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
+                               keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+static void no_fence(keel_transport_t *transport)
+{
+}
+
+static keel_status_t no_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+const keel_transport_ops_t keel_transport_ucp_ops = {
+    .name = "ucp",
+    .describe = "UCX: direct over shared memory within a node, served over the network (tcp by default)",
+    .open = transport_open,
+    .close = transport_close,
+    .address = transport_address,
+    .connect = transport_connect,
+    .disconnect = keel_ucp_requests_disconnect,
+    .mem_alloc = keel_ucp_direct_mem_alloc,
+    .mem_free = keel_ucp_direct_mem_free,
+    .mem_pack = keel_ucp_direct_mem_pack,
+    .key_open = keel_ucp_direct_key_open,
+    .key_close = keel_ucp_direct_key_close,
+    .key_ptr = keel_ucp_direct_key_ptr,
+    .put = no_put,
+    .get = no_get,
+    .atomic = no_atomic,
+    .fence = no_fence,
+    .flush = no_flush,
+    .send = keel_ucp_requests_send,
+    .reply = keel_ucp_service_reply,
+    .max_data = KEEL_MESSAGE_DATA_MAX,
+    .progress = keel_ucp_requests_progress,
+    .wait = keel_ucp_requests_wait,
+};

@@ -1,0 +1,165 @@
+/*
+ * The direct lane: memory of this process that ranks of the node map, and theirs mapped here. It is reached by loads,
+ * stores and CPU atomics alone, so it needs no endpoint, no progress and no help of its owner, and survives the
+ * owner's death as long as a key is open.
+ */
+#include "ucp_transport.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+struct keel_transport_mem {
+    ucs_list_link_t link;
+    keel_ucp_segment_t segment;
+};
+
+struct keel_transport_key {
+    ucs_list_link_t link;
+    void *base;
+    size_t bytes;
+};
+
+keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp)
+{
+    keel_status_t status;
+
+    ucs_list_head_init(&ucp->mems);
+    ucs_list_head_init(&ucp->keys);
+    ucp->card.fd = -1;
+    if (!ucp->use_direct) {
+        return KEEL_OK;
+    }
+    status = keel_ucp_segment_make(sizeof(ucp->instance), NULL, 1, &ucp->card);
+    if (status == KEEL_OK) {
+        memcpy(ucp->card.base, &ucp->instance, sizeof(ucp->instance));
+    }
+    return status;
+}
+
+void keel_ucp_direct_close(keel_ucp_t *ucp)
+{
+    keel_transport_mem_t *mem, *next_mem;
+    keel_transport_key_t *key, *next_key;
+
+    ucs_list_for_each_safe(key, next_key, &ucp->keys, link)
+    {
+        keel_ucp_direct_key_close(&ucp->super, key);
+    }
+    ucs_list_for_each_safe(mem, next_mem, &ucp->mems, link)
+    {
+        keel_ucp_direct_mem_free(&ucp->super, mem);
+    }
+    if (ucp->card.base != NULL) {
+        keel_ucp_segment_drop(&ucp->card);
+    }
+}
+
+int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address)
+{
+    uint64_t instance;
+    void *base;
+
+    if ((address->card.bytes < sizeof(instance)) || (keel_ucp_segment_attach(&address->card, &base) != KEEL_OK)) {
+        return 0;
+    }
+    memcpy(&instance, base, sizeof(instance));
+    keel_ucp_segment_detach(base, address->card.bytes);
+    return instance == address->head.instance;
+}
+
+keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
+                                        keel_transport_mem_t **mem_p, void **base_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_transport_mem_t *mem;
+    keel_status_t status;
+
+    mem = keel_alloc(sizeof(*mem), "memory handle");
+    if (mem == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_ucp_segment_make(bytes, address, ucp->use_direct, &mem->segment);
+    if (status != KEEL_OK) {
+        keel_free(mem);
+        return status;
+    }
+    ucs_list_add_tail(&ucp->mems, &mem->link);
+    *base_p = mem->segment.base;
+    *mem_p = mem;
+    return KEEL_OK;
+}
+
+void keel_ucp_direct_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
+{
+    ucs_list_del(&mem->link);
+    keel_ucp_segment_drop(&mem->segment);
+    keel_free(mem);
+}
+
+keel_status_t keel_ucp_direct_mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob,
+                                       size_t *length_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_ucp_key_blob_t key = {0};
+    keel_status_t status;
+
+    if (*length_p < sizeof(key)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_ucp_segment_identify(&mem->segment, &key.segment);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_ucp_blob_seal(&key, KEEL_UCP_BLOB_KEY, sizeof(key), ucp->instance);
+    memcpy(blob, &key, sizeof(key));
+    *length_p = sizeof(key);
+    return KEEL_OK;
+}
+
+keel_status_t keel_ucp_direct_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
+                                       uint64_t remote_base, keel_transport_key_t **key_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_transport_key_t *key;
+    keel_ucp_key_blob_t packed;
+    keel_status_t status;
+
+    if ((keel_ucp_blob_check(blob, length, KEEL_UCP_BLOB_KEY, sizeof(packed)) != KEEL_OK) ||
+        (length != sizeof(packed))) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(&packed, blob, sizeof(packed));
+    if ((peer >= ucp->params.size) || (ucp->peers[peer] == NULL) ||
+        (ucp->peers[peer]->instance != packed.head.instance)) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (!(ucp->peers[peer]->lanes & KEEL_LANE_PTR)) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    key = keel_alloc(sizeof(*key), "key");
+    if (key == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    key->bytes = packed.segment.bytes;
+    status = keel_ucp_segment_attach(&packed.segment, &key->base);
+    if (status != KEEL_OK) {
+        keel_free(key);
+        return status;
+    }
+    ucs_list_add_tail(&ucp->keys, &key->link);
+    *key_p = key;
+    return KEEL_OK;
+}
+
+void keel_ucp_direct_key_close(keel_transport_t *transport, keel_transport_key_t *key)
+{
+    ucs_list_del(&key->link);
+    keel_ucp_segment_detach(key->base, key->bytes);
+    keel_free(key);
+}
+
+void *keel_ucp_direct_key_ptr(keel_transport_key_t *key)
+{
+    return key->base;
+}

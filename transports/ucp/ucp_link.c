@@ -1,0 +1,290 @@
+/* Links: queues of eager active messages that survive the death of their receiver. */
+#include "ucp_link.h"
+
+#include "base/memory.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    WINDOW = 16,             /* sends of one link inside UCP at a time */
+    CALLBACK_WAIT_MS = 1000, /* for the error callback of a peer that is said to be dead */
+    CALLBACK_DRAIN_MS = 250, /* the same, while the caller waits */
+    CLOSED_DRAIN_MS = 5000   /* for sends to complete once their endpoint is closed: a bound, never needed */
+};
+
+static void make_busy(keel_ucp_link_t *link)
+{
+    if (!(link->flags & KEEL_UCP_LINK_BUSY)) {
+        link->flags |= KEEL_UCP_LINK_BUSY;
+        ucs_list_add_tail(&link->port->busy, &link->busy);
+    }
+}
+
+static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    keel_ucp_link_t *link = arg;
+
+    link->flags |= KEEL_UCP_LINK_BROKEN;
+    make_busy(link);
+}
+
+static void on_sent(void *request, ucs_status_t status, void *user_data)
+{
+    keel_ucp_message_t *message = user_data;
+
+    message->to->under_way--;
+    ucs_mpool_put(message);
+    ucp_request_free(request);
+}
+
+/* a failure here is followed by the endpoint's error callback; until then the link counts as broken already */
+static void issue(keel_ucp_link_t *link, keel_ucp_message_t *message)
+{
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                                                       UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER,
+                                       .cb.send = on_sent,
+                                       .user_data = message};
+    ucs_status_ptr_t request;
+
+    link->under_way++;
+    request = ucp_am_send_nbx(link->ep, KEEL_AM_ID, &message->wire, sizeof(message->wire) + message->wire.header_len,
+                              message->data, message->data_len, &param);
+    if (UCS_PTR_IS_PTR(request)) {
+        return;
+    }
+    link->under_way--;
+    ucs_mpool_put(message);
+    if (UCS_PTR_IS_ERR(request)) {
+        link->flags |= KEEL_UCP_LINK_BROKEN;
+        make_busy(link);
+    }
+}
+
+static void on_greeted(void *request, ucs_status_t status, void *user_data)
+{
+    keel_ucp_link_t *link = user_data;
+
+    link->under_way--;
+    ucp_request_free(request);
+}
+
+/*
+ * A greeting leaves at once or stays here: UCP queues nothing and starts no handshake. PING alone takes the other way,
+ * which has UCP settle the handshake first.
+ */
+static void greet(keel_ucp_link_t *link)
+{
+    const int is_ping = (link->greeting == KEEL_UCP_WIRE_PING);
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                        (is_ping ? UCP_OP_ATTR_FLAG_NO_IMM_CMPL : UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL),
+        .flags = UCP_AM_SEND_FLAG_EAGER,
+        .cb.send = on_greeted,
+        .user_data = link};
+    ucs_status_ptr_t request;
+
+    link->wire = link->port->wire;
+    link->wire.kind = (uint8_t)link->greeting;
+    request = ucp_am_send_nbx(link->ep, KEEL_AM_ID, &link->wire, sizeof(link->wire), link->greeting_data,
+                              link->greeting_len, &param);
+    if (UCS_PTR_STATUS(request) == UCS_ERR_NO_RESOURCE) {
+        return; /* not connected yet */
+    }
+    link->greeting = 0;
+    if (UCS_PTR_IS_PTR(request)) {
+        link->under_way++;
+    } else if (UCS_PTR_IS_ERR(request)) {
+        link->flags |= KEEL_UCP_LINK_BROKEN;
+    }
+}
+
+static void pump(keel_ucp_link_t *link)
+{
+    while (!ucs_list_is_empty(&link->queue) && (link->under_way < WINDOW) && !(link->flags & KEEL_UCP_LINK_BROKEN)) {
+        issue(link, ucs_list_extract_head(&link->queue, keel_ucp_message_t, link));
+    }
+}
+
+void keel_ucp_link_purge(keel_ucp_link_t *link)
+{
+    while (!ucs_list_is_empty(&link->queue)) {
+        ucs_mpool_put(ucs_list_extract_head(&link->queue, keel_ucp_message_t, link));
+    }
+}
+
+void keel_ucp_link_close(keel_ucp_link_t *link)
+{
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
+    ucs_status_ptr_t request;
+
+    link->flags |= KEEL_UCP_LINK_CLOSED;
+    if (link->ep == NULL) {
+        return;
+    }
+    request = ucp_ep_close_nbx(link->ep, &param);
+    if (UCS_PTR_IS_PTR(request)) {
+        ucp_request_free(request);
+    }
+}
+
+void keel_ucp_link_free(keel_ucp_link_t *link)
+{
+    if (link->flags & KEEL_UCP_LINK_BUSY) {
+        ucs_list_del(&link->busy);
+    }
+    ucs_list_del(&link->link);
+    keel_free(link);
+}
+
+int keel_ucp_link_advance(keel_ucp_link_t *link, uint64_t now_ns)
+{
+    keel_ucp_port_t *port = link->port;
+
+    if ((link->flags & KEEL_UCP_LINK_BROKEN) && !(link->flags & KEEL_UCP_LINK_CLOSED)) {
+        keel_ucp_link_purge(link);
+        keel_ucp_link_close(link);
+        if (!(link->flags & KEEL_UCP_LINK_RETIRED)) {
+            port->on_broken(port->arg, link);
+        }
+    }
+    if (!(link->flags & (KEEL_UCP_LINK_RETIRED | KEEL_UCP_LINK_CLOSED))) {
+        if (link->greeting != 0) {
+            greet(link);
+        }
+        if (link->flags & KEEL_UCP_LINK_OPEN) {
+            pump(link);
+        }
+        return (link->flags & KEEL_UCP_LINK_BROKEN) || (link->greeting != 0) ||
+               ((link->flags & KEEL_UCP_LINK_OPEN) && !ucs_list_is_empty(&link->queue));
+    }
+    if (!(link->flags & KEEL_UCP_LINK_RETIRED)) {
+        return 0;
+    }
+    if (!(link->flags & KEEL_UCP_LINK_CLOSED) && (now_ns >= link->deadline_ns)) {
+        keel_ucp_link_close(link);
+    }
+    return 1;
+}
+
+keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t instance, const void *address,
+                                 keel_ucp_link_t **link_p)
+{
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                              .address = address,
+                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                              .err_handler.cb = on_error};
+    keel_ucp_link_t *link;
+
+    link = keel_alloc(sizeof(*link), "link");
+    if (link == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    params.err_handler.arg = link;
+    link->port = port;
+    link->peer = peer;
+    link->instance = instance;
+    ucs_list_head_init(&link->queue);
+    ucs_list_add_tail(&port->links, &link->link);
+    if (ucp_ep_create(port->worker, &params, &link->ep) != UCS_OK) {
+        link->flags = KEEL_UCP_LINK_BROKEN;
+        link->ep = NULL;
+        make_busy(link);
+    }
+    *link_p = link;
+    return KEEL_OK;
+}
+
+static keel_ucp_message_t *compose(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
+                                   size_t header_len, const void *data, size_t data_len, int is_copied)
+{
+    keel_ucp_message_t *message = keel_ucp_message_get(&link->port->pools, is_copied ? data_len : 0);
+
+    if (message == NULL) {
+        return NULL;
+    }
+    message->to = link;
+    message->wire = link->port->wire;
+    message->wire.kind = (uint8_t)kind;
+    message->wire.header_len = (uint16_t)header_len;
+    message->data = data;
+    message->data_len = data_len;
+    if (header_len > 0) {
+        memcpy(message->header, header, header_len);
+    }
+    if (is_copied && (data_len > 0)) {
+        message->data = memcpy(message->copy, data, data_len);
+    }
+    return message;
+}
+
+void keel_ucp_link_greet(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *data, size_t data_len)
+{
+    link->greeting = kind;
+    link->greeting_data = data;
+    link->greeting_len = data_len;
+    make_busy(link);
+}
+
+void keel_ucp_link_open_up(keel_ucp_link_t *link)
+{
+    link->flags |= KEEL_UCP_LINK_OPEN;
+    make_busy(link);
+}
+
+keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
+                                 size_t header_len, const void *data, size_t data_len, int is_copied)
+{
+    keel_ucp_message_t *message;
+
+    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > KEEL_MESSAGE_DATA_MAX)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (link->flags & (KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED)) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    message = compose(link, kind, header, header_len, data, data_len, is_copied);
+    if (message == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if ((link->flags & KEEL_UCP_LINK_OPEN) && ucs_list_is_empty(&link->queue) && (link->under_way < WINDOW) &&
+        !link->port->is_in_progress) {
+        issue(link, message);
+        return KEEL_OK;
+    }
+    ucs_list_add_tail(&link->queue, &message->link);
+    if (link->flags & KEEL_UCP_LINK_OPEN) {
+        make_busy(link);
+    }
+    return KEEL_OK;
+}
+
+static void progress_until_drained(keel_ucp_link_t *link, unsigned give_up_flags, unsigned timeout_ms)
+{
+    const uint64_t deadline_ns = keel_ucp_now_ns() + timeout_ms * 1000000ull;
+
+    while ((link->under_way > 0) && !(link->flags & give_up_flags) && (keel_ucp_now_ns() < deadline_ns)) {
+        if (keel_ucp_port_poll(link->port) == 0) {
+            sched_yield();
+        }
+    }
+}
+
+void keel_ucp_link_retire(keel_ucp_link_t *link, int must_drain)
+{
+    keel_ucp_link_purge(link);
+    link->flags |= KEEL_UCP_LINK_RETIRED;
+    link->deadline_ns = keel_ucp_now_ns() + CALLBACK_WAIT_MS * 1000000ull;
+    make_busy(link);
+    if (!must_drain || !(link->flags & KEEL_UCP_LINK_OPEN)) { /* not open: nothing but the greeting was sent */
+        return;
+    }
+    progress_until_drained(link, KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED, CALLBACK_DRAIN_MS);
+    if ((link->under_way > 0) && !(link->flags & KEEL_UCP_LINK_CLOSED)) {
+        keel_ucp_link_close(link);
+    }
+    progress_until_drained(link, 0, CLOSED_DRAIN_MS);
+}

@@ -1,0 +1,101 @@
+/* Messages and their pools. */
+#include "ucp_message.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    SMALL_CHUNK = 512,   /* messages allocated together */
+    SMALL_MAX = 1 << 18, /* messages there are at most */
+    LARGE_CHUNK = 8,
+    LARGE_MAX = 2048,
+    CACHE_LINE = 64
+};
+
+uint64_t keel_ucp_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+static ucs_status_t chunk_alloc(ucs_mpool_t *pool, size_t *size_p, void **chunk_p)
+{
+    *chunk_p = keel_alloc(*size_p, "messages");
+    return (*chunk_p != NULL) ? UCS_OK : UCS_ERR_NO_MEMORY;
+}
+
+static void chunk_release(ucs_mpool_t *pool, void *chunk)
+{
+    keel_free(chunk);
+}
+
+static ucs_mpool_ops_t message_pool_ops = {.chunk_alloc = chunk_alloc, .chunk_release = chunk_release};
+
+static keel_status_t pool_open(ucs_mpool_t *pool, size_t copy, unsigned chunk, unsigned max)
+{
+    void *first;
+
+    if (ucs_mpool_init(pool, 0, sizeof(keel_ucp_message_t) + copy, 0, CACHE_LINE, chunk, max, &message_pool_ops,
+                       "keel_messages") != UCS_OK) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    first = ucs_mpool_get(pool);
+    if (first == NULL) {
+        ucs_mpool_cleanup(pool, 0);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    ucs_mpool_put(first);
+    return KEEL_OK;
+}
+
+keel_status_t keel_ucp_pools_open(keel_ucp_pools_t *pools, size_t small_copy, size_t large_copy)
+{
+    keel_status_t status;
+
+    pools->small_copy = small_copy;
+    pools->large_copy = large_copy;
+    status = pool_open(&pools->small, small_copy, SMALL_CHUNK, SMALL_MAX);
+    if ((status != KEEL_OK) || (large_copy == 0)) {
+        return status;
+    }
+    status = pool_open(&pools->large, large_copy, LARGE_CHUNK, LARGE_MAX);
+    if (status != KEEL_OK) {
+        ucs_mpool_cleanup(&pools->small, 0);
+    }
+    return status;
+}
+
+void keel_ucp_pools_close(keel_ucp_pools_t *pools)
+{
+    ucs_mpool_cleanup(&pools->small, 0);
+    if (pools->large_copy > 0) {
+        ucs_mpool_cleanup(&pools->large, 0);
+    }
+}
+
+keel_ucp_message_t *keel_ucp_message_get(keel_ucp_pools_t *pools, size_t copy)
+{
+    if (copy <= pools->small_copy) {
+        return ucs_mpool_get(&pools->small);
+    }
+    return (copy <= pools->large_copy) ? ucs_mpool_get(&pools->large) : NULL;
+}
+
+keel_status_t keel_ucp_wire_check(const void *message, size_t message_len, uint32_t ranks, keel_ucp_wire_t *wire,
+                                  void *header)
+{
+    if ((message == NULL) || (message_len < sizeof(*wire))) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(wire, message, sizeof(*wire));
+    if ((wire->version != KEEL_UCP_WIRE_VERSION) || (wire->rank >= ranks) ||
+        (wire->header_len != message_len - sizeof(*wire)) || (wire->header_len > KEEL_TRANSPORT_HEADER_MAX)) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(header, (const char *)message + sizeof(*wire), wire->header_len);
+    return KEEL_OK;
+}

@@ -1,0 +1,315 @@
+/*
+ * The served lane as the thread inside Keel sees it: requests out, replies in. A peer is greeted when it is connected;
+ * requests queue until its service thread has answered.
+ */
+#define _GNU_SOURCE /* ppoll */
+#include "ucp_transport.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+    YIELD_US = 50,        /* a wait yields the core that long before it sleeps */
+    WAIT_GAP_US = 20,     /* between two waits: more, and the second is a new wait */
+    BUSY_SLEEP_US = 1000, /* the longest sleep while links need attention that no event announces */
+    DRAIN_MS = 2000
+};
+
+typedef struct keel_ucp_late_reply {
+    ucs_list_link_t link;
+    uint32_t rank;
+    uint64_t instance;
+    size_t header_len, data_len;
+    unsigned char bytes[]; /* header, then data */
+} keel_ucp_late_reply_t;
+
+void keel_ucp_bell_ring(int fd)
+{
+    const uint64_t one = 1;
+
+    while ((write(fd, &one, sizeof(one)) < 0) && (errno == EINTR)) {
+    }
+}
+
+void keel_ucp_bell_clear(int fd)
+{
+    uint64_t count;
+
+    while ((read(fd, &count, sizeof(count)) < 0) && (errno == EINTR)) {
+    }
+}
+
+/* ---- replies in ---- */
+
+static int is_current(const keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
+{
+    return (ucp->peers[rank] != NULL) && (ucp->peers[rank]->instance == instance);
+}
+
+/* without memory the reply is lost, and with it the link: a gap in the order would be worse */
+static void put_aside(keel_ucp_t *ucp, const keel_ucp_wire_t *wire, const void *header, const void *data,
+                      size_t data_len)
+{
+    keel_ucp_late_reply_t *late = keel_alloc(sizeof(*late) + wire->header_len + data_len, "late reply");
+
+    if (late == NULL) {
+        ucp->peers[wire->rank]->is_suspect = 1;
+        ucp->suspects++;
+        return;
+    }
+    late->rank = wire->rank;
+    late->instance = wire->instance;
+    late->header_len = wire->header_len;
+    late->data_len = data_len;
+    memcpy(late->bytes, header, wire->header_len);
+    if (data_len > 0) {
+        memcpy(late->bytes + wire->header_len, data, data_len);
+    }
+    ucs_list_add_tail(&ucp->put_aside, &late->link);
+}
+
+static unsigned deliver_put_aside(keel_ucp_t *ucp)
+{
+    unsigned events = 0;
+    keel_ucp_late_reply_t *late;
+
+    while (!ucs_list_is_empty(&ucp->put_aside)) {
+        late = ucs_list_extract_head(&ucp->put_aside, keel_ucp_late_reply_t, link);
+        if (is_current(ucp, late->rank, late->instance)) {
+            ucp->params.on_reply(ucp->params.arg, late->bytes, late->header_len, late->bytes + late->header_len,
+                                 late->data_len);
+            events++;
+        }
+        keel_free(late);
+    }
+    return events;
+}
+
+static ucs_status_t on_message(void *arg, const void *message, size_t message_len, void *data, size_t data_len,
+                               const ucp_am_recv_param_t *param)
+{
+    keel_ucp_t *ucp = arg;
+    uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)]; /* aligned, which UCP's pointer is not */
+    keel_ucp_wire_t wire;
+
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) ||
+        (keel_ucp_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK) ||
+        !is_current(ucp, wire.rank, wire.instance)) {
+        return UCS_OK;
+    }
+    if (wire.kind == KEEL_UCP_WIRE_WELCOME) {
+        keel_ucp_link_greet(ucp->peers[wire.rank]->link, KEEL_UCP_WIRE_PING, NULL, 0);
+    } else if (wire.kind == KEEL_UCP_WIRE_PONG) {
+        keel_ucp_link_open_up(ucp->peers[wire.rank]->link);
+    } else if (wire.kind == KEEL_UCP_WIRE_FAREWELL) {
+        ucp->peers[wire.rank]->link->flags &= ~KEEL_UCP_LINK_LEAVING;
+    } else if (wire.kind == KEEL_UCP_WIRE_REPLY) {
+        if (ucp->is_draining || !ucs_list_is_empty(&ucp->put_aside)) {
+            put_aside(ucp, &wire, header, data, data_len);
+        } else {
+            ucp->params.on_reply(ucp->params.arg, header, wire.header_len, data, data_len);
+        }
+    }
+    return UCS_OK;
+}
+
+static void on_broken(void *arg, keel_ucp_link_t *link)
+{
+    keel_ucp_t *ucp = arg;
+
+    if (is_current(ucp, link->peer, link->instance)) {
+        ucp->peers[link->peer]->is_suspect = 1;
+        ucp->suspects++;
+    }
+}
+
+static void report_suspects(keel_ucp_t *ucp)
+{
+    uint32_t rank;
+
+    ucp->suspects = 0;
+    for (rank = 0; rank < ucp->params.size; rank++) {
+        if ((ucp->peers[rank] != NULL) && ucp->peers[rank]->is_suspect) {
+            ucp->peers[rank]->is_suspect = 0;
+            ucp->params.on_suspect(ucp->params.arg, rank);
+        }
+    }
+}
+
+/* ---- open, connect ---- */
+
+keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp)
+{
+    const keel_ucp_port_params_t params = {.context = ucp->context,
+                                           .rank = ucp->params.rank,
+                                           .instance = ucp->instance,
+                                           .on_message = on_message,
+                                           .on_broken = on_broken,
+                                           .arg = ucp};
+    keel_status_t status;
+
+    ucs_list_head_init(&ucp->put_aside);
+    status = keel_ucp_port_open(&ucp->main, &params);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (ucp_worker_get_efd(ucp->main.worker, &ucp->main_fd) != UCS_OK) {
+        status = KEEL_ERR_TRANSPORT;
+        goto err_port;
+    }
+    ucp->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (ucp->wake_fd < 0) {
+        status = KEEL_ERR_IO;
+        goto err_port;
+    }
+    return KEEL_OK;
+
+err_port:
+    keel_ucp_port_close(&ucp->main);
+    return status;
+}
+
+void keel_ucp_requests_close(keel_ucp_t *ucp)
+{
+    uint32_t rank;
+
+    while (!ucs_list_is_empty(&ucp->put_aside)) {
+        keel_free(ucs_list_extract_head(&ucp->put_aside, keel_ucp_late_reply_t, link));
+    }
+    keel_ucp_port_close(&ucp->main);
+    close(ucp->wake_fd);
+    for (rank = 0; rank < ucp->params.size; rank++) {
+        keel_free(ucp->peers[rank]);
+    }
+}
+
+keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const keel_ucp_address_blob_t *address,
+                                        unsigned lanes)
+{
+    const uint64_t instance = address->head.instance;
+    keel_ucp_peer_t *peer;
+    keel_status_t status;
+
+    peer = keel_alloc(sizeof(*peer), "peer");
+    if (peer == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_ucp_link_make(&ucp->main, rank, instance, keel_ucp_address_service(address), &peer->link);
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
+    keel_ucp_link_greet(peer->link, KEEL_UCP_WIRE_HELLO, ucp->address, ucp->address->head.length);
+    peer->instance = instance;
+    peer->lanes = lanes;
+    ucp->peers[rank] = peer;
+    atomic_store(&ucp->current[rank], instance);
+    keel_ucp_service_wake(ucp);
+    return KEEL_OK;
+
+err_free:
+    keel_free(peer);
+    return status;
+}
+
+void keel_ucp_requests_disconnect(keel_transport_t *transport, uint32_t rank)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_ucp_peer_t *peer = (rank < ucp->params.size) ? ucp->peers[rank] : NULL;
+
+    if (peer == NULL) {
+        return;
+    }
+    ucp->peers[rank] = NULL; /* from here on its replies are refused */
+    atomic_store(&ucp->dead[rank], peer->instance);
+    atomic_store(&ucp->current[rank], 0);
+    keel_ucp_service_wake(ucp);
+    ucp->is_draining = 1;
+    keel_ucp_link_retire(peer->link, 1);
+    ucp->is_draining = 0;
+    keel_free(peer);
+}
+
+keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
+                                     const void *data, size_t data_len)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+
+    if ((rank >= ucp->params.size) || (ucp->peers[rank] == NULL)) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    return keel_ucp_link_send(ucp->peers[rank]->link, KEEL_UCP_WIRE_REQUEST, header, header_len, data, data_len, 0);
+}
+
+/* ---- progress, wait ---- */
+
+unsigned keel_ucp_requests_progress(keel_transport_t *transport)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    unsigned events = 0;
+    unsigned served;
+
+    if (!ucs_list_is_empty(&ucp->put_aside)) {
+        events += deliver_put_aside(ucp);
+    }
+    events += keel_ucp_port_progress(&ucp->main);
+    served = atomic_load_explicit(&ucp->served, memory_order_acquire);
+    if (served != ucp->served_seen) {
+        ucp->served_seen = served;
+        events++;
+    }
+    if (ucp->suspects > 0) {
+        report_suspects(ucp);
+        events++;
+    }
+    if (events > 0) {
+        ucp->idle_since_ns = 0;
+    }
+    return events;
+}
+
+/*
+ * Pairs with the service thread: is_asleep is set before served is read here, served is raised before is_asleep is read
+ * there, both sequentially consistent. One of the two sees the other.
+ */
+static void sleep_until_event(keel_ucp_t *ucp, unsigned timeout_us)
+{
+    const struct timespec timeout = {.tv_sec = timeout_us / 1000000, .tv_nsec = (timeout_us % 1000000) * 1000l};
+    struct pollfd fds[2] = {{.fd = ucp->main_fd, .events = POLLIN}, {.fd = ucp->wake_fd, .events = POLLIN}};
+
+    if (ucp_worker_arm(ucp->main.worker) != UCS_OK) {
+        return;
+    }
+    atomic_store(&ucp->is_asleep, 1);
+    if (atomic_load(&ucp->served) == ucp->served_seen) {
+        ppoll(fds, 2, &timeout, NULL);
+    }
+    atomic_store(&ucp->is_asleep, 0);
+    if (fds[1].revents & POLLIN) {
+        keel_ucp_bell_clear(ucp->wake_fd);
+    }
+}
+
+void keel_ucp_requests_wait(keel_transport_t *transport, unsigned timeout_us)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    const uint64_t now = keel_ucp_now_ns();
+
+    if ((ucp->idle_since_ns == 0) || (now - ucp->wait_end_ns > WAIT_GAP_US * 1000ull)) {
+        ucp->idle_since_ns = now;
+    }
+    if ((timeout_us == 0) || (now - ucp->idle_since_ns < YIELD_US * 1000ull)) {
+        sched_yield();
+    } else if (ucs_list_is_empty(&ucp->put_aside)) {
+        if (keel_ucp_port_is_busy(&ucp->main) && (timeout_us > BUSY_SLEEP_US)) {
+            timeout_us = BUSY_SLEEP_US;
+        }
+        sleep_until_event(ucp, timeout_us);
+    }
+    ucp->wait_end_ns = keel_ucp_now_ns();
+}

@@ -1,0 +1,33 @@
+/*
+ * Memory that processes of one node share. A segment is an anonymous file (memfd) that lives as long as a process has it
+ * open or mapped: a process killed at any instruction leaves nothing behind, and neither the size nor the presence of
+ * /dev/shm matters. Peers attach it through /proc/<pid>/fd/<fd>.
+ */
+#ifndef KEEL_UCP_SEGMENT_H_
+#define KEEL_UCP_SEGMENT_H_
+
+#include <keel/def.h>
+#include <keel/status.h>
+
+typedef struct keel_ucp_segment {
+    int fd; /* -1: private memory, nobody can attach it */
+    void *base;
+    size_t bytes;
+} keel_ucp_segment_t;
+
+/* what a peer needs to attach a segment; travels in blobs */
+typedef struct keel_ucp_segment_id {
+    uint32_t pid, fd; /* pid 0: there is nothing to attach */
+    uint64_t dev, ino, bytes;
+} keel_ucp_segment_id_t;
+
+/* zeroed and faulted in, at @a address when that is not NULL: never over a mapping that exists */
+keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment);
+void keel_ucp_segment_drop(keel_ucp_segment_t *segment);
+keel_status_t keel_ucp_segment_identify(const keel_ucp_segment_t *segment, keel_ucp_segment_id_t *id);
+
+/* KEEL_ERR_UNREACHABLE when the segment is not there (its process died, or lives elsewhere) */
+keel_status_t keel_ucp_segment_attach(const keel_ucp_segment_id_t *id, void **base_p);
+void keel_ucp_segment_detach(void *base, size_t bytes);
+
+#endif
