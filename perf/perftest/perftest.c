@@ -100,9 +100,10 @@ int main(int argc, char **argv)
         }
         run.pair = &pair;
     } else if (plan.host[0] != '\0') {
-        if (is_speaker()) {
-            fprintf(stderr, "keel_perftest: under a launcher there is no server: %s\n", plan.host);
+        if (!is_speaker()) {
+            return 0; /* as after any other wrong argument */
         }
+        fprintf(stderr, "keel_perftest: under a launcher there is no server: %s\n", plan.host);
         return 2;
     }
     status = run_all(&run, &plan);

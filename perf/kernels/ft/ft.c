@@ -254,10 +254,8 @@ int main(int argc, char **argv)
     ranks = keel_size(ft.ctx);
     problem = ft_grid_choose(&ft, ranks);
     if (problem != NULL) {
-        /* said before the others may leave: the first status ends the job */
-        exit_status = kernel_usage_error(PROGRAM, "class %c on %u ranks: %s", ft.klass->name, ranks, problem);
         keel_finalize(ft.ctx);
-        return exit_status;
+        return kernel_usage_error(PROGRAM, "class %c on %u ranks: %s", ft.klass->name, ranks, problem);
     }
     ft.spectrum = calloc(ft.local, sizeof *ft.spectrum);
     if ((ft.spectrum == NULL) || (ft_scratch_alloc(&ft) != 0)) {

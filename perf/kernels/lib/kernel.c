@@ -67,13 +67,14 @@ int kernel_usage_error(const char *program, const char *format, ...)
 {
     va_list args;
 
-    if (kernel_is_speaker()) {
-        fprintf(stderr, "%s: ", program);
-        va_start(args, format);
-        vfprintf(stderr, format, args);
-        va_end(args);
-        fprintf(stderr, " (%s --help lists the options)\n", program);
+    if (!kernel_is_speaker()) {
+        return KERNEL_EXIT_OK;
     }
+    fprintf(stderr, "%s: ", program);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, " (%s --help lists the options)\n", program);
     return KERNEL_EXIT_USAGE;
 }
 

@@ -32,7 +32,8 @@ uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes);
 
 /* True in one process of the job; for messages before the process has a rank. */
 int kernel_is_speaker(void);
-/* Usage error: one line on stderr, by the speaker only; returns KERNEL_EXIT_USAGE. */
+/* Usage error: one line on stderr, by the speaker, and its exit status, KERNEL_EXIT_USAGE. The others end with 0: the first
+ * other status ends the job, perhaps before the speaker has spoken. */
 int kernel_usage_error(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keel error: one line on stderr; returns KERNEL_EXIT_KEEL. */
 int kernel_keel_error(const char *program, const char *what, keel_status_t status);
