@@ -182,6 +182,21 @@ void keel_sections_release_due(keel_recovery_t *rec, uint32_t rank)
 
 /* ---- the replacement ---- */
 
+/* Of the open section nothing but its number is replayed. Where the log had no room left for that, taken since the log was
+ * reported whole, the number is known all the same; the sender counts it as sent. */
+static keel_status_t sections_note_open(keel_sections_t *s, uint32_t source, uint64_t counter)
+{
+    const struct {
+        keel_record_t record;
+        uint64_t counter;
+    } open = {.record = {.where = keel_where(0, KEEL_RECORD_LOCK, 0), .length = sizeof(counter)}, .counter = counter};
+
+    if (s->replay.current[source] == counter) {
+        return KEEL_OK;
+    }
+    return keel_replay_add(&s->replay, source, KEEL_RECORD_LOCK, &open, sizeof(open));
+}
+
 void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     keel_sections_t *s = &rec->sections;
@@ -193,6 +208,9 @@ void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     if (in->length >= sizeof(*message) && message->phase >= rec->phase) {
         status =
             keel_replay_add(&s->replay, in->source, KEEL_RECORD_LOCK, message->records, in->length - sizeof(*message));
+    }
+    if (status == KEEL_OK && message->is_last && message->owns != 0) {
+        status = sections_note_open(s, in->source, message->owns);
     }
     if (status != KEEL_OK) {
         keel_error(rec->message, "critical sections from rank %u refused: %s", in->source, keel_status_string(status));
