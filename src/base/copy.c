@@ -4,15 +4,15 @@
  */
 #include "base/copy.h"
 
-#define LINE 64u /* bytes of a cache line */
-
-/* whole lines; @a streamed lies at the start of one */
+/* whole lines; @a streamed lies at the start of one; no second copy where @a plain is NULL */
 typedef void (*lines_fn_t)(uint8_t *streamed, uint8_t *plain, const uint8_t *from, size_t length);
 
 static void lines_portable(uint8_t *streamed, uint8_t *plain, const uint8_t *from, size_t length)
 {
     memcpy(streamed, from, length);
-    memcpy(plain, from, length);
+    if (plain != NULL) {
+        memcpy(plain, from, length);
+    }
 }
 
 #if defined(__x86_64__)
@@ -20,12 +20,14 @@ static void lines_portable(uint8_t *streamed, uint8_t *plain, const uint8_t *fro
 
 static void lines_sse2(uint8_t *streamed, uint8_t *plain, const uint8_t *from, size_t length)
 {
-    for (size_t at = 0; at < length; at += LINE) {
-        for (size_t part = at; part < at + LINE; part += sizeof(__m128i)) {
+    for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
+        for (size_t part = at; part < at + KEEL_COPY_LINE; part += sizeof(__m128i)) {
             const __m128i data = _mm_loadu_si128((const __m128i *)(from + part));
 
             _mm_stream_si128((__m128i *)(streamed + part), data);
-            _mm_storeu_si128((__m128i *)(plain + part), data);
+            if (plain != NULL) {
+                _mm_storeu_si128((__m128i *)(plain + part), data);
+            }
         }
     }
 }
@@ -33,14 +35,16 @@ static void lines_sse2(uint8_t *streamed, uint8_t *plain, const uint8_t *from, s
 __attribute__((target("avx"))) static void lines_avx(uint8_t *streamed, uint8_t *plain, const uint8_t *from,
                                                      size_t length)
 {
-    for (size_t at = 0; at < length; at += LINE) {
+    for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
         const __m256i low = _mm256_loadu_si256((const __m256i *)(from + at));
-        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + at + LINE / 2));
+        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + at + KEEL_COPY_LINE / 2));
 
         _mm256_stream_si256((__m256i *)(streamed + at), low);
-        _mm256_stream_si256((__m256i *)(streamed + at + LINE / 2), high);
-        _mm256_storeu_si256((__m256i *)(plain + at), low);
-        _mm256_storeu_si256((__m256i *)(plain + at + LINE / 2), high);
+        _mm256_stream_si256((__m256i *)(streamed + at + KEEL_COPY_LINE / 2), high);
+        if (plain != NULL) {
+            _mm256_storeu_si256((__m256i *)(plain + at), low);
+            _mm256_storeu_si256((__m256i *)(plain + at + KEEL_COPY_LINE / 2), high);
+        }
     }
 }
 #endif
@@ -58,6 +62,11 @@ static lines_fn_t lines_kernel(keel_copy_kernel_t kernel)
     return lines_portable;
 }
 
+static keel_copy_kernel_t copy_best_kernel(void)
+{
+    return keel_copy_has_kernel(KEEL_COPY_AVX) ? KEEL_COPY_AVX : KEEL_COPY_SSE2;
+}
+
 int keel_copy_has_kernel(keel_copy_kernel_t kernel)
 {
 #if defined(__x86_64__)
@@ -70,8 +79,8 @@ int keel_copy_has_kernel(keel_copy_kernel_t kernel)
 void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, const void *from, size_t length)
 {
     /* the lines at both ends are shared with other records, which are written by plain stores */
-    const size_t head = -(uintptr_t)streamed & (LINE - 1);
-    const size_t lines = (length - head) & ~(size_t)(LINE - 1);
+    const size_t head = -(uintptr_t)streamed & (KEEL_COPY_LINE - 1);
+    const size_t lines = (length - head) & ~(size_t)(KEEL_COPY_LINE - 1);
     const size_t tail = length - head - lines;
     const uint8_t *source = from;
     uint8_t *a = streamed, *b = plain;
@@ -85,6 +94,22 @@ void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, co
 
 void keel_copy_two_stream(void *streamed, void *plain, const void *from, size_t length)
 {
-    keel_copy_two_by(keel_copy_has_kernel(KEEL_COPY_AVX) ? KEEL_COPY_AVX : KEEL_COPY_SSE2, streamed, plain, from,
-                     length);
+    keel_copy_two_by(copy_best_kernel(), streamed, plain, from, length);
+}
+
+void keel_copy_lines_by(keel_copy_kernel_t kernel, void *streamed, const void *from, size_t length)
+{
+    lines_kernel(kernel)(streamed, NULL, from, length);
+}
+
+void keel_copy_lines(void *streamed, const void *from, size_t length)
+{
+    keel_copy_lines_by(copy_best_kernel(), streamed, from, length);
+}
+
+void keel_copy_lines_done(void)
+{
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
 }

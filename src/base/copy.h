@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define KEEL_COPY_STREAM 256u /* bytes */
+#define KEEL_COPY_LINE   64u  /* bytes of a cache line */
 
 /* fetches a line that will be written, before anybody needs it; a cold line costs more than all else in a short put */
 static inline void keel_prefetch_write(const void *address)
@@ -37,6 +38,11 @@ int keel_copy_has_kernel(keel_copy_kernel_t kernel);
 void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, const void *from, size_t length);
 /* by the best one this machine has */
 void keel_copy_two_stream(void *streamed, void *plain, const void *from, size_t length);
+
+/* one copy, of whole lines to the start of one. Others may be told of it after keel_copy_lines_done(). */
+void keel_copy_lines_by(keel_copy_kernel_t kernel, void *streamed, const void *from, size_t length);
+void keel_copy_lines(void *streamed, const void *from, size_t length);
+void keel_copy_lines_done(void);
 
 static inline void keel_copy_two_block(uint8_t *a, uint8_t *b, const uint8_t *from, size_t at)
 {

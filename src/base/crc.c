@@ -4,13 +4,11 @@
  */
 #include "base/crc.h"
 
+#include "base/copy.h"
+
 #include <isa-l/crc.h>
 
 #include <string.h>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #define KEEL_CRC_CALL_MAX   ((size_t)1 << 30) /* bytes of one ISA-L call */
 #define KEEL_CRC_COPY_BLOCK ((size_t)4096)    /* summed, then copied while it is in the first-level cache */
@@ -31,33 +29,21 @@ uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
     return ~crc;
 }
 
-#ifdef __SSE2__
-/* copies past the cache; target 16-byte aligned, length a multiple of 64 */
-static void keel_crc_stream(char *target, const char *source, size_t length)
+/* asks for what is summed next, while this block is: the sum waits for memory otherwise */
+static void crc_prefetch(const char *from, size_t length)
 {
-    size_t i;
-
-    for (i = 0; i < length; i += 64) {
-        const __m128i a = _mm_loadu_si128((const __m128i *)(source + i));
-        const __m128i b = _mm_loadu_si128((const __m128i *)(source + i + 16));
-        const __m128i c = _mm_loadu_si128((const __m128i *)(source + i + 32));
-        const __m128i d = _mm_loadu_si128((const __m128i *)(source + i + 48));
-        _mm_stream_si128((__m128i *)(target + i), a);
-        _mm_stream_si128((__m128i *)(target + i + 16), b);
-        _mm_stream_si128((__m128i *)(target + i + 32), c);
-        _mm_stream_si128((__m128i *)(target + i + 48), d);
+    for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
+        __builtin_prefetch(from + at);
     }
 }
-#endif
 
 uint32_t keel_crc_copy(uint32_t seed, void *target, const void *source, size_t length)
 {
     const char *from = source;
     char *to = target;
 
-#ifdef __SSE2__
     if (length >= KEEL_CRC_STREAM_MIN) {
-        const size_t head = -(uintptr_t)to & 15;
+        const size_t head = -(uintptr_t)to & (KEEL_COPY_LINE - 1);
 
         seed = keel_crc(seed, from, head);
         memcpy(to, from, head);
@@ -65,15 +51,15 @@ uint32_t keel_crc_copy(uint32_t seed, void *target, const void *source, size_t l
         to += head;
         length -= head;
         while (length >= KEEL_CRC_COPY_BLOCK) {
+            length -= KEEL_CRC_COPY_BLOCK;
+            crc_prefetch(from + KEEL_CRC_COPY_BLOCK, length < KEEL_CRC_COPY_BLOCK ? length : KEEL_CRC_COPY_BLOCK);
             seed = keel_crc(seed, from, KEEL_CRC_COPY_BLOCK);
-            keel_crc_stream(to, from, KEEL_CRC_COPY_BLOCK);
+            keel_copy_lines(to, from, KEEL_CRC_COPY_BLOCK);
             from += KEEL_CRC_COPY_BLOCK;
             to += KEEL_CRC_COPY_BLOCK;
-            length -= KEEL_CRC_COPY_BLOCK;
         }
-        _mm_sfence(); /* streamed bytes are visible before whatever the caller publishes next */
+        keel_copy_lines_done();
     }
-#endif
     seed = keel_crc(seed, from, length);
     memcpy(to, from, length);
     return seed;

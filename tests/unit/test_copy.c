@@ -1,4 +1,5 @@
-/* The copy of a put to two places: exact for every kernel, length, alignment and tail, and nothing around is touched. */
+/* Streaming copies, of a put to two places and of an image: exact for every kernel, length, alignment and tail, and nothing
+ * around is touched. */
 #include "base/copy.h"
 
 #include "unit.h"
@@ -91,6 +92,32 @@ START_TEST(every_kernel_copies_the_same)
 }
 END_TEST
 
+START_TEST(every_kernel_copies_whole_lines)
+{
+    uint64_t state = unit_seed();
+
+    fill(&state);
+    for (int kernel = 0; kernel <= KEEL_COPY_KERNELS; kernel++) {
+        if (kernel < KEEL_COPY_KERNELS && !keel_copy_has_kernel((keel_copy_kernel_t)kernel)) {
+            continue;
+        }
+        for (int i = 0; i < 200; i++) {
+            const size_t at = KEEL_COPY_LINE * (unit_random(&state) % 3), from = unit_random(&state) % EDGE;
+            const size_t length = KEEL_COPY_LINE * (unit_random(&state) % (LARGE / KEEL_COPY_LINE));
+
+            memset(first + at, 0xee, length + 2 * EDGE);
+            if (kernel == KEEL_COPY_KERNELS) {
+                keel_copy_lines(first + EDGE + at, source + from, length);
+            } else {
+                keel_copy_lines_by((keel_copy_kernel_t)kernel, first + EDGE + at, source + from, length);
+            }
+            keel_copy_lines_done();
+            is_exact(first, at, from, length);
+        }
+    }
+}
+END_TEST
+
 START_TEST(records_side_by_side_stay_whole)
 {
     uint64_t state = unit_seed();
@@ -114,7 +141,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {every_length_to_two_kilobytes_is_exact, every_alignment_is_exact,
-                                  every_kernel_copies_the_same, records_side_by_side_stay_whole, NULL};
+                                  every_kernel_copies_the_same,           every_kernel_copies_whole_lines,
+                                  records_side_by_side_stay_whole,        NULL};
 
     return unit_run("copy", tests);
 }
