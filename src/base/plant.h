@@ -53,6 +53,7 @@
     _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                   \
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")              \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                 \
+    _(whole_in_past, 0, "--style locks", "a replacement is whole amid a section that was over")                  \
     _(whole_in_section, 0, "--style locks", "a process is whole amid an own section that others saw the end of") \
     _(whole_early, 0, "--style locks", "locks that the predecessor left do not keep from being whole")           \
     _(open_section_sent, 4000, "--style locks --atomics 1", "an open section is replayed with the others")       \
@@ -73,6 +74,7 @@
     _(ahead_not_told, 0, "--style waits", "a report leaves out that a dead rank was ahead of all")               \
     _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr",                                       \
       "a wait returns while somebody's put is under way")                                                        \
+    _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")     \
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")         \
     _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                  \
     _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                   \

@@ -131,6 +131,11 @@ static inline uint32_t keel_put_log_number_sent(keel_put_log_t *log, uint32_t ta
     log->targets[target].sent_count = log->targets[target].count + 1;
     return log->targets[target].count++;
 }
+/* how many had a number in this phase */
+static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t target)
+{
+    return log->targets[target].count;
+}
 
 /* an image of @a phase is in use: older records are dropped [F 6.2]; @a now is the current phase */
 void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now);

@@ -44,6 +44,7 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
         if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
             place->is_replaying = (uint8_t)(d->has_locks || d->has_waits);
             place->is_held = keel_waits_are_used(rec) && !d->has_waits;
+            place->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r == rec->lane->rank || (place->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
             continue; /* it has told more since than when it reported */

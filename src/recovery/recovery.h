@@ -48,6 +48,7 @@ typedef struct keel_place {
     uint8_t
         is_held; /* with waits: puts to it have to wait: it was sent the rest, until it is_taken; or nobody had put anything */
     uint8_t is_taken;         /* it has replayed the rest */
+    uint32_t cut;             /* with waits: records of the front phase put to it when its recovery was decided */
     uint32_t streamed;        /* records of the phase it was sent to be replayed */
     uint8_t is_replay_sent;   /* it was sent what its predecessor left in the get log here */
     uint32_t handed;          /* 1 + the position up to which it was handed everything, 0: nothing */

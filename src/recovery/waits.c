@@ -19,7 +19,10 @@
  *     and C(y) is higher still. Clocks of p' are not those of p, for p may have seen more when its waits returned, but never
  *     higher, by induction: so what p' logs again is ordered with what others logged, as before.
  * In a phase that all have passed, what others put is all there. In the front phase others go on while p' re-executes: they only
- * log what they put to p'. What they had sent when p' came to F suffices for all waits that returned in the first life. So
+ * log what they put to p'. What they had put when the recovery was decided suffices for all waits that returned in the first
+ * life, and it is a cut: between its report and the decision nobody puts anything to p, and what is put afterwards happens
+ * after nothing but what is in the cut, or like it behind the decision. What was put later is not sent before all of it is:
+ * of one source it might come, of another, who did what it follows, not. So
  * the first wait that it does not suffice for, or the gsync, is beyond p's death; then what there is happens after nothing that
  * p' has still to do. p' asks for the rest; who has sent it puts nothing to p' until p' has taken all rests, for these are
  * replayed together, in order, and a put of one who has heard of another's must come behind both.
@@ -164,7 +167,7 @@ typedef struct sender {
     keel_recovery_t *rec;
     uint32_t rank, phase;
     uint32_t number; /* of the next record */
-    uint32_t skip;
+    uint32_t skip, end;
 } sender_t;
 
 static keel_status_t waits_message(const sender_t *sender, waits_stage_t stage, const void *records, size_t length)
@@ -191,13 +194,15 @@ static keel_status_t waits_run(void *arg, const keel_record_t *records, size_t l
     sender_t *sender = arg;
     const char *from = (const char *)records, *at, *end = from + length;
 
-    for (at = from; at < end; at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length)) {
+    for (at = from; at < end && sender->number < sender->end;
+         at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length)) {
         if (sender->number == sender->skip) {
             from = at;
         }
         sender->number++;
     }
-    return (sender->number > sender->skip) ? waits_message(sender, WAITS_MORE, from, (size_t)(end - from)) : KEEL_OK;
+    return (at > from && sender->number > sender->skip) ? waits_message(sender, WAITS_MORE, from, (size_t)(at - from))
+                                                        : KEEL_OK;
 }
 
 static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
@@ -216,8 +221,13 @@ static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
 
 keel_status_t keel_waits_send(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t *count_p)
 {
-    sender_t sender = {.rec = rec, .rank = rank, .phase = phase};
-    keel_status_t status = waits_send(&sender, WAITS_SO_FAR);
+    sender_t sender = {.rec = rec, .rank = rank, .phase = phase, .end = UINT32_MAX};
+    keel_status_t status;
+
+    if (phase >= rec->front && !KEEL_PLANT(cut_late)) {
+        sender.end = (phase == rec->front) ? rec->places[rank].cut : 0;
+    }
+    status = waits_send(&sender, WAITS_SO_FAR);
 
     *count_p = sender.number;
     return status;
@@ -225,7 +235,7 @@ keel_status_t keel_waits_send(keel_recovery_t *rec, uint32_t rank, uint32_t phas
 
 keel_status_t keel_waits_send_rest(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t skip)
 {
-    sender_t sender = {.rec = rec, .rank = rank, .phase = phase, .skip = skip};
+    sender_t sender = {.rec = rec, .rank = rank, .phase = phase, .skip = skip, .end = UINT32_MAX};
 
     return waits_send(&sender, WAITS_REST);
 }

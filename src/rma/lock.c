@@ -154,6 +154,18 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
     return lock_refuse(ctx, keel_sections_finish(&ctx->rec));
 }
 
+/* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
+static int lock_is_in_past(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->rec.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
+            ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
+            return !KEEL_PLANT(whole_in_past);
+        }
+    }
+    return 0;
+}
+
 /* whole as soon as nothing of the first life is left to do, so that nobody waits longer than needed */
 static keel_status_t lock_try_whole(keel_context_h ctx)
 {
@@ -163,7 +175,7 @@ static keel_status_t lock_try_whole(keel_context_h ctx)
 
     if (!s->is_replaying || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
         keel_sections_has_left(&ctx->rec) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
-        keel_sections_has_gap(&ctx->rec)) {
+        keel_sections_has_gap(&ctx->rec) || lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
     /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
@@ -392,7 +404,7 @@ static keel_status_t lock_replay_own(keel_context_h ctx)
         return lock_refuse(ctx, status);
     }
     if (ctx->rec.state != KEEL_RANK_FRONT || s->replay.next < s->replay.count || s->counter < s->known ||
-        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->rec)) {
+        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->rec) || lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
     return lock_become_whole(ctx);
