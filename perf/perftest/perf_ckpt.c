@@ -1,6 +1,6 @@
 /*
- * Coordinated checkpoints: what the call takes, how long the program is stopped, how long until the generation protects.
- * What it is compared with is a plain memcpy of as much by all ranks at once, into memory that was touched before.
+ * Coordinated checkpoints: what the call takes, how long the program is stopped, how long until the generation protects when
+ * the program goes on with gsyncs, and what of that it spent in Keel on comparing and parity. What it is compared with is a plain memcpy of as much by all ranks at once, into memory that was touched before.
  */
 #include "perf_access.h"
 
@@ -10,19 +10,43 @@
 #define WARM_UP 2u /* they fault the memory of both slots in */
 
 typedef struct ckpt_times {
-    double call[PERF_ROUNDS_MAX], stopped[PERF_ROUNDS_MAX], safe[PERF_ROUNDS_MAX], copy[PERF_ROUNDS_MAX];
+    double call[PERF_ROUNDS_MAX], stopped[PERF_ROUNDS_MAX], safe[PERF_ROUNDS_MAX], work[PERF_ROUNDS_MAX],
+        copy[PERF_ROUNDS_MAX];
 } ckpt_times_t;
+
+/* gsyncs until the checkpoint is committed or given up. Rank 0 tells the others, so that all end at the same gsync. */
+static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *stats)
+{
+    const uint64_t *told = keel_win_base(run->data);
+    uint64_t is_over;
+
+    for (unsigned turn = 0;; turn = !turn) {
+        PERF_TRY(keel_stats(run->ctx, stats));
+        is_over = (stats->checkpoints + stats->checkpoint_aborts > before);
+        for (uint32_t r = 1; run->rank == 0 && r < run->size; r++) {
+            PERF_TRY(keel_put(run->data, r, turn * sizeof is_over, &is_over, sizeof is_over));
+        }
+        PERF_TRY(keel_gsync(run->ctx, 0));
+        if (run->rank == 0 ? is_over : told[turn]) {
+            return keel_stats(run->ctx, stats);
+        }
+    }
+}
 
 static keel_status_t checkpoint_time(perf_run_t *run, unsigned i, ckpt_times_t *times)
 {
-    const uint64_t begun = perf_now_ns();
+    uint64_t begun, before;
     keel_stats_t stats;
 
+    PERF_TRY(keel_stats(run->ctx, &stats));
+    before = stats.checkpoints + stats.checkpoint_aborts;
+    begun = perf_now_ns();
     PERF_TRY(keel_checkpoint(run->ctx));
     times->call[i] = (double)(perf_now_ns() - begun);
-    PERF_TRY(keel_stats(run->ctx, &stats));
+    PERF_TRY(safe_await(run, before, &stats));
     times->stopped[i] = (double)stats.checkpoint_copy_ns;
     times->safe[i] = (double)stats.checkpoint_safe_ns;
+    times->work[i] = (double)stats.checkpoint_work_ns;
     return KEEL_OK;
 }
 
@@ -77,6 +101,7 @@ keel_status_t perf_ckpt_run(perf_run_t *run, const perf_test_t *test, perf_resul
     side_fill(&result->peer, times.copy, times.copy, count, test->percentile);
     perf_part_fill(&result->parts[0], "stopped", times.stopped, count);
     perf_part_fill(&result->parts[1], "safe", times.safe, count);
+    perf_part_fill(&result->parts[2], "work", times.work, count);
     free(to);
     return keel_win_free(run->data);
 }

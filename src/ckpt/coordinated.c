@@ -225,6 +225,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
                                        .sync_counter = meta->sync_counter};
     ckpt->is_owed = 0;
     ckpt->started_ns = start;
+    ckpt->work_ns = 0;
     if (keel_ckpt_is_checksum(ckpt)) {
         ckpt->stage = KEEL_CKPT_IMAGES;
         return KEEL_OK;
@@ -268,7 +269,7 @@ static void ckpt_made(keel_ckpt_t *ckpt)
     ckpt->lane->slot.parity_done = ckpt->making.number;
 }
 
-void keel_ckpt_step(keel_ckpt_t *ckpt)
+static void ckpt_go_on(keel_ckpt_t *ckpt)
 {
     keel_status_t status;
 
@@ -309,6 +310,18 @@ void keel_ckpt_step(keel_ckpt_t *ckpt)
     }
 }
 
+void keel_ckpt_step(keel_ckpt_t *ckpt)
+{
+    uint64_t start;
+
+    if (!ckpt->is_rearming && (ckpt->stage == KEEL_CKPT_IDLE || ckpt->stage >= KEEL_CKPT_SAFE)) {
+        return;
+    }
+    start = ckpt_now(ckpt);
+    ckpt_go_on(ckpt);
+    ckpt->work_ns += ckpt_now(ckpt) - start;
+}
+
 int keel_ckpt_is_complete(const keel_ckpt_t *ckpt)
 {
     const keel_lane_t *lane = ckpt->lane;
@@ -345,7 +358,7 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
     ckpt->safe_ns = now - ckpt->started_ns;
     ckpt->committed++;
     ckpt->lane->slot.committed = generation;
-    keel_interval_taken(&ckpt->interval, ckpt->started_ns, (double)ckpt->copy_ns * 1e-9);
+    keel_interval_taken(&ckpt->interval, ckpt->started_ns, (double)(ckpt->copy_ns + ckpt->work_ns) * 1e-9);
     return 1;
 }
 

@@ -65,6 +65,8 @@ typedef struct keel_ckpt {
     int is_told;                           /* said once that the budget is too small */
     uint64_t encode_ns, encode_started_ns; /* of the newest share, from all images being there to its being there */
     uint64_t copy_ns, started_ns, safe_ns, image_bytes;
+    uint64_t
+        work_ns; /* spent on the generation in steps, in the program's calls: with the copy, what Daly's interval weighs */
     uint64_t committed, aborted;
     uint64_t parity_read,
         parity_spared; /* bytes of others that went into own shares, and that did not because unchanged */

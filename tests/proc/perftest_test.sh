@@ -102,7 +102,7 @@ checkpoints_and_deaths_are_timed()
 {
     run 0 -n 4 "${small[@]}" "$perftest" -t ckpt -s 1m -n 3 --vs memcpy -v
     rows 1 memcpy
-    has "$out" 1 ',stopped=[0-9.:]*;safe=[0-9.:]*$'
+    has "$out" 1 ',stopped=[0-9.:]*;safe=[0-9.:]*;work=[0-9.:]*$'
     run 0 -n 4 "${small[@]}" "$perftest" -t restore -s 1m -n 2 -v
     rows 1 ''
     has "$out" 1 ',2,.*whole=[0-9.:]*;launch=[0-9.:]*;start=[0-9.:]*;agreement=[0-9.:]*;rebuild=[0-9.:]*;restore='
