@@ -59,7 +59,7 @@
     _(open_section_sent, 4000, "--style locks --atomics 1", "an open section is replayed with the others")       \
     _(reader_unseen, 4000, "--style locks", "a writer does not look for readers")                                \
     _(request_unnamed, 4000, "", "reports from before a request for a rollback are decided on")                  \
-    _(request_untold, 4000, "", "rank 0 does not pass on a request that it learns from a report")                \
+    _(request_untold, 4000, "", "rank 0 does not pass on a request that it learns of")                           \
     _(records_no_room, 0, "", "no harm: a replacement has no room for what was recorded, and rolls back")        \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                         \
     _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                          \

@@ -4,8 +4,9 @@
  *
  * A request begins a view as a death does: everybody stops passing gsyncs, reports, and adopts one decision. Requests are
  * numbered, and a view is named by its incarnations and the number of requests. Safety: a decision is made on reports that
- * all carry both, so whoever asked under that number has said so in its report; rank 0 passes a number on that it learns
- * from a report, so a requester that dies while it tells the others leaves nobody frozen. Who asks has not arrived at the
+ * all carry both, so whoever asked under that number has said so in its report; rank 0 passes on every number that it learns, by
+ * a report or from who asks, so a requester that dies while it tells the others leaves nobody frozen: nor those that had
+ * reported under the number before. Who asks has not arrived at the
  * last gsync, so nobody has left it. The wish itself is in the requester's memory alone: when it dies its replacement
  * starts from an image anyway.
  */
@@ -24,6 +25,15 @@ static void request_begin(keel_recovery_t *rec, uint32_t number)
     }
     rec->is_frozen = 1;
     rec->has_reported = 0;
+}
+
+/* another process knows of a higher number */
+static void request_learn(keel_recovery_t *rec, uint32_t number)
+{
+    request_begin(rec, number);
+    if (rec->lane->rank == 0 && !KEEL_PLANT(request_untold)) {
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &number, sizeof(number));
+    }
 }
 
 keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason)
@@ -54,7 +64,7 @@ void keel_request_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     }
     memcpy(&number, in->payload, sizeof(number));
     if (number > rec->requests) {
-        request_begin(rec, number);
+        request_learn(rec, number);
     }
 }
 
@@ -65,8 +75,7 @@ void keel_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
     }
     if (number > rec->requests) {
         KEEL_REACHED(request_by_report);
-        request_begin(rec, number);
-        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &number, sizeof(number));
+        request_learn(rec, number);
     } else if (number < rec->requests) {
         (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_REQUEST, &rec->requests, sizeof(rec->requests));
     }
