@@ -6,7 +6,7 @@
 
 #define FAKE_RANKS   32
 #define FAKE_REGIONS KEEL_REGION_LOCKS
-#define FAKE_PENDING 256
+#define FAKE_PENDING 4096
 
 typedef struct fake_region {
     uint8_t *memory;
