@@ -6,12 +6,18 @@
  * writes records into it alone: by itself on the direct lane, by the target's service thread on the served one.
  * Safety: `used` is stored (release) after the bytes it covers, so a source that dies leaves whole records. Only the
  * owner of the region frees chunks, and only closed ones, which their source does not touch any more.
+ *
+ * Hot path of the direct lane: keel_get_log_reserve() and keel_get_log_read() write the own copy with each access; the
+ * target's is a copy of that, made in runs when the epoch closes or a put may overwrite what was read.
  */
 #ifndef KEEL_OPLOG_GET_LOG_H_
 #define KEEL_OPLOG_GET_LOG_H_
 
+#include "base/copy.h"
 #include "lane/lane.h"
 #include "oplog/segment.h"
+
+#include <string.h>
 
 typedef struct keel_getlog_chunk {
     uint32_t owner;  /* source's rank + 1, 0: free */
@@ -58,17 +64,86 @@ typedef struct keel_get_log {
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
 void keel_get_log_release(keel_get_log_t *log);
 
-/* a record for the get issued now, incomplete; its payload is written by keel_get_log_complete(). NULL: not logged.
- * @a index_p is set in any case. */
-keel_get_record_t *keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length,
-                                        uint32_t *index_p);
-void keel_get_log_complete(keel_get_record_t *record, const void *data);
+enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 }; /* keel_get_record_t.reserved */
+
+/* room for a record at the end of the own copy; NULL: there is none */
+keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length);
+/* slow part of reserve: another segment, or the log is off or full, which the target is told */
+keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t target, uint32_t length);
+
+/* a record for the get issued now, incomplete; its payload is written by keel_get_log_complete() or keel_get_log_read().
+ * NULL: not logged. @a index_p is set in any case. */
+static inline __attribute__((always_inline)) keel_get_record_t *
+keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, uint32_t *index_p)
+{
+    keel_get_target_t *t = &log->targets[target];
+    keel_segment_t *last = t->list.last;
+    const size_t need = sizeof(keel_get_record_t) + keel_pad8(length);
+    keel_get_record_t *record;
+
+    *index_p = t->index++;
+    if (__builtin_expect(last != NULL && !log->is_off && last->used + need <= log->pool->segment_size, 1)) {
+        record = (keel_get_record_t *)(void *)(last->data + last->used);
+        last->used += (uint32_t)need;
+        last->last_phase = log->phase;
+        keel_prefetch_write((const uint8_t *)(record + 1) + KEEL_COPY_AHEAD);
+    } else {
+        record = keel_get_log_reserve_slow(log, target, length);
+        if (record == NULL) {
+            return NULL;
+        }
+    }
+    record->phase = log->phase;
+    record->index = *index_p;
+    record->where = where;
+    record->length = length;
+    record->reserved = KEEL_GET_INCOMPLETE;
+    return record;
+}
+
+static inline void keel_get_log_complete(keel_get_record_t *record, const void *data)
+{
+    memcpy(record + 1, data, record->length);
+    record->reserved = KEEL_GET_COMPLETE;
+}
+
+/*
+ * Direct lane: the get itself, @a length bytes from @a from to the caller and to the record, if there is one; they are read
+ * once, so both have the same. The record is read again soon: it does not stream past the cache.
+ */
+static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_record_t *record, void *buffer,
+                                                                    const void *from, size_t length)
+{
+    if (__builtin_expect(record == NULL || length >= KEEL_COPY_STREAM, 0)) {
+        memcpy(buffer, from, length);
+        if (record != NULL) {
+            keel_get_log_complete(record, buffer);
+        }
+        return;
+    }
+    keel_copy_two(record + 1, buffer, from, length);
+    record->reserved = KEEL_GET_COMPLETE;
+}
+
 /* answers the next get from a record: KEEL_OK; KEEL_INPROGRESS: there is none; KEEL_ERR_CORRUPT: it is another access */
 keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer);
+/* whether anything at all may be answered from a record */
+static inline int keel_get_log_has_replay(const keel_get_log_t *log, uint32_t target)
+{
+    return log->targets[target].has_replay;
+}
 /* replacement: every record that its predecessor left has been used, but for those of later phases */
 int keel_get_log_is_replayed(keel_get_log_t *log);
+/* a record, or NULL at the end; and past it */
+const keel_get_record_t *keel_get_log_peek(const keel_get_target_t *t, keel_cursor_t *cursor);
+static inline void keel_get_log_advance(keel_cursor_t *cursor, const keel_get_record_t *record)
+{
+    cursor->offset += (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+}
 /* the epoch closes: complete records go to the target (direct lane) */
 void keel_get_log_push(keel_get_log_t *log, uint32_t target);
+/* the same to a replacement, before it is live */
+void keel_get_log_push_early(keel_get_log_t *log, uint32_t target);
 /* marks this phase as not fully logged */
 void keel_get_log_lose(keel_get_log_t *log, const char *why);
 
@@ -79,6 +154,16 @@ void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *rec
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);
 /* a target's process is dead: what it held of this process is gone */
 void keel_get_log_target_down(keel_get_log_t *log, uint32_t target);
+
+/* ---- giving back what somebody lost (getlog_replay.c) ---- */
+
+#define KEEL_GET_MESSAGE_HEAD 8u /* bytes of a message ahead of its records */
+/* whoever holds the record of a fetched value knows that its source issued atomics, also when the source has only told it
+ * again */
+static inline void keel_get_log_note_atomic(keel_board_slot_t *slot, uint32_t phase)
+{
+    keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, 0));
+}
 /* sends the replacement of @a source what its predecessor logged here */
 keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source);
 void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase);
@@ -86,6 +171,8 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
 keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target);
 /* service side: keel_lane_params_t.on_served_refill; arg is the log */
 void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length);
+
+/* ---- phases and images ---- */
 
 void keel_get_log_set_phase(keel_get_log_t *log, uint32_t phase);
 void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now);

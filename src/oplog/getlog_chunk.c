@@ -11,7 +11,7 @@ uint32_t keel_getlog_chunk_size(size_t size)
 {
     uint32_t chunk = CHUNK_SIZE_MAX;
 
-    while (chunk > CHUNK_SIZE_MIN && size / chunk < CHUNKS_WANTED) {
+    while (chunk > CHUNK_SIZE_MIN && size < (size_t)chunk * CHUNKS_WANTED) {
         chunk /= 2;
     }
     return size < CHUNK_SIZE_MIN ? 0 : chunk;
@@ -42,18 +42,17 @@ static keel_getlog_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk
     return NULL;
 }
 
-int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
-                      const keel_get_record_t *record, const void *data)
+int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
+                     size_t need, keel_getlog_place_t *place)
 {
-    const uint32_t need = (uint32_t)(sizeof(*record) + keel_pad8(record->length));
     const uint32_t room = chunk_size - (uint32_t)sizeof(keel_getlog_chunk_t);
     keel_getlog_chunk_t *chunk = (writer->chunk > 0) ? chunk_at(arena, chunk_size, writer->chunk - 1) : NULL;
-    char *target;
+    uint32_t used = (chunk != NULL) ? chunk->used : 0; /* others can write there: looked at once */
 
     if (need > room) {
         return 0;
     }
-    if (chunk == NULL || chunk->used > room || need > room - chunk->used) {
+    if (chunk == NULL || used > room || need > room - used) {
         if (chunk != NULL) {
             __atomic_store_n(&chunk->is_closed, 1, __ATOMIC_RELEASE);
         }
@@ -62,12 +61,30 @@ int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog
             writer->chunk = 0;
             return 0;
         }
+        used = 0; /* as it was freed */
     }
-    target = (char *)(chunk + 1) + chunk->used;
-    memcpy(target, record, sizeof(*record));
-    memcpy(target + sizeof(*record), data, record->length);
-    chunk->last_phase = record->phase;
-    __atomic_store_n(&chunk->used, chunk->used + need, __ATOMIC_RELEASE);
+    *place = (keel_getlog_place_t){.chunk = chunk, .at = (char *)(chunk + 1) + used, .used = used, .room = room - used};
+    return 1;
+}
+
+void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint32_t last_phase)
+{
+    place->chunk->last_phase = last_phase;
+    __atomic_store_n(&place->chunk->used, place->used + length, __ATOMIC_RELEASE);
+}
+
+int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
+                      const keel_get_record_t *record, const void *data)
+{
+    const uint32_t need = (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+    keel_getlog_place_t place;
+
+    if (!keel_getlog_open(arena, size, chunk_size, writer, source, need, &place)) {
+        return 0;
+    }
+    memcpy(place.at, record, sizeof(*record));
+    memcpy(place.at + sizeof(*record), data, record->length);
+    keel_getlog_publish(&place, need, record->phase);
     return 1;
 }
 

@@ -151,6 +151,48 @@ START_TEST(an_image_of_one_source_frees_its_chunks_alone)
 }
 END_TEST
 
+START_TEST(a_run_of_records_is_there_when_it_is_published_and_not_before)
+{
+    const uint32_t need = sizeof(keel_get_record_t) + keel_pad8(BYTES);
+    keel_getlog_writer_t writer = {0};
+    keel_getlog_place_t place;
+    uint32_t index[64];
+
+    memset(arena, 0, sizeof(arena));
+    ck_assert(keel_getlog_open(arena, SIZE, CHUNK, &writer, 2, need, &place));
+    ck_assert_uint_ge(place.room, 3 * need);
+    for (uint32_t i = 0; i < 3; i++) {
+        const keel_get_record_t record = {.index = i, .length = BYTES};
+
+        memcpy(place.at + i * need, &record, sizeof(record));
+    }
+    ck_assert_uint_eq(read_all(2, index), 0); /* a source that dies here leaves none */
+    keel_getlog_publish(&place, 2 * need, 5);
+    ck_assert_uint_eq(read_all(2, index), 2);
+    ck_assert_uint_eq(place.chunk->last_phase, 5);
+
+    ck_assert(keel_getlog_open(arena, SIZE, CHUNK, &writer, 2, need, &place)); /* goes on behind them */
+    ck_assert(write_one(&writer, 2, 6, 2));
+    ck_assert_uint_eq(read_all(2, index), 3);
+    ck_assert_uint_eq(index[2], 2);
+}
+END_TEST
+
+START_TEST(a_chunk_that_was_overwritten_by_others_is_left)
+{
+    keel_getlog_writer_t writer = {0};
+    keel_getlog_place_t place;
+
+    memset(arena, 0, sizeof(arena));
+    ck_assert(write_one(&writer, 2, 0, 0));
+    ck_assert(keel_getlog_open(arena, SIZE, CHUNK, &writer, 2, 8, &place));
+    place.chunk->used = UINT32_MAX;
+    ck_assert(keel_getlog_open(arena, SIZE, CHUNK, &writer, 2, CHUNK / 2, &place));
+    ck_assert_uint_eq(place.used, 0);
+    ck_assert(place.at >= (char *)arena && place.at + place.room <= (char *)arena + SIZE);
+}
+END_TEST
+
 START_TEST(a_record_larger_than_a_chunk_is_refused)
 {
     keel_getlog_writer_t writer = {0};
@@ -170,6 +212,8 @@ int main(void)
                                   a_chunk_claimed_by_a_source_that_died_hides_no_other,
                                   only_closed_chunks_of_older_phases_are_freed,
                                   an_image_of_one_source_frees_its_chunks_alone,
+                                  a_run_of_records_is_there_when_it_is_published_and_not_before,
+                                  a_chunk_that_was_overwritten_by_others_is_left,
                                   a_record_larger_than_a_chunk_is_refused,
                                   NULL};
 

@@ -1,0 +1,187 @@
+/* The get log after a death: a replacement gets its predecessor's records back, and its own LG is filled again. */
+#include "oplog/get_log.h"
+
+#include "base/memory.h"
+#include "base/plant.h"
+#include "oplog/getlog_chunk.h"
+
+/* one control message's worth of records */
+typedef struct replay_message {
+    uint32_t is_last;
+    uint32_t next_number; /* of the writer's next chunk */
+    uint8_t records[];
+} replay_message_t;
+_Static_assert(sizeof(replay_message_t) == KEEL_GET_MESSAGE_HEAD, "message format");
+
+static keel_status_t records_send(keel_get_log_t *log, uint32_t rank, keel_control_type_t type, int is_last,
+                                  uint32_t next_number, const void *records, size_t length)
+{
+    replay_message_t *message = keel_alloc(sizeof(*message) + length, "get records");
+    keel_status_t status;
+
+    if (message == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    message->is_last = (uint32_t)is_last;
+    message->next_number = next_number;
+    if (length > 0) {
+        memcpy(message->records, records, length);
+    }
+    status = keel_lane_control_send(log->lane, rank, type, message, sizeof(*message) + length);
+    keel_free(message);
+    return status;
+}
+
+/* bytes of whole records at @a records that fit one message, 0 when what lies there is none: others wrote it */
+static size_t replay_run(const char *records, size_t length, size_t max)
+{
+    size_t run = 0;
+
+    while (length - run >= sizeof(keel_get_record_t)) {
+        const keel_get_record_t *record = (const void *)(records + run);
+        const size_t need = sizeof(*record) + keel_pad8(record->length);
+
+        if (need > length - run) {
+            return 0;
+        }
+        if (run + need > max) {
+            return run;
+        }
+        run += need;
+    }
+    return (run == length) ? run : 0;
+}
+
+keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
+{
+    const void *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);
+    const size_t max = log->lane->ops->max_data - sizeof(replay_message_t);
+    const size_t size = log->lane->config->getlog_size;
+    const keel_getlog_chunk_t *chunk;
+    keel_status_t status;
+    size_t at, run, used;
+    uint32_t next = 0;
+
+    while ((chunk = keel_getlog_next(arena, size, log->chunk_size, source, &next)) != NULL) {
+        const char *records = (const char *)(chunk + 1);
+
+        used = chunk->used;
+        for (at = 0; at < used; at += run) {
+            /* the number after the largest would be the first one again */
+            run = (next == 0 || used > log->chunk_size - sizeof(*chunk)) ? 0 : replay_run(records + at, used - at, max);
+            if (run == 0) {
+                keel_error(log->lane->message, "what rank %u left in the get log here is corrupt", source);
+                keel_lane_fail(log->lane, KEEL_ERR_CORRUPT);
+                return KEEL_ERR_CORRUPT;
+            }
+            status = records_send(log, source, KEEL_CONTROL_GETLOG, 0, next, records + at, run);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+    }
+    return records_send(log, source, KEEL_CONTROL_GETLOG, 1, next, NULL, 0);
+}
+
+/* calls for each whole record of a message; 0 when the message is malformed */
+static int records_next(const uint8_t **at, const uint8_t *end, keel_get_record_t *record, const uint8_t **data_p)
+{
+    if ((size_t)(end - *at) < sizeof(*record)) {
+        return 0;
+    }
+    memcpy(record, *at, sizeof(*record));
+    if ((size_t)(end - *at) - sizeof(*record) < keel_pad8(record->length)) {
+        return 0;
+    }
+    *data_p = *at + sizeof(*record);
+    *at = *data_p + keel_pad8(record->length);
+    return 1;
+}
+
+/* somebody waits for these records, or will need them */
+static void records_refused(keel_get_log_t *log, uint32_t source)
+{
+    keel_error(log->lane->message, "malformed get records from rank %u refused", source);
+    keel_lane_fail(log->lane, KEEL_ERR_CORRUPT);
+}
+
+void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase)
+{
+    const replay_message_t *message = (const void *)in->payload;
+    const uint8_t *end = in->payload + in->length;
+    keel_get_target_t *t = &log->targets[in->source];
+    const uint8_t *at, *data;
+    keel_get_record_t record, *own;
+
+    if (in->length < sizeof(*message)) {
+        records_refused(log, in->source);
+        return;
+    }
+    t->writer.number = message->next_number;
+    for (at = message->records; at < end;) {
+        if (!records_next(&at, end, &record, &data) || record.length > log->piece_max) {
+            records_refused(log, in->source);
+            return;
+        }
+        if (record.phase < from_phase) {
+            continue;
+        }
+        own = keel_get_log_append(log, t, record.phase, record.length);
+        if (own == NULL || KEEL_PLANT(records_no_room)) {
+            log->is_short = 1; /* without them a re-execution would be another computation */
+            break;
+        }
+        *own = record;
+        keel_get_log_complete(own, data);
+        t->has_replay = 1;
+    }
+    keel_cursor_to_end(&t->list, &t->pushed); /* they lie at the target already */
+    if (message->is_last) {
+        t->is_replay_whole = 1;
+        t->replay = (keel_cursor_t){0};
+    }
+}
+
+keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
+{
+    keel_get_target_t *t = &log->targets[target];
+    keel_cursor_t cursor = {0};
+    const keel_get_record_t *record;
+    keel_status_t status;
+
+    if (log->is_off) {
+        return KEEL_OK;
+    }
+    if (keel_lane_has_direct(log->lane, target)) {
+        keel_get_log_push_early(log, target); /* target_down() set it back to the start */
+        return KEEL_OK;
+    }
+    while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->reserved == KEEL_GET_COMPLETE) {
+        status =
+            records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, sizeof(*record) + keel_pad8(record->length));
+        if (status != KEEL_OK) {
+            return status;
+        }
+        keel_get_log_advance(&cursor, record);
+    }
+    return KEEL_OK;
+}
+
+void keel_get_log_serve_refill(void *arg, uint32_t source, const void *message, size_t length)
+{
+    keel_get_log_t *log = arg;
+    const uint8_t *end = (const uint8_t *)message + length;
+    const uint8_t *at = end - (length < sizeof(replay_message_t) ? length : length - sizeof(replay_message_t));
+    const uint8_t *data;
+    keel_get_record_t record;
+
+    while (at < end && records_next(&at, end, &record, &data)) {
+        keel_get_log_serve(log, source, &record, data);
+        if (keel_where_op(record.where) == KEEL_RECORD_ATOMIC) {
+            keel_get_log_note_atomic(&log->lane->board[source], record.phase);
+        }
+    }
+    if (at != end) {
+        records_refused(log, source);
+    }
+}
