@@ -22,6 +22,10 @@
     _(leave_without_behind, 4000, "", "a recovering process leaves without the arrivals of those behind")        \
     _(momentary_position, 0, "", "survivors count as being where they are, not at the front")                    \
     _(get_live, 2000, "", "a get that has a record is done again at the same position")                          \
+    _(short_in_replay, 4000, "--lanes direct --direct ptr",                                                      \
+      "a get goes the short way though it is to be answered from a record")                                      \
+    _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                           \
+      "an atomic goes the short way though nobody was told that it is in doubt")                                 \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                       \
       "a put may overwrite what was read before its record is there")                                            \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                 \

@@ -16,6 +16,8 @@
     _(get_recorded_ahead, "a get to one that is ahead is answered from its record")            \
     _(get_done, "a re-executing process does a get without a record")                          \
     _(get_waits, "a get to one that is behind waits")                                          \
+    _(get_short, "a get goes the short way of the direct lane")                                \
+    _(atomic_short, "an atomic does")                                                          \
     _(gsync_handed, "a re-executing process leaves a gsync by arrivals it was handed")         \
     _(gsync_released, "a survivor is released below the front")                                \
     _(gsync_awaits_hands, "a replacement at the front waits for the hands of all")             \

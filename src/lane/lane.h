@@ -168,6 +168,13 @@ size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);
 int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region);
 /* where the peer's region is mapped here, NULL when it cannot be or the peer is down */
 void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* this process's slot of the board of another one, NULL when it is not mapped */
+static inline keel_board_slot_t *keel_lane_slot_at(const keel_lane_t *lane, uint32_t peer)
+{
+    keel_board_slot_t *board = (keel_board_slot_t *)lane->peers[peer].regions[KEEL_REGION_BOARD].ptr;
+
+    return (board != NULL) ? &board[lane->rank] : NULL;
+}
 /* for lane.c */
 void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);
@@ -244,9 +251,6 @@ static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
 {
     return (keel_locker_t){.rank = lane->rank, .incarnation = lane->incarnation, .ranks = lane->size};
 }
-
-/* CPU atomic on mapped memory; returns the old value */
-uint64_t keel_lane_apply_atomic(void *word, const keel_record_atomic_t *atomic);
 
 /* for lane.c: ends reads and forgets messages of a peer */
 void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status);

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "lane/apply.h"
 
 #include <assert.h>
 #include <string.h>
@@ -54,35 +55,6 @@ static void *served_target(keel_lane_t *lane, uint64_t where, uint64_t length, i
     return (char *)r->base + offset;
 }
 
-uint64_t keel_lane_apply_atomic(void *word, const keel_record_atomic_t *atomic)
-{
-#define APPLY(_type)                                                                                        \
-    do {                                                                                                    \
-        _type *p = word, operand = (_type)atomic->operand, compare = (_type)atomic->compare;                \
-        switch (atomic->op) {                                                                               \
-        case KEEL_ATOMIC_ADD:                                                                               \
-            return __atomic_fetch_add(p, operand, __ATOMIC_ACQ_REL);                                        \
-        case KEEL_ATOMIC_AND:                                                                               \
-            return __atomic_fetch_and(p, operand, __ATOMIC_ACQ_REL);                                        \
-        case KEEL_ATOMIC_OR:                                                                                \
-            return __atomic_fetch_or(p, operand, __ATOMIC_ACQ_REL);                                         \
-        case KEEL_ATOMIC_XOR:                                                                               \
-            return __atomic_fetch_xor(p, operand, __ATOMIC_ACQ_REL);                                        \
-        case KEEL_ATOMIC_SWAP:                                                                              \
-            return __atomic_exchange_n(p, operand, __ATOMIC_ACQ_REL);                                       \
-        default:                                                                                            \
-            (void)__atomic_compare_exchange_n(p, &compare, operand, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); \
-            return compare;                                                                                 \
-        }                                                                                                   \
-    } while (0)
-
-    if (atomic->size == 4) {
-        APPLY(uint32_t);
-    }
-    APPLY(uint64_t);
-#undef APPLY
-}
-
 /* @a payload is not aligned: it lies in a receive buffer */
 static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record, const void *payload, uint64_t *old_p)
 {
@@ -100,7 +72,7 @@ static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record,
     if (target == NULL || (uintptr_t)target % atomic->size != 0) {
         return "atomic outside its window";
     }
-    *old_p = keel_lane_apply_atomic(target, atomic);
+    *old_p = keel_apply_atomic(target, atomic);
     return NULL;
 }
 

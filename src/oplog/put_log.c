@@ -191,14 +191,6 @@ void keel_put_log_recycle(keel_put_log_t *log, uint32_t target)
     }
 }
 
-void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, keel_atomic_op_t op)
-{
-    keel_put_target_t *t = &log->targets[target];
-
-    t->atomics = log->phase + 1;
-    t->atomic_kinds |= (uint8_t)(1u << op);
-}
-
 typedef struct record_walk {
     uint32_t first, end; /* epochs wanted: first to before end */
     uint32_t before;     /* epoch of the record before */

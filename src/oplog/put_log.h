@@ -113,7 +113,13 @@ void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target);
 /* served lane: everything was acknowledged; forgets it when the log is off. */
 void keel_put_log_recycle(keel_put_log_t *log, uint32_t target);
 /* notes an atomic of this phase */
-void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, keel_atomic_op_t op);
+static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, keel_atomic_op_t op)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    t->atomics = log->phase + 1;
+    t->atomic_kinds |= (uint8_t)(1u << op);
+}
 
 /* calls @a apply for each run of records of @a phase, in order, at most @a limit bytes a run (0: any); returns records */
 typedef keel_status_t (*keel_put_log_cb_t)(void *arg, const keel_record_t *records, size_t length);

@@ -11,6 +11,7 @@
 
 #include "base/plant.h"
 #include "base/reached.h"
+#include "lane/apply.h"
 
 #include <string.h>
 
@@ -145,7 +146,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     } else {
         keel_board_set(&board[lane->rank].atomics,
                        keel_atomics_word(keel_board_get(&board[lane->rank].atomics), over->phase, 1));
-        old = keel_lane_apply_atomic(target, (const void *)(record + 1));
+        old = keel_apply_atomic(target, (const void *)(record + 1));
         (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
     }
 }

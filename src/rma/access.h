@@ -15,6 +15,23 @@ static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank
     return &win->targets[rank];
 }
 
+/* where the short way of an access goes: a live peer's memory that is mapped here; NULL: the access goes the general way. Own
+ * memory does, and what leaves the window. The caller looks at the gate. */
+static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                                  size_t length)
+{
+    const keel_target_t *target;
+
+    if (__builtin_expect(win == NULL || rank >= win->ctx->lane.programs || rank == win->ctx->lane.rank, 0)) {
+        return NULL;
+    }
+    target = keel_win_target(win, rank);
+    if (__builtin_expect(target->ptr == NULL || offset > target->size || length > target->size - offset, 0)) {
+        return NULL;
+    }
+    return target->ptr + offset;
+}
+
 static inline void keel_record_fill(const keel_put_log_t *log, keel_record_t *record, uint64_t where,
                                     const void *buffer, size_t length)
 {

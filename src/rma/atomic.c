@@ -5,15 +5,28 @@
  * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
  * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane, and for values
  * fetched from own memory, nobody can tell what the dead did: that is in doubt, and a death in such a phase is a rollback.
+ *
+ * Hot path on the direct lane, once the target's board says that this phase is in doubt (the first atomic of the phase says
+ * so, on the general way): a record in the put log, the locked instruction, and of a fetching one a record in the get log. That
+ * instruction orders the mark before what it marks. The board is looked at each time and not a copy of what was
+ * written there: a target's replacement has another board.
  */
 #include "rma/access.h"
 
+#include "base/plant.h"
+#include "lane/apply.h"
+
 #include <string.h>
 
-static void store_result(void *result, size_t size, uint64_t old)
+static inline void store_result(void *result, size_t size, uint64_t old)
 {
-    if (result != NULL) {
-        memcpy(result, &old, size); /* little-endian */
+    if (result == NULL) {
+        return;
+    }
+    if (size == sizeof(old)) {
+        memcpy(result, &old, sizeof(old));
+    } else {
+        memcpy(result, &old, sizeof(uint32_t)); /* little-endian */
     }
 }
 
@@ -56,7 +69,7 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
     if (atomic->fetches && !win->ctx->rec.sections.is_used) {
         win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
     }
-    store_result(result, atomic->size, keel_lane_apply_atomic((char *)win->base + offset, atomic));
+    store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
     return KEEL_OK;
 }
 
@@ -72,29 +85,115 @@ static keel_record_t *atomic_log(keel_context_h ctx, uint32_t rank, uint64_t whe
     return record;
 }
 
+/*
+ * The operation, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
+ * no load passes the locked instruction, so what it does not need is best done before.
+ */
+static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
+                                                            char *target, const keel_record_atomic_t *atomic,
+                                                            void *result)
+{
+    keel_get_record_t *record = NULL;
+    uint32_t index;
+    uint64_t old;
+
+    if (atomic->fetches) {
+        record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &index);
+    }
+    KEEL_MOMENT();
+    old = keel_apply_atomic(target, atomic);
+    KEEL_MOMENT();
+    if (record != NULL) {
+        memcpy(record + 1, &old, sizeof(old)); /* padded to as much */
+        record->reserved = KEEL_GET_COMPLETE;
+    }
+    store_result(result, atomic->size, old);
+}
+
 static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
                                    void *result)
 {
     keel_context_h ctx = win->ctx;
-    keel_board_slot_t *board = keel_lane_region_ptr(&ctx->lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
     char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
-    keel_get_record_t *record;
-    uint32_t index;
-    uint64_t old;
 
-    keel_board_set(&board[ctx->lane.rank].atomics, /* before the first: in doubt from here on */
-                   keel_atomics_word(keel_board_get(&board[ctx->lane.rank].atomics), ctx->rec.phase, 1));
+    keel_board_set(&slot->atomics, /* before the first: in doubt from here on */
+                   keel_atomics_word(keel_board_get(&slot->atomics), ctx->rec.phase, 1));
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     (void)atomic_log(ctx, rank, where, atomic);
-    old = keel_lane_apply_atomic(target, atomic);
-    if (atomic->fetches) {
-        record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &index);
-        if (record != NULL) {
-            keel_get_log_complete(record, &old);
-        }
-        store_result(result, atomic->size, old);
-    }
+    atomic_do(ctx, rank, where, target, atomic, result);
     return KEEL_OK;
+}
+
+/* the target's board says that atomics of this phase are in doubt, and, for a fetching one, so do all others' that they fetch */
+static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, int fetches)
+{
+    const keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
+    const uint32_t phase = ctx->rec.phase;
+
+    if (KEEL_PLANT(doubt_unmarked)) {
+        return 1;
+    }
+    return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
+           (!fetches || ctx->rec.marked == phase + 1);
+}
+
+/* field by field, each from its register: bytes gathered in memory first stall the copy */
+static inline __attribute__((always_inline)) void atomic_write(keel_record_t *record,
+                                                               const keel_record_atomic_t *atomic)
+{
+    keel_record_atomic_t *payload = (keel_record_atomic_t *)(record + 1);
+
+    payload->op = atomic->op;
+    payload->size = atomic->size;
+    payload->fetches = atomic->fetches;
+    memset(payload->reserved, 0, sizeof(payload->reserved));
+    payload->operand = atomic->operand;
+    payload->compare = atomic->compare;
+    payload->sequence = 0;
+}
+
+/* a live, mapped target: done when it returns 1; 0: it goes the general way */
+static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                              uint64_t offset, size_t size, uint64_t operand,
+                                                              uint64_t compare, void *result)
+{
+    const keel_record_atomic_t atomic = {
+        .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
+    char *target = keel_win_reach(win, rank, offset, size);
+    keel_record_t *record;
+    keel_context_h ctx;
+    uint64_t where;
+
+    if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
+                             (unsigned)op >= KEEL_ATOMIC_LAST,
+                         0)) {
+        return 0;
+    }
+    ctx = win->ctx;
+    if (__builtin_expect((ctx->gate & ~(unsigned)KEEL_GATE_GETS) != 0 ||
+                             (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
+                             !atomic_is_marked(ctx, rank, result != NULL),
+                         0)) {
+        return 0;
+    }
+    KEEL_REACHED(atomic_short);
+    ctx->stats.atomics++;
+    where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
+    if (result != NULL) {
+        keel_context_touch(ctx, rank); /* a flush has a record to bring there */
+    }
+    if (ctx->is_logging) {
+        record = keel_put_log_reserve(&ctx->puts, rank, sizeof(atomic));
+        keel_put_log_note_atomic(&ctx->puts, rank, op);
+        if (record != NULL) {
+            keel_prefetch_write((const uint8_t *)(record + 1) + KEEL_COPY_AHEAD);
+            keel_put_log_head(&ctx->puts, record, where, sizeof(atomic));
+            atomic_write(record, &atomic);
+        }
+    }
+    atomic_do(ctx, rank, where, target, &atomic, result);
+    return 1;
 }
 
 static keel_status_t atomic_served(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
@@ -315,11 +414,13 @@ static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t 
     return KEEL_OK;
 }
 
-keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
-                              uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
-                              keel_req_h *req_p)
+/* any atomic; out of line, so that the hot path keeps its registers */
+static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                          uint64_t offset, size_t size, uint64_t operand,
+                                                          uint64_t compare, void *result,
+                                                          const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    keel_record_atomic_t atomic = {
+    const keel_record_atomic_t atomic = {
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
     keel_status_t status = atomic_check(win, op, offset, size);
     struct keel_req *req;
@@ -342,11 +443,31 @@ keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
+keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                              uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
+                              keel_req_h *req_p)
+{
+    if (__builtin_expect(params == NULL && atomic_short(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    return atomic_any(win, op, rank, offset, size, operand, compare, result, params, req_p);
+}
+
+static __attribute__((noinline)) keel_status_t atomic_any_wait(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                               uint64_t offset, size_t size, uint64_t operand,
+                                                               uint64_t compare, void *result)
+{
+    keel_req_h req = NULL;
+    keel_status_t status = atomic_any(win, op, rank, offset, size, operand, compare, result, NULL, &req);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+}
+
 keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                           uint64_t operand, uint64_t compare, void *result)
 {
-    keel_req_h req = NULL;
-    keel_status_t status = keel_atomic_nbx(win, op, rank, offset, size, operand, compare, result, NULL, &req);
-
-    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+    if (__builtin_expect(atomic_short(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    return atomic_any_wait(win, op, rank, offset, size, operand, compare, result);
 }

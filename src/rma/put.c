@@ -181,27 +181,23 @@ keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const voi
 keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
                            const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    const keel_target_t *target;
+    char *target = keel_win_reach(win, rank, offset, length);
     keel_context_h ctx;
 
-    if (__builtin_expect(win == NULL || params != NULL || rank >= win->ctx->lane.programs, 0)) {
+    if (__builtin_expect(target == NULL || params != NULL, 0)) {
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
-    target = keel_win_target(win, rank);
-    if (__builtin_expect(target->ptr == NULL || offset > target->size || length > target->size - offset ||
-                             length > ctx->puts.record_max || rank == ctx->lane.rank || ctx->gate != 0 ||
-                             buffer == NULL,
-                         0)) {
+    if (__builtin_expect(length > ctx->puts.record_max || ctx->gate != 0 || buffer == NULL, 0)) {
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;
     if (ctx->is_logging) {
         keel_put_log_store(&ctx->puts, keel_put_log_reserve(&ctx->puts, rank, length),
-                           keel_where(offset, KEEL_RECORD_PUT, win->region), target->ptr + offset, buffer, length);
+                           keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
     } else {
-        memcpy(target->ptr + offset, buffer, length);
+        memcpy(target, buffer, length);
     }
     return KEEL_OK;
 }

@@ -139,6 +139,7 @@ void keel_restart_clear(keel_context_h ctx)
 
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
+    ctx->gate |= KEEL_GATE_CLOSED; /* no access goes its short way before the program knows */
     if (ctx->has_restart && ctx->callbacks == 0) {
         longjmp(ctx->restart, 1);
     }
