@@ -7,6 +7,7 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
                                    const keel_rma_params_t *params)
 {
     keel_context_h ctx = win->ctx;
+    const size_t size = keel_win_size(win, rank); /* 0 when there is no such rank */
 
     if (params != NULL && (params->field_mask & ~(uint64_t)KEEL_RMA_PARAM_FIELD_CB)) {
         keel_error_ctx(ctx, "keel_rma_params_t: unknown field 0x%lx", (unsigned long)params->field_mask);
@@ -20,9 +21,9 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
         keel_error_ctx(ctx, "window %u was freed", win->region - KEEL_REGION_WINDOW0);
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (offset > keel_win_size(win, rank) || length > keel_win_size(win, rank) - offset) {
+    if (offset > size || length > size - offset) {
         keel_error_ctx(ctx, "%zu bytes at offset %lu leave the window of %zu bytes at rank %u", length,
-                       (unsigned long)offset, keel_win_size(win, rank), rank);
+                       (unsigned long)offset, size, rank);
         return KEEL_ERR_RANGE;
     }
     return KEEL_OK;
