@@ -52,6 +52,11 @@ typedef struct keel_runtime_ops {
     const char *name;
     keel_status_t (*open)(void *driver_arg, keel_runtime_t **runtime_p);
     void (*close)(keel_runtime_t *runtime); /* tells the launcher that this rank is done */
+    /*
+     * When open() gave a spare (is_spare): meets the others, calls @a prepare, and waits until it is to take a rank, which it has
+     * afterwards. KEEL_ERR_STATE: the job came to its end without it.
+     */
+    keel_status_t (*await_rank)(keel_runtime_t *runtime, keel_status_t (*prepare)(void *arg), void *arg);
 
     /* first life: publishes the address and waits until all ranks have; replacement: announces itself by a join event */
     keel_status_t (*announce)(keel_runtime_t *runtime, const void *address, size_t length);
@@ -87,6 +92,7 @@ struct keel_runtime {
     const keel_runtime_ops_t *ops;
     uint32_t rank, size, incarnation;
     uint32_t spares; /* processes that wait, or waited, to take the place of a rank */
+    int is_spare;    /* this one waits: it has no rank */
     int is_deaf;     /* no launcher tells of deaths: a broken connection is a reason to look */
     uint32_t *node;  /* node index of each rank and then of each spare; equal numbers share a node */
     char **host;     /* name of each node, where the ranks first ran: the same for every process; NULL: nameless */

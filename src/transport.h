@@ -34,8 +34,10 @@ enum keel_lane_caps {
 
 typedef void (*keel_transport_done_cb_t)(void *arg, keel_status_t status);
 
+#define KEEL_RANK_NONE UINT32_MAX
+
 typedef struct keel_transport_params {
-    uint32_t rank, size;
+    uint32_t rank, size;    /* KEEL_RANK_NONE: of a spare that waits, see take_rank() */
     const uint32_t *node;   /* node of each rank; ranks of one node may use direct */
     const char *lanes;      /* "auto", "direct", "served" */
     const char *tls_served; /* UCX_TLS of the network context; NULL: default */
@@ -58,6 +60,14 @@ typedef struct keel_transport_ops {
 
     keel_status_t (*open)(const keel_transport_params_t *params, keel_transport_t **transport_p);
     void (*close)(keel_transport_t *transport);
+
+    /*
+     * What a spare does while it waits, so that nobody waits for it later; NULL: nothing. It opens without a rank, and may
+     * make memory for a mem_alloc() of as many bytes; what is not taken by then goes with close(). take_rank() comes
+     * before every other call; no handler is called earlier.
+     */
+    keel_status_t (*reserve)(keel_transport_t *transport, size_t bytes);
+    keel_status_t (*take_rank)(keel_transport_t *transport, uint32_t rank);
 
     /* what a peer needs to connect; owned by the transport */
     keel_status_t (*address)(keel_transport_t *transport, const void **address_p, size_t *length_p);

@@ -126,7 +126,7 @@ static void keel_arena_fault_in(char *base, size_t length)
     }
 }
 
-void *keel_arena_alloc(size_t bytes, const char *name)
+void *keel_arena_alloc(size_t bytes, size_t ready, const char *name)
 {
     const size_t length = keel_arena_length(bytes);
     char *base;
@@ -139,7 +139,7 @@ void *keel_arena_alloc(size_t bytes, const char *name)
         return NULL;
     }
     (void)madvise(base, length, MADV_HUGEPAGE); /* a wish: without it the arena is only slower */
-    keel_arena_fault_in(base, length);
+    keel_arena_fault_in(base, (ready < bytes) ? keel_arena_length(ready) : length);
     keel_memory_allocated(base, length, 1);
     return base;
 }

@@ -10,8 +10,8 @@
 void *keel_alloc(size_t bytes, const char *name); /* zeroed, or NULL */
 void *keel_realloc(void *old, size_t bytes, const char *name);
 void keel_free(void *memory);
-/* zeroed, page aligned, faulted in, with huge pages where the kernel gives them */
-void *keel_arena_alloc(size_t bytes, const char *name);
+/* zeroed, page aligned, with huge pages where the kernel gives them; the first @a ready bytes are faulted in */
+void *keel_arena_alloc(size_t bytes, size_t ready, const char *name);
 void keel_arena_free(void *memory, size_t bytes);
 
 /* each callback may be NULL; a reallocation is told as freed and allocated */

@@ -54,22 +54,43 @@ static void lane_peers_release(keel_lane_t *lane)
     keel_free(lane->peers);
 }
 
-static keel_status_t lane_transport_open(keel_lane_t *lane, void *driver_arg)
+static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_params_t *from, uint32_t rank,
+                                         keel_transport_t **transport_p)
 {
-    keel_transport_params_t params = {.rank = lane->rank,
-                                      .size = lane->size,
-                                      .node = lane->runtime->node,
-                                      .lanes = lanes_names[lane->config->lanes],
-                                      .tls_served = lane->config->tls_served,
-                                      .spin_us = lane->config->spin_us,
-                                      .driver_arg = driver_arg,
+    keel_transport_params_t params = {.rank = rank,
+                                      .size = from->runtime->size,
+                                      .node = from->runtime->node,
+                                      .lanes = lanes_names[from->config->lanes],
+                                      .tls_served = from->config->tls_served,
+                                      .spin_us = from->config->spin_us,
+                                      .driver_arg = from->driver_arg,
                                       .on_request = keel_lane_on_request,
                                       .on_idle = keel_lane_on_idle,
                                       .on_reply = keel_lane_on_reply,
                                       .on_suspect = lane_on_suspect,
                                       .arg = lane};
 
-    return lane->ops->open(&params, &lane->transport);
+    return from->ops->open(&params, transport_p);
+}
+
+keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *params, keel_transport_t **transport_p)
+{
+    keel_status_t status;
+
+    *transport_p = NULL;
+    if (params->ops->take_rank == NULL) {
+        return KEEL_OK;
+    }
+    status = lane_transport_open(lane, params, KEEL_RANK_NONE, transport_p);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = params->ops->reserve(*transport_p, params->config->getlog_size);
+    if (status != KEEL_OK) {
+        params->ops->close(*transport_p);
+        *transport_p = NULL;
+    }
+    return status;
 }
 
 keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params)
@@ -89,10 +110,12 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->on_served_get = params->on_served_get;
     lane->on_served_refill = params->on_served_refill;
     lane->arg = params->arg;
+    lane->transport = params->prepared;
     if (params->config->checksum_ranks >= lane->size) {
         keel_error(lane->message, "KEEL_CHECKSUM_RANKS of %u leaves none of the job's %u ranks to the program",
                    params->config->checksum_ranks, lane->size);
-        return KEEL_ERR_GROUPS;
+        status = KEEL_ERR_GROUPS;
+        goto err_close_prepared;
     }
     pthread_mutex_init(&lane->lock, NULL);
     ucs_list_head_init(&lane->inbox);
@@ -105,7 +128,8 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     if (status != KEEL_OK) {
         goto err_release_peers;
     }
-    status = lane_transport_open(lane, params->driver_arg);
+    status = (lane->transport == NULL) ? lane_transport_open(lane, params, lane->rank, &lane->transport)
+                                       : lane->ops->take_rank(lane->transport, lane->rank);
     if (status != KEEL_OK) {
         goto err_release_issue;
     }
@@ -124,11 +148,16 @@ err_drop:
     keel_lane_region_drop(lane, KEEL_REGION_BOARD);
 err_close:
     lane->ops->close(lane->transport);
+    lane->transport = NULL;
 err_release_issue:
     keel_lane_issue_release(lane);
 err_release_peers:
     lane_peers_release(lane);
     pthread_mutex_destroy(&lane->lock);
+err_close_prepared:
+    if (lane->transport != NULL) {
+        lane->ops->close(lane->transport);
+    }
     return status;
 }
 

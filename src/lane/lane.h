@@ -99,6 +99,7 @@ typedef struct keel_lane_params {
      * sent after it and is not lost when its sender dies */
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
+    keel_transport_t *prepared; /* by keel_lane_prepare(), or NULL; belongs to the lane from keel_lane_init() on */
 } keel_lane_params_t;
 
 typedef struct keel_lane {
@@ -132,6 +133,8 @@ typedef struct keel_lane {
 
 /* ---- life (lane.c) ---- */
 
+/* in a process that has no rank yet, before keel_lane_init() with the same parameters: what takes long and can be done */
+keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *params, keel_transport_t **transport_p);
 keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params);
 void keel_lane_release(keel_lane_t *lane);
 keel_status_t keel_lane_address(keel_lane_t *lane, const void **address_p, size_t *length_p);

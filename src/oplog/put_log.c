@@ -23,7 +23,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     }
     log->record_max -= sizeof(keel_record_t);
     /* a target is a cache line or two: keep them from sharing */
-    log->targets = keel_arena_alloc(lane->size * sizeof(*log->targets), "put log");
+    log->targets = keel_arena_alloc(lane->size * sizeof(*log->targets), SIZE_MAX, "put log");
     if (log->targets == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }

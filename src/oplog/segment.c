@@ -8,7 +8,7 @@
 #define SEGMENTS_AT_LEAST 3
 #define SEGMENTS_WANTED   1024
 
-keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget)
+keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, size_t ready)
 {
     uint32_t size = SEGMENT_SIZE_MAX;
 
@@ -24,7 +24,7 @@ keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget)
         return KEEL_ERR_BUDGET;
     }
     pool->arena_size = (size_t)pool->count * size;
-    pool->arena = keel_arena_alloc(pool->arena_size, "oplog");
+    pool->arena = keel_arena_alloc(pool->arena_size, ready, "oplog");
     pool->segments = keel_alloc(pool->count * sizeof(keel_segment_t), "oplog segments");
     if (pool->arena == NULL || pool->segments == NULL) {
         keel_segment_pool_release(pool);

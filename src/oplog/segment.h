@@ -37,8 +37,9 @@ typedef struct keel_cursor {
     uint32_t offset;
 } keel_cursor_t;
 
-/* KEEL_ERR_BUDGET when @a budget has no room for a few segments */
-keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget);
+/* KEEL_ERR_BUDGET when @a budget has no room for a few segments. Those in the first @a ready bytes, which are taken first, are
+ * faulted in. */
+keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, size_t ready);
 void keel_segment_pool_release(keel_segment_pool_t *pool);
 
 /* appends a fresh segment; 0 when the budget is used up */

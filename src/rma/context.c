@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOGS_READY ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
+
 #ifdef __SANITIZE_THREAD__
 #define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
 #else
@@ -117,16 +119,34 @@ static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
     return crc;
 }
 
+static keel_lane_params_t context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers)
+{
+    return (keel_lane_params_t){.message = &ctx->message,
+                                .config = &ctx->config,
+                                .ops = drivers->transport,
+                                .driver_arg = drivers->arg,
+                                .runtime = ctx->runtime,
+                                .on_served_get = keel_get_log_serve,
+                                .on_served_refill = keel_get_log_serve_refill,
+                                .arg = &ctx->gets,
+                                .prepared = ctx->prepared};
+}
+
+/* first lives have all of it ready; for a replacement others wait */
+static keel_status_t context_logs_init(keel_context_h ctx, int is_first)
+{
+    const keel_status_t status =
+        keel_segment_pool_init(&ctx->pool, ctx->config.oplog_size, is_first ? SIZE_MAX : LOGS_READY);
+
+    if (status != KEEL_OK) {
+        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too small", ctx->config.oplog_size);
+    }
+    return status;
+}
+
 static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
 {
-    keel_lane_params_t lane = {.message = &ctx->message,
-                               .config = &ctx->config,
-                               .ops = drivers->transport,
-                               .driver_arg = drivers->arg,
-                               .runtime = ctx->runtime,
-                               .on_served_get = keel_get_log_serve,
-                               .on_served_refill = keel_get_log_serve_refill,
-                               .arg = &ctx->gets};
+    const keel_lane_params_t lane = context_lane_params(ctx, drivers);
     keel_recovery_params_t recovery = {.lane = &ctx->lane,
                                        .puts = &ctx->puts,
                                        .gets = &ctx->gets,
@@ -138,18 +158,20 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
                                        .arg = ctx};
     keel_status_t status;
 
+    ctx->prepared = NULL;
     status = keel_lane_init(&ctx->lane, &lane);
     if (status != KEEL_OK) {
-        return status;
+        goto err_pool;
     }
-    status = keel_segment_pool_init(&ctx->pool, ctx->config.oplog_size);
-    if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too small", ctx->config.oplog_size);
-        goto err_lane;
+    if (ctx->pool.arena == NULL) {
+        status = context_logs_init(ctx, ctx->lane.incarnation == 0);
+        if (status != KEEL_OK) {
+            goto err_lane;
+        }
     }
     status = keel_put_log_init(&ctx->puts, &ctx->lane, &ctx->pool);
     if (status != KEEL_OK) {
-        goto err_pool;
+        goto err_lane;
     }
     status = keel_get_log_init(&ctx->gets, &ctx->lane, &ctx->pool);
     if (status != KEEL_OK) {
@@ -187,10 +209,10 @@ err_gets:
     keel_get_log_release(&ctx->gets);
 err_puts:
     keel_put_log_release(&ctx->puts);
-err_pool:
-    keel_segment_pool_release(&ctx->pool);
 err_lane:
     keel_lane_release(&ctx->lane);
+err_pool:
+    keel_segment_pool_release(&ctx->pool);
     return status;
 }
 
@@ -351,6 +373,54 @@ static keel_status_t context_serve(const keel_params_t *params, keel_context_h *
     return (status == KEEL_OK) ? KEEL_ERR_CHECKSUM : status;
 }
 
+/* ---- spares ---- */
+
+typedef struct spare {
+    keel_context_h ctx;
+    const keel_drivers_t *drivers;
+} spare_t;
+
+/* what does not depend on whom it will replace */
+static keel_status_t spare_prepare(void *arg)
+{
+    const spare_t *spare = arg;
+    keel_context_h ctx = spare->ctx;
+    const keel_lane_params_t lane = context_lane_params(ctx, spare->drivers);
+    const keel_status_t status = keel_lane_prepare(&ctx->lane, &lane, &ctx->prepared);
+
+    return (status == KEEL_OK) ? context_logs_init(ctx, 0) : status;
+}
+
+static void spare_release(keel_context_h ctx, const keel_drivers_t *drivers)
+{
+    if (ctx->prepared != NULL) {
+        drivers->transport->close(ctx->prepared);
+    }
+    ctx->prepared = NULL;
+    keel_segment_pool_release(&ctx->pool);
+}
+
+/* this process has a rank afterwards, or the job is over */
+static keel_status_t spare_wait(keel_context_h ctx, const keel_drivers_t *drivers)
+{
+    spare_t spare = {.ctx = ctx, .drivers = drivers};
+    const keel_status_t status = ctx->runtime->ops->await_rank(ctx->runtime, spare_prepare, &spare);
+
+    if (status != KEEL_OK) {
+        spare_release(ctx, drivers);
+    }
+    return status;
+}
+
+static void context_message_init(keel_context_h ctx, const keel_drivers_t *drivers)
+{
+    ctx->message = (keel_message_t){.level = (keel_message_level_t)ctx->config.level,
+                                    .rank = ctx->runtime->rank,
+                                    .incarnation = ctx->runtime->incarnation,
+                                    .sink = drivers->say,
+                                    .arg = drivers->arg};
+}
+
 keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
     int is_deterministic;
@@ -376,12 +446,19 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     if (status != KEEL_OK) {
         goto err_config;
     }
+    context_message_init(ctx, &drivers);
+    if (ctx->runtime->is_spare) {
+        status = spare_wait(ctx, &drivers);
+        if (status == KEEL_ERR_STATE) {
+            drivers.runtime->close(ctx->runtime);
+            exit(EXIT_SUCCESS); /* what is said of spares there */
+        }
+        if (status != KEEL_OK) {
+            goto err_runtime;
+        }
+        context_message_init(ctx, &drivers);
+    }
     ctx->begun_ns = ctx->runtime->ops->now_ns(ctx->runtime);
-    ctx->message = (keel_message_t){.level = (keel_message_level_t)ctx->config.level,
-                                    .rank = ctx->runtime->rank,
-                                    .incarnation = ctx->runtime->incarnation,
-                                    .sink = drivers.say,
-                                    .arg = drivers.arg};
     ctx->next_address = WINDOWS_ADDRESS;
     status = keel_requests_init(ctx);
     if (status != KEEL_OK) {
@@ -435,6 +512,7 @@ err_site:
 err_requests:
     keel_requests_release(ctx);
 err_runtime:
+    spare_release(ctx, &drivers);
     drivers.runtime->close(ctx->runtime);
 err_config:
     keel_config_release(&ctx->config);

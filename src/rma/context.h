@@ -80,6 +80,7 @@ struct keel_context {
     keel_config_t config;
     keel_message_t message;
     keel_runtime_t *runtime;
+    keel_transport_t *prepared; /* while this process waited as a spare; then it is the lane's */
     keel_site_t site;
 
     struct keel_win *windows[KEEL_WINDOWS_MAX];

@@ -114,7 +114,7 @@ static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
 }
 
 /* a replacement may run on another host than its rank did: its server says so (PMIx_server_setup_fork sets it) */
-static void keel_pmix_read_place(keel_runtime_t *base)
+void keel_pmix_read_place(keel_runtime_t *base)
 {
     const char *host = getenv("PMIX_HOSTNAME");
 
@@ -260,14 +260,12 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         PMIx_Finalize(NULL, 0);
         exit(EXIT_SUCCESS);
     }
-    if (status == KEEL_OK && keel_pmix_is_spare(runtime)) {
-        status = keel_pmix_spare_wait(runtime);
-    }
-    if (status == KEEL_OK) {
-        keel_pmix_read_place(&runtime->base);
-    }
     if (status != KEEL_OK) {
         goto err_finalize;
+    }
+    runtime->base.is_spare = keel_pmix_is_spare(runtime);
+    if (!runtime->base.is_spare) {
+        keel_pmix_read_place(&runtime->base);
     }
     *runtime_p = &runtime->base;
     return KEEL_OK;
@@ -316,6 +314,7 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .name = "pmix",
     .open = keel_pmix_open,
     .close = keel_pmix_close,
+    .await_rank = keel_pmix_spare_wait,
     .announce = keel_pmix_announce,
     .lookup = keel_pmix_lookup,
     .poll = keel_pmix_poll,

@@ -42,6 +42,7 @@ struct keel_runtime_pmix {
 void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status);
 pmix_status_t keel_pmix_get(const keel_runtime_pmix_t *runtime, pmix_rank_t rank, const char *key,
                             pmix_value_t **value_p);
+void keel_pmix_read_place(keel_runtime_t *base);
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime);
 void keel_pmix_abort(keel_runtime_t *base, const char *reason);
 

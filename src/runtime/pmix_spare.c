@@ -155,22 +155,27 @@ void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder)
 
 /* ---- a spare's life ---- */
 
-keel_status_t keel_pmix_spare_wait(keel_runtime_pmix_t *runtime)
+keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_status_t (*prepare)(void *arg), void *arg)
 {
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
     keel_pmix_spares_t *spares = &runtime->spares;
-    keel_status_t status = keel_pmix_announce(&runtime->base, "", 0);
+    keel_status_t status = keel_pmix_announce(base, "", 0);
 
+    if (status == KEEL_OK) {
+        status = prepare(arg);
+    }
     if (status != KEEL_OK) {
         return status;
     }
     while (sem_wait(&spares->called) != 0 && errno == EINTR) {
     }
     if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) {
-        runtime->base.ops->close(&runtime->base);
-        exit(EXIT_SUCCESS); /* what keel_init() says of spares */
+        return KEEL_ERR_STATE;
     }
     runtime->base.rank = atomic_load(&spares->called_rank);
     runtime->base.incarnation = atomic_load(&spares->called_incarnation);
+    base->is_spare = 0;
+    keel_pmix_read_place(base);
     keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
     spares->lives[runtime->base.rank].next = runtime->base.incarnation;
     return KEEL_OK;

@@ -49,9 +49,8 @@ typedef struct keel_pmix_spares {
 
 keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count);
 void keel_pmix_spares_release(keel_runtime_pmix_t *runtime);
-/* in a spare: meets the others and waits; KEEL_OK when it has a rank, and is its replacement now. Ends the process when the
- * job comes to its end without it. */
-keel_status_t keel_pmix_spare_wait(keel_runtime_pmix_t *runtime);
+/* await_rank() */
+keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_status_t (*prepare)(void *arg), void *arg);
 
 void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order, void *arg);
 

@@ -64,7 +64,7 @@ START_TEST(an_empty_allocation_is_no_failure)
     memory = keel_realloc(memory, 0, "test");
     ck_assert_ptr_nonnull(memory);
     keel_free(memory);
-    memory = keel_arena_alloc(0, "test");
+    memory = keel_arena_alloc(0, SIZE_MAX, "test");
     ck_assert_ptr_nonnull(memory);
     keel_arena_free(memory, 0);
 }
@@ -77,7 +77,7 @@ START_TEST(arenas_are_page_aligned_zeroed_and_writable)
     char *memory;
 
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        memory = keel_arena_alloc(sizes[i], "test");
+        memory = keel_arena_alloc(sizes[i], sizes[i] / (1 + i % 3), "test");
         ck_assert_ptr_nonnull(memory);
         ck_assert_uint_eq((uintptr_t)memory % 4096, 0);
         is_zero(memory, sizes[i]);
@@ -90,8 +90,8 @@ END_TEST
 
 START_TEST(impossible_sizes_are_refused)
 {
-    ck_assert_ptr_null(keel_arena_alloc(SIZE_MAX, "test"));
-    ck_assert_ptr_null(keel_arena_alloc((size_t)1 << 60, "test"));
+    ck_assert_ptr_null(keel_arena_alloc(SIZE_MAX, SIZE_MAX, "test"));
+    ck_assert_ptr_null(keel_arena_alloc((size_t)1 << 60, SIZE_MAX, "test"));
 }
 END_TEST
 
@@ -107,7 +107,7 @@ START_TEST(a_refusing_hook_fails_every_kind_of_allocation)
     ck_assert_str_eq(account.last_name, "alloc");
     ck_assert_ptr_null(keel_realloc(memory, 20, "realloc"));
     ck_assert_str_eq(account.last_name, "realloc");
-    ck_assert_ptr_null(keel_arena_alloc(10, "arena"));
+    ck_assert_ptr_null(keel_arena_alloc(10, SIZE_MAX, "arena"));
     ck_assert_str_eq(account.last_name, "arena");
     keel_memory_set_hook(NULL);
     ck_assert_int_eq(memory[9], 7);
@@ -124,7 +124,7 @@ START_TEST(the_hook_sees_every_allocation_and_its_end)
     keel_memory_set_hook(&hook);
     memory = keel_alloc(10, "a");
     memory = keel_realloc(memory, 1000, "b");
-    arena = keel_arena_alloc(10000, "c");
+    arena = keel_arena_alloc(10000, SIZE_MAX, "c");
     ck_assert_int_eq(account.live, 2);
     ck_assert_int_eq(account.arenas, 1);
     keel_free(memory);

@@ -29,7 +29,8 @@ static void scene_begin(scene_t *scene, unsigned segments)
     scene->lane = (keel_lane_t){
         .message = &scene->message, .config = &scene->config, .ops = &scene->ops, .size = RANKS, .peers = scene->peers};
     scene->peers[TARGET].lanes = KEEL_LANE_PTR;
-    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, segments * (SEGMENT + sizeof(keel_segment_t))), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, segments * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX),
+                     KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene->log, &scene->lane, &scene->pool), KEEL_OK);
 }
 

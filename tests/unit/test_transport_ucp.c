@@ -131,17 +131,26 @@ START_TEST(stores_and_atomics_reach_a_rank_that_does_not_progress)
 }
 END_TEST
 
+typedef struct fixed {
+    const char *lanes;
+    int is_made_ahead;
+} fixed_t;
+
 static void fixed_body(rank_t *rank)
 {
     const size_t bytes = 3 << 20;
-    const char *const all = rank->arg;
+    const fixed_t *const fixed = rank->arg;
     keel_transport_mem_t *mem, *other;
     char *free_place, *taken;
     void *base, *again;
     size_t i;
 
     handle_nothing(rank);
-    rank_open(rank, all);
+    rank_open(rank, fixed->lanes);
+    if (fixed->is_made_ahead) {
+        rank_check(rank, rank->ops->reserve(rank->transport, bytes) == KEEL_OK);
+        rank_check(rank, rank->ops->reserve(rank->transport, 2 * bytes) == KEEL_OK);
+    }
     taken = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(taken, 5, bytes);
     free_place = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -172,10 +181,10 @@ static void fixed_body(rank_t *rank)
 
 START_TEST(memory_comes_zeroed_at_the_address_asked_for_or_not_at_all)
 {
-    static const char *const lanes[] = {"auto", "served"};
+    static const fixed_t fixed[] = {{"auto", 0}, {"served", 0}, {"auto", 1}, {"served", 1}};
     rig_t rig;
 
-    rig_init(&rig, 1, fixed_body, (void *)lanes[_i]);
+    rig_init(&rig, 1, fixed_body, (void *)&fixed[_i]);
     rig_run(&rig);
 }
 END_TEST
@@ -618,7 +627,7 @@ int main(void)
     for (test = single; *test != NULL; test++) {
         tcase_add_test(tcase, *test);
     }
-    tcase_add_loop_test(tcase, memory_comes_zeroed_at_the_address_asked_for_or_not_at_all, 0, 2);
+    tcase_add_loop_test(tcase, memory_comes_zeroed_at_the_address_asked_for_or_not_at_all, 0, 4);
     tcase_add_loop_test(tcase, lanes_follow_the_nodes_unless_forced, 0, 3);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);

@@ -134,12 +134,22 @@ static void release(keel_ucp_t *ucp)
     keel_free(ucp);
 }
 
+static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t rank)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_status_t status;
+
+    ucp->params.rank = ucp->main.wire.rank = ucp->service.port.wire.rank = rank;
+    status = make_address(ucp);
+    return (status == KEEL_OK) ? keel_ucp_service_start(ucp) : status;
+}
+
 static keel_status_t transport_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
 {
     keel_status_t status;
     keel_ucp_t *ucp;
 
-    if ((params->size == 0) || (params->rank >= params->size)) {
+    if ((params->size == 0) || ((params->rank >= params->size) && (params->rank != KEEL_RANK_NONE))) {
         return KEEL_ERR_INVALID_PARAM;
     }
     status = allocate(params, &ucp);
@@ -166,13 +176,11 @@ static keel_status_t transport_open(const keel_transport_params_t *params, keel_
     if (status != KEEL_OK) {
         goto err_served;
     }
-    status = make_address(ucp);
-    if (status != KEEL_OK) {
-        goto err_service;
-    }
-    status = keel_ucp_service_start(ucp);
-    if (status != KEEL_OK) {
-        goto err_service;
+    if (params->rank != KEEL_RANK_NONE) {
+        status = transport_take_rank(&ucp->super, params->rank);
+        if (status != KEEL_OK) {
+            goto err_service;
+        }
     }
     *transport_p = &ucp->super;
     return KEEL_OK;
@@ -195,9 +203,11 @@ static void transport_close(keel_transport_t *transport)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
 
-    ucp->is_draining = 1;
-    keel_ucp_port_drain(&ucp->main, KEEL_UCP_WIRE_BYE, DRAIN_MS);
-    keel_ucp_service_stop(ucp);
+    if (ucp->is_serving) {
+        ucp->is_draining = 1;
+        keel_ucp_port_drain(&ucp->main, KEEL_UCP_WIRE_BYE, DRAIN_MS);
+        keel_ucp_service_stop(ucp);
+    }
     keel_ucp_service_close(ucp);
     keel_ucp_requests_close(ucp);
     ucp_cleanup(ucp->context);
@@ -289,6 +299,8 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .describe = "UCX: direct over shared memory within a node, served over the network (tcp by default)",
     .open = transport_open,
     .close = transport_close,
+    .reserve = keel_ucp_direct_reserve,
+    .take_rank = transport_take_rank,
     .address = transport_address,
     .connect = transport_connect,
     .disconnect = keel_ucp_requests_disconnect,

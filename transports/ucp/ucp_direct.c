@@ -26,6 +26,7 @@ keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp)
 
     ucs_list_head_init(&ucp->mems);
     ucs_list_head_init(&ucp->keys);
+    ucs_list_head_init(&ucp->reserve);
     ucp->card.fd = -1;
     if (!ucp->use_direct) {
         return KEEL_OK;
@@ -50,6 +51,10 @@ void keel_ucp_direct_close(keel_ucp_t *ucp)
     {
         keel_ucp_direct_mem_free(&ucp->super, mem);
     }
+    ucs_list_for_each_safe(mem, next_mem, &ucp->reserve, link)
+    {
+        keel_ucp_direct_mem_free(&ucp->super, mem);
+    }
     if (ucp->card.base != NULL) {
         keel_ucp_segment_drop(&ucp->card);
     }
@@ -68,8 +73,7 @@ int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address)
     return instance == address->head.instance;
 }
 
-keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
-                                        keel_transport_mem_t **mem_p, void **base_p)
+keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, size_t bytes)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     keel_transport_mem_t *mem;
@@ -79,11 +83,54 @@ keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t byte
     if (mem == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
+    status = keel_ucp_segment_make(bytes, NULL, ucp->use_direct, &mem->segment);
+    if (status != KEEL_OK) {
+        keel_free(mem);
+        return status;
+    }
+    ucs_list_add_tail(&ucp->reserve, &mem->link);
+    return KEEL_OK;
+}
+
+/* of the reserve, at @a address when that is not NULL; NULL: there is none of this size, or the address is taken */
+static keel_transport_mem_t *take_reserved(keel_ucp_t *ucp, size_t bytes, void *address)
+{
+    keel_transport_mem_t *mem;
+
+    ucs_list_for_each(mem, &ucp->reserve, link)
+    {
+        if (keel_ucp_segment_fits(&mem->segment, bytes)) {
+            if ((address != NULL) && (keel_ucp_segment_move(&mem->segment, address) != KEEL_OK)) {
+                return NULL;
+            }
+            ucs_list_del(&mem->link);
+            return mem;
+        }
+    }
+    return NULL;
+}
+
+keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
+                                        keel_transport_mem_t **mem_p, void **base_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_transport_mem_t *mem;
+    keel_status_t status;
+
+    mem = take_reserved(ucp, bytes, address);
+    if (mem != NULL) {
+        goto out;
+    }
+    mem = keel_alloc(sizeof(*mem), "memory handle");
+    if (mem == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
     status = keel_ucp_segment_make(bytes, address, ucp->use_direct, &mem->segment);
     if (status != KEEL_OK) {
         keel_free(mem);
         return status;
     }
+out:
     ucs_list_add_tail(&ucp->mems, &mem->link);
     *base_p = mem->segment.base;
     *mem_p = mem;

@@ -312,6 +312,7 @@ keel_status_t keel_ucp_service_start(keel_ucp_t *ucp)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     ret = pthread_create(&ucp->service.thread, NULL, service_main, ucp);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ucp->is_serving = (ret == 0);
     return (ret == 0) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 }
 
