@@ -48,15 +48,24 @@ typedef struct keel_suspicion {
  */
 typedef void (*keel_spare_order_cb_t)(void *arg, uint32_t rank, uint32_t *spare);
 
+#define KEEL_NEEDS_MAX 16
+
+/* what a spare does while it waits; as need() told last */
+typedef keel_status_t (*keel_prepare_cb_t)(void *arg, const uint64_t *bytes, unsigned count);
+
 typedef struct keel_runtime_ops {
     const char *name;
     keel_status_t (*open)(void *driver_arg, keel_runtime_t **runtime_p);
     void (*close)(keel_runtime_t *runtime); /* tells the launcher that this rank is done */
     /*
-     * When open() gave a spare (is_spare): meets the others, calls @a prepare, and waits until it is to take a rank, which it has
-     * afterwards. KEEL_ERR_STATE: the job came to its end without it.
+     * When open() gave a spare (is_spare): meets the others and waits until it is to take a rank, which it has afterwards.
+     * Meanwhile it calls @a prepare, again as long as that returns KEEL_INPROGRESS and whenever need() tells something new.
+     * KEEL_ERR_STATE: the job came to its end without it.
      */
-    keel_status_t (*await_rank)(keel_runtime_t *runtime, keel_status_t (*prepare)(void *arg), void *arg);
+    keel_status_t (*await_rank)(keel_runtime_t *runtime, keel_prepare_cb_t prepare, void *arg);
+    /* tells spares that wait which pieces of memory their lives as a rank would begin with; at most KEEL_NEEDS_MAX. May be
+     * lost. NULL: there are no spares */
+    void (*need)(keel_runtime_t *runtime, const uint64_t *bytes, unsigned count);
 
     /* first life: publishes the address and waits until all ranks have; replacement: announces itself by a join event */
     keel_status_t (*announce)(keel_runtime_t *runtime, const void *address, size_t length);

@@ -62,11 +62,11 @@ typedef struct keel_transport_ops {
     void (*close)(keel_transport_t *transport);
 
     /*
-     * What a spare does while it waits, so that nobody waits for it later; NULL: nothing. It opens without a rank, and may
-     * make memory for a mem_alloc() of as many bytes; what is not taken by then goes with close(). take_rank() comes
-     * before every other call; no handler is called earlier.
+     * What a spare does while it waits, so that nobody waits for it later; NULL: nothing. It opens without a rank, and has
+     * memory ready for the calls of mem_alloc() to come: @a count pieces of @a bytes[] and no others. One piece a call,
+     * KEEL_INPROGRESS when more are to be made. take_rank() comes before every other call; no handler is called earlier.
      */
-    keel_status_t (*reserve)(keel_transport_t *transport, size_t bytes);
+    keel_status_t (*reserve)(keel_transport_t *transport, const uint64_t *bytes, unsigned count);
     keel_status_t (*take_rank)(keel_transport_t *transport, uint32_t rank);
 
     /* what a peer needs to connect; owned by the transport */

@@ -23,6 +23,7 @@ typedef enum {
     /* both ways; rank: the process of the launcher, value: the rank of the job that it has */
     MESSAGE_JOIN, /* rank, incarnation, value, payload: address */
     MESSAGE_CALL, /* rank of the job, incarnation, value: the launcher's process that is to take it */
+    MESSAGE_NEED, /* rank, payload: for the spares */
     /* master to node */
     MESSAGE_START,      /* rank, incarnation, value: ranks on the node with it */
     MESSAGE_DEATH,      /* rank, incarnation */

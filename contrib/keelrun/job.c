@@ -341,12 +341,12 @@ static void job_on_join(job_t *job, const message_t *message, const char *payloa
     }
 }
 
-static void job_on_call(job_t *job, const message_t *message)
+static void job_pass_on(job_t *job, const message_t *message, const char *payload)
 {
-    message_t call = *message;
+    message_t copy = *message;
 
     for (uint32_t node = 0; node < job->options->nodes; node++) {
-        channel_send(&job->nodes[node].channel, &call, NULL, 0);
+        channel_send(&job->nodes[node].channel, &copy, payload, message->length);
     }
 }
 
@@ -446,7 +446,8 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
         job_on_fence(job, node, message, payload);
         break;
     case MESSAGE_CALL:
-        job_on_call(job, message);
+    case MESSAGE_NEED:
+        job_pass_on(job, message, payload);
         break;
     case MESSAGE_JOIN:
         job_on_join(job, message, payload);

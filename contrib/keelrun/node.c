@@ -258,6 +258,7 @@ static bool node_obey(node_t *node)
         case MESSAGE_DEATH:
         case MESSAGE_JOIN:
         case MESSAGE_CALL:
+        case MESSAGE_NEED:
         case MESSAGE_EXIT:
             server_deliver(&message, payload);
             break;

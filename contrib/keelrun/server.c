@@ -142,6 +142,20 @@ static void server_forward_join(uint32_t rank, const pmix_info_t info[], size_t 
     channel_send(server.params.channel, &message, address->bytes, address->size);
 }
 
+static void server_forward_need(uint32_t rank, const pmix_info_t info[], size_t count)
+{
+    message_t message = {.type = MESSAGE_NEED, .rank = rank, .value = rank};
+
+    for (size_t i = 0; i < count; i++) {
+        const pmix_byte_object_t *data = &info[i].value.data.bo;
+
+        if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_ADDRESS) && info[i].value.type == PMIX_BYTE_OBJECT &&
+            data->size <= KEEL_PMIX_ADDRESS_MAX) {
+            channel_send(server.params.channel, &message, data->bytes, data->size);
+        }
+    }
+}
+
 static void server_forward_call(const pmix_info_t info[], size_t count)
 {
     message_t message = {.type = MESSAGE_CALL};
@@ -206,6 +220,8 @@ static pmix_status_t server_on_notify(pmix_status_t code, const pmix_proc_t *sou
         server_send(MESSAGE_MET, source->rank, 0, NULL, 0);
     } else if (code == KEEL_PMIX_EVENT_CALL) {
         server_forward_call(info, count);
+    } else if (code == KEEL_PMIX_EVENT_NEED && server_connection(source->rank) != NULL) {
+        server_forward_need(source->rank, info, count);
     } else if (code == KEEL_PMIX_EVENT_SUSPECT && server_connection(source->rank) != NULL) {
         server_forward_suspicion(source->rank, info, count);
     }
@@ -379,6 +395,8 @@ static pmix_status_t server_event_code(uint32_t type)
         return KEEL_PMIX_EVENT_JOIN;
     case MESSAGE_CALL:
         return KEEL_PMIX_EVENT_CALL;
+    case MESSAGE_NEED:
+        return KEEL_PMIX_EVENT_NEED;
     default:
         return KEEL_PMIX_EVENT_EXIT;
     }

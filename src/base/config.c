@@ -277,7 +277,10 @@ static ucs_config_field_t keel_config_table[] = {
      KEEL_CONFIG_OFFSET(config.heartbeat_timeout_s), KEEL_CONFIG_TYPE_TIME},
 
     {"SPARES", "0",
-     "How many of the launcher's processes, the last ones, wait in keel_init() to take the place of a dead rank.",
+     "How many of the launcher's processes, the last ones, wait in keel_init() to take the place of a dead rank.\n"
+     "While it waits a spare holds its get log, 16 MiB of its logs, and memory for windows, an image and a parity "
+     "share\n"
+     "of rank 0's sizes, up to 1 GiB.",
      KEEL_CONFIG_OFFSET(config.spares), KEEL_CONFIG_TYPE_COUNT},
 
     {"SPAWN", "0",

@@ -9,6 +9,9 @@
 static const char *const lanes_names[] = {
     [KEEL_LANES_AUTO] = "auto", [KEEL_LANES_DIRECT] = "direct", [KEEL_LANES_SERVED] = "served"};
 
+#define READY_MAX \
+    ((uint64_t)1 << 30) /* bytes that a spare keeps for windows, image and parity: it may never need them */
+
 static void lane_on_suspect(void *arg, uint32_t peer)
 {
     keel_lane_t *lane = arg;
@@ -73,24 +76,29 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
     return from->ops->open(&params, transport_p);
 }
 
-keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *params, keel_transport_t **transport_p)
+keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *params, const uint64_t *bytes,
+                                unsigned count, keel_transport_t **transport_p)
 {
-    keel_status_t status;
+    uint64_t ready[1 + KEEL_NEEDS_MAX] = {params->config->getlog_size}, sum = 0;
+    unsigned pieces = 1;
 
-    *transport_p = NULL;
     if (params->ops->take_rank == NULL) {
         return KEEL_OK;
     }
-    status = lane_transport_open(lane, params, KEEL_RANK_NONE, transport_p);
-    if (status != KEEL_OK) {
-        return status;
+    if (*transport_p == NULL) {
+        const keel_status_t status = lane_transport_open(lane, params, KEEL_RANK_NONE, transport_p);
+
+        if (status != KEEL_OK) {
+            return status;
+        }
     }
-    status = params->ops->reserve(*transport_p, params->config->getlog_size);
-    if (status != KEEL_OK) {
-        params->ops->close(*transport_p);
-        *transport_p = NULL;
+    for (unsigned i = 0; i < count && i < KEEL_NEEDS_MAX; i++) {
+        if (bytes[i] <= READY_MAX - sum) {
+            ready[pieces++] = bytes[i];
+            sum += bytes[i];
+        }
     }
-    return status;
+    return params->ops->reserve(*transport_p, ready, pieces);
 }
 
 keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params)

@@ -133,8 +133,12 @@ typedef struct keel_lane {
 
 /* ---- life (lane.c) ---- */
 
-/* in a process that has no rank yet, before keel_lane_init() with the same parameters: what takes long and can be done */
-keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *params, keel_transport_t **transport_p);
+/*
+ * In a process that has no rank yet, before keel_lane_init() with the same parameters: what takes long and can be done. The
+ * transport is opened when it is NULL; @a bytes: as the runtime tells. KEEL_INPROGRESS: call again.
+ */
+keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *params, const uint64_t *bytes,
+                                unsigned count, keel_transport_t **transport_p);
 keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params);
 void keel_lane_release(keel_lane_t *lane);
 keel_status_t keel_lane_address(keel_lane_t *lane, const void **address_p, size_t *length_p);

@@ -119,7 +119,7 @@ static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
     return crc;
 }
 
-static keel_lane_params_t context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers)
+keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers)
 {
     return (keel_lane_params_t){.message = &ctx->message,
                                 .config = &ctx->config,
@@ -133,7 +133,7 @@ static keel_lane_params_t context_lane_params(keel_context_h ctx, const keel_dri
 }
 
 /* first lives have all of it ready; for a replacement others wait */
-static keel_status_t context_logs_init(keel_context_h ctx, int is_first)
+keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
 {
     const keel_status_t status =
         keel_segment_pool_init(&ctx->pool, ctx->config.oplog_size, is_first ? SIZE_MAX : LOGS_READY);
@@ -146,7 +146,7 @@ static keel_status_t context_logs_init(keel_context_h ctx, int is_first)
 
 static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
 {
-    const keel_lane_params_t lane = context_lane_params(ctx, drivers);
+    const keel_lane_params_t lane = keel_context_lane_params(ctx, drivers);
     keel_recovery_params_t recovery = {.lane = &ctx->lane,
                                        .puts = &ctx->puts,
                                        .gets = &ctx->gets,
@@ -164,7 +164,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
         goto err_pool;
     }
     if (ctx->pool.arena == NULL) {
-        status = context_logs_init(ctx, ctx->lane.incarnation == 0);
+        status = keel_context_logs_init(ctx, ctx->lane.incarnation == 0);
         if (status != KEEL_OK) {
             goto err_lane;
         }
@@ -373,45 +373,6 @@ static keel_status_t context_serve(const keel_params_t *params, keel_context_h *
     return (status == KEEL_OK) ? KEEL_ERR_CHECKSUM : status;
 }
 
-/* ---- spares ---- */
-
-typedef struct spare {
-    keel_context_h ctx;
-    const keel_drivers_t *drivers;
-} spare_t;
-
-/* what does not depend on whom it will replace */
-static keel_status_t spare_prepare(void *arg)
-{
-    const spare_t *spare = arg;
-    keel_context_h ctx = spare->ctx;
-    const keel_lane_params_t lane = context_lane_params(ctx, spare->drivers);
-    const keel_status_t status = keel_lane_prepare(&ctx->lane, &lane, &ctx->prepared);
-
-    return (status == KEEL_OK) ? context_logs_init(ctx, 0) : status;
-}
-
-static void spare_release(keel_context_h ctx, const keel_drivers_t *drivers)
-{
-    if (ctx->prepared != NULL) {
-        drivers->transport->close(ctx->prepared);
-    }
-    ctx->prepared = NULL;
-    keel_segment_pool_release(&ctx->pool);
-}
-
-/* this process has a rank afterwards, or the job is over */
-static keel_status_t spare_wait(keel_context_h ctx, const keel_drivers_t *drivers)
-{
-    spare_t spare = {.ctx = ctx, .drivers = drivers};
-    const keel_status_t status = ctx->runtime->ops->await_rank(ctx->runtime, spare_prepare, &spare);
-
-    if (status != KEEL_OK) {
-        spare_release(ctx, drivers);
-    }
-    return status;
-}
-
 static void context_message_init(keel_context_h ctx, const keel_drivers_t *drivers)
 {
     ctx->message = (keel_message_t){.level = (keel_message_level_t)ctx->config.level,
@@ -448,7 +409,7 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     }
     context_message_init(ctx, &drivers);
     if (ctx->runtime->is_spare) {
-        status = spare_wait(ctx, &drivers);
+        status = keel_spare_wait(ctx, &drivers);
         if (status == KEEL_ERR_STATE) {
             drivers.runtime->close(ctx->runtime);
             exit(EXIT_SUCCESS); /* what is said of spares there */
@@ -512,7 +473,7 @@ err_site:
 err_requests:
     keel_requests_release(ctx);
 err_runtime:
-    spare_release(ctx, &drivers);
+    keel_spare_release(ctx, &drivers);
     drivers.runtime->close(ctx->runtime);
 err_config:
     keel_config_release(&ctx->config);

@@ -81,6 +81,12 @@ struct keel_context {
     keel_message_t message;
     keel_runtime_t *runtime;
     keel_transport_t *prepared; /* while this process waited as a spare; then it is the lane's */
+    int was_spare;              /* and may hold memory that it made then */
+    struct {
+        uint32_t changes; /* the lane's, when it was looked at last */
+        uint64_t bytes[KEEL_NEEDS_MAX];
+        unsigned count;
+    } need; /* what spares were told */
     keel_site_t site;
 
     struct keel_win *windows[KEEL_WINDOWS_MAX];
@@ -180,6 +186,17 @@ enum {
     KEEL_GSYNC_FOLLOW = 1u << 18 /* of a rank that does not know what it is for: it may turn out to be the last */
 };
 keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
+
+/* context.c, for spare.c: first lives have all of their logs faulted in */
+keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);
+keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first);
+
+/* spare.c: in a spare, which has a rank afterwards; KEEL_ERR_STATE: the job is over without it */
+keel_status_t keel_spare_wait(keel_context_h ctx, const keel_drivers_t *drivers);
+/* what it made and did not use */
+void keel_spare_release(keel_context_h ctx, const keel_drivers_t *drivers);
+/* rank 0 tells the spares what they may need when that changed; costs a comparison when nothing did */
+void keel_spare_tell(keel_context_h ctx);
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
 /* served lane: sends what was not sent yet */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);

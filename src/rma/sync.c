@@ -333,6 +333,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
     }
     ctx->stats.gsyncs++;
+    keel_spare_tell(ctx);
     keel_wait_resume(ctx);
     status = keel_lock_resume(ctx);
     if (status != KEEL_OK) {

@@ -315,6 +315,7 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .open = keel_pmix_open,
     .close = keel_pmix_close,
     .await_rank = keel_pmix_spare_wait,
+    .need = keel_pmix_spares_need,
     .announce = keel_pmix_announce,
     .lookup = keel_pmix_lookup,
     .poll = keel_pmix_poll,

@@ -66,6 +66,10 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
     int is_ours = keel_pmix_read_event(info, count, &event, &holder);
     const pmix_proc_t *affected;
 
+    if (is_ours && code == KEEL_PMIX_EVENT_NEED) {
+        keel_pmix_spare_needed(runtime, event.address, event.address_len);
+        return KEEL_OK;
+    }
     if (is_ours && code == KEEL_PMIX_EVENT_CALL) {
         keel_pmix_spare_called(runtime, event.rank, event.incarnation, holder);
         return KEEL_OK;
@@ -122,10 +126,10 @@ static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_pr
 /* Handlers for "any" code get nothing from the server: they are named. Returns when the server knows. */
 keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
 {
-    pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,         KEEL_PMIX_EVENT_JOIN,       KEEL_PMIX_EVENT_EXIT,
-                             KEEL_PMIX_EVENT_CALL,          KEEL_PMIX_EVENT_GONE,       PMIX_ERR_LOST_CONNECTION,
-                             PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG,
-                             PMIX_ERR_EXIT_NONZERO_TERM};
+    pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,        KEEL_PMIX_EVENT_JOIN,          KEEL_PMIX_EVENT_EXIT,
+                             KEEL_PMIX_EVENT_CALL,         KEEL_PMIX_EVENT_NEED,          KEEL_PMIX_EVENT_GONE,
+                             PMIX_ERR_LOST_CONNECTION,     PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_TERM_WO_SYNC,
+                             PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_EXIT_NONZERO_TERM};
     pmix_status_t status;
     pmix_info_t info;
 
@@ -190,29 +194,57 @@ keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *addre
     return KEEL_OK;
 }
 
+enum { SAID = 6 }; /* keys of an event that is not waited for */
+
 static void keel_pmix_on_said(pmix_status_t status, void *arg)
 {
+    pmix_info_t *info = arg;
+
     (void)status;
-    keel_free(arg);
+    for (size_t i = 0; i < SAID; i++) {
+        PMIX_INFO_DESTRUCT(&info[i]);
+    }
+    keel_free(info);
+}
+
+typedef struct said {
+    uint32_t rank, incarnation, holder;
+    pmix_byte_object_t data;
+} said_t;
+
+static void keel_pmix_say_it(keel_runtime_pmix_t *runtime, pmix_status_t code, const said_t *said)
+{
+    pmix_info_t *info = keel_alloc(SAID * sizeof *info, "event");
+    bool yes = true;
+
+    if (info == NULL) {
+        return;
+    }
+    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &said->rank, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &said->incarnation, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[2], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[3], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_HOLDER, &said->holder, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[5], KEEL_PMIX_KEY_ADDRESS, &said->data, PMIX_BYTE_OBJECT);
+    if (PMIx_Notify_event(code, &runtime->process, keel_pmix_range(runtime), info, SAID, keel_pmix_on_said, info) !=
+        PMIX_SUCCESS) {
+        keel_pmix_on_said(PMIX_ERROR, info);
+    }
 }
 
 /* Not waited for. What is lost is said again, or found out otherwise. */
 void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
                    uint32_t holder)
 {
-    pmix_info_t *info = keel_alloc(5 * sizeof *info, "event");
-    bool yes = true;
+    keel_pmix_say_it(runtime, code, &(said_t){.rank = rank, .incarnation = incarnation, .holder = holder});
+}
 
-    if (info == NULL) {
-        return;
-    }
-    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &rank, PMIX_UINT32);
-    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &incarnation, PMIX_UINT32);
-    PMIX_INFO_LOAD(&info[2], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&info[3], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_HOLDER, &holder, PMIX_UINT32);
-    if (PMIx_Notify_event(code, &runtime->process, keel_pmix_range(runtime), info, 5, keel_pmix_on_said, info) !=
-        PMIX_SUCCESS) {
-        keel_free(info);
-    }
+void keel_pmix_say_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length)
+{
+    const said_t said = {.rank = runtime->base.rank,
+                         .incarnation = runtime->base.incarnation,
+                         .holder = runtime->holder,
+                         .data = {.bytes = (char *)(uintptr_t)bytes, .size = length}};
+
+    keel_pmix_say_it(runtime, KEEL_PMIX_EVENT_NEED, &said);
 }

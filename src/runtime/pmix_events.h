@@ -19,11 +19,12 @@
 
 #define KEEL_PMIX_EVENT_GONE (PMIX_EXTERNAL_ERR_BASE - 106) /* a death that ranks found out by themselves */
 #define KEEL_PMIX_EVENT_CALL (PMIX_EXTERNAL_ERR_BASE - 105) /* a spare is to take a rank */
+#define KEEL_PMIX_EVENT_NEED (PMIX_EXTERNAL_ERR_BASE - 107) /* memory that spares are to have ready */
 
 #define KEEL_PMIX_KEY_RANK        "keel.rank"        /* PMIX_UINT32 */
 #define KEEL_PMIX_KEY_INCARNATION "keel.incarnation" /* PMIX_UINT32 */
-#define KEEL_PMIX_KEY_ADDRESS     "keel.address"     /* PMIX_BYTE_OBJECT, of a join */
-#define KEEL_PMIX_KEY_HOLDER      "keel.holder"      /* PMIX_UINT32, of a join or call: the launcher's process */
+#define KEEL_PMIX_KEY_ADDRESS     "keel.address" /* PMIX_BYTE_OBJECT, of a join; of a need: uint64_t, bytes of each piece */
+#define KEEL_PMIX_KEY_HOLDER      "keel.holder" /* PMIX_UINT32, of a join or call: the launcher's process */
 
 #define KEEL_PMIX_KEY_HEARD   "keel.heard"   /* PMIX_UINT32, of a suspicion: keel_suspicion_t */
 #define KEEL_PMIX_KEY_LIVE    "keel.live"    /* PMIX_UINT32 */

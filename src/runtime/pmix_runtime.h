@@ -51,6 +51,8 @@ void keel_pmix_abort(keel_runtime_t *base, const char *reason);
 keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime);
 pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime);
 keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *address, size_t length);
+/* a list of uint64_t */
+void keel_pmix_say_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length);
 /* @a holder: the launcher's process that it is about */
 void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
                    uint32_t holder);

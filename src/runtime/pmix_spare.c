@@ -16,7 +16,6 @@
 
 #include <base/memory.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -47,6 +46,7 @@ keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count
     }
     atomic_store(&spares->called_rank, KEEL_PMIX_NO_RANK);
     sem_init(&spares->called, 0, 0);
+    pthread_mutex_init(&spares->lock, NULL);
     return KEEL_OK;
 }
 
@@ -134,6 +134,23 @@ void keel_pmix_spare_dismiss(keel_runtime_pmix_t *runtime)
     sem_post(&runtime->spares.called);
 }
 
+void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, size_t length)
+{
+    keel_pmix_spares_t *spares = &runtime->spares;
+
+    if (!keel_pmix_is_spare(runtime) || length % sizeof *spares->need != 0 || length > sizeof spares->need) {
+        return;
+    }
+    pthread_mutex_lock(&spares->lock);
+    if (length > 0) {
+        memcpy(spares->need, bytes, length);
+    }
+    spares->need_count = (unsigned)(length / sizeof *spares->need);
+    spares->needs++;
+    pthread_mutex_unlock(&spares->lock);
+    sem_post(&spares->called);
+}
+
 void keel_pmix_spare_there(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
 {
     keel_pmix_spare_t *spare = spares_find(runtime, holder);
@@ -155,19 +172,60 @@ void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder)
 
 /* ---- a spare's life ---- */
 
-keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_status_t (*prepare)(void *arg), void *arg)
+void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count)
+{
+    keel_pmix_say_need((keel_runtime_pmix_t *)base, bytes, count * sizeof *bytes);
+}
+
+static int spare_is_wanted(const keel_pmix_spares_t *spares)
+{
+    return atomic_load(&spares->called_rank) != KEEL_PMIX_NO_RANK || atomic_load(&spares->is_dismissed);
+}
+
+/* once, and until it is done or something else is to be done; KEEL_INPROGRESS: not yet */
+static keel_status_t spare_prepare(keel_pmix_spares_t *spares, keel_prepare_cb_t prepare, void *arg)
+{
+    uint64_t need[KEEL_NEEDS_MAX];
+    keel_status_t status;
+    unsigned count;
+
+    do {
+        pthread_mutex_lock(&spares->lock);
+        memcpy(need, spares->need, sizeof need);
+        count = spares->need_count;
+        spares->needs_seen = spares->needs;
+        pthread_mutex_unlock(&spares->lock);
+        status = prepare(arg, need, count);
+    } while (status == KEEL_INPROGRESS && !spare_is_wanted(spares));
+    return status == KEEL_INPROGRESS ? KEEL_OK : status;
+}
+
+static int spare_has_news(keel_pmix_spares_t *spares)
+{
+    int has_news;
+
+    pthread_mutex_lock(&spares->lock);
+    has_news = spares->needs != spares->needs_seen;
+    pthread_mutex_unlock(&spares->lock);
+    return has_news;
+}
+
+keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepare, void *arg)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
     keel_pmix_spares_t *spares = &runtime->spares;
     keel_status_t status = keel_pmix_announce(base, "", 0);
 
     if (status == KEEL_OK) {
-        status = prepare(arg);
+        status = spare_prepare(spares, prepare, arg);
+    }
+    while (status == KEEL_OK && !spare_is_wanted(spares)) {
+        if (sem_wait(&spares->called) == 0 && !spare_is_wanted(spares) && spare_has_news(spares)) {
+            status = spare_prepare(spares, prepare, arg);
+        }
     }
     if (status != KEEL_OK) {
         return status;
-    }
-    while (sem_wait(&spares->called) != 0 && errno == EINTR) {
     }
     if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) {
         return KEEL_ERR_STATE;

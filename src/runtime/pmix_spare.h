@@ -4,6 +4,7 @@
 
 #include <runtime.h>
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
@@ -43,14 +44,21 @@ typedef struct keel_pmix_spares {
     atomic_uint called_rank, called_incarnation; /* the rank is written last */
     atomic_int is_dismissed;                     /* the job is over without it */
     atomic_int must_repeat;                      /* it was called again: who called has not heard that it is there */
-    void *address;                               /* what it said when it took its rank */
+    pthread_mutex_t lock;                        /* of what is needed */
+    uint64_t need[KEEL_NEEDS_MAX];
+    unsigned need_count, needs, needs_seen; /* pieces; how often it was told, and acted upon */
+    void *address;                          /* what it said when it took its rank */
     size_t address_len;
 } keel_pmix_spares_t;
 
 keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count);
 void keel_pmix_spares_release(keel_runtime_pmix_t *runtime);
 /* await_rank() */
-keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_status_t (*prepare)(void *arg), void *arg);
+keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepare, void *arg);
+/* need() */
+void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count);
+/* in PMIx's thread: what was told by need() */
+void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, size_t length);
 
 void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order, void *arg);
 

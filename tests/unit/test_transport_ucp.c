@@ -139,6 +139,7 @@ typedef struct fixed {
 static void fixed_body(rank_t *rank)
 {
     const size_t bytes = 3 << 20;
+    const uint64_t ahead[] = {2 * bytes, bytes + 4096};
     const fixed_t *const fixed = rank->arg;
     keel_transport_mem_t *mem, *other;
     char *free_place, *taken;
@@ -148,8 +149,9 @@ static void fixed_body(rank_t *rank)
     handle_nothing(rank);
     rank_open(rank, fixed->lanes);
     if (fixed->is_made_ahead) {
-        rank_check(rank, rank->ops->reserve(rank->transport, bytes) == KEEL_OK);
-        rank_check(rank, rank->ops->reserve(rank->transport, 2 * bytes) == KEEL_OK);
+        rank_check(rank, rank->ops->reserve(rank->transport, ahead, 2) == KEEL_INPROGRESS);
+        rank_check(rank, rank->ops->reserve(rank->transport, ahead, 2) == KEEL_OK);
+        rank_check(rank, rank->ops->reserve(rank->transport, ahead + 1, 1) == KEEL_OK);
     }
     taken = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(taken, 5, bytes);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { RESERVE_WASTE = 8 }; /* memory made ahead may be larger than what is asked for by this part */
+
 struct keel_transport_mem {
     ucs_list_link_t link;
     keel_ucp_segment_t segment;
@@ -73,41 +75,82 @@ int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address)
     return instance == address->head.instance;
 }
 
-keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, size_t bytes)
+static keel_status_t make(keel_ucp_t *ucp, size_t bytes, void *address, keel_transport_mem_t **mem_p)
 {
-    keel_ucp_t *ucp = keel_ucp_of(transport);
-    keel_transport_mem_t *mem;
+    keel_transport_mem_t *mem = keel_alloc(sizeof(*mem), "memory handle");
     keel_status_t status;
 
-    mem = keel_alloc(sizeof(*mem), "memory handle");
     if (mem == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = keel_ucp_segment_make(bytes, NULL, ucp->use_direct, &mem->segment);
+    status = keel_ucp_segment_make(bytes, address, ucp->use_direct, &mem->segment);
     if (status != KEEL_OK) {
         keel_free(mem);
         return status;
     }
-    ucs_list_add_tail(&ucp->reserve, &mem->link);
+    *mem_p = mem;
     return KEEL_OK;
 }
 
-/* of the reserve, at @a address when that is not NULL; NULL: there is none of this size, or the address is taken */
-static keel_transport_mem_t *take_reserved(keel_ucp_t *ucp, size_t bytes, void *address)
+/* the smallest of a list that has as many bytes, at least and not many more, or NULL */
+static keel_transport_mem_t *find(ucs_list_link_t *list, size_t bytes)
 {
-    keel_transport_mem_t *mem;
+    keel_transport_mem_t *mem, *best = NULL;
 
-    ucs_list_for_each(mem, &ucp->reserve, link)
+    ucs_list_for_each(mem, list, link)
     {
-        if (keel_ucp_segment_fits(&mem->segment, bytes)) {
-            if ((address != NULL) && (keel_ucp_segment_move(&mem->segment, address) != KEEL_OK)) {
-                return NULL;
-            }
-            ucs_list_del(&mem->link);
-            return mem;
+        if ((mem->segment.bytes >= bytes) && (mem->segment.bytes - bytes <= bytes / RESERVE_WASTE) &&
+            ((best == NULL) || (mem->segment.bytes < best->segment.bytes))) {
+            best = mem;
         }
     }
-    return NULL;
+    return best;
+}
+
+keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_transport_mem_t *mem, *next;
+    keel_status_t status = KEEL_OK;
+    ucs_list_link_t kept;
+    size_t missing = 0;
+    unsigned i, misses = 0;
+
+    ucs_list_head_init(&kept);
+    for (i = 0; i < count; i++) {
+        mem = find(&ucp->reserve, bytes[i]);
+        if (mem != NULL) {
+            ucs_list_del(&mem->link);
+            ucs_list_add_tail(&kept, &mem->link);
+        } else {
+            missing = bytes[i];
+            misses++;
+        }
+    }
+    ucs_list_for_each_safe(mem, next, &ucp->reserve, link)
+    {
+        keel_ucp_direct_mem_free(transport, mem);
+    }
+    ucs_list_splice_tail(&ucp->reserve, &kept);
+    if (misses > 0) {
+        status = make(ucp, missing, NULL, &mem);
+    }
+    if (misses > 0 && status == KEEL_OK) {
+        ucs_list_add_tail(&ucp->reserve, &mem->link);
+    }
+    return (status == KEEL_OK && misses > 1) ? KEEL_INPROGRESS : status;
+}
+
+/* of the reserve, at @a address when that is not NULL; NULL: there is none that fits, or it cannot be moved there */
+static keel_transport_mem_t *take_reserved(keel_ucp_t *ucp, size_t bytes, void *address)
+{
+    keel_transport_mem_t *mem = (bytes > 0) ? find(&ucp->reserve, bytes) : NULL;
+
+    if ((mem == NULL) || (keel_ucp_segment_adapt(&mem->segment, bytes, address) != KEEL_OK)) {
+        return NULL;
+    }
+    ucs_list_del(&mem->link);
+    return mem;
 }
 
 keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
@@ -118,19 +161,12 @@ keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t byte
     keel_status_t status;
 
     mem = take_reserved(ucp, bytes, address);
-    if (mem != NULL) {
-        goto out;
-    }
-    mem = keel_alloc(sizeof(*mem), "memory handle");
     if (mem == NULL) {
-        return KEEL_ERR_NO_MEMORY;
+        status = make(ucp, bytes, address, &mem);
+        if (status != KEEL_OK) {
+            return status;
+        }
     }
-    status = keel_ucp_segment_make(bytes, address, ucp->use_direct, &mem->segment);
-    if (status != KEEL_OK) {
-        keel_free(mem);
-        return status;
-    }
-out:
     ucs_list_add_tail(&ucp->mems, &mem->link);
     *base_p = mem->segment.base;
     *mem_p = mem;

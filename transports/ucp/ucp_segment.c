@@ -201,20 +201,11 @@ void keel_ucp_segment_drop(keel_ucp_segment_t *segment)
     segment->fd = -1;
 }
 
-int keel_ucp_segment_fits(const keel_ucp_segment_t *segment, size_t bytes)
-{
-    return segment->bytes == page_round(bytes);
-}
-
 /* Mapped a second time. Not by mremap(): UCX puts its own in place of the C library's, which forgets the address. */
-keel_status_t keel_ucp_segment_move(keel_ucp_segment_t *segment, void *address)
+static keel_status_t move(keel_ucp_segment_t *segment, void *address)
 {
-    void *base;
+    void *base = map(segment->bytes, address, segment->fd, MAP_POPULATE);
 
-    if (segment->fd < 0) {
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    base = map(segment->bytes, address, segment->fd, MAP_POPULATE);
     if (base == MAP_FAILED) {
         return KEEL_ERR_NO_MEMORY;
     }
@@ -225,6 +216,23 @@ keel_status_t keel_ucp_segment_move(keel_ucp_segment_t *segment, void *address)
     munmap(segment->base, segment->bytes);
     segment->base = base;
     return KEEL_OK;
+}
+
+keel_status_t keel_ucp_segment_adapt(keel_ucp_segment_t *segment, size_t bytes, void *address)
+{
+    const size_t length = page_round(bytes);
+
+    if ((segment->fd < 0) && ((address != NULL) || (length != segment->bytes))) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (length < segment->bytes) {
+        if (ftruncate(segment->fd, (off_t)length) != 0) {
+            return KEEL_ERR_IO;
+        }
+        munmap((char *)segment->base + length, segment->bytes - length);
+        segment->bytes = length;
+    }
+    return (address != NULL) ? move(segment, address) : KEEL_OK;
 }
 
 keel_status_t keel_ucp_segment_identify(const keel_ucp_segment_t *segment, keel_ucp_segment_id_t *id)

@@ -24,10 +24,9 @@ typedef struct keel_ucp_segment_id {
 /* zeroed and faulted in, at @a address when that is not NULL: never over a mapping that exists */
 keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment);
 void keel_ucp_segment_drop(keel_ucp_segment_t *segment);
-/* whether keel_ucp_segment_make() of @a bytes would give one like it */
-int keel_ucp_segment_fits(const keel_ucp_segment_t *segment, size_t bytes);
-/* to another address, never over a mapping that exists; private memory cannot be moved */
-keel_status_t keel_ucp_segment_move(keel_ucp_segment_t *segment, void *address);
+/* one that nobody has used: as keel_ucp_segment_make() would have made it, if it has no fewer bytes. Private memory stays as it
+ * is. */
+keel_status_t keel_ucp_segment_adapt(keel_ucp_segment_t *segment, size_t bytes, void *address);
 keel_status_t keel_ucp_segment_identify(const keel_ucp_segment_t *segment, keel_ucp_segment_id_t *id);
 
 /* KEEL_ERR_UNREACHABLE when the segment is not there (its process died, or lives elsewhere) */

@@ -49,7 +49,7 @@ struct keel_ucp {
     keel_ucp_address_blob_t *address;
     keel_ucp_segment_t card;
     ucs_list_link_t mems, keys;
-    ucs_list_link_t reserve; /* memory that nobody has asked for yet */
+    ucs_list_link_t reserve; /* memory made ahead, that nobody has asked for yet */
 
     ucp_context_h context;
     keel_ucp_port_t main;
@@ -79,7 +79,7 @@ keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp);
 void keel_ucp_direct_close(keel_ucp_t *ucp);
 /* whether the peer's card can be read here, that is whether its memory can be */
 int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address);
-keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, size_t bytes);
+keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count);
 keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
                                         keel_transport_mem_t **mem_p, void **base_p);
 void keel_ucp_direct_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem);
