@@ -84,6 +84,7 @@ woken_rank_writes_nowhere()
 {
     local lane delay victim
 
+    sweeps=(-s 64x64 -n 2000 --ckpt-every 20) # it stops by the clock
     for lane in direct served; do
         for delay in 0.99 1 1.01; do
             start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop 2@0.1 "$stencil" "${sweeps[@]}"

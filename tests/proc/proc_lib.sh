@@ -84,6 +84,7 @@ run_any()
 start() # ARGUMENTS...: in the background; sets pid to keelrun's. A job that hangs ends after a minute.
 {
     : >"$out" # before wait_for() looks
+    : >"$err"
     "$keelrun" --timeout 60 "$@" >"$out" 2>"$err" </dev/null &
     pid=$!
 }

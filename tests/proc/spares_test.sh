@@ -8,10 +8,11 @@ keelrun=$build/contrib/keelrun/keelrun stencil=$build/perf/kernels/stencil momen
 . "$(dirname "$0")/proc_lib.sh"
 small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50 -v)
 sweeps=(-s 64x64 -n 400 --ckpt-every 20)
+dying=() # a death option of the program's
 
 stencil_run() # ARGUMENTS...
 {
-    run 0 "${small[@]}" "$@" "$stencil" "${sweeps[@]}"
+    run 0 "${small[@]}" "$@" "$stencil" "${sweeps[@]}" "${dying[@]}"
     has "$out" 1 'verification PASSED'
 }
 
@@ -30,8 +31,9 @@ spare_takes_a_dead_rank()
 
     stencil_run -n 6 --nodes 3
     memory=$(grep '^stencil: memory' "$out")
+    dying=(--die 3@31.1)
     for lane in direct served; do
-        stencil_run -n 6 --nodes 3 --spares 1 -x KEEL_LANES=$lane --kill 3@0.1
+        stencil_run -n 6 --nodes 3 --spares 1 -x KEEL_LANES=$lane
         has "$out" 1 "^$memory$"
         has "$err" 1 'spare 6 is rank 3$'
     done
@@ -39,7 +41,8 @@ spare_takes_a_dead_rank()
 
 lowest_rank_is_replaced_by_a_spare()
 {
-    stencil_run -n 4 --nodes 4 --spares 1 --kill 0@0.1
+    dying=(--die 0@31.1)
+    stencil_run -n 4 --nodes 4 --spares 1
     has "$err" 1 'spare 4 is rank 0$'
 }
 
@@ -89,8 +92,8 @@ dead_spare_is_passed_over()
 
 stopped_rank_is_replaced_by_a_spare()
 {
-    sweeps=(-s 64x64 -n 1000 --ckpt-every 20)
-    stencil_run -n 4 --nodes 2 --spares 1 -x KEEL_HEARTBEAT_TIMEOUT=1s --stop 1@0.1
+    dying=(--die 1@31.1:stop)
+    stencil_run -n 4 --nodes 2 --spares 1 -x KEEL_HEARTBEAT_TIMEOUT=1s
     has "$err" 1 'spare 4 is rank 1$'
 }
 
