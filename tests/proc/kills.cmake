@@ -117,9 +117,9 @@ function(proc_kills name label program lane)
   set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
 endfunction()
 
-# More than fifty deaths over each choice of lanes; the atomics are answered by rollbacks.
-set(kills_ft 17)
-set(kills_stencil 23)
+# Nearly fifty deaths over each choice of lanes; the atomics are answered by rollbacks.
+set(kills_ft 13)
+set(kills_stencil 15)
 set(kills_stencil-atomics 10)
 set(kills_sections 3)
 set(kills_waits 3)
