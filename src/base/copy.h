@@ -16,9 +16,9 @@
 
 #define KEEL_COPY_STREAM 256u /* bytes */
 #define KEEL_COPY_LINE   64u  /* bytes of a cache line */
-/* bytes from the end of a record to the line that is fetched while it is written, where a locked instruction follows: it waits
- * for the stores before it, and so for their lines */
-#define KEEL_COPY_AHEAD 512u
+/* bytes from the end of a record to the line that is fetched while it is written. A line of a log comes from memory: its stores, and
+ * the locked instruction that waits for them, take that long when it is not there. */
+#define KEEL_COPY_AHEAD 1024u
 
 /* fetches a line that will be written, before anybody needs it; a cold line costs more than all else in a short put */
 static inline void keel_prefetch_write(const void *address)

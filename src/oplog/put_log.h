@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) void keel_put_log_head(const keel_p
 
 /*
  * Writes what was reserved, if anything was, and stores the same @a length bytes at @a target_ptr on the direct lane; they
- * are read once. The line that the next but one record begins in is fetched meanwhile; a long record streams past the cache.
+ * are read once. A line that records to come lie in is fetched meanwhile; a long record streams past the cache.
  */
 static inline __attribute__((always_inline)) void keel_put_log_store(const keel_put_log_t *log, keel_record_t *record,
                                                                      uint64_t where, void *target_ptr, const void *from,
@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void keel_put_log_store(const keel_
         return;
     }
     if (length < KEEL_COPY_STREAM) {
-        keel_prefetch_write((const uint8_t *)(record + 1) + length + 128);
+        keel_prefetch_write((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD);
     }
     keel_put_log_head(log, record, where, length);
     keel_copy_two(record + 1, target_ptr, from, length);
