@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 uint32_t keel_crc(uint32_t seed, const void *data, size_t length); /* seed 0 to begin; result can be the next seed */
-/* copies and sums in one pass, by non-temporal stores where that pays; @a target 16-byte aligned for the fast path */
+/* copies and sums in one pass, by non-temporal stores where that pays (base/copy); any alignment */
 uint32_t keel_crc_copy(uint32_t seed, void *target, const void *source, size_t length);
 
 #endif
