@@ -22,8 +22,8 @@
  * log what they put to p'. What they had put when the recovery was decided suffices for all waits that returned in the first
  * life, and it is a cut: between its own report and the decision nobody puts anything to p, and the decision needs all reports, so
  * nothing in the cut happens after something that was put later. What was put later is sent with the rest alone: what one source
- * put might come, what it follows, by another, not. So the first wait that it does not suffice for, or the gsync, is beyond p's death; then what there is happens after nothing that
- * p' has still to do. p' asks for the rest; who has sent it puts nothing to p' until p' has taken all rests, for these are
+ * put might come, what it follows, by another, not. So the first wait that the cut does not suffice for, or the gsync, is beyond
+ * p's death; then what there is happens after nothing that p' has still to do. p' asks for the rest; who has sent it puts nothing to p' until p' has taken all rests, for these are
  * replayed together, in order, and a put of one who has heard of another's must come behind both.
  *
  * The dead rank may have been the first to leave a gsync that nobody else has left. If it did something to others behind it,
