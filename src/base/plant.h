@@ -65,6 +65,7 @@
     _(request_unnamed, 4000, "", "reports from before a request for a rollback are decided on")                  \
     _(request_untold, 4000, "", "rank 0 does not pass on a request that it learns of")                           \
     _(records_no_room, 0, "", "no harm: a replacement has no room for what was recorded, and rolls back")        \
+    _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")          \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                         \
     _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                          \
       "waits that some did not know of do not refuse local recovery")                                            \

@@ -56,13 +56,28 @@
     _(demand_restored, "recovery from an image of its own")                                    \
     _(demand_by_decision, "a rank's own image is taken into use because the decision says so") \
     _(refuses_starts, "rollback: ranks that begin at different positions are away together")   \
-    _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")
+    _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")                  \
+    _(refuses_locks_several, "rollback: several ranks are away in a program that locks")       \
+    _(refuses_waits_atomics, "rollback: atomics in a program that waits")                      \
+    _(section_over, "a critical section that was over is done again, and only logged")         \
+    _(section_open, "one that is open is done again")                                          \
+    _(section_unrecorded, "... its lock has no record, and is held all the same")              \
+    _(section_new, "a lock without a record is a new one: the process is whole")               \
+    _(section_own, "a section of own memory is done again in its turn")                        \
+    _(reading_over, "a reading that was over is done again")                                   \
+    _(reading_open, "one that is open is done again")                                          \
+    _(lock_left, "a replacement finds its lock held by a survivor")
+
+/* not reached unless a test makes the library fail (base/plant.h), so asked for by that test */
+#define KEEL_CASES_PLANTED(_)                                                       \
+    _(request_no_room, "rollback: a replacement has no room for what was recorded") \
+    _(request_differs, "rollback: the re-execution is not what was recorded")
 
 #ifdef KEEL_PLANTED_DEFECTS
 #include <stdint.h>
 
 #define KEEL_CASE_NAME(_name, _what) KEEL_CASE_##_name,
-enum { KEEL_CASES(KEEL_CASE_NAME) KEEL_CASE_LAST };
+enum { KEEL_CASES(KEEL_CASE_NAME) KEEL_CASES_PLANTED(KEEL_CASE_NAME) KEEL_CASE_LAST };
 #undef KEEL_CASE_NAME
 extern uint64_t *keel_reached; /* a counter each; owned by the test */
 #define KEEL_REACHED(_name) ((void)__atomic_fetch_add(&keel_reached[KEEL_CASE_##_name], 1, __ATOMIC_RELAXED))

@@ -2,6 +2,7 @@
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 #include "oplog/getlog_chunk.h"
 
 #include <assert.h>
@@ -142,7 +143,7 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
         return KEEL_INPROGRESS;
     }
     if (record->phase != log->phase || record->index != t->index || record->where != where ||
-        record->length != length) {
+        record->length != length || KEEL_PLANT(record_differs)) {
         keel_error(log->lane->message,
                    "re-execution differs from the first life: get %u of phase %u at rank %u is not the one recorded "
                    "(get %u of phase %u); is the program deterministic?",

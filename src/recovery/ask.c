@@ -87,8 +87,10 @@ const char *keel_request_reason(keel_status_t wants)
     case KEEL_OK:
         return NULL;
     case KEEL_ERR_CORRUPT:
+        KEEL_REACHED(request_differs);
         return "its re-execution differs from what was recorded";
     case KEEL_ERR_BUDGET:
+        KEEL_REACHED(request_no_room);
         return "it has no room for what its predecessor recorded";
     default:
         KEEL_REACHED(request_program);

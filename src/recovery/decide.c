@@ -67,7 +67,7 @@ static const char *refuses_replay(const keel_recovery_t *rec, const decision_t *
         const keel_report_t *report = rec->reports[x];
 
         if (x != r && (report->about[r].kinds != 0 || report->about[r].atomics > decision_start(d, r))) {
-            return "atomics, of it or towards it, in a program that waits";
+            return KEEL_REACHED(refuses_waits_atomics), "atomics, of it or towards it, in a program that waits";
         }
     }
     return NULL;
@@ -112,7 +112,8 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         return refuses_replay(rec, d, r, away);
     }
     if (d->has_locks) {
-        return (away > 1) ? "several ranks are away in a program that locks" : NULL;
+        return (away > 1) ? (KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks")
+                          : NULL;
     }
     if (kinds_commute(kinds) || KEEL_PLANT(swaps_local)) {
         return NULL;
@@ -139,7 +140,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
         } else if (report->is_rolling) {
             why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
         } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
-            why = "rollback numbers differ";
+            why = "rollback numbers differ"; /* not seen: a rollback ends for all or is under way (planted.md) */
         } else if (!is_back(report)) {
             why = starts_differ(rec, d)
                       ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are away")

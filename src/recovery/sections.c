@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/plant.h"
+#include "base/reached.h"
 #include "recovery/recovery.h"
 
 #include <string.h>
@@ -221,6 +222,7 @@ void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
         return;
     }
     if (message->owns != 0) {
+        KEEL_REACHED(lock_left);
         __atomic_store_n(&area->word,
                          keel_lock_word((uint32_t)message->owns, in->source, lane->peers[in->source].incarnation),
                          __ATOMIC_RELEASE);

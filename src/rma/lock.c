@@ -10,6 +10,7 @@
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "base/reached.h"
 
 /* ---- asking ---- */
 
@@ -222,6 +223,19 @@ static keel_status_t lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_
     return status;
 }
 
+static void lock_case_replay(int is_read, int is_open)
+{
+    if (is_read && is_open) {
+        KEEL_REACHED(reading_open);
+    } else if (is_read) {
+        KEEL_REACHED(reading_over);
+    } else if (is_open) {
+        KEEL_REACHED(section_open);
+    } else {
+        KEEL_REACHED(section_over);
+    }
+}
+
 /* the lock's record of the first life was found: what the accesses in its section do; @a number: what the word holds if it
  * is not over */
 static keel_status_t lock_replay(keel_context_h ctx, uint32_t rank, int is_read, uint64_t number)
@@ -239,6 +253,7 @@ static keel_status_t lock_replay(keel_context_h ctx, uint32_t rank, int is_read,
         return KEEL_OK; /* of a phase that is over */
     }
     status = lock_ask_once(ctx, rank, &request, &now);
+    lock_case_replay(is_read, status == KEEL_OK && now == number);
     if (status == KEEL_OK && now == number) {
         ctx->rec.sections.is_left[rank] = 0;
         keel_put_log_mark_sent(&ctx->puts, rank);
@@ -272,6 +287,7 @@ static keel_status_t lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lo
         }
     }
     if (*value_p != 0) {
+        KEEL_REACHED(section_unrecorded);
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
         return KEEL_OK;
@@ -280,7 +296,11 @@ static keel_status_t lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lo
     if (status == KEEL_OK && ctx->rec.sections.is_replaying) {
         return keel_get_is_missing(ctx, rank);
     }
-    return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
+    if (status == KEEL_OK) {
+        KEEL_REACHED(section_new);
+        return KEEL_INPROGRESS;
+    }
+    return status;
 }
 
 /* ---- taking and giving ---- */
@@ -427,6 +447,7 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
         return status;
     }
     if (s->is_replaying) {
+        KEEL_REACHED(section_own);
         s->counter++;
     } else if (is_read) {
         while (status == KEEL_OK && !(keel_lock_try_read(area, &who, number) && keel_lock_count_read(area) != 0)) {

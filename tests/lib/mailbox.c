@@ -205,6 +205,7 @@ static keel_status_t run_all(waits_run_t *run)
         run->relay = (relay_t){.host = run->host,
                                .seed = run->options->seed,
                                .ranks = run->options->ranks,
+                               .has_atomics = run->options->has_atomics,
                                .win = run->win,
                                .offset = offsetof(waits_window_t, relay),
                                .area = &window->relay};

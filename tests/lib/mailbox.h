@@ -11,6 +11,7 @@ typedef struct waits_options {
     uint64_t seed;
     uint32_t ranks, steps;
     unsigned checkpoints; /* of 1024: steps that end with one */
+    int has_atomics;
 } waits_options_t;
 
 /* as play_program(), with host->waits */

@@ -99,17 +99,75 @@ static uint32_t hop_rank(hop_t *hop, const relay_t *relay, uint32_t next)
     return keel_random_chance(&hop->random, 512) ? any : keel_random_chance(&hop->random, 512) ? hop->holder : next;
 }
 
+/* what was put before it is in no order with it */
+static keel_status_t hop_order(relay_t *relay, const hop_t *hop, uint32_t rank)
+{
+    return (keel_random_mix(hop->number) & 1) ? keel_flush_all(relay->host->ctx) : keel_flush(relay->host->ctx, rank);
+}
+
 static keel_status_t hop_read(relay_t *relay, hop_t *hop, uint32_t rank, unsigned slot)
 {
     if (!hop->is_own) {
         return KEEL_OK;
     }
-    if (keel_random_mix(hop->number) & 1) { /* a get of what was put before it is in no order without that */
-        TRY(keel_flush_all(relay->host->ctx));
-    } else {
-        TRY(keel_flush(relay->host->ctx, rank));
-    }
+    TRY(hop_order(relay, hop, rank));
     return relay_read(relay, hop, rank, slot);
+}
+
+/* on the token's word at @a rank, whose value all know; @a draw says which */
+static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t draw)
+{
+    static const keel_atomic_op_t ops[] = {KEEL_ATOMIC_ADD, KEEL_ATOMIC_ADD, KEEL_ATOMIC_XOR, KEEL_ATOMIC_SWAP,
+                                           KEEL_ATOMIC_CSWAP};
+    const size_t at = relay->offset + offsetof(relay_area_t, word[hop->token]);
+    const keel_atomic_op_t op = ops[draw % (sizeof(ops) / sizeof(ops[0]))];
+    const uint64_t operand = keel_random_mix(draw), was = relay->word[rank][hop->token];
+    const int fetches = (draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP;
+    const uint64_t compare = was + (draw >> 33 & 1); /* half of them find something else */
+    uint64_t found = was;
+    char text[160];
+
+    switch (op) {
+    case KEEL_ATOMIC_ADD:
+        relay->word[rank][hop->token] += operand;
+        break;
+    case KEEL_ATOMIC_XOR:
+        relay->word[rank][hop->token] ^= operand;
+        break;
+    case KEEL_ATOMIC_SWAP:
+        relay->word[rank][hop->token] = operand;
+        break;
+    default:
+        relay->word[rank][hop->token] = (compare == was) ? operand : was;
+        break;
+    }
+    if (!hop->is_own) {
+        return KEEL_OK;
+    }
+    TRY(hop_order(relay, hop, rank));
+    relay_point(relay, hop, "atomic at", rank, 0);
+    TRY(keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, compare, fetches ? &found : NULL));
+    if (found != was) {
+        snprintf(text, sizeof(text), "rank %u.%u step %u hop %u: an atomic at rank %u finds %llx instead of %llx",
+                 relay->host->rank, relay->host->incarnation, (unsigned)(hop->number >> 16),
+                 (unsigned)(hop->number & 0xffff), rank, (unsigned long long)found, (unsigned long long)was);
+        relay->host->flaw(relay->host, text);
+        return KEEL_ERR_CORRUPT;
+    }
+    return KEEL_OK;
+}
+
+/* whoever comes to it, in whatever order */
+static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t operand)
+{
+    const size_t at = relay->offset + offsetof(relay_area_t, sum);
+
+    relay->sum[rank] += operand;
+    if (!hop->is_own) {
+        return KEEL_OK;
+    }
+    relay_point(relay, hop, "adds at", rank, 0);
+    return keel_atomic(relay->win, KEEL_ATOMIC_ADD, rank, at, sizeof(operand), operand, 0, NULL);
 }
 
 /* what the holder reads and writes, half of the time what the one before it wrote first; all ranks know what it writes */
@@ -125,7 +183,12 @@ static keel_status_t hop_accesses(relay_t *relay, hop_t *hop, uint32_t next)
     for (unsigned i = 0; i < count; i++) {
         const uint32_t rank = hop_rank(hop, relay, next);
         const unsigned slot = keel_random_below(&hop->random, RELAY_SLOTS);
+        const uint64_t draw = keel_random_mix(hop->random.state ^ 0x61746f6d);
 
+        if (relay->has_atomics && (draw >> 40) % 3 == 0) {
+            is_next_alone &= (rank == next || rank == hop->holder);
+            TRY((draw >> 39 & 1) ? hop_atomic(relay, hop, rank, draw) : hop_add(relay, hop, rank, draw));
+        }
         if (keel_random_chance(&hop->random, 600)) {
             relay->held[rank][hop->token][slot] = keel_random_next(&hop->random) | 1;
             *hop->last_rank = rank;
@@ -149,6 +212,7 @@ static keel_status_t hop_do(relay_t *relay, hop_t *hop, uint32_t next, int is_fi
 {
     const size_t at = relay->offset + offsetof(relay_area_t, flag[hop->token]);
     const uint64_t flag = hop->number + 2;
+    uint64_t before;
 
     if (hop->is_own && !is_first) {
         relay_point(relay, hop, "waits", hop->holder, 0);
@@ -158,7 +222,11 @@ static keel_status_t hop_do(relay_t *relay, hop_t *hop, uint32_t next, int is_fi
     TRY(hop_accesses(relay, hop, next));
     if (hop->is_own && !is_last) {
         relay_point(relay, hop, "passes it to", next, 0);
-        TRY(keel_put(relay->win, next, at, &flag, sizeof(flag)));
+        if (relay->has_atomics && (keel_random_mix(flag) & 1)) {
+            TRY(keel_atomic(relay->win, KEEL_ATOMIC_SWAP, next, at, sizeof(flag), flag, 0, &before));
+        } else {
+            TRY(keel_put(relay->win, next, at, &flag, sizeof(flag)));
+        }
         if (hop->random.state & 2) {
             TRY(keel_flush(relay->host->ctx, next));
         }
@@ -215,6 +283,8 @@ static void relay_go_back(relay_t *relay, uint64_t step)
 {
     if (relay->known > step) {
         memset(relay->held, 0, sizeof(relay->held));
+        memset(relay->word, 0, sizeof(relay->word));
+        memset(relay->sum, 0, sizeof(relay->sum));
         relay->known = 0;
     }
 }
@@ -231,6 +301,7 @@ keel_status_t relay_step(relay_t *relay, uint64_t step)
 keel_status_t relay_check(relay_t *relay, uint64_t steps)
 {
     hop_t hop = {.number = steps << 16};
+    int is_right = 1;
 
     relay_go_back(relay, steps);
     while (relay->known < steps) {
@@ -240,6 +311,11 @@ keel_status_t relay_check(relay_t *relay, uint64_t steps)
         for (unsigned slot = 0; slot < RELAY_SLOTS; slot++) {
             TRY(relay_compare(relay, &hop, relay->host->rank, slot, relay->area->slot[hop.token][slot]));
         }
+        is_right &= relay->area->word[hop.token] == relay->word[relay->host->rank][hop.token];
+    }
+    if (!is_right || relay->area->sum != relay->sum[relay->host->rank]) {
+        relay->host->flaw(relay->host, "an atomic was lost or came twice");
+        return KEEL_ERR_CORRUPT;
     }
     return KEEL_OK;
 }

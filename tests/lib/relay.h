@@ -17,18 +17,22 @@
 typedef struct relay_area {
     uint64_t slot[RELAY_TOKENS][RELAY_SLOTS][RELAY_WORDS];
     uint64_t flag[RELAY_TOKENS]; /* step << 16 | number of the hop, + 1 */
+    uint64_t word[RELAY_TOKENS]; /* of whoever holds the token, by atomics */
+    uint64_t sum;                /* whoever holds any token adds to it */
 } relay_area_t;
 
 typedef struct relay {
     play_host_t *host;
     uint64_t seed;
     uint32_t ranks;
+    int has_atomics;
     keel_win_h win;
     size_t offset; /* of the area in the window */
     relay_area_t *area;
     uint64_t hash; /* of what was read */
     /* seeds of what every slot holds after `known` steps */
     uint64_t held[RELAY_RANKS][RELAY_TOKENS][RELAY_SLOTS];
+    uint64_t word[RELAY_RANKS][RELAY_TOKENS], sum[RELAY_RANKS]; /* what these are */
     uint64_t known;
     char note[96];
 } relay_t;

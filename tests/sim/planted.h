@@ -12,7 +12,9 @@ void planted_list(void);
 
 /* counts in all processes forked from here on; 0 when there is no memory */
 int reached_begin(void);
-/* prints them; how many were never reached */
+/* prints them; how many were never reached that any set of runs has to */
 unsigned reached_gaps(void);
+/* how often; -1: there is none of that name */
+long long reached_count(const char *name);
 
 #endif

@@ -56,9 +56,10 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
 }
 
 /* a program that waits inside its phases */
-static void scene_draw_waits(scene_t *scene, const case_limits_t *limits)
+static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     keel_random_t *random = &scene->random;
+    keel_random_t atomics = {keel_random_mix(seed ^ 0x61746f6d)};
     plan_options_t *options = &scene->plan_options;
 
     options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
@@ -66,7 +67,12 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits)
     scene->waits = (waits_options_t){.seed = keel_random_next(random),
                                      .ranks = options->ranks,
                                      .steps = options->phases,
-                                     .checkpoints = keel_random_chance(random, 500) ? 200 : 0};
+                                     .checkpoints = keel_random_chance(random, 500) ? 200 : 0,
+                                     .has_atomics = (int)keel_random_chance(&atomics, 250)};
+    if (limits->atomics >= 0) {
+        scene->waits.has_atomics = limits->atomics;
+    }
+    scene->has_atomics = scene->waits.has_atomics;
     scene->ranks = options->ranks;
     if (keel_random_chance(random, 700)) { /* else in the phase of the first wait a death is a rollback */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
@@ -310,7 +316,7 @@ static void scene_draw_deaths(scene_t *scene, const case_limits_t *limits)
                                  : 1 + keel_random_below(random, (uint32_t)(3 * scene->heartbeat_ns));
         }
     }
-    scene->may_roll_back |= KEEL_PLANT(records_no_room);
+    scene->may_roll_back |= KEEL_PLANT(records_no_room) || KEEL_PLANT(record_differs);
     scene->has_restart_point = keel_random_chance(random, 300);
     if (keel_random_chance(random, 80)) {
         scene->asker = keel_random_below(random, scene->ranks);
@@ -343,7 +349,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     if (scene->result->style == CASE_LOCKS) {
         scene_draw_locks(scene, limits);
     } else if (scene->result->style == CASE_WAITS) {
-        scene_draw_waits(scene, limits);
+        scene_draw_waits(scene, limits, seed);
     } else {
         scene_draw_plan(scene, limits);
     }

@@ -33,6 +33,7 @@ typedef struct options {
     int stop_early;
     const char *plant; /* a defect that has to be noticed: the first flaw ends all, and is a success */
     int cases;         /* every case of base/reached.h must have been reached */
+    const char *must;  /* this one, of those that only a plant reaches */
     int is_harmless;   /* with a plant: it must not be noticed */
     int count_all;     /* with a plant: go on to the end, to see how often */
     case_limits_t limits;
@@ -216,6 +217,7 @@ static void usage(void)
     puts("  --plant NAME     with this defect; ends with success as soon as it is noticed\n"
          "  --plants         what there is\n"
          "  --cases          fail when a case that the runs have to see was never reached\n"
+         "  --case NAME      fail when this one was not, with or without a defect\n"
          "  --harmless       with --plant: ends with success when it was never noticed\n"
          "  --count          with --plant: to the end of --runs, to see how often it is noticed");
 #endif
@@ -249,38 +251,21 @@ enum {
     OPT_COUNT,
     OPT_HARMLESS,
     OPT_CASES,
+    OPT_CASE,
     OPT_HELP
 };
 
-static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
-                                             {"runs", 1, NULL, OPT_RUNS},
-                                             {"seconds", 1, NULL, OPT_SECONDS},
-                                             {"fixed", 1, NULL, OPT_FIXED},
-                                             {"workers", 1, NULL, OPT_WORKERS},
-                                             {"ranks", 1, NULL, OPT_RANKS},
-                                             {"phases", 1, NULL, OPT_PHASES},
-                                             {"deaths", 1, NULL, OPT_DEATHS},
-                                             {"atomics", 1, NULL, OPT_ATOMICS},
-                                             {"late-windows", 1, NULL, OPT_LATE},
-                                             {"parities", 1, NULL, OPT_PARITIES},
-                                             {"dedicated", 1, NULL, OPT_DEDICATED},
-                                             {"style", 1, NULL, OPT_STYLE},
-                                             {"hangs", 1, NULL, OPT_HANGS},
-                                             {"splits", 1, NULL, OPT_SPLITS},
-                                             {"lanes", 1, NULL, OPT_LANES},
-                                             {"soft", 1, NULL, OPT_SOFT},
-                                             {"direct", 1, NULL, OPT_DIRECT},
-                                             {"trace", 0, NULL, OPT_TRACE},
-                                             {"verbose", 0, NULL, OPT_VERBOSE},
-                                             {"allow-gaps", 0, NULL, OPT_GAPS},
-                                             {"stop", 0, NULL, OPT_STOP},
-                                             {"plant", 1, NULL, OPT_PLANT},
-                                             {"plants", 0, NULL, OPT_PLANTS},
-                                             {"count", 0, NULL, OPT_COUNT},
-                                             {"harmless", 0, NULL, OPT_HARMLESS},
-                                             {"cases", 0, NULL, OPT_CASES},
-                                             {"help", 0, NULL, OPT_HELP},
-                                             {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"seed", 1, NULL, OPT_SEED},         {"runs", 1, NULL, OPT_RUNS},         {"seconds", 1, NULL, OPT_SECONDS},
+    {"fixed", 1, NULL, OPT_FIXED},       {"workers", 1, NULL, OPT_WORKERS},   {"ranks", 1, NULL, OPT_RANKS},
+    {"phases", 1, NULL, OPT_PHASES},     {"deaths", 1, NULL, OPT_DEATHS},     {"atomics", 1, NULL, OPT_ATOMICS},
+    {"late-windows", 1, NULL, OPT_LATE}, {"parities", 1, NULL, OPT_PARITIES}, {"dedicated", 1, NULL, OPT_DEDICATED},
+    {"style", 1, NULL, OPT_STYLE},       {"hangs", 1, NULL, OPT_HANGS},       {"splits", 1, NULL, OPT_SPLITS},
+    {"lanes", 1, NULL, OPT_LANES},       {"soft", 1, NULL, OPT_SOFT},         {"direct", 1, NULL, OPT_DIRECT},
+    {"trace", 0, NULL, OPT_TRACE},       {"verbose", 0, NULL, OPT_VERBOSE},   {"allow-gaps", 0, NULL, OPT_GAPS},
+    {"stop", 0, NULL, OPT_STOP},         {"plant", 1, NULL, OPT_PLANT},       {"plants", 0, NULL, OPT_PLANTS},
+    {"count", 0, NULL, OPT_COUNT},       {"harmless", 0, NULL, OPT_HARMLESS}, {"cases", 0, NULL, OPT_CASES},
+    {"case", 1, NULL, OPT_CASE},         {"help", 0, NULL, OPT_HELP},         {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -416,6 +401,9 @@ static void read_options(int argc, char **argv, options_t *options)
             break;
         case OPT_CASES:
             options->cases = 1;
+            break;
+        case OPT_CASE:
+            options->must = optarg;
             break;
         case OPT_HELP:
         case 'h':
@@ -568,6 +556,14 @@ int main(int argc, char **argv)
            (unsigned long long)tally->together, (unsigned long long)tally->dedicated,
            (unsigned long long)tally->demands, (unsigned long long)tally->demanded, (unsigned long long)tally->decoded,
            (unsigned long long)tally->sparing, (unsigned long long)tally->spared);
+#ifdef KEEL_PLANTED_DEFECTS
+    if (options.must != NULL) {
+        printf("%s: reached %lld times\n", options.must, reached_count(options.must));
+        if (reached_count(options.must) <= 0) {
+            return EXIT_FAILURE;
+        }
+    }
+#endif
     if (options.plant != NULL) {
         printf("%s: noticed in %llu of %llu runs\n", options.plant, (unsigned long long)tally->failed,
                (unsigned long long)(tally->passed + tally->failed));
