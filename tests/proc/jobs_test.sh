@@ -70,6 +70,21 @@ program_jumps_to_its_restart_point()
     has "$out" 4 ': 524288$'
 }
 
+# deaths before the clock of a benchmark starts, at the edge and behind it
+program_warms_up_through_deaths()
+{
+    local whole step
+
+    run 0 -n 4 --nodes 2 "${small[@]}" "$build/perf/kernels/ft" --warmup
+    whole=$(grep -o 'memory .*' "$out")
+    for step in 3 6 7 9; do # a transform and six iterations are a repeat
+        run 0 -v -n 4 --nodes 2 "${small[@]}" "$build/perf/kernels/ft" --warmup --die 1@$step.1
+        has "$out" 1 "ft: $whole"
+        has "$out" 1 'checksums: 12 right, 0 wrong'
+        has "$err" 1 'rank 1 incarnation 0 died: signal 9$'
+    done
+}
+
 # ---- what survivors hold --------------------------------------------------------------------------------------------------
 
 survivors_keep_no_files_or_mappings()

@@ -9,6 +9,7 @@ typedef struct {
     keel_context_h ctx;
     const ft_class_t *klass;
     unsigned long iterations, repeats, ckpt_every;
+    unsigned long warmups; /* of the repeats, the first ones: before the clock starts */
     kernel_death_t death;
 
     uint32_t p1, p2, i1, i2; /* grid of ranks and own place; rank = i2 * p1 + i1 */
@@ -34,6 +35,7 @@ size_t ft_results_bytes(const ft_t *ft);
 /* Steps a repeat takes: the first transform, then the iterations. One more after all repeats hashes the memory. */
 uint64_t ft_steps_per_repeat(const ft_t *ft);
 uint64_t ft_steps(const ft_t *ft);
+uint64_t ft_steps_of_warmup(const ft_t *ft);
 
 /* Does step ft->step and raises it; ends with a safe gsync. */
 keel_status_t ft_step(ft_t *ft);
