@@ -30,6 +30,7 @@ static const char help_tail[] =
     "     --ucx <N=V>    sets a variable of UCX for raw UCX alone, without its UCX_\n"
     "     --changed <p>  ckpt: percent of the memory that changes between two (100)\n"
     "     --replay <n>   restore: gsyncs between the image and the death (4)\n"
+    "     --waits        as in a program that waits inside phases (keel_wait_until), which numbers its puts\n"
     "     --log-bytes <n>  logged between two checkpoints, which are not timed (48m)\n"
     "     -f             print only final numbers\n"
     "     -v             print CSV\n"

@@ -96,7 +96,7 @@ static int parse_kind(const char *text, perf_kind_id_t *id_p)
 
 /* ---- options ---- */
 
-enum { PATTERN = 256, SEED, ROUNDS, VS_UCX, VS, UCX, CHANGED, REPLAY, LOG_BYTES };
+enum { PATTERN = 256, SEED, ROUNDS, VS_UCX, VS, UCX, CHANGED, REPLAY, LOG_BYTES, WAITS };
 
 static const struct option long_options[] = {
     {"pattern", required_argument, NULL, PATTERN},
@@ -108,6 +108,7 @@ static const struct option long_options[] = {
     {"changed", required_argument, NULL, CHANGED},
     {"replay", required_argument, NULL, REPLAY},
     {"log-bytes", required_argument, NULL, LOG_BYTES},
+    {"waits", no_argument, NULL, WAITS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -196,6 +197,9 @@ static int run_option(parser_t *parser, int option, const char *value)
                    : 0;
     case LOG_BYTES:
         return parse_number(value, 1u << 20, 1ul << 40, &plan->log_bytes);
+    case WAITS:
+        plan->has_waits = 1;
+        return 0;
     case 'f':
         plan->is_final_only = 1;
         return 0;

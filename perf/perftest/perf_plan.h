@@ -70,6 +70,7 @@ typedef struct perf_plan {
     perf_lane_t lane;
     perf_format_t format;
     int is_final_only, is_batch;
+    int has_waits;           /* what a program that waits inside phases pays is measured */
     unsigned long log_bytes; /* of a process's logs between two checkpoints */
     char ucx_option[64];     /* NAME=VALUE for raw UCX alone */
     unsigned count;

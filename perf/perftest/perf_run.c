@@ -80,6 +80,10 @@ static keel_status_t context_open(perf_run_t *run)
         snprintf(lane, sizeof lane, "KEEL_LANES=%s", run->plan->lane == PERF_LANE_SHM ? "direct" : "served");
         env[count++] = lane;
     }
+    if (run->plan->has_waits) {
+        params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        params.flags = KEEL_PARAM_FLAG_WAITS;
+    }
     if (run->pair != NULL) {
         params.field_mask |= KEEL_PARAM_FIELD_DRIVERS;
         params.drivers = &drivers;

@@ -75,7 +75,11 @@ bit yes;
 #define BIT(x)          (1 << (x))
 #define IS_UP(x)        ((x) % 2 == 0)
 #define IS_THERE(r, q)  (known[r].e[q] == truth[q] && IS_UP(truth[q]))
+#ifdef M_MOMENTARY_POSITION
+#define POSITION(r)     pos[r]
+#else
 #define POSITION(r)     ((state[r] == FRONT && front[r] > pos[r]) -> front[r] : pos[r])
+#endif
 #define WORD(r, n)      (rollback[r] * 32 + (truth[r] / 2) * 8 + (n))
 #ifdef M_DEAD_ARRIVALS
 #define ARRIVAL(r, q)   (board[r].e[q] % 8)
