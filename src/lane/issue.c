@@ -361,8 +361,9 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
     }
     if (wire.type == KEEL_WIRE_VALUE || wire.type == KEEL_WIRE_REFUSAL) {
         on_value(lane, peer, &wire, data);
-    } else if (wire.type == KEEL_WIRE_ACK && wire.words[0] > peer->acked && wire.words[0] <= peer->sent) {
-        peer->acked = wire.words[0];
+    }
+    if (wire.words[1] > peer->acked && wire.words[1] <= peer->sent) {
+        peer->acked = wire.words[1];
         controls_acknowledged(peer, peer->acked);
     }
 }

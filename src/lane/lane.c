@@ -202,8 +202,7 @@ void keel_lane_accept(keel_peer_t *peer, uint32_t incarnation)
     }
     peer->is_accepted = 1;
     peer->accepted = incarnation;
-    peer->applied = 0;
-    peer->is_dirty = 0;
+    peer->applied = peer->acknowledged = 0;
 }
 
 keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incarnation, const void *address,
@@ -254,7 +253,6 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     if (peer->accepted < next) { /* from here on the service side refuses what still arrives of it */
         peer->is_accepted = 0;
         peer->accepted = next;
-        peer->is_dirty = 0;
     }
     ucs_list_for_each_safe(in, tmp, &lane->inbox, list)
     {

@@ -67,9 +67,9 @@ typedef struct keel_peer {
     ucs_list_link_t controls; /* keel_control_out_t, until acknowledged */
     /* served lane, this process serving; under lane->lock */
     uint32_t accepted; /* incarnation whose messages are taken, when is_accepted */
-    uint8_t is_accepted, is_dirty;
-    uint64_t applied;
-    uint64_t done; /* phase << 32 | records of it applied here, whichever incarnation sent them */
+    uint8_t is_accepted;
+    uint64_t applied, acknowledged; /* the last one, by an answer or by itself */
+    uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
 } keel_peer_t;
 
 typedef struct keel_own_region {

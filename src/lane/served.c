@@ -21,16 +21,18 @@
 #include <assert.h>
 #include <string.h>
 
-static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, uint64_t word,
-                         const void *data, size_t length)
+/* an answer acknowledges what it answers, and so all before it */
+static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
+                         size_t length)
 {
     keel_wire_t wire = {.type = type,
                         .source = lane->rank,
                         .source_incarnation = lane->incarnation,
                         .target_incarnation = request->source_incarnation,
-                        .words = {word}};
+                        .words = {request->words[0], request->sequence}};
 
     keel_wire_seal(&wire, data, length);
+    lane->peers[request->source].acknowledged = request->sequence;
     if (lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length) != KEEL_OK) {
         keel_info(lane->message, "reply to rank %u failed: the asker is presumably dead", request->source);
     }
@@ -39,7 +41,7 @@ static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wir
 /* answers a read that cannot be answered, so that nobody waits for it */
 static void served_refuse(keel_lane_t *lane, const keel_wire_t *request)
 {
-    served_reply(lane, request, KEEL_WIRE_REFUSAL, request->words[0], NULL, 0);
+    served_reply(lane, request, KEEL_WIRE_REFUSAL, NULL, 0);
 }
 
 /* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
@@ -214,7 +216,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         return "get outside its region";
     }
     served_note_get(lane, wire, wire->words[1], (uint32_t)length, data);
-    served_reply(lane, wire, KEEL_WIRE_VALUE, wire->words[0], data, length);
+    served_reply(lane, wire, KEEL_WIRE_VALUE, data, length);
     return NULL;
 }
 
@@ -245,7 +247,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         return why;
     }
     served_note_get(lane, wire, record.where, atomic.size, &old);
-    served_reply(lane, wire, KEEL_WIRE_VALUE, wire->words[0], &old, atomic.size);
+    served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
 }
 
@@ -259,7 +261,7 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
         served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
     }
     if (wire->words[0] != 0) {
-        served_reply(lane, wire, KEEL_WIRE_VALUE, wire->words[0], &answer, sizeof(answer));
+        served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));
     }
     return NULL;
 }
@@ -384,7 +386,6 @@ void keel_lane_on_request(void *arg, const void *header, size_t header_len, cons
         }
     }
     peer->applied++;
-    peer->is_dirty = 1;
 out:
     pthread_mutex_unlock(&lane->lock);
 }
@@ -397,11 +398,10 @@ void keel_lane_on_idle(void *arg)
     for (uint32_t r = 0; r < lane->size; r++) {
         keel_peer_t *peer = &lane->peers[r];
 
-        if (peer->is_accepted && peer->is_dirty) {
-            keel_wire_t to = {.source = r, .source_incarnation = peer->accepted};
+        if (peer->is_accepted && peer->acknowledged != peer->applied) {
+            const keel_wire_t to = {.source = r, .source_incarnation = peer->accepted, .sequence = peer->applied};
 
-            peer->is_dirty = 0;
-            served_reply(lane, &to, KEEL_WIRE_ACK, peer->applied, NULL, 0);
+            served_reply(lane, &to, KEEL_WIRE_ACK, NULL, 0);
         }
     }
     pthread_mutex_unlock(&lane->lock);

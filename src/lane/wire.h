@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 1
+#define KEEL_WIRE_VERSION 2
 
 typedef enum {
     /* requests */
@@ -19,9 +19,9 @@ typedef enum {
     KEEL_WIRE_LOCK = 6,    /* words: id (0: no answer), keel_lock_ask_t, number, phase << 32 | index */
     KEEL_WIRE_PROBE = 7,   /* asks for nothing but the acknowledgement: is anybody there? */
     /* replies */
-    KEEL_WIRE_ACK = 16,     /* words[0]: requests up to this sequence number are done */
-    KEEL_WIRE_VALUE = 17,   /* words[0] id; data: what was read */
-    KEEL_WIRE_REFUSAL = 18, /* words[0] id: the read names what is not there */
+    KEEL_WIRE_ACK = 16,     /* words[1]: requests up to this sequence number are done */
+    KEEL_WIRE_VALUE = 17,   /* words: id, as ACK; data: what was read */
+    KEEL_WIRE_REFUSAL = 18, /* words: id, as ACK: the read names what is not there */
     KEEL_WIRE_LAST
 } keel_wire_type_t;
 

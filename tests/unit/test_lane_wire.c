@@ -237,6 +237,41 @@ START_TEST(each_record_of_a_phase_is_applied_once)
 }
 END_TEST
 
+/* one message back for a get, and one for any number of puts */
+START_TEST(an_answer_acknowledges_what_it_answers)
+{
+    scene_t scene;
+    put_t put = put_of(8, WINDOW);
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    ck_assert_uint_eq(fake.replies, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+    wire.words[0] = 77;
+    wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
+    wire.words[2] = 8;
+    scene_deliver(&scene, &wire, NULL, 0);
+    ck_assert_uint_eq(fake.replies, 1);
+    ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_VALUE);
+    ck_assert_uint_eq(fake.last_reply.words[0], 77);
+    ck_assert_uint_eq(fake.last_reply.words[1], 2);
+    keel_lane_on_idle(&scene.lane);
+    ck_assert_uint_eq(fake.replies, 1);
+    for (unsigned i = 0; i < 3; i++) {
+        wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+        wire.words[1] = 1 + i;
+        scene_deliver(&scene, &wire, &put, sizeof(put));
+    }
+    keel_lane_on_idle(&scene.lane);
+    ck_assert_uint_eq(fake.replies, 2);
+    ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_ACK);
+    ck_assert_uint_eq(fake.last_reply.words[1], 5);
+    scene_end(&scene);
+}
+END_TEST
+
 START_TEST(no_flipped_bit_of_a_message_is_applied)
 {
     scene_t scene;
@@ -461,6 +496,7 @@ int main(void)
 {
     const TTest *const tests[] = {a_sealed_put_is_applied,
                                   each_record_of_a_phase_is_applied_once,
+                                  an_answer_acknowledges_what_it_answers,
                                   no_flipped_bit_of_a_message_is_applied,
                                   no_short_message_is_applied,
                                   nothing_is_written_outside_a_window,
