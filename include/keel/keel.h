@@ -251,13 +251,15 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
  * that memory, by puts, gets and atomics, or for its own rank by loads and stores too. Several ranks may be locked at once; what
  * order avoids deadlock is the program's affair. Blocks until the lock is free. Not from callbacks.
  *
- * A program that locks does so for every access, and does not call keel_gsync(): the two do not mix [F 3.1.2]. Window
- * calls, keel_checkpoint() and keel_finalize() are collective in such a program too; nothing may be locked then.
+ * A program that locks does so for every access, and does not call keel_gsync(): the two do not mix [F 3.1.2]; nor does it
+ * call keel_wait_until(). Window calls, keel_checkpoint() and keel_finalize() are collective in such a program too; they
+ * return KEEL_ERR_STATE while something is locked.
  *
  * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
  * the job rolls back.
- * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, or in a program that calls keel_gsync().
+ * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, behind accesses of this phase without a lock, or in a
+ *         program that calls keel_gsync() or keel_wait_until().
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
 /** Completes all accesses to @a rank and gives its lock up. KEEL_ERR_STATE when the caller does not hold it. */
@@ -267,7 +269,7 @@ KEEL_API keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank);
  * Begins a reading epoch: until keel_unlock_all() the caller may get from every rank and load from its own windows, together
  * with other readers and without writers. Locks all ranks for reading, in the order of their numbers, so it takes its turn among
  * writers that lock several ranks in that order too.
- * @return KEEL_ERR_STATE: something is locked already, or in a program that calls keel_gsync().
+ * @return KEEL_ERR_STATE: something is locked already, or as for keel_lock().
  */
 KEEL_API keel_status_t keel_lock_all(keel_context_h ctx);
 KEEL_API keel_status_t keel_unlock_all(keel_context_h ctx); /**< KEEL_ERR_STATE outside of a reading epoch */
