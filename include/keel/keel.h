@@ -98,7 +98,8 @@ KEEL_API keel_status_t keel_restore(keel_context_h ctx);
 /**
  * Asks for a rollback of the job: for a program that finds its own data wrong. Local; the others learn of it from their calls.
  * Writes off what was done since the newest checkpoint, on all ranks.
- * @return KEEL_ERR_ROLLED_BACK: call keel_restore(); KEEL_ERR_STATE where nothing can be rolled back (KEEL_PROTECT=none).
+ * @return KEEL_ERR_ROLLED_BACK: call keel_restore(); KEEL_ERR_STATE where nothing can be rolled back (KEEL_PROTECT=none): the
+ *         job goes on as if the call had not been made.
  */
 KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
 
