@@ -181,14 +181,40 @@ death_of_a_starting_replacement_is_recovered()
 
 # ---- bad input ------------------------------------------------------------------------------------------------------------
 
+refuse_all() # LANE MODE OPTIONS...
+{
+    local lane=$1 mode=$2
+    shift 2
+    run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$@" "$bad_input" "$mode"
+    has "$out" 2 '^bad_input: rank [01]: all refused$'
+}
+
 calls_refuse_bad_arguments()
 {
     local lane
 
     for lane in direct served; do
-        run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$bad_input"
-        has "$out" 2 '^bad_input: rank [01]: all refused$'
+        refuse_all $lane arguments
     done
+}
+
+calls_of_another_style_are_refused()
+{
+    local lane
+
+    for lane in direct served; do
+        refuse_all $lane locks
+        has "$err" 4 'keel_gsync in a program that locks: the two do not mix$' # twice a rank
+        has "$err" 2 'keel_wait_until in a program that locks: the two do not mix$'
+        has "$err" 4 'behind accesses without a lock: only a collective call comes between the two$'
+        has "$err" 16 'keel_[a-z_]* while 1 ranks are locked$' # four collective calls, two locks
+        refuse_all $lane gsync
+        has "$err" 4 'keel_lock\(_all\)\? in a program that calls keel_gsync: the two do not mix$'
+        refuse_all $lane waits
+        has "$err" 4 'keel_lock\(_all\)\? in a program that waits: the two do not mix$'
+    done
+    refuse_all direct rollback -x KEEL_PROTECT=none
+    has "$err" 4 'keel_rollback with KEEL_PROTECT=none: there is nothing to go back to$'
 }
 
 # a rank that holds parity has no part in the program: it leaves with 0, and a death of it costs nobody anything
