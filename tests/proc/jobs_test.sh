@@ -109,6 +109,34 @@ leaks_of_a_survivor_are_seen()
     done
 }
 
+# ---- logs too small for the run -------------------------------------------------------------------------------------------
+
+hybrid_run() # ROLLBACKS ARGUMENTS-OF-THE-KERNEL...: no image of any kind is taken, and logs overflow in every run
+{
+    local rollbacks=$1
+    shift
+    run 0 "${hybrid[@]}" "$stencil" -s 256x256 -n 150 --json "$@"
+    has "$out" 1 '"verified": "yes"'
+    has "$out" 1 '"checkpoints": 0, "demand_checkpoints": 0,'
+    has "$out" 1 "\"rollbacks\": $rollbacks,"
+    grep -q 'log .*is full' "$err" || fail "the logs are large enough: this tests nothing"
+}
+
+# with no images to trim the logs by: while they are whole the dead rank alone comes back, afterwards the job rolls back
+death_before_the_logs_are_full_is_local_and_later_a_rollback()
+{
+    local lane memory
+
+    for lane in direct served; do
+        hybrid=(-n 4 --nodes 2 --timeout 50 -x KEEL_LANES=$lane -x KEEL_OPLOG_SIZE=256k -x KEEL_OPLOG_SOFT=0
+            -x KEEL_GETLOG_SIZE=1m -x KEEL_CKPT_INTERVAL=off)
+        hybrid_run 0 --die 3@10.1
+        memory=$(grep -o '"memory": "[0-9a-f]*"' "$out")
+        hybrid_run '[1-9]' --die 3@145.1
+        has "$out" 1 "$memory"
+    done
+}
+
 # ---- deaths that end the job -------------------------------------------------------------------------------------------------
 
 death_without_protection_ends_the_job()
