@@ -322,7 +322,8 @@ typedef struct keel_stats {
     /** images that this process took because logs were full, of these taken into use, and what it asked others or itself for */
     uint64_t demand_checkpoints, demand_committed, demands;
     uint64_t demand_recoveries; /**< how often this process came back from such an image */
-    /** the newest share of parity, from the images being there on; bytes of buffers for it, at most (KEEL_CKPT_TRANSFER) */
+    /** the newest share of parity, from the images being there on; bytes of buffers for it, at most (KEEL_CKPT_TRANSFER). They
+     *  are not part of KEEL_CKPT_SIZE: with groups of k ranks and m parities at most (k - m) * 512 KiB, or 32 MiB in bulk. */
     uint64_t transfer_ns, transfer_peak_bytes;
     uint64_t checkpoint_memory; /**< bytes of images and parity held now; at most KEEL_CKPT_SIZE */
 } keel_stats_t;
