@@ -98,7 +98,8 @@ KEEL_API keel_status_t keel_restore(keel_context_h ctx);
 /**
  * Asks for a rollback of the job: for a program that finds its own data wrong. Local; the others learn of it from their calls.
  * Writes off what was done since the newest checkpoint, on all ranks.
- * @return KEEL_ERR_ROLLED_BACK: call keel_restore(); KEEL_ERR_STATE where nothing can be rolled back (KEEL_PROTECT=none).
+ * @return KEEL_ERR_ROLLED_BACK: call keel_restore(); KEEL_ERR_STATE where nothing can be rolled back (KEEL_PROTECT=none): the
+ *         job goes on as if the call had not been made.
  */
 KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
 
@@ -251,13 +252,15 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
  * that memory, by puts, gets and atomics, or for its own rank by loads and stores too. Several ranks may be locked at once; what
  * order avoids deadlock is the program's affair. Blocks until the lock is free. Not from callbacks.
  *
- * A program that locks does so for every access, and does not call keel_gsync(): the two do not mix [F 3.1.2]. Window
- * calls, keel_checkpoint() and keel_finalize() are collective in such a program too; nothing may be locked then.
+ * A program that locks does so for every access, and does not call keel_gsync(): the two do not mix [F 3.1.2]; nor does it
+ * call keel_wait_until(). Window calls, keel_checkpoint() and keel_finalize() are collective in such a program too; they
+ * return KEEL_ERR_STATE while something is locked.
  *
  * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
  * the job rolls back.
- * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, or in a program that calls keel_gsync().
+ * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, behind accesses of this phase without a lock, or in a
+ *         program that calls keel_gsync() or keel_wait_until().
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
 /** Completes all accesses to @a rank and gives its lock up. KEEL_ERR_STATE when the caller does not hold it. */
@@ -267,7 +270,7 @@ KEEL_API keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank);
  * Begins a reading epoch: until keel_unlock_all() the caller may get from every rank and load from its own windows, together
  * with other readers and without writers. Locks all ranks for reading, in the order of their numbers, so it takes its turn among
  * writers that lock several ranks in that order too.
- * @return KEEL_ERR_STATE: something is locked already, or in a program that calls keel_gsync().
+ * @return KEEL_ERR_STATE: something is locked already, or as for keel_lock().
  */
 KEEL_API keel_status_t keel_lock_all(keel_context_h ctx);
 KEEL_API keel_status_t keel_unlock_all(keel_context_h ctx); /**< KEEL_ERR_STATE outside of a reading epoch */
@@ -319,7 +322,8 @@ typedef struct keel_stats {
     /** images that this process took because logs were full, of these taken into use, and what it asked others or itself for */
     uint64_t demand_checkpoints, demand_committed, demands;
     uint64_t demand_recoveries; /**< how often this process came back from such an image */
-    /** the newest share of parity, from the images being there on; bytes of buffers for it, at most (KEEL_CKPT_TRANSFER) */
+    /** the newest share of parity, from the images being there on; bytes of buffers for it, at most (KEEL_CKPT_TRANSFER). They
+     *  are not part of KEEL_CKPT_SIZE: with groups of k ranks and m parities at most (k - m) * 512 KiB, or 32 MiB in bulk. */
     uint64_t transfer_ns, transfer_peak_bytes;
     uint64_t checkpoint_memory; /**< bytes of images and parity held now; at most KEEL_CKPT_SIZE */
 } keel_stats_t;

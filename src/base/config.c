@@ -203,7 +203,8 @@ static ucs_config_field_t keel_config_table[] = {
      KEEL_CONFIG_OFFSET(config.getlog_size), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"CKPT_SIZE", "0",
-     "Most memory that checkpoints of this process and its share of parity may take; 0 or inf for no limit.",
+     "Most memory that checkpoints of this process and its share of parity may take; 0 or inf for no limit.\n"
+     "Buffers of KEEL_CKPT_TRANSFER come on top.",
      KEEL_CONFIG_OFFSET(config.ckpt_size), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"CKPT_TRANSFER", "stream",

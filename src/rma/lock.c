@@ -498,6 +498,10 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
         keel_error_ctx(ctx, "%s in a program that calls keel_gsync: the two do not mix", call);
         return KEEL_ERR_STATE;
     }
+    if (ctx->rec.waits.since != UINT32_MAX) {
+        keel_error_ctx(ctx, "%s in a program that waits: the two do not mix", call);
+        return KEEL_ERR_STATE;
+    }
     if (!ctx->rec.sections.is_used && ctx->accesses != ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics) {
         keel_error_ctx(ctx, "%s behind accesses without a lock: only a collective call comes between the two", call);
         return KEEL_ERR_STATE;

@@ -1,6 +1,8 @@
 /*
  * Every public call with arguments that are wrong, in a job of two ranks or more: each returns the status that names what
- * is wrong, nothing is harmed, and the job goes on. Prints one line for each call that answers otherwise.
+ * is wrong, nothing is harmed, and the job goes on. Prints one line for each call that answers otherwise. By default the
+ * arguments of calls that any program may make; `locks`, `gsync` and `waits`: what a program of that style may not call,
+ * and when; `rollback`: where nothing can be rolled back.
  */
 #include <keel/keel.h>
 
@@ -62,6 +64,12 @@ static void check_null_handles(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_fence(NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_gsync(NULL, 0));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_checkpoint(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_lock(NULL, 0));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_unlock(NULL, 0));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_lock_all(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_unlock_all(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait_until(NULL, 0, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_rollback(NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats));
     keel_req_free(NULL);
     failures += keel_restarted(NULL) != 0 || keel_win_base(NULL) != NULL || keel_win_size(NULL, 0) != 0 ||
@@ -158,21 +166,169 @@ static keel_status_t check_unharmed(keel_context_h ctx, keel_win_h win)
     return keel_checkpoint(ctx);
 }
 
-int main(void)
+/* ---- programs of one style ---- */
+
+static keel_win_h begin(keel_context_h ctx)
 {
-    keel_context_h ctx;
+    keel_win_h win = NULL;
+
+    EXPECT(KEEL_OK, keel_win_alloc(ctx, WINDOW, NULL, &win));
+    return win;
+}
+
+/* a word of the right-hand neighbour, by a section each, says who was there */
+static void check_sections(keel_context_h ctx, keel_win_h win)
+{
+    const uint32_t rank = keel_rank(ctx), size = keel_size(ctx), right = (rank + 1) % size;
+    const uint64_t *own = keel_win_base(win), said = 1000 + rank;
+
+    EXPECT(KEEL_OK, keel_checkpoint(ctx));
+    EXPECT(KEEL_OK, keel_lock(ctx, right));
+    EXPECT(KEEL_OK, keel_put(win, right, 8, &said, sizeof said));
+    EXPECT(KEEL_OK, keel_unlock(ctx, right));
+    EXPECT(KEEL_OK, keel_checkpoint(ctx));
+    EXPECT(KEEL_OK, keel_lock(ctx, rank));
+    failures += own[0] != 0 || own[1] != 1000 + (rank + size - 1) % size;
+    EXPECT(KEEL_OK, keel_unlock(ctx, rank));
+}
+
+static void check_locked(keel_context_h ctx, keel_win_h win, uint32_t locked)
+{
+    const uint32_t other = (locked + 1) % keel_size(ctx);
+    uint64_t word = 5;
+    keel_win_h none = NULL;
+
+    EXPECT(KEEL_OK, keel_lock(ctx, locked));
+    EXPECT(KEEL_ERR_STATE, keel_lock(ctx, locked));
+    EXPECT(KEEL_ERR_STATE, keel_lock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_unlock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, other));
+    EXPECT(KEEL_ERR_STATE, keel_put(win, other, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_STATE, keel_get(win, other, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_STATE, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 8, 1, 0, NULL));
+    EXPECT(KEEL_ERR_STATE, keel_checkpoint(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_win_alloc(ctx, WINDOW, NULL, &none));
+    EXPECT(KEEL_ERR_STATE, keel_win_free(win));
+    EXPECT(KEEL_ERR_STATE, keel_finalize(ctx));
+    EXPECT(KEEL_OK, keel_unlock(ctx, locked));
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, locked));
+}
+
+static void check_reading(keel_context_h ctx, keel_win_h win)
+{
+    const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx);
+    uint64_t word = 5;
+
+    EXPECT(KEEL_OK, keel_lock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_lock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_lock(ctx, other));
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, other));
+    EXPECT(KEEL_ERR_STATE, keel_put(win, other, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_STATE, keel_atomic(win, KEEL_ATOMIC_SWAP, other, 0, 8, 1, 0, NULL));
+    EXPECT(KEEL_ERR_STATE, keel_checkpoint(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_finalize(ctx));
+    EXPECT(KEEL_OK, keel_get(win, other, 0, &word, sizeof word));
+    EXPECT(KEEL_OK, keel_unlock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_unlock_all(ctx));
+    failures += word != 0;
+}
+
+static void check_locks(keel_context_h ctx)
+{
+    keel_win_h win = begin(ctx);
+    const uint32_t rank = keel_rank(ctx);
+    uint64_t word = 0;
+
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, rank));
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, keel_size(ctx)));
+    EXPECT(KEEL_ERR_STATE, keel_unlock_all(ctx));
+    EXPECT(KEEL_OK, keel_put(win, rank, 0, &word, sizeof word));
+    EXPECT(KEEL_ERR_STATE, keel_lock(ctx, rank)); /* behind an access without a lock */
+    EXPECT(KEEL_ERR_STATE, keel_lock_all(ctx));
+    EXPECT(KEEL_OK, keel_checkpoint(ctx));
+    EXPECT(KEEL_ERR_RANK, keel_lock(ctx, keel_size(ctx)));
+    EXPECT(KEEL_ERR_RANK, keel_lock(ctx, UINT32_MAX));
+    check_locked(ctx, win, rank);
+    check_locked(ctx, win, (rank + 1) % keel_size(ctx));
+    check_reading(ctx, win);
+    EXPECT(KEEL_ERR_STATE, keel_gsync(ctx, 0));
+    EXPECT(KEEL_ERR_STATE, keel_gsync(ctx, KEEL_GSYNC_SAFE));
+    EXPECT(KEEL_ERR_STATE, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0));
+    check_sections(ctx, win);
+}
+
+static void check_gsync(keel_context_h ctx)
+{
+    keel_win_h win = begin(ctx);
+    uint64_t word = 0;
+
+    EXPECT(KEEL_OK, keel_put(win, 1, 0, &word, sizeof word));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    EXPECT(KEEL_ERR_STATE, keel_lock(ctx, keel_rank(ctx)));
+    EXPECT(KEEL_ERR_STATE, keel_lock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, keel_rank(ctx)));
+    EXPECT(KEEL_ERR_STATE, keel_unlock_all(ctx));
+    EXPECT(KEEL_OK, check_unharmed(ctx, win));
+}
+
+static void check_wait_arguments(keel_context_h ctx, keel_win_h win)
+{
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 0, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 2, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 16, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, SIZE_MAX, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 8, KEEL_COMPARE_LAST, 0));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 8, (keel_compare_t)-1, 0));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, 4, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, 2, 4, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, UINT64_MAX, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_RANGE, keel_wait_until(win, WINDOW, 4, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_RANGE, keel_wait_until(win, WINDOW, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_RANGE, keel_wait_until(win, UINT64_MAX - 7, 8, KEEL_COMPARE_EQ, 0));
+}
+
+static void check_waits(keel_context_h ctx)
+{
+    const uint32_t right = (keel_rank(ctx) + 1) % keel_size(ctx);
+    const uint64_t said = 7;
+    uint64_t word = 1;
+    keel_win_h win = begin(ctx), gone = begin(ctx);
+
+    check_wait_arguments(ctx, win);
+    EXPECT(KEEL_OK, keel_win_free(gone));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait_until(gone, 0, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0)); /* holds: nobody has put anything here */
+    EXPECT(KEEL_ERR_STATE, keel_lock(ctx, keel_rank(ctx)));
+    EXPECT(KEEL_ERR_STATE, keel_lock_all(ctx));
+    EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, keel_rank(ctx)));
+    EXPECT(KEEL_OK, keel_put(win, right, WINDOW - 8, &said, sizeof said));
+    EXPECT(KEEL_OK, keel_flush(ctx, right));
+    EXPECT(KEEL_OK, keel_wait_until(win, WINDOW - 8, 4, KEEL_COMPARE_GT, 6));
+    EXPECT(KEEL_OK, keel_wait_until(win, WINDOW - 8, 8, KEEL_COMPARE_LE, 7));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    EXPECT(KEEL_OK, keel_get(win, right, WINDOW - 8, &word, sizeof word));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    failures += word != said;
+}
+
+/* of a job with KEEL_PROTECT=none: a rollback is refused, and the job goes on */
+static void check_rollback(keel_context_h ctx)
+{
+    keel_win_h win = begin(ctx);
+
+    EXPECT(KEEL_ERR_STATE, keel_rollback(ctx));
+    failures += keel_restarted(ctx) != 0;
+    EXPECT(KEEL_OK, check_unharmed(ctx, win));
+    EXPECT(KEEL_ERR_STATE, keel_rollback(ctx));
+}
+
+static void check_arguments(keel_context_h ctx)
+{
     keel_win_h win, gone;
     uint64_t word = 0, kept = 0;
-    uint32_t rank;
 
-    check_init();
-    check_null_handles();
-    if (keel_init(NULL, &ctx) != KEEL_OK) {
-        return 3;
-    }
-    rank = keel_rank(ctx);
     check_context(ctx);
-    EXPECT(KEEL_OK, keel_win_alloc(ctx, (rank % 2 + 1) * WINDOW, NULL, &win));
+    EXPECT(KEEL_OK, keel_win_alloc(ctx, (keel_rank(ctx) % 2 + 1) * WINDOW, NULL, &win));
     EXPECT(KEEL_OK, keel_protect(ctx, 5, &kept, sizeof kept));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 5, &word, sizeof word)); /* in use */
     check_range(ctx, win);
@@ -184,6 +340,36 @@ int main(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(gone, 0, 0, &word, sizeof word));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_get(gone, 0, 0, &word, sizeof word));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic(gone, KEEL_ATOMIC_ADD, 0, 0, 8, 1, 0, &word));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*check)(keel_context_h ctx);
+    } modes[] = {{"arguments", check_arguments},
+                 {"locks", check_locks},
+                 {"gsync", check_gsync},
+                 {"waits", check_waits},
+                 {"rollback", check_rollback}};
+    const char *mode = (argc > 1) ? argv[1] : "arguments";
+    unsigned m = 0;
+    keel_context_h ctx;
+    uint32_t rank;
+
+    while (m < sizeof modes / sizeof *modes && strcmp(modes[m].name, mode) != 0) {
+        m++;
+    }
+    if (m == sizeof modes / sizeof *modes) {
+        return 2;
+    }
+    check_init();
+    check_null_handles();
+    if (keel_init(NULL, &ctx) != KEEL_OK) {
+        return 3;
+    }
+    rank = keel_rank(ctx);
+    modes[m].check(ctx);
     EXPECT(KEEL_OK, keel_finalize(ctx));
     if (failures == 0) {
         printf("bad_input: rank %u: all refused\n", rank);

@@ -1,43 +1,69 @@
 /*
- * Budgets in bytes: with logs too small for a checkpoint interval every allocation of this process is counted, what the
- * logs take through the allocator's hook and what images and parity take through the transport's table. Neither ever exceeds
- * KEEL_OPLOG_SIZE and KEEL_CKPT_SIZE; all log bytes that there were room for were kept by demand checkpoints, and a
- * checkpoint that does not fit is refused with what would be needed, the program going on.
+ * Budgets in bytes: with logs too small for a checkpoint interval every allocation of this process is counted by what it is
+ * for, memory of the process through the allocator's hook and memory that others reach through the transport's table. Logs never
+ * exceed KEEL_OPLOG_SIZE, the get log is KEEL_GETLOG_SIZE, images and parity never exceed KEEL_CKPT_SIZE; what is outside of
+ * these stays within the bounds that protocol.md names. All log bytes that there were room for were kept by demand
+ * checkpoints, and a checkpoint that does not fit is refused with what would be needed, the program going on.
+ *
+ * budgets [gsync|locks|waits] [all|coordinated|refused] [die]: how the ranks synchronise, which images fit, and whether
+ * rank 1 dies on the way.
  */
-#include "base/config.h"
 #include "base/memory.h"
-#include "runtime.h"
-#include "transport.h"
+#include "ckpt/gather.h"
+#include "rma/context.h"
 #include "transports/table.h"
 
-#include <keel/keel.h>
-
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS      60
-#define WINDOW     65536u
-#define PUT        4096u /* bytes put at each neighbour in a step */
-#define BLOCKS_MAX 4096
+#define STEPS       60
+#define CHECKPOINTS 2 /* behind the steps: both slots of images are used */
+#define DEATH       45
+#define WINDOW      524288u /* an image has more pieces than are read at once */
+#define PUT         4096u   /* bytes put at each neighbour in a step */
+#define BLOCKS_MAX  16384
+#define REST_MAX    (3u << 20)
 
 typedef enum { FIT_ALL, FIT_COORDINATED, FIT_NONE } fit_t;
+typedef enum { STYLE_GSYNC, STYLE_LOCKS, STYLE_WAITS } style_t;
+
+/* what memory is for */
+typedef enum { FOR_LOGS, FOR_TRANSFER, FOR_RECORDS, FOR_REST, FOR_LANES, FOR_WINDOWS, FOR_IMAGES, FOR_COUNT } purpose_t;
+
+static const char *const purpose_names[FOR_COUNT] = {"logs",  "transfer", "records of the dead", "rest",
+                                                     "lanes", "windows",  "images and parity"};
+
+/* names of allocations; all others are rest */
+static const struct {
+    const char *name;
+    purpose_t purpose;
+} purposes[] = {{"oplog", FOR_LOGS},
+                {"oplog segments", FOR_LOGS},
+                {"parity read", FOR_TRANSFER},
+                {"replayed records", FOR_RECORDS},
+                {"replayed pieces", FOR_RECORDS},
+                {"critical sections", FOR_RECORDS},
+                {"puts to replay", FOR_RECORDS},
+                {"get records", FOR_RECORDS},
+                {"control message", FOR_RECORDS}}; /* what survivors hand over comes in these */
 
 typedef struct block {
     const void *memory;
     size_t bytes;
+    purpose_t purpose;
 } block_t;
 
 /* what is held now and was at most; the service thread allocates too */
-typedef struct account {
+static struct {
     size_t held, peak;
-    block_t blocks[BLOCKS_MAX];
-} account_t;
-
-static account_t logs, regions;
-static _Thread_local int is_log; /* the allocation under way is of the logs */
+} accounts[FOR_COUNT];
+static block_t blocks[BLOCKS_MAX];
+static _Thread_local purpose_t under_way; /* of the allocation that is */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
+static int is_in_init;
 static keel_transport_ops_t counted_ops;
 static const keel_transport_ops_t *ops;
 
@@ -55,32 +81,34 @@ static void must(keel_status_t status, const char *call)
     }
 }
 
-static void note(account_t *account, const void *memory, size_t bytes)
+static void note(purpose_t purpose, const void *memory, size_t bytes)
 {
     unsigned i = 0;
 
     while (atomic_flag_test_and_set(&lock)) {
     }
-    while (i < BLOCKS_MAX && account->blocks[i].memory != NULL) {
+    while (i < BLOCKS_MAX && blocks[i].memory != NULL) {
         i++;
     }
     if (i == BLOCKS_MAX) {
         fail("too many blocks");
     }
-    account->blocks[i] = (block_t){memory, bytes};
-    account->held += bytes;
-    account->peak = (account->held > account->peak) ? account->held : account->peak;
+    blocks[i] = (block_t){memory, bytes, purpose};
+    accounts[purpose].held += bytes;
+    if (accounts[purpose].held > accounts[purpose].peak) {
+        accounts[purpose].peak = accounts[purpose].held;
+    }
     atomic_flag_clear(&lock);
 }
 
-static void forget(account_t *account, const void *memory)
+static void forget(const void *memory)
 {
     while (atomic_flag_test_and_set(&lock)) {
     }
     for (unsigned i = 0; i < BLOCKS_MAX; i++) {
-        if (account->blocks[i].memory == memory) {
-            account->held -= account->blocks[i].bytes;
-            account->blocks[i].memory = NULL;
+        if (blocks[i].memory == memory) {
+            accounts[blocks[i].purpose].held -= blocks[i].bytes;
+            blocks[i].memory = NULL;
             break;
         }
     }
@@ -89,113 +117,273 @@ static void forget(account_t *account, const void *memory)
 
 static int may_allocate(void *arg, size_t bytes, const char *name)
 {
-    is_log = strncmp(name, "oplog", 5) == 0;
+    under_way = FOR_REST;
+    for (unsigned i = 0; i < sizeof purposes / sizeof *purposes; i++) {
+        if (strcmp(name, purposes[i].name) == 0) {
+            under_way = purposes[i].purpose;
+        }
+    }
     return 1;
 }
 
 static void allocated(void *arg, void *memory, size_t bytes, int is_arena)
 {
-    if (is_log) {
-        note(&logs, memory, bytes);
-    }
+    note(under_way, memory, bytes);
 }
 
 static void freed(void *arg, void *memory)
 {
-    forget(&logs, memory);
+    forget(memory);
 }
 
+/* windows alone are asked for at an address, and lanes make theirs before the program begins */
 static keel_status_t count_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                  void **base_p)
 {
     const keel_status_t status = ops->mem_alloc(transport, bytes, address, mem_p, base_p);
 
     if (status == KEEL_OK) {
-        note(&regions, *mem_p, bytes);
+        note((address != NULL) ? FOR_WINDOWS : is_in_init ? FOR_LANES : FOR_IMAGES, *mem_p, bytes);
     }
     return status;
 }
 
 static void count_free(keel_transport_t *transport, keel_transport_mem_t *mem)
 {
-    forget(&regions, mem);
+    forget(mem);
     ops->mem_free(transport, mem);
 }
 
-/* puts at the two neighbours, twice as much in all as the logs hold; the sums show that they came */
-static uint64_t steps(keel_context_h ctx, keel_win_h win, uint64_t *step)
-{
-    const uint32_t own = keel_rank(ctx), size = keel_size(ctx);
-    uint64_t buffer[PUT / 8], sum = 0;
+/* ---- the program ---- */
 
-    for (; *step < STEPS;) {
-        for (unsigned i = 0; i < PUT / 8; i++) {
-            buffer[i] = *step * 1000 + own;
+typedef struct job {
+    keel_context_h ctx;
+    keel_win_h win; /* and behind it two words: the steps that the neighbours have done */
+    style_t style;
+    fit_t fit;
+    int has_death;
+    uint64_t step; /* protected */
+} job_t;
+
+static void put_to(job_t *job, uint32_t rank, int is_upper)
+{
+    uint64_t buffer[PUT / 8];
+
+    for (unsigned i = 0; i < PUT / 8; i++) {
+        buffer[i] = job->step * 1000 + keel_rank(job->ctx);
+    }
+    if (job->style == STYLE_LOCKS) {
+        must(keel_lock(job->ctx, rank), "lock");
+    }
+    must(keel_put(job->win, rank, (is_upper ? WINDOW / 2 : 0) + (job->step % 4) * PUT, buffer, PUT), "put");
+    if (job->style == STYLE_LOCKS) {
+        must(keel_unlock(job->ctx, rank), "unlock");
+    }
+}
+
+/* both neighbours have put what they put in this step */
+static void wait_for_neighbours(job_t *job, uint32_t right, uint32_t left)
+{
+    const uint64_t done = job->step + 1;
+
+    must(keel_flush_all(job->ctx), "flush");
+    must(keel_put(job->win, right, WINDOW, &done, sizeof done), "put");
+    must(keel_put(job->win, left, WINDOW + 8, &done, sizeof done), "put");
+    must(keel_wait_until(job->win, WINDOW, 8, KEEL_COMPARE_GE, done), "wait");
+    must(keel_wait_until(job->win, WINDOW + 8, 8, KEEL_COMPARE_GE, done), "wait");
+}
+
+/* puts at the two neighbours, twice as much in all as the logs hold */
+static void step(job_t *job)
+{
+    const uint32_t own = keel_rank(job->ctx), size = keel_size(job->ctx);
+    const uint32_t right = (own + 1) % size, left = (own + size - 1) % size;
+
+    put_to(job, right, 0);
+    put_to(job, left, 1);
+    if (job->style == STYLE_WAITS) {
+        wait_for_neighbours(job, right, left);
+    }
+    if (job->has_death && own == 1 && job->step == DEATH && keel_incarnation(job->ctx) == 0) {
+        raise(SIGKILL);
+    }
+}
+
+static void run(job_t *job)
+{
+    if (keel_restarted(job->ctx)) {
+        must(keel_restore(job->ctx), "restore");
+    }
+    while (job->step < STEPS + CHECKPOINTS) {
+        const int is_step = job->step < STEPS;
+
+        if (is_step) {
+            step(job);
         }
-        must(keel_put(win, (own + 1) % size, (*step % 4) * PUT, buffer, PUT), "put");
-        must(keel_put(win, (own + size - 1) % size, WINDOW / 2 + (*step % 4) * PUT, buffer, PUT), "put");
-        ++*step;
-        must(keel_gsync(ctx, KEEL_GSYNC_SAFE), "gsync");
+        job->step++;
+        if (!is_step || (job->style == STYLE_LOCKS && job->step % 20 == 0)) {
+            must(keel_checkpoint(job->ctx), "checkpoint");
+        } else if (job->style != STYLE_LOCKS) {
+            must(keel_gsync(job->ctx, KEEL_GSYNC_SAFE), "gsync");
+        }
+    }
+}
+
+/* the sums show that puts came */
+static void check_memory(job_t *job)
+{
+    const uint32_t own = keel_rank(job->ctx), size = keel_size(job->ctx);
+    const uint64_t *words = keel_win_base(job->win);
+    uint64_t sum = 0, expected = 0;
+
+    if (job->style == STYLE_LOCKS) {
+        must(keel_lock(job->ctx, own), "lock");
     }
     for (unsigned i = 0; i < WINDOW / 8; i++) {
-        sum += ((const uint64_t *)keel_win_base(win))[i];
+        sum += words[i];
     }
-    return sum;
+    if (job->style == STYLE_LOCKS) {
+        must(keel_unlock(job->ctx, own), "unlock");
+    }
+    for (uint64_t s = STEPS - 4; s < STEPS; s++) {
+        expected += PUT / 8 * (2 * s * 1000 + (own + size - 1) % size + (own + 1) % size);
+    }
+    if (sum != expected) {
+        fail("puts did not arrive");
+    }
 }
 
-static uint64_t expected(keel_context_h ctx)
+/* ---- what was counted ---- */
+
+static size_t own_region(const job_t *job, unsigned region)
 {
-    const uint32_t own = keel_rank(ctx), size = keel_size(ctx);
-    uint64_t sum = 0;
-
-    for (uint64_t step = STEPS - 4; step < STEPS; step++) {
-        sum += PUT / 8 * (2 * step * 1000 + (own + size - 1) % size + (own + 1) % size);
-    }
-    return sum;
+    return job->ctx->lane.own[region].size;
 }
 
-static void check(keel_context_h ctx, size_t before, size_t oplog, size_t ckpt, fit_t fit)
+static void check_images(const job_t *job, const keel_stats_t *stats)
+{
+    size_t parts = 0;
+
+    for (unsigned r = KEEL_REGION_IMAGE0; r < KEEL_REGION_PARITY0 + KEEL_SLOTS; r++) {
+        parts += own_region(job, r);
+    }
+    if (accounts[FOR_IMAGES].peak > job->ctx->config.ckpt_size || stats->checkpoint_memory != parts ||
+        parts != accounts[FOR_IMAGES].held) {
+        fail("images and parity took more than KEEL_CKPT_SIZE, or not what the statistics say");
+    }
+    if (job->fit != FIT_NONE &&
+        (own_region(job, KEEL_REGION_IMAGE0) == 0 || own_region(job, KEEL_REGION_IMAGE0 + 1) == 0 ||
+         own_region(job, KEEL_REGION_PARITY0 + 1) == 0)) {
+        fail("two checkpoints did not take two images and two shares");
+    }
+    if (job->fit == FIT_NONE && accounts[FOR_IMAGES].peak > 0) {
+        fail("there is a part of an image that does not fit");
+    }
+}
+
+/* two works, of a generation and of a demand, have so many pieces of each member under way where memory is not mapped */
+static void check_transfer(const job_t *job, const keel_stats_t *stats)
+{
+    const keel_context_h ctx = job->ctx;
+    const size_t piece = 65536 + 256, sources = ctx->ckpt.group.size - ctx->ckpt.group.parities;
+    const size_t pieces = (ctx->config.transfer == KEEL_TRANSFER_BULK) ? KEEL_GATHER_BULK : KEEL_GATHER_STREAM;
+
+    if (accounts[FOR_TRANSFER].peak > 2 * pieces * sources * piece ||
+        accounts[FOR_TRANSFER].peak > stats->transfer_peak_bytes) {
+        fail("buffers for what is read took more than their bound, or than the statistics say");
+    }
+    if ((accounts[FOR_TRANSFER].peak > 0) != (stats->transfer_peak_bytes > 0)) {
+        fail("the statistics tell of buffers that nobody took");
+    }
+    if (ctx->config.transfer == KEEL_TRANSFER_BULK && accounts[FOR_TRANSFER].held > 0) {
+        fail("buffers of a bulk transfer are kept");
+    }
+}
+
+static void check_rest(const job_t *job)
+{
+    const size_t oplog = job->ctx->config.oplog_size, others = keel_size(job->ctx) - 1;
+
+    if (accounts[FOR_LOGS].peak > oplog || accounts[FOR_LOGS].peak == 0) {
+        fail("the logs took more than KEEL_OPLOG_SIZE, or nothing");
+    }
+    if (own_region(job, KEEL_REGION_GETLOG) > job->ctx->config.getlog_size ||
+        accounts[FOR_LANES].peak - own_region(job, KEEL_REGION_GETLOG) > 4096 * (others + 1)) {
+        fail("the get log took more than KEEL_GETLOG_SIZE, or the lanes more than a page a rank");
+    }
+    if (accounts[FOR_RECORDS].peak > others * oplog) {
+        fail("records of the dead took more than the logs of all others");
+    }
+    if (accounts[FOR_REST].peak > REST_MAX) {
+        fail("what has no budget took more than three mebibytes");
+    }
+}
+
+static void check_events(const job_t *job, const keel_stats_t *stats)
+{
+    const int is_first = keel_incarnation(job->ctx) == 0, has_demands = job->style != STYLE_LOCKS && is_first;
+
+    if (job->fit == FIT_ALL && (stats->checkpoints == 0 || (has_demands && stats->demand_committed == 0))) {
+        fail("there was no checkpoint, or none on demand");
+    }
+    if (job->fit == FIT_ALL && is_first && stats->log_overflows > 0) {
+        fail("logs overflowed");
+    }
+    if (job->fit != FIT_ALL && (stats->demand_committed > 0 || stats->log_overflows == 0)) {
+        fail("there was a demand checkpoint, which does not fit, or nothing was said of the logs");
+    }
+    if ((stats->checkpoints > 0) != (job->fit != FIT_NONE)) {
+        fail("there was a checkpoint that does not fit, or none though it fits");
+    }
+    if (stats->rollbacks > 0 || (is_first && stats->deaths != (uint64_t)job->has_death)) {
+        fail("the job rolled back, or not as many died as were to");
+    }
+}
+
+static void check(job_t *job)
 {
     keel_stats_t stats;
 
-    must(keel_stats(ctx, &stats), "stats");
-    printf("budgets: rank %u: logs %zu of %zu bytes, images and parity %zu of %zu; demands %lu, images %lu, overflows "
-           "%lu; "
-           "transfer %lu ns, %lu bytes\n",
-           keel_rank(ctx), logs.peak, oplog, regions.peak - before, ckpt, (unsigned long)stats.demands,
-           (unsigned long)stats.demand_committed, (unsigned long)stats.log_overflows, (unsigned long)stats.transfer_ns,
-           (unsigned long)stats.transfer_peak_bytes);
-    if (logs.peak > oplog || logs.peak == 0) {
-        fail("the logs took more than KEEL_OPLOG_SIZE, or nothing");
+    must(keel_stats(job->ctx, &stats), "stats");
+    printf("budgets: rank %u:", keel_rank(job->ctx));
+    for (unsigned p = 0; p < FOR_COUNT; p++) {
+        printf(" %s %zu,", purpose_names[p], accounts[p].peak);
     }
-    if (regions.peak - before > ckpt || stats.checkpoint_memory != regions.held - before) {
-        fail("images and parity took more than KEEL_CKPT_SIZE, or not what the statistics say");
+    printf(" at most; demands %lu, images %lu, overflows %lu\n", (unsigned long)stats.demands,
+           (unsigned long)stats.demand_committed, (unsigned long)stats.log_overflows);
+    check_images(job, &stats);
+    check_transfer(job, &stats);
+    check_rest(job);
+    check_events(job, &stats);
+}
+
+static int is_given(int argc, char **argv, const char *word)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], word) == 0) {
+            return 1;
+        }
     }
-    if (fit == FIT_ALL && (stats.log_overflows > 0 || stats.demand_committed == 0 || stats.checkpoints == 0)) {
-        fail("logs overflowed, or there was no demand checkpoint");
-    }
-    if (fit != FIT_ALL && (stats.demand_committed > 0 || stats.log_overflows == 0)) {
-        fail("there was a demand checkpoint, which does not fit, or nothing was said of the logs");
-    }
-    if ((stats.checkpoints > 0) != (fit != FIT_NONE)) {
-        fail("there was a checkpoint that does not fit, or none though it fits");
-    }
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
     const keel_memory_hook_t hook = {.may_allocate = may_allocate, .allocated = allocated, .freed = freed};
-    const size_t oplog = strtoul(getenv("KEEL_OPLOG_SIZE"), NULL, 10),
-                 ckpt = strtoul(getenv("KEEL_CKPT_SIZE"), NULL, 10);
-    const fit_t fit = (argc < 2) ? FIT_ALL : (strcmp(argv[1], "refused") == 0) ? FIT_NONE : FIT_COORDINATED;
+    static job_t job;
     keel_config_t config;
     keel_drivers_t drivers = {.runtime = keel_runtime_table(0), .arg = &config};
-    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_DRIVERS, .drivers = &drivers};
-    keel_context_h ctx;
-    keel_win_h win;
-    uint64_t step = 0;
-    size_t before;
+    keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_DRIVERS, .drivers = &drivers};
 
+    job.style = is_given(argc, argv, "locks") ? STYLE_LOCKS : is_given(argc, argv, "waits") ? STYLE_WAITS : STYLE_GSYNC;
+    job.fit = is_given(argc, argv, "refused")       ? FIT_NONE
+              : is_given(argc, argv, "coordinated") ? FIT_COORDINATED
+                                                    : FIT_ALL;
+    job.has_death = is_given(argc, argv, "die");
+    if (job.style == STYLE_WAITS) {
+        params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        params.flags = KEEL_PARAM_FLAG_WAITS;
+    }
     ops = keel_transport_table(0);
     counted_ops = *ops;
     counted_ops.mem_alloc = count_alloc;
@@ -203,18 +391,14 @@ int main(int argc, char **argv)
     drivers.transport = &counted_ops;
     keel_memory_set_hook(&hook);
     must(keel_config_read(NULL, &config), "config");
-    must(keel_init(&params, &ctx), "init");
-    must(keel_win_alloc(ctx, WINDOW, NULL, &win), "window");
-    must(keel_protect(ctx, 1, &step, sizeof step), "protect");
-    before = regions.held;
-    if (keel_restarted(ctx)) {
-        fail("nobody dies here");
-    }
-    if (steps(ctx, win, &step) != expected(ctx)) {
-        fail("puts did not arrive");
-    }
-    must(keel_checkpoint(ctx), "checkpoint");
-    check(ctx, before, oplog, ckpt, fit);
-    must(keel_finalize(ctx), "finalize");
+    is_in_init = 1;
+    must(keel_init(&params, &job.ctx), "init");
+    is_in_init = 0;
+    must(keel_win_alloc(job.ctx, WINDOW + 16, NULL, &job.win), "window");
+    must(keel_protect(job.ctx, 1, &job.step, sizeof job.step), "protect");
+    run(&job);
+    check_memory(&job);
+    check(&job);
+    must(keel_finalize(job.ctx), "finalize");
     return 0;
 }

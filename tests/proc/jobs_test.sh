@@ -109,6 +109,34 @@ leaks_of_a_survivor_are_seen()
     done
 }
 
+# ---- logs too small for the run -------------------------------------------------------------------------------------------
+
+hybrid_run() # ROLLBACKS ARGUMENTS-OF-THE-KERNEL...: no image of any kind is taken, and logs overflow in every run
+{
+    local rollbacks=$1
+    shift
+    run 0 "${hybrid[@]}" "$stencil" -s 256x256 -n 150 --json "$@"
+    has "$out" 1 '"verified": "yes"'
+    has "$out" 1 '"checkpoints": 0, "demand_checkpoints": 0,'
+    has "$out" 1 "\"rollbacks\": $rollbacks,"
+    grep -q 'log .*is full' "$err" || fail "the logs are large enough: this tests nothing"
+}
+
+# with no images to trim the logs by: while they are whole the dead rank alone comes back, afterwards the job rolls back
+death_before_the_logs_are_full_is_local_and_later_a_rollback()
+{
+    local lane memory
+
+    for lane in direct served; do
+        hybrid=(-n 4 --nodes 2 --timeout 50 -x "KEEL_LANES=$lane" -x KEEL_OPLOG_SIZE=256k -x KEEL_OPLOG_SOFT=0
+            -x KEEL_GETLOG_SIZE=1m -x KEEL_CKPT_INTERVAL=off)
+        hybrid_run 0 --die 3@10.1
+        memory=$(grep -o '"memory": "[0-9a-f]*"' "$out")
+        hybrid_run '[1-9]' --die 3@145.1
+        has "$out" 1 "$memory"
+    done
+}
+
 # ---- deaths that end the job -------------------------------------------------------------------------------------------------
 
 death_without_protection_ends_the_job()
@@ -181,14 +209,40 @@ death_of_a_starting_replacement_is_recovered()
 
 # ---- bad input ------------------------------------------------------------------------------------------------------------
 
+refuse_all() # LANE MODE OPTIONS...
+{
+    local lane=$1 mode=$2
+    shift 2
+    run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$@" "$bad_input" "$mode"
+    has "$out" 2 '^bad_input: rank [01]: all refused$'
+}
+
 calls_refuse_bad_arguments()
 {
     local lane
 
     for lane in direct served; do
-        run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$bad_input"
-        has "$out" 2 '^bad_input: rank [01]: all refused$'
+        refuse_all $lane arguments
     done
+}
+
+calls_of_another_style_are_refused()
+{
+    local lane
+
+    for lane in direct served; do
+        refuse_all $lane locks
+        has "$err" 4 'keel_gsync in a program that locks: the two do not mix$' # twice a rank
+        has "$err" 2 'keel_wait_until in a program that locks: the two do not mix$'
+        has "$err" 4 'behind accesses without a lock: only a collective call comes between the two$'
+        has "$err" 16 'keel_[a-z_]* while 1 ranks are locked$' # four collective calls, two locks
+        refuse_all $lane gsync
+        has "$err" 4 'keel_lock\(_all\)\? in a program that calls keel_gsync: the two do not mix$'
+        refuse_all $lane waits
+        has "$err" 4 'keel_lock\(_all\)\? in a program that waits: the two do not mix$'
+    done
+    refuse_all direct rollback -x KEEL_PROTECT=none
+    has "$err" 4 'keel_rollback with KEEL_PROTECT=none: there is nothing to go back to$'
 }
 
 # a rank that holds parity has no part in the program: it leaves with 0, and a death of it costs nobody anything

@@ -6,6 +6,8 @@
 
 #ifdef KEEL_PLANTED_DEFECTS
 #include "planted.h"
+
+#include "base/plant.h"
 #endif
 
 #include <errno.h>
@@ -28,6 +30,7 @@ typedef struct options {
     uint64_t seed;
     int has_seed;
     uint64_t runs, fixed;
+    uint64_t crashes; /* so many runs have to have deaths */
     unsigned seconds, workers;
     int allow_gaps; /* a small run set need not have seen everything */
     int stop_early;
@@ -43,6 +46,7 @@ typedef struct options {
 /* shared by the workers */
 typedef struct tally {
     _Atomic uint64_t next, passed, failed;
+    _Atomic uint64_t unfounded; /* flaws of a run with a defect that it has without the defect too */
     _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
         atomics, sections, waits, kept_waits, demands, demanded;
     _Atomic uint64_t asked;
@@ -64,6 +68,29 @@ static uint64_t run_seed(const options_t *options, uint64_t number)
     return (number < options->fixed) ? number + 1 : base_seed + number;
 }
 
+/* what was noticed is the defect: the run passes without it */
+static int passes_without(const options_t *options, uint64_t seed)
+{
+#ifdef KEEL_PLANTED_DEFECTS
+    const pid_t pid = fork();
+    case_result_t result;
+    int status;
+
+    if (pid == 0) {
+        keel_planted = KEEL_PLANT_NONE;
+        alarm(RUN_TIMEOUT_S);
+        case_run(seed, &options->limits, &result);
+        fflush(NULL);
+        _exit(result.verdict == CASE_PASSED ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    return (pid > 0) && (waitpid(pid, &status, 0) == pid) && WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_SUCCESS);
+#else
+    (void)options;
+    (void)seed;
+    return 0;
+#endif
+}
+
 /* a flaw; its seed is said again at the end */
 static void fail(const options_t *options, tally_t *tally, uint64_t seed, const char *text)
 {
@@ -75,6 +102,10 @@ static void fail(const options_t *options, tally_t *tally, uint64_t seed, const 
     if (number < (options->plant != NULL ? 1 : FLAWS_SHOWN)) {
         fprintf(stderr, "FAILED: %s\n  reproduce: sim_gsync --seed %llu%s --trace\n", text, (unsigned long long)seed,
                 options->repeat);
+    }
+    if ((options->plant != NULL) && !passes_without(options, seed)) {
+        atomic_fetch_add(&tally->unfounded, 1);
+        fprintf(stderr, "FAILED: seed %llu is flawed without %s too\n", (unsigned long long)seed, options->plant);
     }
 }
 
@@ -204,6 +235,7 @@ static void usage(void)
          "  --seconds T      stop after so long\n"
          "  --fixed N        how many of the runs use the fixed seeds 1, 2, ... (default 2000)\n"
          "  --workers N      processes (default 2)\n"
+         "  --crashes N      fail when fewer runs had deaths\n"
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT\n"
          "  --style gsync|locks|waits\n"
@@ -229,6 +261,7 @@ enum {
     OPT_SECONDS,
     OPT_FIXED,
     OPT_WORKERS,
+    OPT_CRASHES,
     OPT_RANKS,
     OPT_PHASES,
     OPT_DEATHS,
@@ -255,17 +288,37 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {
-    {"seed", 1, NULL, OPT_SEED},         {"runs", 1, NULL, OPT_RUNS},         {"seconds", 1, NULL, OPT_SECONDS},
-    {"fixed", 1, NULL, OPT_FIXED},       {"workers", 1, NULL, OPT_WORKERS},   {"ranks", 1, NULL, OPT_RANKS},
-    {"phases", 1, NULL, OPT_PHASES},     {"deaths", 1, NULL, OPT_DEATHS},     {"atomics", 1, NULL, OPT_ATOMICS},
-    {"late-windows", 1, NULL, OPT_LATE}, {"parities", 1, NULL, OPT_PARITIES}, {"dedicated", 1, NULL, OPT_DEDICATED},
-    {"style", 1, NULL, OPT_STYLE},       {"hangs", 1, NULL, OPT_HANGS},       {"splits", 1, NULL, OPT_SPLITS},
-    {"lanes", 1, NULL, OPT_LANES},       {"soft", 1, NULL, OPT_SOFT},         {"direct", 1, NULL, OPT_DIRECT},
-    {"trace", 0, NULL, OPT_TRACE},       {"verbose", 0, NULL, OPT_VERBOSE},   {"allow-gaps", 0, NULL, OPT_GAPS},
-    {"stop", 0, NULL, OPT_STOP},         {"plant", 1, NULL, OPT_PLANT},       {"plants", 0, NULL, OPT_PLANTS},
-    {"count", 0, NULL, OPT_COUNT},       {"harmless", 0, NULL, OPT_HARMLESS}, {"cases", 0, NULL, OPT_CASES},
-    {"case", 1, NULL, OPT_CASE},         {"help", 0, NULL, OPT_HELP},         {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
+                                             {"runs", 1, NULL, OPT_RUNS},
+                                             {"seconds", 1, NULL, OPT_SECONDS},
+                                             {"fixed", 1, NULL, OPT_FIXED},
+                                             {"workers", 1, NULL, OPT_WORKERS},
+                                             {"crashes", 1, NULL, OPT_CRASHES},
+                                             {"ranks", 1, NULL, OPT_RANKS},
+                                             {"phases", 1, NULL, OPT_PHASES},
+                                             {"deaths", 1, NULL, OPT_DEATHS},
+                                             {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"late-windows", 1, NULL, OPT_LATE},
+                                             {"parities", 1, NULL, OPT_PARITIES},
+                                             {"dedicated", 1, NULL, OPT_DEDICATED},
+                                             {"style", 1, NULL, OPT_STYLE},
+                                             {"hangs", 1, NULL, OPT_HANGS},
+                                             {"splits", 1, NULL, OPT_SPLITS},
+                                             {"lanes", 1, NULL, OPT_LANES},
+                                             {"soft", 1, NULL, OPT_SOFT},
+                                             {"direct", 1, NULL, OPT_DIRECT},
+                                             {"trace", 0, NULL, OPT_TRACE},
+                                             {"verbose", 0, NULL, OPT_VERBOSE},
+                                             {"allow-gaps", 0, NULL, OPT_GAPS},
+                                             {"stop", 0, NULL, OPT_STOP},
+                                             {"plant", 1, NULL, OPT_PLANT},
+                                             {"plants", 0, NULL, OPT_PLANTS},
+                                             {"count", 0, NULL, OPT_COUNT},
+                                             {"harmless", 0, NULL, OPT_HARMLESS},
+                                             {"cases", 0, NULL, OPT_CASES},
+                                             {"case", 1, NULL, OPT_CASE},
+                                             {"help", 0, NULL, OPT_HELP},
+                                             {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -376,6 +429,9 @@ static void read_options(int argc, char **argv, options_t *options)
             break;
         case OPT_WORKERS:
             options->workers = (unsigned)number_of(optarg);
+            break;
+        case OPT_CRASHES:
+            options->crashes = number_of(optarg);
             break;
         case OPT_TRACE:
             options->limits.trace_lines = 4000;
@@ -567,7 +623,7 @@ int main(int argc, char **argv)
     if (options.plant != NULL) {
         printf("%s: noticed in %llu of %llu runs\n", options.plant, (unsigned long long)tally->failed,
                (unsigned long long)(tally->passed + tally->failed));
-        return ((tally->failed > 0) != options.is_harmless) ? EXIT_SUCCESS : EXIT_FAILURE;
+        return (((tally->failed > 0) != options.is_harmless) && (tally->unfounded == 0)) ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     gaps = !options.allow_gaps && !options.has_seed && has_gaps(&options, tally);
 #ifdef KEEL_PLANTED_DEFECTS
@@ -576,6 +632,11 @@ int main(int argc, char **argv)
         gaps = 1;
     }
 #endif
+    if (tally->crashed_runs < options.crashes) {
+        fprintf(stderr, "%llu runs had deaths, %llu are wanted\n", (unsigned long long)tally->crashed_runs,
+                (unsigned long long)options.crashes);
+        gaps = 1;
+    }
     say_failed(&options, tally);
     printf("%llu passed, %llu failed\n", (unsigned long long)tally->passed, (unsigned long long)tally->failed);
     return ((tally->failed > 0) || gaps) ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { COMMON_FIELDS = 14 };
+enum { COMMON_FIELDS = 15 };
 
 /* a count without decimals, anything else with six */
 static void print_number(double number)
@@ -34,6 +34,7 @@ static size_t common_fields(const kernel_outcome_t *outcome, char *hash, size_t 
         {"deaths", NULL, (double)stats->deaths},
         {"recoveries", NULL, (double)stats->recoveries},
         {"rollbacks", NULL, (double)stats->rollbacks},
+        {"rollbacks_in_doubt", NULL, (double)stats->rollbacks_in_doubt},
     };
     size_t i;
 
