@@ -50,7 +50,7 @@
     _(no_drain, 4000, "", "a rollback restores while accesses are under way")                                    \
     _(no_barrier_after_restore, 4000, "", "a process goes on while others are not restored")                     \
     _(front_atomics_local, 6000, "", "atomics of the front phase do not refuse local recovery")                  \
-    _(swaps_local, 0, "", "racing swaps do not refuse local recovery: the programs have no races")               \
+    _(swaps_local, 4000, "--style swaps", "racing swaps do not refuse local recovery")                           \
     _(lost_log_local, 6000, "", "a log that is not whole does not refuse local recovery")                        \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                            \
     _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")              \

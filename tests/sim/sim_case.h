@@ -10,7 +10,7 @@
 #define CASE_PROCESSES_MAX 48 /* with those that hold parity */
 #define CASE_DEATHS_MAX    8
 
-typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS } case_style_t;
+typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS, CASE_SWAPS } case_style_t;
 
 /* what a caller may fix; negative: drawn */
 typedef struct case_limits {

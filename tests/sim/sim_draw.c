@@ -55,6 +55,25 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
     scene->locks = &journal;
 }
 
+/* a program that races for words */
+static void scene_draw_swaps(scene_t *scene, const case_limits_t *limits)
+{
+    static swaps_journal_t journal;
+    keel_random_t *random = &scene->random;
+    plan_options_t *options = &scene->plan_options;
+
+    memset(&journal, 0, sizeof(journal));
+    options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 20);
+    journal.options = (swaps_options_t){.seed = keel_random_next(random),
+                                        .ranks = options->ranks,
+                                        .steps = options->phases,
+                                        .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
+    scene->has_atomics = 1;
+    scene->ranks = options->ranks;
+    scene->swaps = &journal;
+}
+
 /* a program that waits inside its phases */
 static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
@@ -348,6 +367,8 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     }
     if (scene->result->style == CASE_LOCKS) {
         scene_draw_locks(scene, limits);
+    } else if (scene->result->style == CASE_SWAPS) {
+        scene_draw_swaps(scene, limits);
     } else if (scene->result->style == CASE_WAITS) {
         scene_draw_waits(scene, limits, seed);
     } else {

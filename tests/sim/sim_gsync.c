@@ -238,7 +238,7 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT\n"
-         "  --style gsync|locks|waits\n"
+         "  --style gsync|locks|waits|swaps\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
@@ -369,6 +369,7 @@ static void read_limit(options_t *options, int option, const char *value)
     case OPT_STYLE:
         limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
                         : (strcmp(value, "waits") == 0) ? CASE_WAITS
+                        : (strcmp(value, "swaps") == 0) ? CASE_SWAPS
                                                         : CASE_GSYNC;
         break;
     case OPT_SPLITS:
@@ -478,7 +479,7 @@ static void read_options(int argc, char **argv, options_t *options)
     options->workers = (options->workers < 1) ? 1 : (options->workers > WORKERS_MAX) ? WORKERS_MAX : options->workers;
 }
 
-enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << CASE_WAITS };
+enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << CASE_WAITS, IN_SWAPS = 1 << CASE_SWAPS };
 
 /* a run set in which one of the outcomes that its programs can have never occurred proves nothing about it */
 static int has_gaps(const options_t *options, const tally_t *tally)
@@ -488,8 +489,8 @@ static int has_gaps(const options_t *options, const tally_t *tally)
         const char *name;
         uint64_t count;
         unsigned styles; /* of programs */
-    } outcome[] = {{"local recovery", tally->recovered, IN_GSYNC | IN_LOCKS},
-                   {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS},
+    } outcome[] = {{"recovery", tally->recovered, IN_GSYNC | IN_LOCKS | IN_SWAPS},
+                   {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS | IN_SWAPS},
                    {"catastrophic failure", tally->catastrophic, IN_GSYNC | IN_LOCKS | IN_WAITS},
                    {"full log", tally->overflowed, IN_GSYNC | IN_LOCKS},
                    {"group that lost several members and recovered", tally->together, IN_GSYNC},

@@ -6,6 +6,7 @@
 
 #include "locks.h"
 #include "mailbox.h"
+#include "swaps.h"
 #include "rma/context.h"
 
 #define CASE_ENV_MAX  20
@@ -48,6 +49,7 @@ typedef struct scene {
     plan_t *plan; /* CASE_GSYNC */
     oracle_t *oracle;
     locks_journal_t *locks; /* CASE_LOCKS */
+    swaps_journal_t *swaps; /* CASE_SWAPS */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
     keel_sim_t *sim;
