@@ -3,10 +3,11 @@
  * C: of its memory, M: MTBF.
  *   memory   2 S (1 + m / (k - m))        two images and two shares of parity, one of each in the making
  *   stop     2 R S / C                    every byte is read and written
+ *   work     m (1 + 1 / (k - m)) R S / C  each of m shares reads k - m chunks of S / (k - m) and writes one
  *   safe     m R S / B                    each of a rank's m shares of S / (k - m) takes as much from k - m members
  *   rebuild  (k - m) R S / B              each chunk of a lost image takes one from k - m others
- *   interval Daly's for the stop and M, but not shorter than stop and safe
- *   lost     stop / (interval + stop) + (interval / 2 + rebuild) / M
+ *   interval Daly's for stop + work and M, as the library's own, but not shorter than stop and safe
+ *   lost     (stop + work) / (interval + stop + work) + (interval / 2 + rebuild) / M
  * Where only M is known, nodes fail alone; at once is what happens before a group is whole again: rebuild, safe and
  * KEEL_PLAN_RESTART_S for the launcher.
  */
@@ -31,17 +32,18 @@ static void keel_plan_cost(const keel_plan_options_t *options, double mtbf_s, ke
 {
     const double node_bytes = options->memory * fmin(options->ranks_per_node, options->ranks);
     const double k = choice->group_size, m = choice->parities;
-    double daly_s;
+    double daly_s, cost_s;
 
     choice->parity = 2 * options->memory * m / (k - m);
     choice->memory = 2 * options->memory + choice->parity;
     choice->stop_s = 2 * node_bytes / options->memory_bandwidth;
     choice->safe_s = m * node_bytes / options->network;
     choice->rebuild_s = (k - m) * node_bytes / options->network;
-    daly_s = keel_interval_daly_s(choice->stop_s, mtbf_s);
+    choice->work_s = m * (1 + 1 / (k - m)) * node_bytes / options->memory_bandwidth;
+    cost_s = choice->stop_s + choice->work_s;
+    daly_s = keel_interval_daly_s(cost_s, mtbf_s);
     choice->interval_s = fmax(daly_s, choice->stop_s + choice->safe_s);
-    choice->lost =
-        choice->stop_s / (choice->interval_s + choice->stop_s) + (choice->interval_s / 2 + choice->rebuild_s) / mtbf_s;
+    choice->lost = cost_s / (choice->interval_s + cost_s) + (choice->interval_s / 2 + choice->rebuild_s) / mtbf_s;
     choice->lost = fmin(choice->lost, 1);
 }
 

@@ -13,6 +13,7 @@ typedef struct keel_plan_choice {
     double memory;     /* of a rank beyond its own: two images and two parity shares, bytes */
     double parity;     /* of that, parity */
     double stop_s;     /* the program stands still: images are copied */
+    double work_s;     /* parity is computed, bit by bit in the program's calls */
     double safe_s;     /* until the parity of all images is there; behind the computation */
     double rebuild_s;  /* the images of a node that died */
     double interval_s; /* between checkpoints */

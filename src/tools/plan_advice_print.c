@@ -28,29 +28,31 @@ static void keel_plan_advice_head(const keel_plan_options_t *options, const keel
 
 static void keel_plan_advice_table(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
 {
-    char memory[32], stop[32], safe[32], rebuild[32], interval[32];
+    char memory[32], stop[32], work[32], safe[32], rebuild[32], interval[32];
     unsigned i;
 
-    fprintf(stream, "\n%3s %5s %-10s %10s %8s %9s %9s %9s %9s %7s %10s\n", "m", "group", "level", "memory", "parity",
-            "stop", "safe", "rebuild", "interval", "time", "risk");
+    fprintf(stream, "\n%3s %5s %-10s %10s %8s %9s %9s %9s %9s %9s %7s %10s\n", "m", "group", "level", "memory",
+            "parity", "stop", "work", "safe", "rebuild", "interval", "time", "risk");
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
         keel_plan_write_bytes(choice->memory, memory, sizeof memory);
         keel_plan_write_time(choice->stop_s, stop, sizeof stop);
+        keel_plan_write_time(choice->work_s, work, sizeof work);
         keel_plan_write_time(choice->safe_s, safe, sizeof safe);
         keel_plan_write_time(choice->rebuild_s, rebuild, sizeof rebuild);
         keel_plan_write_time(choice->interval_s, interval, sizeof interval);
-        fprintf(stream, "%3u %5u %-10s %10s %6.1f %% %9s %9s %9s %9s %5.2f %% %10.2e%s\n", choice->parities,
+        fprintf(stream, "%3u %5u %-10s %10s %6.1f %% %9s %9s %9s %9s %9s %5.2f %% %10.2e%s\n", choice->parities,
                 choice->group_size, keel_plan_level_name(advice->machine, choice->aware), memory,
-                choice->parity / options->memory / 2 * 100, stop, safe, rebuild, interval, choice->lost * 100,
+                choice->parity / options->memory / 2 * 100, stop, work, safe, rebuild, interval, choice->lost * 100,
                 choice->risk, (i == advice->best) ? " <" : "");
     }
-    fprintf(stream,
-            "\nmemory   of a rank, beyond its own: two images, and two shares of parity of so many %% of an image\n"
-            "stop     of the program for a checkpoint; safe: until its parity is there, while the program runs\n"
-            "rebuild  of a dead node's images; interval: between checkpoints\n"
-            "time     of the run, for checkpoints and for what deaths undo\n"
-            "risk     probability of a catastrophic failure, per day: at most\n");
+    fprintf(
+        stream,
+        "\nmemory   of a rank, beyond its own: two images, and two shares of parity of so many %% of an image\n"
+        "stop     of the program for a checkpoint; work: for parity, in its calls; safe: until the parity is there\n"
+        "rebuild  of a dead node's images; interval: between checkpoints\n"
+        "time     of the run, for checkpoints and for what deaths undo\n"
+        "risk     probability of a catastrophic failure, per day: at most\n");
 }
 
 static void keel_plan_advice_levels(const keel_plan_advice_t *advice, FILE *stream)
@@ -115,13 +117,15 @@ static void keel_plan_advice_csv(const keel_plan_advice_t *advice, FILE *stream)
 {
     unsigned i;
 
-    fprintf(stream, "parities,group_size,level,memory,parity_memory,stop_s,safe_s,rebuild_s,interval_s,time_share,risk,"
-                    "chosen\n");
+    fprintf(stream,
+            "parities,group_size,level,memory,parity_memory,stop_s,work_s,safe_s,rebuild_s,interval_s,time_share,risk,"
+            "chosen\n");
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
-        fprintf(stream, "%u,%u,%s,%.0f,%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6e,%d\n", choice->parities, choice->group_size,
-                keel_plan_level_name(advice->machine, choice->aware), choice->memory, choice->parity, choice->stop_s,
-                choice->safe_s, choice->rebuild_s, choice->interval_s, choice->lost, choice->risk, i == advice->best);
+        fprintf(stream, "%u,%u,%s,%.0f,%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6e,%d\n", choice->parities,
+                choice->group_size, keel_plan_level_name(advice->machine, choice->aware), choice->memory,
+                choice->parity, choice->stop_s, choice->work_s, choice->safe_s, choice->rebuild_s, choice->interval_s,
+                choice->lost, choice->risk, i == advice->best);
     }
 }
 
@@ -141,11 +145,12 @@ static void keel_plan_advice_json(const keel_plan_advice_t *advice, FILE *stream
         fprintf(stream,
                 "%s\n  {\"parities\": %u, \"group_size\": %u, \"level\": \"%s\", \"memory\": %.0f, \"parity_memory\": "
                 "%.0f, "
-                "\"stop_s\": %.6g, \"safe_s\": %.6g, \"rebuild_s\": %.6g, \"interval_s\": %.6g, \"time_share\": %.6g, "
+                "\"stop_s\": %.6g, \"work_s\": %.6g, \"safe_s\": %.6g, \"rebuild_s\": %.6g, \"interval_s\": %.6g, "
+                "\"time_share\": %.6g, "
                 "\"risk\": %.6e}",
                 (i > 0) ? "," : "", choice->parities, choice->group_size,
                 keel_plan_level_name(advice->machine, choice->aware), choice->memory, choice->parity, choice->stop_s,
-                choice->safe_s, choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
+                choice->work_s, choice->safe_s, choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
     }
     fprintf(stream, "\n]}\n");
 }
