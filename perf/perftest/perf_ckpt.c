@@ -1,6 +1,7 @@
 /*
  * Coordinated checkpoints: what the call takes, how long the program is stopped, how long until the generation protects when
- * the program goes on with gsyncs, and what of that it spent in Keel on comparing and parity. What it is compared with is a plain memcpy of as much by all ranks at once, into memory that was touched before.
+ * the program goes on with gsyncs, what of that it spent in Keel on comparing and parity, how long others' images took to come, and
+ * the buffers for them. What it is compared with is a plain memcpy of as much by all ranks at once, into memory that was touched before.
  */
 #include "perf_access.h"
 
@@ -11,7 +12,7 @@
 
 typedef struct ckpt_times {
     double call[PERF_ROUNDS_MAX], stopped[PERF_ROUNDS_MAX], safe[PERF_ROUNDS_MAX], work[PERF_ROUNDS_MAX],
-        copy[PERF_ROUNDS_MAX];
+        copy[PERF_ROUNDS_MAX], transfer[PERF_ROUNDS_MAX], buffers[PERF_ROUNDS_MAX];
 } ckpt_times_t;
 
 /* gsyncs until the checkpoint is committed or given up. Rank 0 tells the others, so that all end at the same gsync. */
@@ -47,6 +48,8 @@ static keel_status_t checkpoint_time(perf_run_t *run, unsigned i, ckpt_times_t *
     times->stopped[i] = (double)stats.checkpoint_copy_ns;
     times->safe[i] = (double)stats.checkpoint_safe_ns;
     times->work[i] = (double)stats.checkpoint_work_ns;
+    times->transfer[i] = (double)stats.transfer_ns;
+    times->buffers[i] = (double)stats.transfer_peak_bytes;
     return KEEL_OK;
 }
 
@@ -102,6 +105,8 @@ keel_status_t perf_ckpt_run(perf_run_t *run, const perf_test_t *test, perf_resul
     perf_part_fill(&result->parts[0], "stopped", times.stopped, count);
     perf_part_fill(&result->parts[1], "safe", times.safe, count);
     perf_part_fill(&result->parts[2], "work", times.work, count);
+    perf_part_fill(&result->parts[3], "transfer", times.transfer, count);
+    perf_part_fill_bytes(&result->parts[4], "buffers", times.buffers, count);
     free(to);
     return keel_win_free(run->data);
 }

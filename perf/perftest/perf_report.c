@@ -240,8 +240,9 @@ static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf
         printf(",,,,,,,,");
     }
     for (unsigned p = 0; p < PERF_PARTS && all[0].parts[p].name[0] != '\0'; p++) {
-        printf("%s%s=%.3f:%.3f:%.3f", p > 0 ? ";" : "", all[0].parts[p].name, all[0].parts[p].ms[1],
-               all[0].parts[p].ms[0], all[0].parts[p].ms[2]);
+        const perf_part_t *part = &all[0].parts[p];
+
+        printf("%s%s=%.3f:%.3f:%.3f", p > 0 ? ";" : "", part->name, part->values[1], part->values[0], part->values[2]);
     }
     printf("\n");
 }
@@ -262,9 +263,10 @@ static void print_text(const perf_test_t *test, const perf_result_t *all, const 
                peer_name, end->quartiles[1], end->quartiles[0], end->quartiles[2], test->rounds);
     }
     for (unsigned p = 0; p < PERF_PARTS && all[0].parts[p].name[0] != '\0'; p++) {
-        snprintf(label, sizeof label, "%s:", all[0].parts[p].name);
-        printf("%-14s %9.2f ms [%.2f, %.2f]\n", label, all[0].parts[p].ms[1], all[0].parts[p].ms[0],
-               all[0].parts[p].ms[2]);
+        const perf_part_t *part = &all[0].parts[p];
+
+        snprintf(label, sizeof label, "%s:", part->name);
+        printf("%-14s %9.2f %s [%.2f, %.2f]\n", label, part->values[1], part->unit, part->values[0], part->values[2]);
     }
 }
 

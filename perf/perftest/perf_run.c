@@ -43,12 +43,23 @@ double perf_percentile(double *values, size_t count, double rank)
     return values[at < count ? at : count - 1];
 }
 
-void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count)
+static void part_fill(perf_part_t *part, const char *name, const char *unit, double *values, size_t count, double one)
 {
     snprintf(part->name, sizeof part->name, "%s", name);
+    snprintf(part->unit, sizeof part->unit, "%s", unit);
     for (unsigned q = 0; q < 3; q++) {
-        part->ms[q] = perf_percentile(ns, count, 25.0 * (q + 1)) * 1e-6;
+        part->values[q] = perf_percentile(values, count, 25.0 * (q + 1)) / one;
     }
+}
+
+void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count)
+{
+    part_fill(part, name, "ms", ns, count, 1e6);
+}
+
+void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, size_t count)
+{
+    part_fill(part, name, "MiB", bytes, count, 1 << 20);
 }
 
 /* ---- the job ---- */

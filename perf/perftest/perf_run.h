@@ -18,10 +18,11 @@ typedef struct perf_side {
     double percentile, average, overall; /* ns; average: of the last round */
 } perf_side_t;
 
-/* a part of the time; ms, quartiles */
+/* a part of the time, or memory that it took; quartiles */
 typedef struct perf_part {
     char name[PERF_PART_NAME]; /* empty: no more */
-    double ms[3];
+    char unit[4];              /* ms, or MiB */
+    double values[3];
 } perf_part_t;
 
 /* what one rank measured */
@@ -72,8 +73,9 @@ typedef struct perf_run {
 uint64_t perf_now_ns(void);
 /* the value below which @a rank percent of the values lie; sorts them */
 double perf_percentile(double *values, size_t count, double rank);
-/* names a part and gives it the quartiles of ns; sorts them */
+/* names a part and gives it the quartiles of ns, or of bytes; sorts them */
 void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count);
+void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, size_t count);
 
 /* joins the job; the context and, unless the test is @a bare, the marks */
 keel_status_t perf_run_open(perf_run_t *run, int is_bare);

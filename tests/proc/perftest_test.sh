@@ -102,10 +102,31 @@ checkpoints_and_deaths_are_timed()
 {
     run 0 -n 4 "${small[@]}" "$perftest" -t ckpt -s 1m -n 3 --vs memcpy -v
     rows 1 memcpy
-    has "$out" 1 ',stopped=[0-9.:]*;safe=[0-9.:]*;work=[0-9.:]*$'
+    has "$out" 1 ',stopped=[0-9.:]*;safe=[0-9.:]*;work=[0-9.:]*;transfer=[0-9.:]*;buffers=[0-9.:]*$'
     run 0 -n 4 "${small[@]}" "$perftest" -t restore -s 1m -n 2 -v
     rows 1 ''
     has "$out" 1 ',2,.*whole=[0-9.:]*;launch=[0-9.:]*;start=[0-9.:]*;agreement=[0-9.:]*;rebuild=[0-9.:]*;restore='
+}
+
+# part NAME: its median, in thousandths
+part()
+{
+    sed -n "s/.*[,;]$1=\([0-9]*\)[.]\([0-9]*\):.*/\1\2/p" "$out" | sed 's/^0*//'
+}
+
+# in bulk more of each other rank is under way at once
+both_transfers_take_time_and_memory()
+{
+    local transfer
+
+    local -A buffers
+    for transfer in stream bulk; do
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_CKPT_TRANSFER=$transfer "$perftest" -t ckpt -s 4m -n 2 -v
+        [ "$(part transfer)" -gt 0 ] || fail "$transfer takes no time"
+        buffers[$transfer]=$(part buffers)
+    done
+    [ "${buffers[stream]:-0}" -gt 0 ] || fail "there are no buffers"
+    [ "${buffers[bulk]}" -gt "${buffers[stream]}" ] || fail "buffers of ${buffers[*]} thousandths of a MiB"
 }
 
 # ---- without a launcher ----------------------------------------------------------------------------------------------
