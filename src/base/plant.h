@@ -77,7 +77,7 @@
     _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0",                    \
       "a flush is over though its target is dead and not all know")                                              \
     _(ahead_not_told, 0, "--style waits", "a report leaves out that a dead rank was ahead of all")               \
-    _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr",                                       \
+    _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3",      \
       "a wait returns while somebody's put is under way")                                                        \
     _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")     \
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")         \

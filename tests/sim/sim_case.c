@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define CASE_RETRY       16       /* steps between tries of a death that is not allowed yet */
+#define CASE_CHECK       24       /* steps a process, at most, between two looks at the invariants */
 #define CASE_SPLIT_STEPS 40000000 /* the ranks of a lost side are noticed one after another */
 #define CASE_LARGE_STEPS 4000000 /* 32 ranks that ask each other for locks, twice because of a rollback, took 1062403 */
 #define CASE_AIM         3       /* of one whose victim is not in the state it is aimed at */
@@ -77,13 +78,13 @@ static int scene_may_strike(const scene_t *scene, uint32_t victim)
            keel_sim_is_alive(scene->sim, victim) && (scene->may_overlap || !scene_overlaps(scene, victim));
 }
 
-/* there is one hook for deaths and samples */
+/* there is one hook for deaths, samples and invariants */
 static void scene_hook_next(scene_t *scene)
 {
     const int is_due = (scene->death_next < scene->death_count) && (scene->strike_step != 0);
+    const uint64_t step = (scene->check_step < scene->sample_step) ? scene->check_step : scene->sample_step;
 
-    keel_sim_hook_at(scene->sim,
-                     (is_due && (scene->strike_step < scene->sample_step)) ? scene->strike_step : scene->sample_step);
+    keel_sim_hook_at(scene->sim, (is_due && (scene->strike_step < step)) ? scene->strike_step : step);
 }
 
 static void scene_next_death(scene_t *scene)
@@ -195,6 +196,7 @@ static int scene_strike(scene_t *scene, uint32_t victim)
         return 1;
     }
     scene->has_overlapped |= scene_overlaps(scene, victim);
+    scene_check_step(scene); /* what the victim had seen */
     if (!keel_sim_kill(scene->sim, victim)) {
         return 0;
     }
@@ -219,6 +221,7 @@ static int scene_fence(void *arg, keel_sim_t *sim, uint32_t victim)
     if ((met < scene->ranks) || (finishing == scene->ranks) || (living < 2)) {
         return 0;
     }
+    scene_check_step(scene);
     scene->has_overlapped |= scene_overlaps(scene, victim);
     scene_note_death(scene, victim);
     ++scene->result->fenced;
@@ -368,8 +371,13 @@ static void scene_hook(void *arg, keel_sim_t *sim)
     death_t *death = &scene->death[scene->death_next];
     uint32_t victim;
 
+    if (step >= scene->check_step) {
+        scene_check_step(scene);
+        scene->check_step = step + 1 + keel_random_below(&scene->checking, CASE_CHECK * scene->processes);
+    }
     if (step >= scene->sample_step) {
         scene_sample(scene);
+        scene_check_logs(scene);
         scene->sample_step = step + 100 + keel_random_scaled(&scene->sampling, 20000);
     }
     if ((scene->death_next < scene->death_count) && (scene->strike_step != 0) && (step >= scene->strike_step)) {
@@ -385,60 +393,7 @@ static void scene_hook(void *arg, keel_sim_t *sim)
     scene_hook_next(scene);
 }
 
-/* ---- what holds at any instant ---- */
-
-static int scene_has_part(const keel_context_h ctx, uint32_t generation)
-{
-    return (ctx->ckpt.used.number == generation) ||
-           ((ctx->ckpt.making.number == generation) && (ctx->ckpt.stage == KEEL_CKPT_SAFE));
-}
-
-static int scene_is_settled(const scene_t *scene, uint32_t rank)
-{
-    const keel_context_h ctx = scene->member[rank].host.ctx;
-
-    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (ctx->rec.state != KEEL_RANK_FRESH);
-}
-
-/* invariant 4: what one process may be asked to start from again, all have their part of */
-static void scene_check_generations(const scene_t *scene)
-{
-    uint32_t newest = 0, holder = 0, r;
-
-    for (r = 0; r < scene->ranks; ++r) {
-        if (scene_is_settled(scene, r) && (scene->member[r].host.ctx->ckpt.used.number > newest)) {
-            newest = scene->member[r].host.ctx->ckpt.used.number;
-            holder = r;
-        }
-    }
-    for (r = 0; r < scene->ranks; ++r) {
-        if (scene_is_settled(scene, r) && !scene_has_part(scene->member[r].host.ctx, newest)) {
-            keel_sim_flaw(scene->sim, "rank %u uses generation %u, rank %u has not its part of it", holder, newest, r);
-        }
-    }
-}
-
 /* ---- the ranks ---- */
-
-/* who has no parity share is computing it, unless a death that is not decided yet stopped it */
-static void scene_check_rearm(const scene_t *scene, uint32_t rank)
-{
-    const keel_context_h ctx = scene->member[rank].host.ctx;
-    uint32_t r;
-
-    if ((ctx == NULL) || (scene->groups.count == 0) || (ctx->ckpt.used.number == 0) || ctx->ckpt.is_armed ||
-        ctx->ckpt.is_rearming || ctx->rec.is_frozen || (keel_recovery_status(&ctx->rec) != KEEL_OK)) {
-        return;
-    }
-    for (r = 0; r < scene->processes; ++r) {
-        if ((r != rank) && (!ctx->lane.peers[r].is_up || !keel_sim_is_alive(scene->sim, r) ||
-                            (ctx->lane.peers[r].incarnation != keel_sim_incarnation(scene->sim, r)))) {
-            return;
-        }
-    }
-    keel_sim_flaw(scene->sim, "rank %u has no parity share of generation %u and does not compute it", rank,
-                  ctx->ckpt.used.number);
-}
 
 /* the programs are deterministic */
 static void scene_check_differences(const play_host_t *host)
@@ -463,6 +418,7 @@ static void scene_at(play_host_t *host, uint32_t phase)
         return;
     }
     scene_check_rearm(scene, host->rank);
+    scene_note_phase(scene, host->rank, phase);
     member->is_finishing = (phase == scene->plan_options.phases);
     if ((scene->death_next < scene->death_count) && (scene->strike_step == 0) && (death->rank == host->rank) &&
         (death->phase <= phase)) {
@@ -776,6 +732,8 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     scene.params.field_mask |= KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
     scene.params.env = scene.env;
     scene.params.drivers = keel_sim_drivers(scene.sim);
+    scene.checking.state = keel_random_mix(seed ^ 0x696e7661);
+    scene.check_step = 1;
     scene.sampling.state = keel_random_mix(seed ^ 0x73616d70);
     scene.sample_step = 1 + keel_random_scaled(&scene.sampling, 20000);
     scene_next_death(&scene);

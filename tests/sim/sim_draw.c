@@ -187,7 +187,20 @@ static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
     scene->is_tight = is_tight;
     scene->log_budget = is_tight ? tight : source + ((size_t)scene->ranks << 15);
     scene_env(scene, "KEEL_OPLOG_SIZE=%zu", (size_t)scene->log_budget);
-    scene_env(scene, "KEEL_GETLOG_SIZE=%zu", is_tight ? (size_t)64 << 10 : target + ((size_t)scene->ranks << 15));
+    scene->getlog_budget = is_tight ? (size_t)64 << 10 : target + ((size_t)scene->ranks << 15);
+    scene_env(scene, "KEEL_GETLOG_SIZE=%zu", scene->getlog_budget);
+}
+
+/* now and then too little for images, or for those of single ranks */
+static void scene_draw_ckpt_budget(scene_t *scene, uint64_t seed)
+{
+    keel_random_t random = {keel_random_mix(seed ^ 0x636b7073)};
+
+    if (keel_random_chance(&random, 60)) {
+        scene->ckpt_budget = (size_t)(4 + keel_random_scaled(&random, 200)) << 10;
+        scene->may_roll_back = 1; /* logs are trimmed late or never */
+        scene_env(scene, "KEEL_CKPT_SIZE=%zu", scene->ckpt_budget);
+    }
 }
 
 /* as Keel places them: those of level node, with so many on one that parity covers them */
@@ -377,6 +390,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->processes = scene->ranks;
     scene_draw_machine(scene, limits);
     scene_draw_budgets(scene, limits);
+    scene_draw_ckpt_budget(scene, seed);
     scene_draw_protection(scene, limits);
     scene_draw_heartbeat(scene, limits);
     scene_draw_deaths(scene, limits);

@@ -3,6 +3,7 @@
 #define KEEL_SIM_SCENE_H_
 
 #include "sim_case.h"
+#include "sim_invariants.h"
 
 #include "locks.h"
 #include "mailbox.h"
@@ -64,9 +65,10 @@ typedef struct scene {
     uint32_t ranks;     /* that run the program, */
     uint32_t processes; /* and with those that hold parity */
     uint64_t log_budget;
-    uint32_t soft;         /* KEEL_OPLOG_SOFT */
-    int is_split;          /* instead of deaths the network falls apart, and there is no arbiter */
-    uint64_t heartbeat_ns; /* KEEL_HEARTBEAT_TIMEOUT; 0: off */
+    size_t getlog_budget, ckpt_budget; /* the latter 0: none */
+    uint32_t soft;                     /* KEEL_OPLOG_SOFT */
+    int is_split;                      /* instead of deaths the network falls apart, and there is no arbiter */
+    uint64_t heartbeat_ns;             /* KEEL_HEARTBEAT_TIMEOUT; 0: off */
     int is_dense;
     int is_tight;      /* logs that hold almost nothing */
     int may_roll_back; /* something in the case can refuse local recovery */
@@ -75,6 +77,9 @@ typedef struct scene {
     int is_dedicated;
     uint64_t sample_step; /* when parity is looked at next */
     keel_random_t sampling;
+    uint64_t check_step; /* when the invariants are */
+    keel_random_t checking;
+    invariants_t invariants;
     int has_overlapped;
     death_t death[CASE_DEATHS_MAX];
     unsigned death_count, death_next;

@@ -65,6 +65,8 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank);
 int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns);
 /* from the hook only: ranks with a non-zero @a side do not reach the others any more. Nodes stay whole. */
 void keel_sim_split(keel_sim_t *sim, const uint8_t *side);
+/* what the rank's process has allocated under this name */
+size_t keel_sim_bytes(const keel_sim_t *sim, uint32_t rank, const char *name);
 int keel_sim_is_hung(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_alive(const keel_sim_t *sim, uint32_t rank);
 uint32_t keel_sim_incarnation(const keel_sim_t *sim, uint32_t rank);

@@ -178,6 +178,17 @@ static void sim_freed(void *arg, void *memory)
     }
 }
 
+size_t keel_sim_bytes(const keel_sim_t *sim, uint32_t rank, const char *name)
+{
+    const sim_allocation_t *allocation;
+    size_t bytes = 0;
+
+    for (allocation = sim->rank[rank]->allocations; allocation != NULL; allocation = allocation->next) {
+        bytes += (strcmp(allocation->name, name) == 0) ? allocation->bytes : 0;
+    }
+    return bytes;
+}
+
 void sim_allocations_free(sim_process_t *process)
 {
     sim_allocation_t *allocation;
