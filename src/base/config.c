@@ -15,13 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEL_CONFIG_PREFIX       "KEEL_"
-#define KEEL_CONFIG_SIZE_MIN     ((size_t)4 << 10)
-#define KEEL_CONFIG_SIZE_MAX     ((size_t)1 << 44)
-#define KEEL_CONFIG_TIME_MAX     1e10 /* seconds */
-#define KEEL_CONFIG_GROUP_AUTO   UINT32_MAX
-#define KEEL_CONFIG_GROUP_USUAL  4
-#define KEEL_CONFIG_PARITIES_MAX 3
+#define KEEL_CONFIG_PREFIX        "KEEL_"
+#define KEEL_CONFIG_SIZE_MIN      ((size_t)4 << 10)
+#define KEEL_CONFIG_SIZE_MAX      ((size_t)1 << 44)
+#define KEEL_CONFIG_TIME_MAX      1e10 /* seconds */
+#define KEEL_CONFIG_GROUP_AUTO    UINT32_MAX
+#define KEEL_CONFIG_GROUP_USUAL   4
+#define KEEL_CONFIG_PARITIES_MAX  3
+#define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* that wait, or are asked for */
 
 extern char **environ;
 
@@ -379,6 +380,16 @@ static keel_status_t keel_config_check_size(const keel_message_t *message, const
     return KEEL_ERR_INVALID_PARAM;
 }
 
+static keel_status_t keel_config_check_count(const keel_message_t *message, const char *name, unsigned count,
+                                             unsigned max)
+{
+    if (count <= max) {
+        return KEEL_OK;
+    }
+    keel_error(message, "%s is out of range, allowed are 0 to %u", name, max);
+    return KEEL_ERR_INVALID_PARAM;
+}
+
 /* a comparison with NaN is false */
 static keel_status_t keel_config_check_time(const keel_message_t *message, const char *name, double seconds, double min,
                                             double max)
@@ -413,6 +424,9 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
                    config->checksum_ranks, config->parities);
         bad = 1;
     }
+    bad |= keel_config_check_count(message, "KEEL_OPLOG_SOFT", config->oplog_soft, 100);
+    bad |= keel_config_check_count(message, "KEEL_SPARES", config->spares, KEEL_CONFIG_PROCESSES_MAX);
+    bad |= keel_config_check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
     bad |= keel_config_check_time(message, "KEEL_SPIN", opts->spin_s, 0, 1);
     bad |= keel_config_check_time(message, "KEEL_HEARTBEAT_INTERVAL", config->heartbeat_interval_s, 0,

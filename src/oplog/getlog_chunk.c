@@ -144,7 +144,8 @@ uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size
 
     memset(counts, 0, sources * sizeof(*counts));
     for (uint32_t i = 0; i < size / chunk_size; i++) {
-        const uint32_t owner = chunk_at(arena, chunk_size, i)->owner; /* written by others: it may be anything */
+        /* written by others meanwhile: it may be anything */
+        const uint32_t owner = __atomic_load_n(&chunk_at(arena, chunk_size, i)->owner, __ATOMIC_RELAXED);
 
         if (owner == 0 || owner > sources) {
             continue;

@@ -102,6 +102,13 @@ typedef struct sender {
     int is_cut;     /* it was found */
 } sender_t;
 
+/* the predecessor of @a rank owned or read this memory, or was about to */
+static int is_left_by(const keel_lock_area_t *area, uint32_t rank)
+{
+    return __atomic_load_n(&area->reading[rank], __ATOMIC_ACQUIRE) != 0 ||
+           keel_lock_owner(__atomic_load_n(&area->word, __ATOMIC_ACQUIRE)) == rank + 1;
+}
+
 static keel_status_t sections_message(const sender_t *sender, int is_last, const void *records, size_t length)
 {
     const keel_sections_t *s = &sender->rec->sections;
@@ -117,7 +124,7 @@ static keel_status_t sections_message(const sender_t *sender, int is_last, const
     if (sender->phase ==
         sender->rec->phase) { /* of earlier phases all numbers will be found: their logs are complete */
         message->seen = s->seen_at[sender->rank];
-        message->is_left = area->reading[sender->rank] != 0 || keel_lock_owner(area->word) == sender->rank + 1;
+        message->is_left = is_left_by(area, sender->rank);
         message->owns = (s->held[sender->rank] == KEEL_HELD_WRITING) ? s->counter_at[sender->rank] : 0;
         message->reads = (s->held[sender->rank] == KEEL_HELD_READING) ? s->reads[sender->rank] : 0;
     }
@@ -318,7 +325,7 @@ keel_status_t keel_sections_become_whole(keel_recovery_t *rec)
 {
     keel_sections_t *s = &rec->sections;
     keel_lock_area_t *area = keel_lane_locks(rec->lane);
-    const uint64_t word = area->word;
+    const uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
     const uint32_t own = rec->lane->rank;
 
     if (s->held[own] == KEEL_HELD_READING) {

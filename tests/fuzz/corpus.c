@@ -7,6 +7,7 @@
 #include "ckpt/image.h"
 #include "fuzz_input.h"
 #include "oplog/getlog_chunk.h"
+#include "recovery/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,17 @@ static void play(const input_t *input, const char *name)
     save(input, name);
 }
 
+/* the same of what the process has to take */
+static void play_accepted(const input_t *input, const char *name)
+{
+    fuzz_refused[0] = '\0';
+    play(input, name);
+    if (fuzz_refused[0] != '\0') {
+        fprintf(stderr, "corpus: %s: %s\n", name, fuzz_refused);
+        exit(EXIT_FAILURE);
+    }
+}
+
 /* rank 2 dies and is replaced */
 static void add_death(input_t *input)
 {
@@ -236,6 +248,143 @@ static void control_checkpoint(void)
     play(&input, "checkpoint");
 }
 
+/* the newest decision of rank 0, for a program that locks, or one that waits */
+static void add_decision(input_t *input, int has_locks, int has_waits)
+{
+    for (unsigned i = captured_count; i-- > 0;) {
+        const captured_t *c = &captured[i];
+        _Alignas(8) uint8_t bytes[FUZZ_DATA_MAX];
+
+        if (c->wire.source == 0 && c->wire.type == KEEL_WIRE_CONTROL && c->wire.words[0] == KEEL_CONTROL_DECISION) {
+            decision_t *decision = (void *)bytes;
+
+            memcpy(bytes, c->data, c->length);
+            decision->has_locks = (uint32_t)has_locks;
+            decision->has_waits = (uint32_t)has_waits;
+            decision->waits_since = has_waits ? 0 : UINT32_MAX;
+            add_control(input, 0, KEEL_CONTROL_DECISION, bytes, c->length);
+            return;
+        }
+    }
+    fprintf(stderr, "corpus: rank 0 never decided\n");
+    exit(EXIT_FAILURE);
+}
+
+static void begin_replacement(input_t *input)
+{
+    begin(input, 2, 1);
+    for (unsigned r = 0; r < FUZZ_RANKS; r++) {
+        if (r != 2) {
+            add_control(input, r, KEEL_CONTROL_HELLO, "here", 4);
+        }
+    }
+    add_step(input, FUZZ_STEP_PROGRESS, 0);
+}
+
+/* records of one number each, and a put behind it: what SECTIONS and WAITS carry behind their heads */
+typedef struct numbered {
+    keel_record_t head;
+    uint64_t number;
+    keel_record_t put;
+    uint64_t data;
+} numbered_t;
+
+static numbered_t numbered_put(keel_record_op_t op, uint64_t number, uint64_t offset)
+{
+    return (numbered_t){.head = {.where = keel_where(0, op, 0), .length = 8},
+                        .number = number,
+                        .put = {.where = keel_where(offset, KEEL_RECORD_PUT, FUZZ_WINDOW), .length = 8},
+                        .data = 0x5151515151515151};
+}
+
+static void control_sections(void)
+{
+    input_t input;
+
+    begin_replacement(&input);
+    add_decision(&input, 1, 0);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    for (unsigned r = 0, number = 1; r < FUZZ_RANKS; r++) {
+        struct {
+            uint32_t phase, is_last;
+            uint64_t owns, reads, seen, is_left;
+            numbered_t section[2];
+        } message = {.is_last = 1, .seen = 6};
+
+        if (r != 2) {
+            message.section[0] = numbered_put(KEEL_RECORD_LOCK, number++, 8 * r);
+            message.section[1] = numbered_put(KEEL_RECORD_LOCK, number++, 8 * r);
+            add_control(&input, r, KEEL_CONTROL_SECTIONS, &message, sizeof(message));
+        }
+    }
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    add_step(&input, FUZZ_STEP_REPLAY, 0);
+    play_accepted(&input, "sections");
+
+    begin(&input, 1, 0); /* a survivor */
+    add_step(&input, FUZZ_STEP_PUT, 2);
+    add_death(&input);
+    add_decision(&input, 1, 0);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    add_control(&input, 2, KEEL_CONTROL_WHOLE, NULL, 0);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    play_accepted(&input, "whole");
+}
+
+static void control_waits(void)
+{
+    input_t input;
+
+    begin_replacement(&input);
+    add_decision(&input, 0, 1);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    for (uint32_t stage = 1; stage <= 2; stage++) { /* so far, and the rest */
+        for (unsigned r = 0; r < FUZZ_RANKS; r++) {
+            struct {
+                uint32_t phase, stage;
+                numbered_t put[2];
+            } message = {.stage = stage};
+
+            if (r != 2) {
+                message.put[0] = numbered_put(KEEL_RECORD_CLOCK, 2 * stage + r, 8 * r);
+                message.put[1] = numbered_put(KEEL_RECORD_CLOCK, 2 * stage + r + 1, 8 * r);
+                add_control(&input, r, KEEL_CONTROL_WAITS, &message, sizeof(message));
+            }
+        }
+        add_step(&input, FUZZ_STEP_PROGRESS, 0);
+        add_step(&input, FUZZ_STEP_REPLAY, 0);
+    }
+    play_accepted(&input, "waits");
+
+    begin(&input, 1, 0);
+    add_step(&input, FUZZ_STEP_PUT, 2);
+    add_death(&input);
+    add_decision(&input, 0, 1);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    add_control(&input, 2, KEEL_CONTROL_TAKEN, NULL, 0);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    play_accepted(&input, "taken");
+}
+
+static void control_requests(void)
+{
+    static const uint32_t number = 1, who[2] = {3, 0};
+    input_t input;
+
+    for (unsigned r = 0; r < 2; r++) { /* rank 0 passes it on */
+        begin(&input, r, 0);
+        add_control(&input, 2, KEEL_CONTROL_REQUEST, &number, sizeof(number));
+        add_step(&input, FUZZ_STEP_PROGRESS, 0);
+        play_accepted(&input, r == 0 ? "request_to_rank_0" : "request");
+    }
+    begin(&input, 1, 0);
+    add_control(&input, 2, KEEL_CONTROL_DECLARED, who, sizeof(who));
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    add_step(&input, FUZZ_STEP_JOIN, 3);
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    play_accepted(&input, "declared");
+}
+
 static void control_demand(void)
 {
     static const struct {
@@ -291,6 +440,9 @@ static void make_control(void)
     control_view();
     control_recovery();
     control_checkpoint();
+    control_sections();
+    control_waits();
+    control_requests();
     control_demand();
     control_accesses();
 }
@@ -397,7 +549,10 @@ static void make_config(void)
         "KEEL_LANES=served\nKEEL_PROTECT=puts\nKEEL_OPLOG_SIZE=64m\nKEEL_GETLOG_SIZE=16384\nKEEL_CKPT_SIZE=inf",
         "KEEL_GROUP_SIZE=auto\nKEEL_CKPT_INTERVAL=3gsyncs\nKEEL_MTBF=2.5m\nKEEL_SPIN=10us\nKEEL_VERBOSE=yes",
         "KEEL_CKPT_INTERVAL=250ms\nKEEL_LOG_LEVEL=debug\nKEEL_TLS_SERVED=tcp,self\nKEEL_GROUP_SIZE=8",
-        "KEEL_CKPT_INTERVAL=daly\nKEEL_MTBF=-1\nKEEL_SPIN=inf\nKEEL_NOSUCH=1\nKEEL_GROUP_SIZE=1"};
+        "KEEL_CKPT_INTERVAL=daly\nKEEL_MTBF=-1\nKEEL_SPIN=inf\nKEEL_NOSUCH=1\nKEEL_GROUP_SIZE=1",
+        "KEEL_PARITY=dedicated\nKEEL_PARITIES=3\nKEEL_CHECKSUM_RANKS=6\nKEEL_OPLOG_SOFT=100\nKEEL_CKPT_TRANSFER=bulk",
+        "KEEL_HEARTBEAT_INTERVAL=0\nKEEL_HEARTBEAT_TIMEOUT=2.5s\nKEEL_SPARES=3\nKEEL_SPAWN=2\nKEEL_PARITY=rotate",
+        "KEEL_OPLOG_SOFT=101\nKEEL_SPAWN=4294967295\nKEEL_HEARTBEAT_TIMEOUT=inf\nKEEL_PARITIES=4\nKEEL_CKPT_SIZE=1"};
 
     for (unsigned i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
         input_t input = {.length = 0};

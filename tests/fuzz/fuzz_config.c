@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define VARIABLES_MAX 32
+#define TIME_MAX_S    1e10
+#define PROCESSES_MAX (1u << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +16,16 @@ static void config_check(const keel_config_t *config)
 {
     assert(config->lanes < KEEL_LANES_LAST && config->protect < KEEL_PROTECT_LAST);
     assert(config->oplog_size >= 4096 && config->getlog_size >= 4096);
+    assert(config->oplog_soft <= 100);
+    assert(config->ckpt_size == 0 || config->ckpt_size >= 4096);
+    assert(config->transfer < KEEL_TRANSFER_LAST);
     assert(config->group_size != 1);
+    assert(config->parities >= 1 && config->parities <= 3 && config->parity < KEEL_PARITY_LAST);
+    assert(config->checksum_ranks % config->parities == 0);
+    assert((config->parity == KEEL_PARITY_DEDICATED) == (config->checksum_ranks > 0));
+    assert(config->heartbeat_interval_s >= 0 && config->heartbeat_interval_s <= TIME_MAX_S);
+    assert(config->heartbeat_timeout_s >= 0 && config->heartbeat_timeout_s <= TIME_MAX_S);
+    assert(config->spares <= PROCESSES_MAX && config->spawns <= PROCESSES_MAX);
     assert(config->interval_mode <= KEEL_INTERVAL_TIME && config->interval_value >= 0);
     assert(config->interval_mode != KEEL_INTERVAL_GSYNCS || config->interval_value >= 1);
     assert(config->mtbf_s > 0 && config->spin_us <= 1000000);

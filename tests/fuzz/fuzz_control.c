@@ -70,6 +70,25 @@ static void step_put(fuzz_scene_t *scene, uint32_t rank)
     }
 }
 
+static void step_replay(fuzz_scene_t *scene)
+{
+    keel_recovery_t *rec = &scene->rec;
+
+    if (rec->waits.is_replaying && keel_waits_are_here(rec)) {
+        (void)keel_waits_replay_next(rec);
+        if (keel_waits_have_rest(rec)) {
+            (void)keel_waits_take_rest(rec);
+        }
+    }
+    if (rec->sections.is_replaying && keel_sections_are_here(rec)) {
+        keel_sections_begin(rec);
+        (void)keel_sections_apply_next(rec);
+        if (!keel_sections_has_left(rec) && keel_sections_finish(rec) == KEEL_OK) {
+            (void)keel_sections_become_whole(rec);
+        }
+    }
+}
+
 static int step(fuzz_scene_t *scene, const uint8_t **at, const uint8_t *end)
 {
     const uint8_t what = *(*at)++;
@@ -102,6 +121,9 @@ static int step(fuzz_scene_t *scene, const uint8_t **at, const uint8_t *end)
         break;
     case FUZZ_STEP_PROGRESS:
         keel_recovery_progress(&scene->rec);
+        break;
+    case FUZZ_STEP_REPLAY:
+        step_replay(scene);
         break;
     default:
         return step_message(scene, at, end);

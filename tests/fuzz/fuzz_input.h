@@ -13,7 +13,8 @@ enum {
     FUZZ_STEP_CHECKPOINT,
     FUZZ_STEP_PUT,
     FUZZ_STEP_GSYNC,
-    FUZZ_STEP_PROGRESS
+    FUZZ_STEP_PROGRESS,
+    FUZZ_STEP_REPLAY /* a replacement takes up what it was sent of critical sections and waits */
 };
 
 /* fuzz_record: what the bytes behind the first one are */

@@ -9,6 +9,7 @@
 
 fuzz_sent_cb_t fuzz_sent;
 void *fuzz_sent_arg;
+char fuzz_refused[256];
 
 /* ---- a transport without a network ---- */
 
@@ -122,12 +123,25 @@ static uint64_t fuzz_now(keel_runtime_t *runtime)
     return ((fuzz_scene_t *)((char *)runtime - offsetof(fuzz_scene_t, runtime)))->now += 1000;
 }
 
-static const keel_runtime_ops_t runtime_ops = {.name = "fuzz", .poll = fuzz_poll, .now_ns = fuzz_now};
+static keel_status_t fuzz_suspect(keel_runtime_t *runtime, const keel_suspicion_t *suspicion)
+{
+    return KEEL_ERR_UNSUPPORTED; /* nobody can tell */
+}
+
+static void fuzz_replace(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation)
+{
+}
+
+static const keel_runtime_ops_t runtime_ops = {
+    .name = "fuzz", .poll = fuzz_poll, .now_ns = fuzz_now, .suspect = fuzz_suspect, .replace = fuzz_replace};
 
 /* ---- the process ---- */
 
 static void silent(void *arg, keel_message_level_t level, const char *line)
 {
+    if (level == KEEL_MSG_ERROR) {
+        snprintf(fuzz_refused, sizeof(fuzz_refused), "%s", line);
+    }
 }
 
 static void must(keel_status_t status, const char *what)

@@ -46,6 +46,8 @@ typedef struct __attribute__((packed)) fuzz_message {
 typedef void (*fuzz_sent_cb_t)(void *arg, uint32_t to, const void *header, const void *data, size_t length);
 extern fuzz_sent_cb_t fuzz_sent;
 extern void *fuzz_sent_arg;
+/* the last error that the process told of */
+extern char fuzz_refused[256];
 
 /* the process is @a rank, in its @a incarnation; ends the program when it cannot be made */
 void fuzz_scene_begin(fuzz_scene_t *scene, uint32_t rank, uint32_t incarnation);

@@ -166,6 +166,9 @@ set(kills_two --parities 2 --runs 3)
 proc_kills(proc_kills_together_ft_direct proc ft direct ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
 proc_kills(proc_kills_together_stencil_served proc stencil served ${kills_two} --together 2)
 proc_kills(proc_kills_node_stencil_auto proc stencil auto ${kills_two} --nodes 2 --node yes)
+# replaced by processes that wait
+proc_kills(proc_kills_spares_ft_direct proc ft direct --spares 1 --runs 2)
+proc_kills(proc_kills_spares_sections_served proc sections served --spares 1 --runs 2)
 # logs too small for the run, and no coordinated checkpoints
 proc_kills(proc_kills_demand_stencil_direct proc stencil direct --demand yes --runs 3)
 proc_kills(proc_kills_demand_stencil_served proc stencil served --demand yes --runs 2)

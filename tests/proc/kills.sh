@@ -16,6 +16,7 @@ usage: kills.sh [options]
   --runs N              deaths (25)
   --victims N           moments of death in each run (1)
   --together N          ranks killed at each moment (1)
+  --spares N            dead ranks are replaced by processes that wait, so many, instead of by new ones (0)
   --node yes|no         a whole node is killed at each moment instead (no)
   --parities N          KEEL_PARITIES (1)
   --demand yes|no       logs far too small for the run and no coordinated checkpoints: every rank that dies comes back
@@ -45,7 +46,7 @@ if [ -z "${KILLS_PRIVATE:-}" ]; then
 fi
 [ "$KILLS_PRIVATE" = no ] || mount -t tmpfs tmpfs /dev/shm || exit 1
 
-build=build program=ft lane=auto runs=25 victims=1 together=1 node=no demand=no parities=1 seed=$((SRANDOM % 1000000 + 1)) first=1 ranks=8 nodes=4 netns=no
+build=build program=ft lane=auto runs=25 victims=1 together=1 node=no demand=no parities=1 spares=0 seed=$((SRANDOM % 1000000 + 1)) first=1 ranks=8 nodes=4 netns=no
 timeout=60 keep='' variables=()
 while [ $# -gt 0 ]; do
     case $1 in
@@ -53,7 +54,7 @@ while [ $# -gt 0 ]; do
     esac
     [ $# -ge 2 ] || fail_usage "$1 needs a value"
     case $1 in
-        --runs | --victims | --together | --parities | --seed | --first | --ranks | --nodes | --timeout)
+        --runs | --victims | --together | --parities | --spares | --seed | --first | --ranks | --nodes | --timeout)
             [[ $2 =~ ^[1-9][0-9]{0,6}$ ]] || fail_usage "$1 needs a number from 1 on" ;;
     esac
     case $1 in
@@ -63,6 +64,7 @@ while [ $# -gt 0 ]; do
         --runs) runs=$2 ;;
         --victims) victims=$2 ;;
         --together) together=$2 ;;
+        --spares) spares=$2 ;;
         --node) node=$2 ;;
         --demand) demand=$2 ;;
         --parities) parities=$2 ;;
@@ -83,6 +85,7 @@ done
 [[ $node =~ ^(yes|no)$ ]] || fail_usage "--node is yes or no"
 [[ $demand =~ ^(yes|no)$ ]] || fail_usage "--demand is yes or no"
 [ "$together" -lt "$ranks" ] || fail_usage "--together is less than the ranks"
+[ "$spares" -eq 0 ] || [ $((victims * together)) -le "$spares" ] || fail_usage "--spares is not less than those killed"
 keelrun=$build/contrib/keelrun/keelrun
 # logs that are large enough: a job with smaller ones starts faster
 case $program in
@@ -118,6 +121,11 @@ export KILLS_ID=kills.$$.$SRANDOM # by it our processes are known
 launch=("$keelrun" -n "$ranks" --nodes "$nodes" --timeout "$timeout" -v -x "KEEL_OPLOG_SIZE=$oplog" -x KEEL_GETLOG_SIZE=4m
     -x "KEEL_PARITIES=$parities"
     "${variables[@]}")
+spares_again=''
+if [ "$spares" -gt 0 ]; then
+    launch+=(--spares "$spares")
+    spares_again=" --spares $spares"
+fi
 
 if [ "$netns" != no ]; then
     "$keelrun" --netns true >/dev/null 2>&1
@@ -293,6 +301,8 @@ for ((run = first; run < first + runs; run++)); do
         [[ $verified =~ ^(true|yes)$ ]] || wrong+=" verified ${verified:-nothing}"
         [ "$memory" = "$reference" ] || wrong+=" memory ${memory:-none}"
         [ "$deaths" -eq "$killed" ] || wrong+=" $killed killed but $deaths died"
+        [ "$spares" -eq 0 ] || [ "$(grep -c '^keelrun: .* spare [0-9]* is rank [0-9]*$' "$scratch/out.err")" -eq "$deaths" ] ||
+            wrong+=" not each was replaced by a spare"
         ! must_be_local || [ "$(value_of "$scratch/out" rollbacks)" = 0 ] || wrong+=" rolled back"
     fi
     if [ "$demand" = yes ] && [ -z "$end" ]; then
@@ -315,7 +325,7 @@ for ((run = first; run < first + runs; run++)); do
         failed=$((failed + 1))
         echo "FAIL $run: kill$plan ${arguments[*]}: $took ms,$wrong"
         echo "     again: $0 --build $build --program $program --lane $lane --ranks $ranks --nodes $nodes" \
-            "--netns $netns --victims $victims --together $together --node $node --demand $demand --parities $parities ${variables[*]} --seed $seed --first $run --runs 1"
+            "--netns $netns --victims $victims --together $together${spares_again} --node $node --demand $demand --parities $parities ${variables[*]} --seed $seed --first $run --runs 1"
         tail -n 25 "$scratch/out" "$scratch/out.err" | sed 's/^/     | /'
         if [ -n "$keep" ]; then
             mkdir -p "$keep" && cp "$scratch/out" "$keep/$program.$lane.$run.out" &&

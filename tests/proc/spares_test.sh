@@ -200,6 +200,45 @@ mpirun_passes_a_dead_spare_over()
 
 # ---- the job asks mpirun for a replacement when it needs one --------------------------------------------------------------
 
+processes_left() # NAME
+{
+    local file
+
+    for file in $(own_processes); do
+        ! grep -qsx "$1" "${file%environ}comm" || return 0
+    done
+    return 1
+}
+
+# As mpirun_end(), but where mpirun, all of whose processes have ended, sometimes does not end after a spawn: it is ended here
+# once rank 0 has printed the outcome and no process of the program is left.
+mpirun_end_by_hand()
+{
+    local tries
+
+    wait_for 'verification PASSED' "$out"
+    for ((tries = 0; tries < 400; tries++)); do
+        processes_left stencil || break
+        sleep 0.05
+    done
+    ! processes_left stencil || fail "the program does not end"
+    kill $pid 2>/dev/null
+    wait $pid
+    unset "${!KEEL_@}"
+    has "$out" 1 'verification PASSED'
+    ! processes_left 'mpirun\|stencil' || fail "mpirun is left behind"
+}
+
+mpirun_spawns_one_replacement()
+{
+    undisturbed
+    export KEEL_SPAWN=1
+    mpirun_start --die 2@300.1
+    mpirun_end_by_hand
+    same_memory
+    grep -q 'rank 2 incarnation 1 is there$' "$err" || fail "nobody took the rank"
+}
+
 mpirun_spawns_a_replacement()
 {
     undisturbed
