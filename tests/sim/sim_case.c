@@ -180,11 +180,23 @@ static void scene_split(scene_t *scene)
     ++scene->result->splits;
 }
 
+/* 1 << size of the victim's group, 0 when there is no image to begin from */
+static unsigned scene_group_hit(const scene_t *scene, uint32_t victim)
+{
+    const keel_context_h ctx = scene->member[victim].host.ctx;
+
+    if ((ctx == NULL) || (ctx->ckpt.used.number == 0) || (scene->groups.count == 0)) {
+        return 0;
+    }
+    return 1u << (scene->groups.size[scene->groups.of_rank[victim]] % 32);
+}
+
 static int scene_strike(scene_t *scene, uint32_t victim)
 {
     const death_t *death = &scene->death[scene->death_next];
     const uint32_t away = scene_away(scene, victim);
-    const int is_together = (away > 0) && (away < scene->parities);
+    const unsigned together = (away > 0 && away < scene->parities) ? away + 1 : 0;
+    const unsigned hit = scene_group_hit(scene, victim);
 
     if (death->hang_ns > 0) {
         const uint64_t hang_ns = scene_has_watcher(scene, victim) ? death->hang_ns : scene->heartbeat_ns;
@@ -200,7 +212,8 @@ static int scene_strike(scene_t *scene, uint32_t victim)
     if (!keel_sim_kill(scene->sim, victim)) {
         return 0;
     }
-    scene->result->is_together |= is_together;
+    scene->result->together = keel_larger(scene->result->together, together);
+    scene->result->groups_hit |= hit;
     scene_note_death(scene, victim);
     return 1;
 }
@@ -701,17 +714,18 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     memset(result, 0, sizeof(*result));
     scene.result = result;
     scene_draw(&scene, seed, limits);
-    options = (keel_sim_options_t){.seed = keel_random_next(&scene.random),
-                                   .ranks = scene.processes,
-                                   .node = scene.node,
-                                   .direct = scene.direct,
-                                   .trace_lines = limits->trace_lines,
-                                   .is_verbose = limits->verbose,
-                                   .program = scene_program,
-                                   .hook = scene_hook,
-                                   .fence = scene_fence,
-                                   .no_arbiter = scene.is_split,
-                                   .step_limit = scene.is_split     ? CASE_SPLIT_STEPS
+    options =
+        (keel_sim_options_t){.seed = keel_random_next(&scene.random),
+                             .ranks = scene.processes,
+                             .node = scene.node,
+                             .direct = scene.direct,
+                             .trace_lines = limits->trace_lines,
+                             .is_verbose = limits->verbose,
+                             .program = scene_program,
+                             .hook = scene_hook,
+                             .fence = scene_fence,
+                             .no_arbiter = scene.is_split,
+                             .step_limit = scene.is_split     ? CASE_SPLIT_STEPS
                                                  : scene.ranks > 16 ? CASE_LARGE_STEPS
                                                                     : 0,
                                    .arg = &scene};
