@@ -31,6 +31,7 @@
     _(refuses_get_log, "rollback: a get log is not whole")                                     \
     _(refuses_atomics_of_dead, "rollback: the dead rank issued atomics in the front phase")    \
     _(refuses_atomics_of_several, "rollback: one of several dead ranks issued atomics")        \
+    _(refuses_atomics_before, "... and several have died since one did")                       \
     _(refuses_kinds, "rollback: atomics that do not commute were logged towards it")           \
     _(request_program, "rollback: the program asked for it")                                   \
     _(request_by_report, "rank 0 hears of a request from somebody's report first")             \
@@ -47,6 +48,9 @@
     _(generation_later, "recovery from a checkpoint")                                          \
     _(catastrophe_group, "a group lost more members than parity covers")                       \
     _(catastrophe_unarmed, "... counting one that had not its share of parity again")          \
+    _(rebuild_source_dies, "a member of the group dies while an image is rebuilt from it")     \
+    _(rebuild_dies, "a replacement dies before its memory is there")                           \
+    _(coordinator_dies, "rank 0 dies with reports that it has not answered")                   \
     _(catastrophe_all, "no process survived")                                                  \
     _(decided_by_replacement, "rank 0's replacement decides")                                  \
     _(decision_for_other_view, "a decision for another view is ignored")                       \
@@ -68,8 +72,9 @@
     _(reading_open, "one that is open is done again")                                          \
     _(lock_left, "a replacement finds its lock held by a survivor")
 
-/* not reached unless a test makes the library fail (base/plant.h), so asked for by that test */
+/* not reached, or too rarely, unless a test draws for it or makes the library fail (base/plant.h): asked for by that test */
 #define KEEL_CASES_PLANTED(_)                                                       \
+    _(atomic_same, "a re-executing process does an atomic to one at its position")  \
     _(request_no_room, "rollback: a replacement has no room for what was recorded") \
     _(request_differs, "rollback: the re-execution is not what was recorded")
 

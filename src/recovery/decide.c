@@ -85,7 +85,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
 
     /* who saw it issue them may be the other that is away now */
     if (away > 1 && rec->reports[r]->atomics_before > base) {
-        return KEEL_WHY_ATOMICS;
+        return KEEL_REACHED(refuses_atomics_before), KEEL_WHY_ATOMICS;
     }
     for (uint32_t x = 0; x < rec->lane->size; x++) {
         const keel_report_t *report = rec->reports[x];

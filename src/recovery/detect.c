@@ -7,6 +7,10 @@
  * by no more than the timeout. The other way round, silence is counted only while this process looks, in steps of a
  * bounded length: who was stopped itself, or had no core for a while, has not listened and accuses nobody of that time.
  *
+ * Bound. From its hang to the accusation a rank has half a timeout until it is asked, one until its neighbour asks everybody, or
+ * three when its connection broke, and one for their answers: at most 4.5 timeouts of a process inside Keel that looks 64
+ * times in one or more often. A watcher that is lost meanwhile makes it begin anew. The launcher's time to kill comes on top.
+ *
  * Safety. A suspicion is no death. Before it accuses, a process makes sure that it hears more than half of the live
  * ranks; one that is cut off itself finds out here. The runtime then has the suspect killed, and says that it is dead
  * when it is gone, as of any other: the view knows one kind of death. That it is gone before a decision is what keeps

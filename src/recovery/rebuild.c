@@ -29,6 +29,19 @@ static keel_status_t rebuild_check(const keel_recovery_t *rec, uint32_t target)
     return keel_recovery_status(rec);
 }
 
+/* counts what tests ask for */
+static void rebuild_note_death(const keel_recovery_t *rec)
+{
+    for (uint32_t i = 0; i < rec->ckpt->group.size; i++) {
+        const uint32_t member = rec->ckpt->group.members[i];
+
+        if (member != rec->lane->rank && !rec->lane->peers[member].is_up &&
+            (rec->ckpt->has[i] & KEEL_PARITY_HAS_IMAGE)) {
+            KEEL_REACHED(rebuild_source_dies);
+        }
+    }
+}
+
 typedef keel_status_t (*rebuild_check_t)(const keel_recovery_t *rec, uint32_t target);
 
 static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, int is_demand)
@@ -43,6 +56,7 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, 
             return status; /* also KEEL_INPROGRESS: another rollback takes this one's place */
         }
         if (rec->is_frozen) {
+            rebuild_note_death(rec);
             return KEEL_ERR_UNREACHABLE;
         }
     }

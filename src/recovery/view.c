@@ -46,6 +46,12 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     if (rank == lane->rank || incarnation < lane->peers[rank].incarnation) {
         return; /* known already */
     }
+    if (rank == 0 && rec->is_frozen && rec->has_reported) {
+        KEEL_REACHED(coordinator_dies);
+    }
+    if (!rec->is_frozen && rec->generation.number > 0 && rec->places[rank].state == KEEL_RANK_FRESH) {
+        KEEL_REACHED(rebuild_dies);
+    }
     if (!rec->is_frozen) {
         rec->death_ns = keel_recovery_now(rec);
     }

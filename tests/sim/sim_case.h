@@ -38,7 +38,9 @@ typedef struct case_result {
     int has_kept_waits;   /* recovered locally, a program that waits */
     int has_checksums;    /* ranks that hold parity and no image */
     unsigned asked;       /* times that a program asked for a rollback */
-    int is_together; /* several members of a group were killed at once or before the first was back, within parity */
+    unsigned
+        together; /* so many members of a group were killed at once or before the first was back, within parity; 0: fewer than 2 */
+    unsigned groups_hit; /* 1 << members of a group that somebody was killed of when there was an image of it */
     unsigned splits, isolated;
     unsigned hangs, fenced, false_suspicions;
     unsigned recoveries, demand_images, demand_recoveries, checkpoints, aborted_checkpoints;

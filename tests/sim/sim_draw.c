@@ -298,7 +298,7 @@ static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
 {
     keel_random_t *random = &scene->random;
     const int is_wanted = limits->hangs > 0, is_split = (limits->splits > 0) && (limits->lanes == NULL);
-    const uint32_t timeout_us = 400u << keel_random_below(random, 6);
+    const uint32_t timeout_us = 400u << keel_random_below(random, 8);
 
     if (is_split && !scene->is_dedicated) {
         scene->is_split = 1;

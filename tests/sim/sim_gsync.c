@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define GROUP_MAX     8    /* sizes of groups up to here have to be seen, */
+#define RUNS_MANY     8000 /* and what is rare, in sets of so many runs */
 #define WORKERS_MAX   8
 #define FLAWS_SHOWN   10
 #define FLAWS_KEPT    100
@@ -50,7 +52,8 @@ typedef struct tally {
     _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
         atomics, sections, waits, kept_waits, demands, demanded;
     _Atomic uint64_t asked;
-    _Atomic uint64_t together, decoded, spared, sparing, dedicated;
+    _Atomic uint64_t together[4], groups[GROUP_MAX + 1], styles[3];
+    _Atomic uint64_t decoded, spared, sparing, dedicated;
     _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
     _Atomic uint64_t steps;
     _Atomic uint64_t large, wide, parities[4];
@@ -109,6 +112,21 @@ static void fail(const options_t *options, tally_t *tally, uint64_t seed, const 
     }
 }
 
+/* what was lost of a group and was recovered */
+static void count_groups(tally_t *tally, const case_result_t *result)
+{
+    unsigned size;
+
+    if ((result->recoveries == 0) || result->is_catastrophic) {
+        return;
+    }
+    atomic_fetch_add(&tally->together[result->together], 1);
+    atomic_fetch_add(&tally->styles[result->style], result->groups_hit != 0);
+    for (size = 2; size <= GROUP_MAX; ++size) {
+        atomic_fetch_add(&tally->groups[size], (result->groups_hit >> size) & 1);
+    }
+}
+
 static void count(tally_t *tally, const case_result_t *result)
 {
     atomic_fetch_add(&tally->deaths, result->deaths);
@@ -120,7 +138,7 @@ static void count(tally_t *tally, const case_result_t *result)
     atomic_fetch_add(&tally->checkpoints, result->checkpoints);
     atomic_fetch_add(&tally->aborted, result->aborted_checkpoints > 0);
     atomic_fetch_add(&tally->atomics, (uint64_t)result->has_kept_atomics);
-    atomic_fetch_add(&tally->together, result->is_together && (result->recoveries > 0) && !result->is_catastrophic);
+    count_groups(tally, result);
     atomic_fetch_add(&tally->asked, (result->asked > 0) && result->is_rolled_back);
     atomic_fetch_add(&tally->decoded, result->decoded);
     atomic_fetch_add(&tally->dedicated, result->has_checksums && (result->recoveries > 0) && (result->checkpoints > 0));
@@ -493,7 +511,7 @@ static int has_gaps(const options_t *options, const tally_t *tally)
                    {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS | IN_SWAPS},
                    {"catastrophic failure", tally->catastrophic, IN_GSYNC | IN_LOCKS | IN_WAITS},
                    {"full log", tally->overflowed, IN_GSYNC | IN_LOCKS},
-                   {"group that lost several members and recovered", tally->together, IN_GSYNC},
+                   {"group that lost two members and recovered", tally->together[2], IN_GSYNC},
                    {"image decoded", tally->decoded, IN_GSYNC | IN_LOCKS | IN_WAITS},
                    {"recovery with dedicated parity", tally->dedicated, IN_GSYNC},
                    {"parity computed from differences", tally->sparing, IN_GSYNC},
@@ -502,6 +520,9 @@ static int has_gaps(const options_t *options, const tally_t *tally)
                    {"local recovery with atomics", tally->atomics, IN_GSYNC | IN_LOCKS},
                    {"replay of critical sections", tally->sections, IN_LOCKS},
                    {"rollback that a program asked for", tally->asked, IN_GSYNC | IN_LOCKS | IN_WAITS},
+                   {"recovery from an image with gsyncs", tally->styles[CASE_GSYNC], IN_GSYNC},
+                   {"recovery from an image with locks", tally->styles[CASE_LOCKS], IN_LOCKS},
+                   {"recovery from an image with waits", tally->styles[CASE_WAITS], IN_WAITS},
                    {"local recovery of a program that waits", tally->kept_waits, IN_WAITS},
                    {"rollback of a program that waits", tally->waits, IN_WAITS},
                    {"recovery of a group of more than 7", tally->wide, IN_GSYNC},
@@ -518,6 +539,16 @@ static int has_gaps(const options_t *options, const tally_t *tally)
             fprintf(stderr, "no run had a %s\n", outcome[i].name);
             gaps = 1;
         }
+    }
+    for (i = 2; (options->runs >= RUNS_MANY) && (styles & IN_GSYNC) && (i <= GROUP_MAX); ++i) {
+        if (tally->groups[i] == 0) {
+            fprintf(stderr, "no group of %u recovered\n", i);
+            gaps = 1;
+        }
+    }
+    if ((options->runs >= RUNS_MANY) && (styles & IN_GSYNC) && (tally->together[3] == 0)) {
+        fprintf(stderr, "no group lost three members and recovered\n");
+        gaps = 1;
     }
     if ((styles & IN_GSYNC) && (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (tally->large == 0)) {
         fprintf(stderr, "no job of more than 16 ranks recovered\n");
@@ -607,12 +638,20 @@ int main(int argc, char **argv)
            "parities: %llu, %llu, %llu\n",
            (unsigned long long)tally->large, (unsigned long long)tally->wide, (unsigned long long)tally->parities[1],
            (unsigned long long)tally->parities[2], (unsigned long long)tally->parities[3]);
-    printf("%llu runs lost several members of a group together and recovered, %llu recovered with checksum ranks; "
+    printf("recovered from an image in groups of");
+    for (unsigned size = 2; size <= GROUP_MAX; ++size) {
+        printf(" %u: %llu%s", size, (unsigned long long)tally->groups[size], (size < GROUP_MAX) ? "," : "");
+    }
+    printf("; with gsyncs %llu, locks %llu, waits %llu\n", (unsigned long long)tally->styles[CASE_GSYNC],
+           (unsigned long long)tally->styles[CASE_LOCKS], (unsigned long long)tally->styles[CASE_WAITS]);
+    printf("%llu runs lost two members of a group together, %llu three, and recovered, %llu recovered with checksum "
+           "ranks; "
            "%llu demand checkpoints, %llu runs recovered from one; %llu images decoded; %llu runs computed parity from "
            "differences and did not read %llu bytes\n",
-           (unsigned long long)tally->together, (unsigned long long)tally->dedicated,
-           (unsigned long long)tally->demands, (unsigned long long)tally->demanded, (unsigned long long)tally->decoded,
-           (unsigned long long)tally->sparing, (unsigned long long)tally->spared);
+           (unsigned long long)tally->together[2], (unsigned long long)tally->together[3],
+           (unsigned long long)tally->dedicated, (unsigned long long)tally->demands,
+           (unsigned long long)tally->demanded, (unsigned long long)tally->decoded, (unsigned long long)tally->sparing,
+           (unsigned long long)tally->spared);
 #ifdef KEEL_PLANTED_DEFECTS
     if (options.must != NULL) {
         printf("%s: reached %lld times\n", options.must, reached_count(options.must));

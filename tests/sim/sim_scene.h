@@ -39,6 +39,8 @@ typedef struct member {
     int has_met;      /* keel_init() returned in the first life */
     int is_finishing; /* inside finalize */
     int has_returned;
+    uint64_t hung_ns;    /* since when it hangs; 0: it never did */
+    unsigned hung_after; /* so many deaths and hangs of others */
     keel_stats_t stats;
 } member_t;
 
