@@ -56,6 +56,7 @@
     _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")              \
     _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                   \
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")              \
+    _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")          \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                 \
     _(whole_in_past, 0, "--style locks", "a replacement is whole amid a section that was over")                  \
     _(whole_in_section, 0, "--style locks", "a process is whole amid an own section that others saw the end of") \
