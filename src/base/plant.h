@@ -84,6 +84,7 @@
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")         \
     _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                  \
     _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                   \
+    _(demand_trims_own, 4000, "--soft 1", "... and what the rank itself put, which others' images are to cover") \
     _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")     \
     _(demand_starts_differ, 4000, "--soft 1", "ranks that begin at different positions recover together")
 
