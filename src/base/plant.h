@@ -56,6 +56,7 @@
     _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")              \
     _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                   \
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")              \
+    _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")          \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                 \
     _(whole_in_past, 0, "--style locks", "a replacement is whole amid a section that was over")                  \
     _(whole_in_section, 0, "--style locks", "a process is whole amid an own section that others saw the end of") \
@@ -83,6 +84,7 @@
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")         \
     _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                  \
     _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                   \
+    _(demand_trims_own, 4000, "--soft 1", "... and what the rank itself put, which others' images are to cover") \
     _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")     \
     _(demand_starts_differ, 4000, "--soft 1", "ranks that begin at different positions recover together")
 

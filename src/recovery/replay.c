@@ -2,6 +2,7 @@
 #include "recovery/replay.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,7 @@ keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
 {
     const keel_replay_piece_t *piece = &replay->pieces[replay->next++];
     const uint8_t *at = piece->records, *end = at + piece->length;
+    const keel_record_t *first = NULL; /* put */
     const char *why = NULL;
 
     pthread_mutex_lock(&lane->lock);
@@ -151,6 +153,10 @@ keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
         why = keel_lane_apply_record(lane, record, record + 1);
         at += sizeof(*record) + keel_pad8(record->length);
         replay->replayed++;
+        first = (first == NULL && keel_where_op(record->where) == KEEL_RECORD_PUT) ? record : first;
+    }
+    if (KEEL_PLANT(section_reordered) && first != NULL) {
+        why = keel_lane_apply_record(lane, first, first + 1);
     }
     pthread_mutex_unlock(&lane->lock);
     if (why != NULL) {

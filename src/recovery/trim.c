@@ -145,6 +145,11 @@ void keel_trim_image(void *arg, uint32_t rank, uint32_t position)
     rec->trim.asks[rank].number = 0;
     if (rank == rec->lane->rank) {
         keel_get_log_trim_own(rec->gets, keep, rec->phase);
+        if (KEEL_PLANT(demand_trims_own)) {
+            for (uint32_t r = 0; r < rec->lane->size; r++) {
+                keel_put_log_trim_image(rec->puts, r, position, rec->phase);
+            }
+        }
     } else {
         keel_put_log_trim_image(rec->puts, rank, keep, rec->phase);
     }

@@ -16,6 +16,8 @@
         }                                \
     } while (0)
 
+static const keel_atomic_op_t exchanges[] = {KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_XOR};
+
 enum { ID_STATE = 1, LIVES_MAX = 64 };
 
 typedef enum { STEP_WRITE, STEP_PAIR, STEP_READ, STEP_COMPUTE } step_kind_t;
@@ -31,7 +33,8 @@ typedef struct locks_run {
     keel_win_h win;
     locks_memory_t *own;
     locks_state_t state;
-    keel_random_t random; /* of the step */
+    keel_random_t random; /* of the step, */
+    keel_random_t extra;  /* and for programs with rewrites */
     unsigned seen;        /* in the step */
 } locks_run_t;
 
@@ -102,6 +105,49 @@ static keel_status_t run_add(locks_run_t *run, uint32_t target, uint64_t operand
                        keel_random_chance(&run->random, 512) ? &old : NULL);
 }
 
+/* the cell from @a old to @a value by one atomic of 8 bytes, or two of 4 */
+static keel_status_t run_exchange(locks_run_t *run, uint32_t target, locks_seen_t *seen, uint64_t old)
+{
+    const size_t at = offsetof(locks_memory_t, cell) + 8 * seen->cell;
+    const unsigned size = keel_random_chance(&run->extra, 512) ? 4 : 8;
+    const keel_atomic_op_t op = exchanges[keel_random_below(&run->extra, 3)];
+
+    for (unsigned done = 0; done < 8; done += size) {
+        const uint64_t mask = (size == 8) ? UINT64_MAX : UINT32_MAX;
+        const uint64_t from = (old >> (8 * done)) & mask, to = (seen->value >> (8 * done)) & mask;
+        uint64_t fetched = 0;
+
+        run_point(run, "exchange at", target);
+        TRY(keel_atomic(run->win, op, target, at + done, size, (op == KEEL_ATOMIC_XOR) ? from ^ to : to, from,
+                        &fetched));
+        seen->old |= (fetched & mask) << (8 * done);
+    }
+    seen->has_old = 1;
+    return KEEL_OK;
+}
+
+/* the cell gets its value: at once, behind other values, or by atomics */
+static keel_status_t run_rewrite(locks_run_t *run, uint32_t target, locks_seen_t *seen)
+{
+    const size_t at = offsetof(locks_memory_t, cell) + 8 * seen->cell;
+    const unsigned times = keel_random_below(&run->extra, 3);
+    uint64_t cell;
+
+    if (run->journal->options.has_atomics && keel_random_chance(&run->extra, 300)) {
+        TRY(run_get(run, target, at, &cell, sizeof(cell)));
+        return run_exchange(run, target, seen, cell);
+    }
+    for (unsigned i = 0; i < times; i++) {
+        cell = seen->value ^ (i + 1);
+        TRY(run_put(run, target, at, &cell, sizeof(cell)));
+        if (keel_random_chance(&run->extra, 300)) {
+            run_point(run, "flush", target);
+            TRY(keel_flush(run->ctx, target));
+        }
+    }
+    return run_put(run, target, at, &seen->value, sizeof(seen->value));
+}
+
 /* the section's own part: the window of @a target is locked */
 static keel_status_t run_section(locks_run_t *run, uint32_t target)
 {
@@ -118,7 +164,11 @@ static keel_status_t run_section(locks_run_t *run, uint32_t target)
         run_mix(run, cell);
     }
     seen->value = run->state.hash;
-    TRY(run_put(run, target, offsetof(locks_memory_t, cell) + 8 * seen->cell, &seen->value, sizeof(seen->value)));
+    if (!run->journal->options.has_rewrites) {
+        TRY(run_put(run, target, offsetof(locks_memory_t, cell) + 8 * seen->cell, &seen->value, sizeof(seen->value)));
+    } else {
+        TRY(run_rewrite(run, target, seen));
+    }
     if (run->journal->options.has_atomics && keel_random_chance(&run->random, 400)) {
         seen->added = run->state.hash >> 32;
         TRY(run_add(run, target, seen->added));
@@ -203,6 +253,7 @@ static keel_status_t run_step(locks_run_t *run)
     const locks_options_t *options = &run->journal->options;
 
     run->random.state = keel_random_mix(options->seed ^ ((uint64_t)run->host->rank << 32) ^ (run->state.step + 1));
+    run->extra.state = keel_random_mix(run->random.state ^ 0x72657772);
     run->seen = 0;
     memset(run->journal->seen[run->host->rank][run->state.step], 0, sizeof(run->journal->seen[0][0]));
     switch (kinds[keel_random_below(&run->random, sizeof(kinds) / sizeof(kinds[0]))]) {
@@ -376,7 +427,8 @@ static const char *judge_window(const locks_journal_t *journal, uint32_t target,
         const locks_seen_t *seen = events[i].seen;
 
         if (seen->version != memory.version || seen->chain != memory.chain ||
-            (!seen->is_write && seen->value != memory.cell[seen->cell])) {
+            (!seen->is_write && seen->value != memory.cell[seen->cell]) ||
+            (seen->has_old && seen->old != memory.cell[seen->cell])) {
             snprintf(text, size, "window %u: rank %u step %u %s version %llu chain %llx, which stood at %llu %llx%s",
                      target, events[i].rank, events[i].step, seen->is_write ? "wrote over" : "read",
                      (unsigned long long)seen->version, (unsigned long long)seen->chain,

@@ -18,6 +18,7 @@ typedef struct locks_options {
     uint64_t seed;
     uint32_t ranks, steps;
     int has_atomics;
+    int has_rewrites;     /* a section may write the same bytes more than once, by atomics too */
     unsigned checkpoints; /* of 1024: steps that end with one */
 } locks_options_t;
 
@@ -34,6 +35,8 @@ typedef struct locks_seen {
     uint64_t version, chain;
     uint64_t value; /* of the cell: read, or written */
     uint64_t added; /* to the total */
+    uint64_t old;   /* of the cell, when an atomic fetched it */
+    uint8_t has_old;
 } locks_seen_t;
 
 typedef struct locks_journal {

@@ -47,6 +47,7 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
                                         .steps = options->phases,
                                         .has_atomics = (int)keel_random_chance(random, 300),
                                         .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
+    journal.options.has_rewrites = (int)(keel_random_mix(journal.options.seed ^ 0x72657776) & 1);
     if (limits->atomics >= 0) {
         journal.options.has_atomics = limits->atomics;
     }
