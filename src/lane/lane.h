@@ -70,6 +70,7 @@ typedef struct keel_peer {
     uint8_t is_accepted;
     uint64_t applied, acknowledged; /* the last one, by an answer or by itself */
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
+    uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
 } keel_peer_t;
 
 typedef struct keel_own_region {

@@ -101,9 +101,15 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
     }
 }
 
-static void served_mark_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase, int is_in_doubt)
+/* one is applied */
+static void served_mark_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase)
 {
-    keel_board_set(&lane->board[source].atomics, keel_atomics_word(lane->board[source].atomics, phase, is_in_doubt));
+    keel_peer_t *peer = &lane->peers[source];
+
+    keel_board_set(&lane->board[source].atomics, keel_atomics_word(lane->board[source].atomics, phase, 0));
+    if (peer->atomics <= phase) {
+        __atomic_store_n(&peer->atomics, phase + 1, __ATOMIC_RELEASE);
+    }
 }
 
 /* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
@@ -132,7 +138,7 @@ static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t ph
     uint64_t clock;
 
     if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
-        served_mark_atomics(lane, source, phase, 0);
+        served_mark_atomics(lane, source, phase);
     }
     if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
         if (record->length != sizeof(clock)) {
@@ -239,7 +245,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return "fetching atomic out of its order";
     }
-    served_mark_atomics(lane, wire->source, phase, 0);
+    served_mark_atomics(lane, wire->source, phase);
     why = served_atomic(lane, &record, payload, &old);
     served_count(lane, wire->source, phase, number);
     if (why != NULL) {

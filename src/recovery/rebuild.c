@@ -338,6 +338,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     for (uint32_t r = 0; r < lane->size; r++) {
         lane->board[r] = (keel_board_slot_t){0};
         lane->peers[r].done = 0;
+        __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
     }
     keel_sections_reset(&rec->sections, lane, rec->generation.number > 0 ? rec->ckpt->used.sync_counter : 0);
     pthread_mutex_unlock(&lane->lock);

@@ -78,6 +78,15 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_recovery_say(rec, "rank %u incarnation %u died", rank, incarnation);
 }
 
+/* a replacement that stores here itself cannot see what was counted by the service thread */
+static uint32_t report_doubt(const keel_lane_t *lane, uint32_t rank)
+{
+    const uint32_t doubt = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
+    const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
+
+    return keel_lane_has_direct(lane, rank) ? keel_larger(doubt, served) : doubt;
+}
+
 static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 {
     keel_lane_t *lane = rec->lane;
@@ -130,9 +139,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .lost_puts = target->is_off ? keel_larger(target->lost, rec->phase + 1) : target->lost,
             .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
-            /* a replacement that stores here itself cannot see what was counted by the service thread */
-            .in_doubt = keel_lane_has_direct(lane, r) ? keel_atomics_any(keel_board_get(&lane->board[r].atomics))
-                                                      : keel_atomics_in_doubt(keel_board_get(&lane->board[r].atomics)),
+            .in_doubt = report_doubt(lane, r),
             .kinds = target->atomic_kinds,
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],

@@ -68,6 +68,11 @@ foreach(death 4@1.1 3@18.1 7@21.1 0@17.0)
   proc_job_reports(stencil_with_atomics_survives_death_at_${place} "\"rollbacks\": 0,")
 endforeach()
 
+# the same where the dead rank has a neighbour, who has been told of the atomic and was not its target
+proc_job(stencil_with_atomics_survives_death_beside_a_neighbour 8 4 stencil
+         ${small_logs} PROGRAM -s 64x64 -n 40 --ckpt-every 5 --atomics --json --die 3@21.1)
+proc_job_reports(stencil_with_atomics_survives_death_beside_a_neighbour "\"rollbacks\": 0,")
+
 # with logs too small for the run: whoever dies begins at an image that it took because a log was full, and no log ran over
 foreach(death 0@397.1 3@301.0)
   foreach(nodes 1 4)
