@@ -143,10 +143,10 @@ function(proc_kills name label program lane)
   set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
 endfunction()
 
-# Nearly fifty deaths over each choice of lanes; the atomics are answered by rollbacks.
-set(kills_ft 13)
-set(kills_stencil 15)
-set(kills_stencil-atomics 10)
+# Nearly forty deaths over each choice of lanes; the atomics are answered by rollbacks.
+set(kills_ft 10)
+set(kills_stencil 9)
+set(kills_stencil-atomics 8)
 set(kills_sections 3)
 set(kills_waits 3)
 set(kills_dht 3)

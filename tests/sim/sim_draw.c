@@ -377,7 +377,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
                            : keel_random_chance(&scene->random, 100) ? CASE_WAITS
                                                                      : CASE_GSYNC;
     if (limits->style >= 0) {
-        scene->result->style = (case_style_t)limits->style;
+        scene->result->style = (limits->style == CASE_EVEN) ? (case_style_t)(seed % 3) : (case_style_t)limits->style;
     }
     if (scene->result->style == CASE_LOCKS) {
         scene_draw_locks(scene, limits);

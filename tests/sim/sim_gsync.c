@@ -52,7 +52,7 @@ typedef struct tally {
     _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
         atomics, sections, waits, kept_waits, demands, demanded;
     _Atomic uint64_t asked;
-    _Atomic uint64_t together[4], groups[GROUP_MAX + 1], styles[3];
+    _Atomic uint64_t together[4], groups[GROUP_MAX + 1], styles[CASE_STYLES];
     _Atomic uint64_t decoded, spared, sparing, dedicated;
     _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
     _Atomic uint64_t steps;
@@ -256,7 +256,7 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT\n"
-         "  --style gsync|locks|waits|swaps\n"
+         "  --style gsync|locks|waits|swaps|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
@@ -388,6 +388,7 @@ static void read_limit(options_t *options, int option, const char *value)
         limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
                         : (strcmp(value, "waits") == 0) ? CASE_WAITS
                         : (strcmp(value, "swaps") == 0) ? CASE_SWAPS
+                        : (strcmp(value, "even") == 0)  ? CASE_EVEN
                                                         : CASE_GSYNC;
         break;
     case OPT_SPLITS:
@@ -502,7 +503,9 @@ enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << C
 /* a run set in which one of the outcomes that its programs can have never occurred proves nothing about it */
 static int has_gaps(const options_t *options, const tally_t *tally)
 {
-    const unsigned styles = (options->limits.style >= 0) ? 1u << options->limits.style : IN_GSYNC | IN_LOCKS | IN_WAITS;
+    const unsigned styles = (options->limits.style >= 0 && options->limits.style < CASE_STYLES)
+                                ? 1u << options->limits.style
+                                : IN_GSYNC | IN_LOCKS | IN_WAITS;
     const struct {
         const char *name;
         uint64_t count;
