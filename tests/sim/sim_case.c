@@ -118,7 +118,7 @@ static int scene_has_watcher(const scene_t *scene, uint32_t victim)
     uint32_t r;
 
     for (r = 0; r < scene->ranks; ++r) {
-        const keel_context_h ctx = scene->member[r].host.ctx;
+        const keel_context_h ctx = scene_context(scene, r);
 
         if (scene->member[r].is_finishing || scene->member[r].has_returned ||
             ((ctx != NULL) && (ctx->rec.fatal != KEEL_OK))) {
@@ -334,7 +334,7 @@ static int scene_is_ahead(const scene_t *scene, uint32_t rank)
     uint32_t told = 0, r;
 
     for (r = 0; r < scene->processes; ++r) {
-        const keel_context_h other = scene->member[r].host.ctx;
+        const keel_context_h other = scene_context(scene, r);
 
         if ((r == rank) || (other == NULL)) {
             continue;
@@ -352,7 +352,7 @@ static int scene_has_open(const scene_t *scene, uint32_t rank)
     uint32_t r;
 
     for (r = 0; r < scene->processes; ++r) {
-        const keel_context_h other = scene->member[r].host.ctx;
+        const keel_context_h other = scene_context(scene, r);
 
         if ((r != rank) && (other != NULL) && (other->lane.board[rank].opened > other->lane.board[rank].done)) {
             return 1;
@@ -379,8 +379,10 @@ static int scene_is_aimed_at(const scene_t *scene, aim_t aim, uint32_t rank)
         return ctx->rec.arrived > ctx->rec.phase;
     }
     for (r = 0; r < scene->processes; ++r) {
-        if (scene->member[r].host.ctx != NULL) {
-            newest = keel_larger(newest, scene->member[r].host.ctx->ckpt.used.number);
+        const keel_context_h other = scene_context(scene, r);
+
+        if (other != NULL) {
+            newest = keel_larger(newest, other->ckpt.used.number);
         }
     }
     return (ctx->ckpt.making.number != 0) && (ctx->ckpt.making.number == newest);
@@ -680,12 +682,13 @@ static void scene_judge(scene_t *scene, keel_sim_end_t end)
 static void scene_describe_locks(const scene_t *scene)
 {
     for (uint32_t r = 0; r < scene->ranks; ++r) {
-        const keel_context_h ctx = scene->member[r].host.ctx;
-        const keel_lock_area_t *area = (ctx != NULL) ? keel_lane_locks(&ctx->lane) : NULL;
+        const keel_context_h ctx = scene_context(scene, r);
+        const keel_lock_area_t *area;
 
-        if (area == NULL) {
+        if (ctx == NULL) {
             continue;
         }
+        area = keel_lane_locks(&ctx->lane);
         fprintf(stderr, "  lock of rank %u: number %u, owner %d; readers", r, keel_lock_counter(area->word),
                 (int)keel_lock_owner(area->word) - 1);
         for (uint32_t s = 0; s < scene->ranks; ++s) {
@@ -705,12 +708,9 @@ static void scene_describe_locks(const scene_t *scene)
 
 static void scene_describe(const scene_t *scene)
 {
-    unsigned i;
-
     if (scene->locks != NULL) {
         scene_describe_locks(scene);
     }
-
     fprintf(stderr, "%u ranks, %u phases, %s, %s, %u of %u deaths,", scene->ranks, scene->plan_options.phases,
             (scene->locks != NULL)   ? "locks"
             : (scene->swaps != NULL) ? "swaps"
@@ -718,7 +718,7 @@ static void scene_describe(const scene_t *scene)
                                      : "waits",
             (scene->direct == KEEL_SIM_PTR) ? "by pointers" : "by operations", scene->result->deaths,
             scene->death_count);
-    for (i = 0; i < scene->env_count; ++i) {
+    for (unsigned i = 0; i < scene->env_count; ++i) {
         fprintf(stderr, " %s", scene->env[i]);
     }
     fprintf(stderr, "\n");

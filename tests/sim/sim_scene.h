@@ -96,4 +96,10 @@ typedef struct scene {
 /* everything about the case, from its seed; a negative limit leaves it to the seed */
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits);
 
+/* NULL: it has none, or has ended and its memory is gone */
+static inline keel_context_h scene_context(const scene_t *scene, uint32_t rank)
+{
+    return keel_sim_is_alive(scene->sim, rank) ? scene->member[rank].host.ctx : NULL;
+}
+
 #endif
