@@ -118,7 +118,7 @@ keel_status_t keel_rollback(keel_context_h ctx)
 
     if (status == KEEL_OK && ctx->config.protect == KEEL_PROTECT_NONE) {
         keel_error_ctx(ctx, "keel_rollback with KEEL_PROTECT=none: there is nothing to go back to");
-        return KEEL_ERR_STATE;
+        return keel_context_end(ctx, KEEL_ERR_STATE);
     }
     if (status == KEEL_OK) {
         status = keel_recovery_ask(&ctx->rec, KEEL_ERR_ROLLED_BACK);
