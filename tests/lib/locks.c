@@ -1,6 +1,7 @@
 /* Programs of critical sections. */
 #include "locks.h"
 
+#include "life.h"
 #include "sim/random.h"
 
 #include <stddef.h>
@@ -8,17 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRY(_call)                       \
-    do {                                 \
-        keel_status_t _status = (_call); \
-        if (_status != KEEL_OK) {        \
-            return _status;              \
-        }                                \
-    } while (0)
-
 static const keel_atomic_op_t exchanges[] = {KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_XOR};
 
-enum { ID_STATE = 1, LIVES_MAX = 64 };
+enum { ID_STATE = 1 };
 
 typedef enum { STEP_WRITE, STEP_PAIR, STEP_READ, STEP_COMPUTE } step_kind_t;
 
@@ -29,7 +22,7 @@ typedef struct locks_state {
 typedef struct locks_run {
     play_host_t *host;
     locks_journal_t *journal;
-    keel_context_h ctx;
+    life_t life;
     keel_win_h win;
     locks_memory_t *own;
     locks_state_t state;
@@ -142,7 +135,7 @@ static keel_status_t run_rewrite(locks_run_t *run, uint32_t target, locks_seen_t
         TRY(run_put(run, target, at, &cell, sizeof(cell)));
         if (keel_random_chance(&run->extra, 300)) {
             run_point(run, "flush", target);
-            TRY(keel_flush(run->ctx, target));
+            TRY(keel_flush(run->life.ctx, target));
         }
     }
     return run_put(run, target, at, &seen->value, sizeof(seen->value));
@@ -175,7 +168,7 @@ static keel_status_t run_section(locks_run_t *run, uint32_t target)
     }
     if (keel_random_chance(&run->random, 300)) {
         run_point(run, "flush", target);
-        TRY(keel_flush(run->ctx, target));
+        TRY(keel_flush(run->life.ctx, target));
     }
     head[1] = link_of(head[1], run->host->rank, run->state.step, target);
     head[0]++;
@@ -191,10 +184,10 @@ static keel_status_t run_write(locks_run_t *run)
     const uint32_t target = keel_random_below(&run->random, run->journal->options.ranks);
 
     run_point(run, "lock", target);
-    TRY(keel_lock(run->ctx, target));
+    TRY(keel_lock(run->life.ctx, target));
     TRY(run_section(run, target));
     run_point(run, "unlock", target);
-    return keel_unlock(run->ctx, target);
+    return keel_unlock(run->life.ctx, target);
 }
 
 static keel_status_t run_pair(locks_run_t *run)
@@ -206,21 +199,21 @@ static keel_status_t run_pair(locks_run_t *run)
     const int is_nested = (int)keel_random_below(&run->random, 2);
 
     run_point(run, "lock", first);
-    TRY(keel_lock(run->ctx, first));
+    TRY(keel_lock(run->life.ctx, first));
     if (keel_random_chance(&run->random, 512)) {
         TRY(run_section(run, first));
         run_point(run, "lock", second);
-        TRY(keel_lock(run->ctx, second));
+        TRY(keel_lock(run->life.ctx, second));
     } else {
         run_point(run, "lock", second);
-        TRY(keel_lock(run->ctx, second));
+        TRY(keel_lock(run->life.ctx, second));
         TRY(run_section(run, first));
     }
     TRY(run_section(run, second));
     run_point(run, "unlock", is_nested ? second : first);
-    TRY(keel_unlock(run->ctx, is_nested ? second : first));
+    TRY(keel_unlock(run->life.ctx, is_nested ? second : first));
     run_point(run, "unlock", is_nested ? first : second);
-    return keel_unlock(run->ctx, is_nested ? first : second);
+    return keel_unlock(run->life.ctx, is_nested ? first : second);
 }
 
 static keel_status_t run_read(locks_run_t *run)
@@ -229,7 +222,7 @@ static keel_status_t run_read(locks_run_t *run)
     uint64_t head[2];
 
     run_point(run, "lock all from", run->host->rank);
-    TRY(keel_lock_all(run->ctx));
+    TRY(keel_lock_all(run->life.ctx));
     for (unsigned i = 0; i < count; i++) {
         const uint32_t target = keel_random_below(&run->random, run->journal->options.ranks);
         locks_seen_t *seen = run_note(run, target, 0);
@@ -243,7 +236,7 @@ static keel_status_t run_read(locks_run_t *run)
         run_mix(run, seen->value);
     }
     run_point(run, "unlock all from", run->host->rank);
-    return keel_unlock_all(run->ctx);
+    return keel_unlock_all(run->life.ctx);
 }
 
 static keel_status_t run_step(locks_run_t *run)
@@ -277,61 +270,35 @@ static int is_checkpoint(const locks_options_t *options, uint64_t step)
     return step == options->steps || keel_random_chance(&random, options->checkpoints);
 }
 
-static keel_status_t run_steps(locks_run_t *run)
+static keel_status_t run_steps(void *arg)
 {
+    locks_run_t *run = arg;
     const locks_options_t *options = &run->journal->options;
 
     while (run->state.step < options->steps) {
         run->host->at(run->host, (uint32_t)run->state.step);
         if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
-            return keel_rollback(run->ctx);
+            return keel_rollback(run->life.ctx);
         }
         TRY(run_step(run));
         run->state.step++;
         if (is_checkpoint(options, run->state.step)) {
             run_point(run, "checkpoint of", run->host->rank);
-            TRY(keel_checkpoint(run->ctx));
+            TRY(keel_checkpoint(run->life.ctx));
         }
     }
     run->journal->end[run->host->rank] = *run->own; /* behind a checkpoint: nobody writes any more */
     return KEEL_OK;
 }
 
-static keel_status_t run_finish(locks_run_t *run)
+static keel_status_t run_open(void *arg)
 {
-    keel_stats_t stats;
-
-    if (keel_stats(run->ctx, &stats) == KEEL_OK) {
-        run->host->stats(run->host, &stats);
-    }
-    run->host->at(run->host, run->journal->options.steps);
-    TRY(keel_finalize(run->ctx));
-    run->host->ctx = NULL;
-    return KEEL_OK;
-}
-
-static keel_status_t run_all(locks_run_t *run)
-{
-    keel_status_t status = keel_win_alloc(run->ctx, sizeof(*run->own), NULL, &run->win);
+    locks_run_t *run = arg;
+    keel_status_t status = keel_win_alloc(run->life.ctx, sizeof(*run->own), NULL, &run->win);
 
     if (status == KEEL_OK) {
         run->own = keel_win_base(run->win);
-        status = keel_protect(run->ctx, ID_STATE, &run->state, sizeof(run->state));
-    }
-    for (unsigned lives = 0; status == KEEL_OK && lives < LIVES_MAX; lives++) {
-        if (keel_restarted(run->ctx)) {
-            status = keel_restore(run->ctx);
-        }
-        if (status == KEEL_OK) {
-            status = run_steps(run);
-        }
-        if (status == KEEL_OK) {
-            status = run_finish(run);
-            if (status == KEEL_OK) {
-                return KEEL_OK;
-            }
-        }
-        status = (status == KEEL_ERR_ROLLED_BACK) ? KEEL_OK : status;
+        status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
     }
     return status;
 }
@@ -339,25 +306,14 @@ static keel_status_t run_all(locks_run_t *run)
 keel_status_t locks_program(play_host_t *host)
 {
     locks_run_t run = {.host = host, .journal = host->locks, .state = {.hash = keel_random_mix(host->rank + 77)}};
-    keel_status_t status = keel_init(host->params, &run.ctx);
-    char text[96];
 
-    if (status == KEEL_OK) {
-        host->incarnation = keel_incarnation(run.ctx);
-        host->ctx = run.ctx;
-        host->at(host, PLAY_MET);
-        status = run_all(&run);
-    }
-    if (status == KEEL_ERR_STATE && run.ctx == NULL && host->incarnation > 0) {
-        return status; /* its predecessor had arrived at the last gsync: the others are done */
-    }
-    if (status != KEEL_OK && status != KEEL_ERR_CATASTROPHIC &&
-        !(status == KEEL_ERR_ISOLATED && host->may_be_cut_off)) {
-        snprintf(text, sizeof(text), "rank %u.%u step %u: a call returned %d (%s)", host->rank, host->incarnation,
-                 (unsigned)run.state.step, (int)status, keel_status_string(status));
-        host->flaw(host, text);
-    }
-    return status;
+    run.life = (life_t){.host = host,
+                        .steps = run.journal->options.steps,
+                        .step = &run.state.step,
+                        .open = run_open,
+                        .run = run_steps,
+                        .arg = &run};
+    return life_run(&run.life);
 }
 
 /* ---- the judge ---- */

@@ -6,6 +6,7 @@
  */
 #include "mailbox.h"
 
+#include "life.h"
 #include "relay.h"
 #include "sim/random.h"
 
@@ -13,15 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRY(_call)                       \
-    do {                                 \
-        keel_status_t _status = (_call); \
-        if (_status != KEEL_OK) {        \
-            return _status;              \
-        }                                \
-    } while (0)
-
-enum { ID_STATE = 1, LIVES_MAX = 64, WORDS = 5 };
+enum { ID_STATE = 1, WORDS = 5 };
 
 typedef struct mailbox {
     uint64_t words[WORDS];
@@ -40,7 +33,7 @@ typedef struct waits_state {
 typedef struct waits_run {
     play_host_t *host;
     const waits_options_t *options;
-    keel_context_h ctx;
+    life_t life;
     keel_win_h win;
     mailbox_t *box;
     waits_state_t state;
@@ -104,10 +97,10 @@ static keel_status_t run_send(waits_run_t *run, uint32_t to, unsigned round)
     run_point(run, "put to", to);
     TRY(keel_put(run->win, to, 0, words, sizeof(words)));
     run_point(run, "fence, then flag to", to);
-    TRY((round & 1) ? keel_fence(run->ctx) : keel_flush(run->ctx, to));
+    TRY((round & 1) ? keel_fence(run->life.ctx) : keel_flush(run->life.ctx, to));
     TRY(keel_put(run->win, to, offsetof(mailbox_t, flag), &flag, sizeof(flag)));
     run_point(run, "flush", to);
-    return keel_flush(run->ctx, to);
+    return keel_flush(run->life.ctx, to);
 }
 
 static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round)
@@ -159,44 +152,32 @@ static keel_status_t run_step(waits_run_t *run)
     return KEEL_OK;
 }
 
-static keel_status_t run_steps(waits_run_t *run)
+static keel_status_t run_steps(void *arg)
 {
+    waits_run_t *run = arg;
     while (run->state.step < run->options->steps) {
         keel_random_t random = {keel_random_mix(run->options->seed ^ (run->state.step << 8) ^ 0x636b7074)};
 
         run->host->at(run->host, (uint32_t)run->state.step);
         if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
-            return keel_rollback(run->ctx);
+            return keel_rollback(run->life.ctx);
         }
         TRY(run_step(run));
         run->state.step++;
         run_point(run, "synchronises, being", run->host->rank);
         if (keel_random_chance(&random, run->options->checkpoints)) {
-            TRY(keel_checkpoint(run->ctx));
+            TRY(keel_checkpoint(run->life.ctx));
         } else {
-            TRY(keel_gsync(run->ctx, KEEL_GSYNC_SAFE));
+            TRY(keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
         }
     }
-    return KEEL_OK;
+    return relay_check(&run->relay, run->options->steps);
 }
 
-static keel_status_t run_finish(waits_run_t *run)
+static keel_status_t run_open(void *arg)
 {
-    keel_stats_t stats;
-
-    TRY(relay_check(&run->relay, run->options->steps));
-    if (keel_stats(run->ctx, &stats) == KEEL_OK) {
-        run->host->stats(run->host, &stats);
-    }
-    run->host->at(run->host, run->options->steps);
-    TRY(keel_finalize(run->ctx));
-    run->host->ctx = NULL;
-    return KEEL_OK;
-}
-
-static keel_status_t run_all(waits_run_t *run)
-{
-    keel_status_t status = keel_win_alloc(run->ctx, sizeof(waits_window_t), NULL, &run->win);
+    waits_run_t *run = arg;
+    keel_status_t status = keel_win_alloc(run->life.ctx, sizeof(waits_window_t), NULL, &run->win);
 
     if (status == KEEL_OK) {
         waits_window_t *window = keel_win_base(run->win);
@@ -209,22 +190,7 @@ static keel_status_t run_all(waits_run_t *run)
                                .win = run->win,
                                .offset = offsetof(waits_window_t, relay),
                                .area = &window->relay};
-        status = keel_protect(run->ctx, ID_STATE, &run->state, sizeof(run->state));
-    }
-    for (unsigned lives = 0; status == KEEL_OK && lives < LIVES_MAX; lives++) {
-        if (keel_restarted(run->ctx)) {
-            status = keel_restore(run->ctx);
-        }
-        if (status == KEEL_OK) {
-            status = run_steps(run);
-        }
-        if (status == KEEL_OK) {
-            status = run_finish(run);
-            if (status == KEEL_OK) {
-                return KEEL_OK;
-            }
-        }
-        status = (status == KEEL_ERR_ROLLED_BACK) ? KEEL_OK : status;
+        status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
     }
     return status;
 }
@@ -232,23 +198,12 @@ static keel_status_t run_all(waits_run_t *run)
 keel_status_t waits_program(play_host_t *host)
 {
     waits_run_t run = {.host = host, .options = host->waits};
-    keel_status_t status = keel_init(host->params, &run.ctx);
-    char text[96];
 
-    if (status == KEEL_OK) {
-        host->incarnation = keel_incarnation(run.ctx);
-        host->ctx = run.ctx;
-        host->at(host, PLAY_MET);
-        status = run_all(&run);
-    }
-    if (status == KEEL_ERR_STATE && run.ctx == NULL && host->incarnation > 0) {
-        return status; /* its predecessor had arrived at the last gsync: the others are done */
-    }
-    if (status != KEEL_OK && status != KEEL_ERR_CATASTROPHIC &&
-        !(status == KEEL_ERR_ISOLATED && host->may_be_cut_off)) {
-        snprintf(text, sizeof(text), "rank %u.%u step %u: a call returned %d (%s)", host->rank, host->incarnation,
-                 (unsigned)run.state.step, (int)status, keel_status_string(status));
-        host->flaw(host, text);
-    }
-    return status;
+    run.life = (life_t){.host = host,
+                        .steps = run.options->steps,
+                        .step = &run.state.step,
+                        .open = run_open,
+                        .run = run_steps,
+                        .arg = &run};
+    return life_run(&run.life);
 }

@@ -1,19 +1,12 @@
 /* Tokens that wander over the ranks. Every rank walks through all hops of a step in one order and does its own. */
 #include "relay.h"
 
+#include "life.h"
 #include "sim/random.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#define TRY(_call)                       \
-    do {                                 \
-        keel_status_t _status = (_call); \
-        if (_status != KEEL_OK) {        \
-            return _status;              \
-        }                                \
-    } while (0)
 
 typedef struct hop {
     keel_random_t random; /* of what its holder does */

@@ -1,20 +1,13 @@
 /* Programs that race for words. */
 #include "swaps.h"
 
+#include "life.h"
 #include "sim/random.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define TRY(_call)                       \
-    do {                                 \
-        keel_status_t _status = (_call); \
-        if (_status != KEEL_OK) {        \
-            return _status;              \
-        }                                \
-    } while (0)
-
-enum { ID_STATE = 1, LIVES_MAX = 64 };
+enum { ID_STATE = 1 };
 
 typedef struct swaps_state {
     uint64_t step;
@@ -24,7 +17,7 @@ typedef struct swaps_state {
 typedef struct swaps_run {
     play_host_t *host;
     swaps_journal_t *journal;
-    keel_context_h ctx;
+    life_t life;
     keel_win_h win;
     swaps_state_t state;
 } swaps_run_t;
@@ -69,8 +62,9 @@ static keel_status_t run_step(swaps_run_t *run)
     return KEEL_OK;
 }
 
-static keel_status_t run_steps(swaps_run_t *run)
+static keel_status_t run_steps(void *arg)
 {
+    swaps_run_t *run = arg;
     const swaps_options_t *options = &run->journal->options;
 
     while (run->state.step < options->steps) {
@@ -78,51 +72,24 @@ static keel_status_t run_steps(swaps_run_t *run)
 
         run->host->at(run->host, (uint32_t)run->state.step);
         if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
-            return keel_rollback(run->ctx);
+            return keel_rollback(run->life.ctx);
         }
         TRY(run_step(run));
         run->state.step++;
-        TRY(keel_random_chance(&random, options->checkpoints) ? keel_checkpoint(run->ctx)
-                                                              : keel_gsync(run->ctx, KEEL_GSYNC_SAFE));
+        TRY(keel_random_chance(&random, options->checkpoints) ? keel_checkpoint(run->life.ctx)
+                                                              : keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
     }
     memcpy(run->journal->end[run->host->rank], keel_win_base(run->win), sizeof(run->journal->end[0]));
     return KEEL_OK;
 }
 
-static keel_status_t run_finish(swaps_run_t *run)
+static keel_status_t run_open(void *arg)
 {
-    keel_stats_t stats;
-
-    if (keel_stats(run->ctx, &stats) == KEEL_OK) {
-        run->host->stats(run->host, &stats);
-    }
-    run->host->at(run->host, run->journal->options.steps);
-    TRY(keel_finalize(run->ctx));
-    run->host->ctx = NULL;
-    return KEEL_OK;
-}
-
-static keel_status_t run_all(swaps_run_t *run)
-{
-    keel_status_t status = keel_win_alloc(run->ctx, sizeof(run->journal->end[0]), NULL, &run->win);
+    swaps_run_t *run = arg;
+    keel_status_t status = keel_win_alloc(run->life.ctx, sizeof(run->journal->end[0]), NULL, &run->win);
 
     if (status == KEEL_OK) {
-        status = keel_protect(run->ctx, ID_STATE, &run->state, sizeof(run->state));
-    }
-    for (unsigned lives = 0; status == KEEL_OK && lives < LIVES_MAX; lives++) {
-        if (keel_restarted(run->ctx)) {
-            status = keel_restore(run->ctx);
-        }
-        if (status == KEEL_OK) {
-            status = run_steps(run);
-        }
-        if (status == KEEL_OK) {
-            status = run_finish(run);
-            if (status == KEEL_OK) {
-                return KEEL_OK;
-            }
-        }
-        status = (status == KEEL_ERR_ROLLED_BACK) ? KEEL_OK : status;
+        status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
     }
     return status;
 }
@@ -130,25 +97,14 @@ static keel_status_t run_all(swaps_run_t *run)
 keel_status_t swaps_program(play_host_t *host)
 {
     swaps_run_t run = {.host = host, .journal = host->swaps};
-    keel_status_t status = keel_init(host->params, &run.ctx);
-    char text[96];
 
-    if (status == KEEL_OK) {
-        host->incarnation = keel_incarnation(run.ctx);
-        host->ctx = run.ctx;
-        host->at(host, PLAY_MET);
-        status = run_all(&run);
-    }
-    if (status == KEEL_ERR_STATE && run.ctx == NULL && host->incarnation > 0) {
-        return status; /* its predecessor had arrived at the last gsync: the others are done */
-    }
-    if (status != KEEL_OK && status != KEEL_ERR_CATASTROPHIC &&
-        !(status == KEEL_ERR_ISOLATED && host->may_be_cut_off)) {
-        snprintf(text, sizeof(text), "rank %u.%u step %u: a call returned %d (%s)", host->rank, host->incarnation,
-                 (unsigned)run.state.step, (int)status, keel_status_string(status));
-        host->flaw(host, text);
-    }
-    return status;
+    run.life = (life_t){.host = host,
+                        .steps = run.journal->options.steps,
+                        .step = &run.state.step,
+                        .open = run_open,
+                        .run = run_steps,
+                        .arg = &run};
+    return life_run(&run.life);
 }
 
 /* ---- the judge ---- */
