@@ -45,7 +45,7 @@ stopped_coordinator_is_replaced()
 stopped_neighbours_are_replaced()
 {
     # of two groups: only when the first is replaced is the second one's neighbour there again, and it knows nobody yet
-    sweeps=(-s 64x64 -n 2000 --ckpt-every 20) # these stop by the clock
+    sweeps=(-s 64x64 -n 800 --ckpt-every 20) # these stop by the clock
     stencil_run -n 8 --nodes 4 -x KEEL_GROUP_SIZE=4 --stop 2@0.1 --stop 3@0.1
     has "$err" 2 ' died: signal 9$'
     sweeps=(-s 64x64 -n 300 --ckpt-every 20)
@@ -56,7 +56,7 @@ stopped_neighbours_are_replaced()
 
 stopped_node_is_replaced()
 {
-    sweeps=(-s 64x64 -n 2000 --ckpt-every 20)
+    sweeps=(-s 64x64 -n 800 --ckpt-every 20)
     stencil_run -n 8 --nodes 4 --stop-node 1@0.1
     has "$err" 1 'node 1 is lost$'
     has "$err" 2 ' died: signal 9$'
@@ -67,7 +67,7 @@ cut_node_is_replaced()
 {
     "$keelrun" --netns true >"$out" 2>"$err"
     [ $? -ne 77 ] || { echo "no network namespaces on this machine: skipped"; exit 77; }
-    sweeps=(-s 64x64 -n 2000 --ckpt-every 20)
+    sweeps=(-s 64x64 -n 800 --ckpt-every 20)
     stencil_run -n 8 --nodes 4 --netns --cut-node 1@0.1
     has "$err" 1 'node 1 cut off$'
     has "$err" 2 ' died: signal 9$'
@@ -124,7 +124,7 @@ woken_rank_writes_nowhere()
 {
     local lane delay victim
 
-    sweeps=(-s 64x64 -n 2000 --ckpt-every 20) # it stops by the clock
+    sweeps=(-s 64x64 -n 800 --ckpt-every 20) # it stops by the clock
     for lane in direct served; do
         for delay in 0.99 1; do
             start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop 2@0.1 "$stencil" "${sweeps[@]}"

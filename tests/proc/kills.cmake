@@ -143,10 +143,10 @@ function(proc_kills name label program lane)
   set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
 endfunction()
 
-# Nearly forty deaths over each choice of lanes; the atomics are answered by rollbacks.
-set(kills_ft 10)
-set(kills_stencil 9)
-set(kills_stencil-atomics 8)
+# Thirty deaths over each choice of lanes; the atomics are answered by rollbacks.
+set(kills_ft 7)
+set(kills_stencil 6)
+set(kills_stencil-atomics 6)
 set(kills_sections 3)
 set(kills_waits 3)
 set(kills_dht 3)

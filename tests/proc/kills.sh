@@ -90,8 +90,12 @@ keelrun=$build/contrib/keelrun/keelrun
 # logs that are large enough: a job with smaller ones starts faster
 case $program in
     ft) command=("$build/perf/kernels/ft" -c S --repeat 4 --json) oplog=48m ;;
-    stencil) command=("$build/perf/kernels/stencil" -s 256x256 -n 400 --json) oplog=8m ;;
-    stencil-atomics) command=("$build/perf/kernels/stencil" -s 128x128 -n 200 --atomics --json) oplog=8m ;;
+    stencil) # a sweep between nodes takes many times as long as one inside a node
+        command=("$build/perf/kernels/stencil" -s 256x256 --json -n) oplog=8m
+        if [ "$lane" = direct ] || [ "$demand" = yes ]; then command+=(400); else command+=(150); fi ;;
+    stencil-atomics)
+        command=("$build/perf/kernels/stencil" -s 128x128 --atomics --json -n) oplog=8m
+        if [ "$lane" = direct ]; then command+=(200); else command+=(100); fi ;;
     cg) command=("$build/perf/kernels/cg" -c S --json) oplog=48m ;;
     sections) # a lock between nodes is some messages, one inside a node some instructions
         command=("$build/tests/proc/sections" --json -n) oplog=48m

@@ -11,7 +11,7 @@ small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50) # a job starts
 # twelve ranks on six nodes of three racks, groups of three; node 0 and node 2 are a rack
 machine=(-n 12 --nodes 6 -x KEEL_GROUP_SIZE=3 "${small[@]}")
 racks=(-x "KEEL_TOPO_FILE=$data/racks_of_6_nodes.topo")
-rack_dies=(--kill-node 0@2 --kill-node 2@2) # before its first checkpoint a job begins again
+rack_dies=(--kill-node 0@0.5 --kill-node 2@0.5) # before its first checkpoint a job begins again
 
 # the rack died while the program ran: all of its four ranks
 all_died()
@@ -26,7 +26,7 @@ rack_death_is_recovered_where_racks_are_known()
     local level sweeps
 
     for level in rack auto; do
-        for sweeps in 2000 10000 50000; do # until the run is longer than the rack lives
+        for sweeps in 600 3000 10000 50000; do # until the run is longer than the rack lives
             run 0 "${machine[@]}" "${racks[@]}" -x KEEL_TOPO_LEVEL=$level "${rack_dies[@]}" -v \
                 "$stencil" -s 128x128 -n $sweeps --ckpt-every 20
             has "$out" 1 'verification PASSED'
