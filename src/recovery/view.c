@@ -124,6 +124,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .waits_since = rec->waits.since,
         .has_locks = (uint32_t)keel_sections_are_used(rec, &first),
         .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
+        .awaits_hands = (uint32_t)rec->awaits_hands,
     };
     first = (first_wait < first) ? first_wait : first;
     if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */

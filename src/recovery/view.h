@@ -27,6 +27,7 @@ struct keel_report {
     uint32_t is_prefix_closed, window_prefix;
     uint32_t is_deterministic;
     uint32_t has_locks, is_replaying; /* critical sections */
+    uint32_t awaits_hands;            /* at the front, and not given all that others did there */
     uint32_t atomics_before;          /* of the predecessor, as its decision said */
     uint32_t requests;                /* for a rollback */
     int32_t wants;                    /* keel_status_t: what it asks for one for itself */
