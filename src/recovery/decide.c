@@ -73,22 +73,10 @@ static const char *refuses_replay(const keel_recovery_t *rec, const decision_t *
     return NULL;
 }
 
-/* replacements at the front that somebody has yet to hand over to */
-static uint32_t count_unhanded(const keel_recovery_t *rec)
-{
-    uint32_t count = 0;
-
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        count += is_back(rec->reports[r]) && rec->reports[r]->awaits_hands;
-    }
-    return count;
-}
-
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
 static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
 {
     const uint32_t base = decision_start(d, r);
-    const uint32_t partial = away + count_unhanded(rec); /* memories that may lack what others did there */
     uint32_t kinds = 0;
 
     if (d->ranks[r].start.position != 0 && !demand_is_covered(rec, d, r)) {
@@ -96,7 +84,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
     }
 
     /* who saw it issue them may be the other that is away now */
-    if (partial > 1 && rec->reports[r]->atomics_before > base) {
+    if (away > 1 && rec->reports[r]->atomics_before > base) {
         return KEEL_REACHED(refuses_atomics_before), KEEL_WHY_ATOMICS;
     }
     for (uint32_t x = 0; x < rec->lane->size; x++) {
@@ -111,9 +99,13 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (report->about[r].lost_gets > base) {
             return KEEL_REACHED(refuses_get_log), "its get log is not whole";
         }
-        /* what it fetched from another that is away has no record, or one that came before the atomic was handed over */
-        if (partial > 1 && report->about[r].atomics > base) {
+        /* what it fetched from another that is away has no record */
+        if (away > 1 && report->about[r].atomics > base) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
+        }
+        /* or one that was given back before the atomic itself was */
+        if (report->about[r].is_unhanded && report->about[r].atomics > base && !KEEL_PLANT(unhanded_local)) {
+            return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
         if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {
             return KEEL_REACHED(refuses_atomics_of_dead), KEEL_WHY_IN_DOUBT;

@@ -67,7 +67,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     }
     keel_ckpt_member_down(rec->ckpt, rank);
     keel_demand_member_down(rec->demand, rank);
-    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH};
+    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH, .is_unhanded = rec->places[rank].hands <= rec->phase};
     rec->is_frozen = 1;
     rec->has_reported = 0;
     if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {
@@ -124,7 +124,6 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .waits_since = rec->waits.since,
         .has_locks = (uint32_t)keel_sections_are_used(rec, &first),
         .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
-        .awaits_hands = (uint32_t)rec->awaits_hands,
     };
     first = (first_wait < first) ? first_wait : first;
     if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
@@ -142,6 +141,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(lane, r),
             .kinds = target->atomic_kinds,
+            .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
         };

@@ -353,11 +353,10 @@ static uint32_t sum(const uint32_t *counts, uint32_t from, uint32_t before)
     return found;
 }
 
-/* @a did was done behind gsync @a from, and before @a before. A loss may be told with the next arrival. */
+/* @a did was done behind gsync @a from, and before @a before. */
 static void check_did(const pair_t *pair, const invariant_did_t *did, uint32_t from, uint32_t before, int is_over)
 {
-    const keel_lane_t *lane = &pair->scene->member[pair->rank].host.ctx->lane;
-    const uint32_t left = is_over ? did->gets : (lane->slot.lost_gets <= pair->from) ? did->flushed : 0;
+    const uint32_t left = is_over ? did->gets : did->flushed;
     keel_sim_t *sim = pair->scene->sim;
 
     if (pair->has_puts && (from >= pair->image) && (sum(pair->puts, from, before) < did->puts)) {
