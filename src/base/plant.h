@@ -50,6 +50,12 @@
     _(no_drain, 4000, "", "a rollback restores while accesses are under way")                                    \
     _(no_barrier_after_restore, 4000, "", "a process goes on while others are not restored")                     \
     _(front_atomics_local, 6000, "", "atomics of the front phase do not refuse local recovery")                  \
+    _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                 \
+      "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                  \
+    _(number_missed, 8000, "--style even --seed 186758507464",                                                   \
+      "a lock's number that the log has no room for is not told lost")                                           \
+    _(loss_untold, 8000, "--style locks",                                                                        \
+      "a get log that is full does not tell those of the loss whose records were not pushed")                    \
     _(swaps_local, 4000, "--style swaps", "racing swaps do not refuse local recovery")                           \
     _(lost_log_local, 6000, "", "a log that is not whole does not refuse local recovery")                        \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                            \

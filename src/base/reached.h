@@ -76,7 +76,8 @@
 #define KEEL_CASES_PLANTED(_)                                                       \
     _(atomic_same, "a re-executing process does an atomic to one at its position")  \
     _(request_no_room, "rollback: a replacement has no room for what was recorded") \
-    _(request_differs, "rollback: the re-execution is not what was recorded")
+    _(request_differs, "rollback: the re-execution is not what was recorded")       \
+    _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement")
 
 #ifdef KEEL_PLANTED_DEFECTS
 #include <stdint.h>

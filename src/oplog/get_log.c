@@ -99,7 +99,7 @@ static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
     keel_board_slot_t *board = keel_lane_region_ptr(log->lane, target, KEEL_REGION_BOARD);
 
     if (board != NULL && target != log->lane->rank) {
-        keel_board_set(&board[log->lane->rank].lost_gets, (uint64_t)log->phase + 1);
+        keel_board_set(&board[log->lane->rank].lost_gets, log->lane->slot.lost_gets);
     }
 }
 
@@ -230,8 +230,13 @@ void keel_get_log_push(keel_get_log_t *log, uint32_t target)
     if (last == NULL || (t->pushed.segment == last && t->pushed.offset >= last->used)) {
         return;
     }
-    if (!log->is_off && keel_lane_has_direct(log->lane, target) && log->lane->peers[target].mode == KEEL_PEER_LIVE) {
+    if (!keel_lane_has_direct(log->lane, target) || log->lane->peers[target].mode != KEEL_PEER_LIVE) {
+        return;
+    }
+    if (!log->is_off) {
         get_target_push(log, target);
+    } else if (!KEEL_PLANT(loss_untold)) {
+        get_target_mark_lost(log, target); /* these stay here, and who knows of the loss may die with this process */
     }
 }
 

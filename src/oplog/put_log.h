@@ -137,6 +137,11 @@ static inline uint32_t keel_put_log_number_sent(keel_put_log_t *log, uint32_t ta
     log->targets[target].sent_count = log->targets[target].count + 1;
     return log->targets[target].count++;
 }
+/* the caller goes on without the record that it should have waited for room for */
+static inline void keel_put_log_miss(keel_put_log_t *log, uint32_t target)
+{
+    log->targets[target].lost = log->phase + 1;
+}
 /* how many had a number in this phase */
 static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t target)
 {

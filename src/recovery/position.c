@@ -96,6 +96,14 @@ int keel_position_has_hands(const keel_recovery_t *rec)
     return 1;
 }
 
+/* @a rank died, and what it had done here before this process was there did not come back */
+int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
+{
+    const keel_place_t *place = &rec->places[rank];
+
+    return rec->awaits_hands && place->is_unhanded && place->hands <= rec->phase;
+}
+
 void keel_position_say(keel_recovery_t *rec)
 {
     position_message_t message = {.position = rec->phase, .state = rec->state};

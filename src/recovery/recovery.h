@@ -53,6 +53,7 @@ typedef struct keel_place {
     uint8_t is_replay_sent;   /* it was sent what its predecessor left in the get log here */
     uint32_t handed;          /* 1 + the position up to which it was handed everything, 0: nothing */
     uint32_t hands;           /* the same of it towards this process, as it said when it went live */
+    uint8_t is_unhanded;      /* it died before that */
     uint64_t given, received; /* put records handed to that incarnation, and by it */
 } keel_place_t;
 
@@ -217,6 +218,7 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
 int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number);
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
 int keel_position_has_hands(const keel_recovery_t *rec);
+int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);
 void keel_position_take_hands(keel_recovery_t *rec); /* it has them: goes on */
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */

@@ -67,7 +67,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     }
     keel_ckpt_member_down(rec->ckpt, rank);
     keel_demand_member_down(rec->demand, rank);
-    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH};
+    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH, .is_unhanded = rec->places[rank].hands <= rec->phase};
     rec->is_frozen = 1;
     rec->has_reported = 0;
     if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {
@@ -141,6 +141,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(lane, r),
             .kinds = target->atomic_kinds,
+            .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
         };

@@ -316,6 +316,10 @@ static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counte
         keel_record_fill(&ctx->puts, record, where, &counter, sizeof(counter));
         return KEEL_OK;
     }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND && !KEEL_PLANT(number_missed)) {
+        keel_put_log_miss(&ctx->puts,
+                          rank); /* its replacement is told who is inside, the one after that would not be */
+    }
     if (keel_lane_has_direct(&ctx->lane, rank)) {
         return KEEL_OK;
     }

@@ -73,10 +73,10 @@ static keel_status_t run_get(locks_run_t *run, uint32_t target, size_t offset, v
         return KEEL_OK;
     }
     if (keel_random_chance(&run->random, 512)) {
-        return keel_get(run->win, target, offset, to, length);
+        return play_did(run->host, PLAY_DID_GET, target, keel_get(run->win, target, offset, to, length));
     }
     status = keel_get_nbx(run->win, target, offset, to, length, NULL, &req);
-    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+    return play_did(run->host, PLAY_DID_GET, target, (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status);
 }
 
 static keel_status_t run_put(locks_run_t *run, uint32_t target, size_t offset, const void *from, size_t length)
@@ -86,16 +86,36 @@ static keel_status_t run_put(locks_run_t *run, uint32_t target, size_t offset, c
         memcpy((char *)run->own + offset, from, length);
         return KEEL_OK;
     }
-    return keel_put(run->win, target, offset, from, length);
+    return play_did(run->host, PLAY_DID_PUT, target, keel_put(run->win, target, offset, from, length));
+}
+
+static keel_status_t run_flush(locks_run_t *run, uint32_t target)
+{
+    run_point(run, "flush", target);
+    return play_did(run->host, PLAY_DID_FLUSH, target, keel_flush(run->life.ctx, target));
+}
+
+static keel_status_t run_lock(locks_run_t *run, uint32_t target)
+{
+    run_point(run, "lock", target);
+    return play_did(run->host, PLAY_DID_PUT | PLAY_DID_GET, target, keel_lock(run->life.ctx, target));
+}
+
+static keel_status_t run_unlock(locks_run_t *run, uint32_t target)
+{
+    run_point(run, "unlock", target);
+    return play_did(run->host, PLAY_DID_FLUSH, target, keel_unlock(run->life.ctx, target));
 }
 
 static keel_status_t run_add(locks_run_t *run, uint32_t target, uint64_t operand)
 {
+    const int fetches = keel_random_chance(&run->random, 512);
     uint64_t old;
 
     run_point(run, "add to", target);
-    return keel_atomic(run->win, KEEL_ATOMIC_ADD, target, offsetof(locks_memory_t, total), 8, operand, 0,
-                       keel_random_chance(&run->random, 512) ? &old : NULL);
+    return play_did(run->host, PLAY_DID_PUT | (fetches ? PLAY_DID_GET : 0), target,
+                    keel_atomic(run->win, KEEL_ATOMIC_ADD, target, offsetof(locks_memory_t, total), 8, operand, 0,
+                                fetches ? &old : NULL));
 }
 
 /* the cell from @a old to @a value by one atomic of 8 bytes, or two of 4 */
@@ -111,8 +131,9 @@ static keel_status_t run_exchange(locks_run_t *run, uint32_t target, locks_seen_
         uint64_t fetched = 0;
 
         run_point(run, "exchange at", target);
-        TRY(keel_atomic(run->win, op, target, at + done, size, (op == KEEL_ATOMIC_XOR) ? from ^ to : to, from,
-                        &fetched));
+        TRY(play_did(run->host, PLAY_DID_PUT | PLAY_DID_GET, target,
+                     keel_atomic(run->win, op, target, at + done, size, (op == KEEL_ATOMIC_XOR) ? from ^ to : to, from,
+                                 &fetched)));
         seen->old |= (fetched & mask) << (8 * done);
     }
     seen->has_old = 1;
@@ -134,8 +155,7 @@ static keel_status_t run_rewrite(locks_run_t *run, uint32_t target, locks_seen_t
         cell = seen->value ^ (i + 1);
         TRY(run_put(run, target, at, &cell, sizeof(cell)));
         if (keel_random_chance(&run->extra, 300)) {
-            run_point(run, "flush", target);
-            TRY(keel_flush(run->life.ctx, target));
+            TRY(run_flush(run, target));
         }
     }
     return run_put(run, target, at, &seen->value, sizeof(seen->value));
@@ -167,8 +187,7 @@ static keel_status_t run_section(locks_run_t *run, uint32_t target)
         TRY(run_add(run, target, seen->added));
     }
     if (keel_random_chance(&run->random, 300)) {
-        run_point(run, "flush", target);
-        TRY(keel_flush(run->life.ctx, target));
+        TRY(run_flush(run, target));
     }
     head[1] = link_of(head[1], run->host->rank, run->state.step, target);
     head[0]++;
@@ -183,11 +202,9 @@ static keel_status_t run_write(locks_run_t *run)
 {
     const uint32_t target = keel_random_below(&run->random, run->journal->options.ranks);
 
-    run_point(run, "lock", target);
-    TRY(keel_lock(run->life.ctx, target));
+    TRY(run_lock(run, target));
     TRY(run_section(run, target));
-    run_point(run, "unlock", target);
-    return keel_unlock(run->life.ctx, target);
+    return run_unlock(run, target);
 }
 
 static keel_status_t run_pair(locks_run_t *run)
@@ -198,22 +215,17 @@ static keel_status_t run_pair(locks_run_t *run)
     const uint32_t first = one < two ? one : two, second = one < two ? two : one;
     const int is_nested = (int)keel_random_below(&run->random, 2);
 
-    run_point(run, "lock", first);
-    TRY(keel_lock(run->life.ctx, first));
+    TRY(run_lock(run, first));
     if (keel_random_chance(&run->random, 512)) {
         TRY(run_section(run, first));
-        run_point(run, "lock", second);
-        TRY(keel_lock(run->life.ctx, second));
+        TRY(run_lock(run, second));
     } else {
-        run_point(run, "lock", second);
-        TRY(keel_lock(run->life.ctx, second));
+        TRY(run_lock(run, second));
         TRY(run_section(run, first));
     }
     TRY(run_section(run, second));
-    run_point(run, "unlock", is_nested ? second : first);
-    TRY(keel_unlock(run->life.ctx, is_nested ? second : first));
-    run_point(run, "unlock", is_nested ? first : second);
-    return keel_unlock(run->life.ctx, is_nested ? first : second);
+    TRY(run_unlock(run, is_nested ? second : first));
+    return run_unlock(run, is_nested ? first : second);
 }
 
 static keel_status_t run_read(locks_run_t *run)
@@ -222,7 +234,7 @@ static keel_status_t run_read(locks_run_t *run)
     uint64_t head[2];
 
     run_point(run, "lock all from", run->host->rank);
-    TRY(keel_lock_all(run->life.ctx));
+    TRY(play_did(run->host, PLAY_DID_GET, PLAY_ALL, keel_lock_all(run->life.ctx)));
     for (unsigned i = 0; i < count; i++) {
         const uint32_t target = keel_random_below(&run->random, run->journal->options.ranks);
         locks_seen_t *seen = run_note(run, target, 0);
@@ -236,7 +248,7 @@ static keel_status_t run_read(locks_run_t *run)
         run_mix(run, seen->value);
     }
     run_point(run, "unlock all from", run->host->rank);
-    return keel_unlock_all(run->life.ctx);
+    return play_did(run->host, PLAY_DID_FLUSH, PLAY_ALL, keel_unlock_all(run->life.ctx));
 }
 
 static keel_status_t run_step(locks_run_t *run)

@@ -95,12 +95,12 @@ static keel_status_t run_send(waits_run_t *run, uint32_t to, unsigned round)
         words[i] = word_of(run, run->host->rank, round, i);
     }
     run_point(run, "put to", to);
-    TRY(keel_put(run->win, to, 0, words, sizeof(words)));
+    TRY(play_did(run->host, PLAY_DID_PUT, to, keel_put(run->win, to, 0, words, sizeof(words))));
     run_point(run, "fence, then flag to", to);
     TRY((round & 1) ? keel_fence(run->life.ctx) : keel_flush(run->life.ctx, to));
-    TRY(keel_put(run->win, to, offsetof(mailbox_t, flag), &flag, sizeof(flag)));
+    TRY(play_did(run->host, PLAY_DID_PUT, to, keel_put(run->win, to, offsetof(mailbox_t, flag), &flag, sizeof(flag))));
     run_point(run, "flush", to);
-    return keel_flush(run->life.ctx, to);
+    return play_did(run->host, PLAY_DID_FLUSH, to, keel_flush(run->life.ctx, to));
 }
 
 static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round)

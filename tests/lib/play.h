@@ -34,6 +34,10 @@ typedef struct play_state {
 
 #define PLAY_HISTORY 64
 #define PLAY_MET     UINT32_MAX
+#define PLAY_ALL     UINT32_MAX /* every target */
+
+/* an atomic that fetches is put and get, and so is a lock */
+enum { PLAY_DID_PUT = 1, PLAY_DID_GET = 2, PLAY_DID_FLUSH = 4 };
 
 typedef struct play {
     const plan_t *plan;
@@ -78,6 +82,8 @@ struct play_host {
     void (*at)(play_host_t *host, uint32_t phase);
     /* whether the program asks for a rollback here; may be NULL */
     int (*asks)(play_host_t *host, uint32_t phase);
+    /* programs without a plan: a call to @a target has ended well, PLAY_DID_*; may be NULL */
+    void (*did)(play_host_t *host, unsigned what, uint32_t target);
     /* the last thing before finalize */
     void (*stats)(play_host_t *host, const keel_stats_t *stats);
     /* for a trace of what the program does; may be NULL */
@@ -90,6 +96,15 @@ struct play_host {
     uint32_t incarnation;
     keel_context_h ctx; /* set by the program while it exists */
 };
+
+/* passes on how the call ended */
+static inline keel_status_t play_did(play_host_t *host, unsigned what, uint32_t target, keel_status_t status)
+{
+    if (status == KEEL_OK && host->did != NULL) {
+        host->did(host, what, target);
+    }
+    return status;
+}
 
 /*
  * KEEL_OK, KEEL_ERR_CATASTROPHIC, KEEL_ERR_STATE in a replacement that came too late (then all others end well), or

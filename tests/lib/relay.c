@@ -67,7 +67,8 @@ static keel_status_t relay_write(relay_t *relay, const hop_t *hop, uint32_t rank
         memcpy(relay->area->slot[hop->token][slot], words, sizeof(words));
         return KEEL_OK;
     }
-    return keel_put(relay->win, rank, relay->offset + at, words, sizeof(words));
+    return play_did(relay->host, PLAY_DID_PUT, rank,
+                    keel_put(relay->win, rank, relay->offset + at, words, sizeof(words)));
 }
 
 static keel_status_t relay_read(relay_t *relay, const hop_t *hop, uint32_t rank, unsigned slot)
@@ -79,7 +80,8 @@ static keel_status_t relay_read(relay_t *relay, const hop_t *hop, uint32_t rank,
     if (rank == relay->host->rank) {
         memcpy(words, relay->area->slot[hop->token][slot], sizeof(words));
     } else {
-        TRY(keel_get(relay->win, rank, relay->offset + at, words, sizeof(words)));
+        TRY(play_did(relay->host, PLAY_DID_GET, rank,
+                     keel_get(relay->win, rank, relay->offset + at, words, sizeof(words))));
     }
     return relay_compare(relay, hop, rank, slot, words);
 }
@@ -95,7 +97,10 @@ static uint32_t hop_rank(hop_t *hop, const relay_t *relay, uint32_t next)
 /* what was put before it is in no order with it */
 static keel_status_t hop_order(relay_t *relay, const hop_t *hop, uint32_t rank)
 {
-    return (keel_random_mix(hop->number) & 1) ? keel_flush_all(relay->host->ctx) : keel_flush(relay->host->ctx, rank);
+    const int is_all = (int)(keel_random_mix(hop->number) & 1);
+
+    return play_did(relay->host, PLAY_DID_FLUSH, is_all ? PLAY_ALL : rank,
+                    is_all ? keel_flush_all(relay->host->ctx) : keel_flush(relay->host->ctx, rank));
 }
 
 static keel_status_t hop_read(relay_t *relay, hop_t *hop, uint32_t rank, unsigned slot)
@@ -139,7 +144,8 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     }
     TRY(hop_order(relay, hop, rank));
     relay_point(relay, hop, "atomic at", rank, 0);
-    TRY(keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, compare, fetches ? &found : NULL));
+    TRY(play_did(relay->host, PLAY_DID_PUT | (fetches ? PLAY_DID_GET : 0), rank,
+                 keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, compare, fetches ? &found : NULL)));
     if (found != was) {
         snprintf(text, sizeof(text), "rank %u.%u step %u hop %u: an atomic at rank %u finds %llx instead of %llx",
                  relay->host->rank, relay->host->incarnation, (unsigned)(hop->number >> 16),
@@ -160,7 +166,8 @@ static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, ui
         return KEEL_OK;
     }
     relay_point(relay, hop, "adds at", rank, 0);
-    return keel_atomic(relay->win, KEEL_ATOMIC_ADD, rank, at, sizeof(operand), operand, 0, NULL);
+    return play_did(relay->host, PLAY_DID_PUT, rank,
+                    keel_atomic(relay->win, KEEL_ATOMIC_ADD, rank, at, sizeof(operand), operand, 0, NULL));
 }
 
 /* what the holder reads and writes, half of the time what the one before it wrote first; all ranks know what it writes */
@@ -216,9 +223,10 @@ static keel_status_t hop_do(relay_t *relay, hop_t *hop, uint32_t next, int is_fi
     if (hop->is_own && !is_last) {
         relay_point(relay, hop, "passes it to", next, 0);
         if (relay->has_atomics && (keel_random_mix(flag) & 1)) {
-            TRY(keel_atomic(relay->win, KEEL_ATOMIC_SWAP, next, at, sizeof(flag), flag, 0, &before));
+            TRY(play_did(relay->host, PLAY_DID_PUT | PLAY_DID_GET, next,
+                         keel_atomic(relay->win, KEEL_ATOMIC_SWAP, next, at, sizeof(flag), flag, 0, &before)));
         } else {
-            TRY(keel_put(relay->win, next, at, &flag, sizeof(flag)));
+            TRY(play_did(relay->host, PLAY_DID_PUT, next, keel_put(relay->win, next, at, &flag, sizeof(flag))));
         }
         if (hop->random.state & 2) {
             TRY(keel_flush(relay->host->ctx, next));

@@ -42,8 +42,9 @@ static keel_status_t run_swap(swaps_run_t *run, keel_random_t *random, swaps_see
         snprintf(text, sizeof(text), "step %u: swap at %u", (unsigned)run->state.step, seen->target);
         run->host->note(run->host, text);
     }
-    TRY(keel_atomic(run->win, seen->is_compare ? KEEL_ATOMIC_CSWAP : KEEL_ATOMIC_SWAP, seen->target,
-                    seen->word * sizeof(uint64_t), sizeof(uint64_t), put, seen->compare, &seen->found));
+    TRY(play_did(run->host, PLAY_DID_PUT | PLAY_DID_GET, seen->target,
+                 keel_atomic(run->win, seen->is_compare ? KEEL_ATOMIC_CSWAP : KEEL_ATOMIC_SWAP, seen->target,
+                             seen->word * sizeof(uint64_t), sizeof(uint64_t), put, seen->compare, &seen->found)));
     *last = (seen->is_compare && seen->found != seen->compare) ? seen->found : put;
     return KEEL_OK;
 }

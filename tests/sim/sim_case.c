@@ -552,6 +552,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                                  .at = scene_at,
                                  .stats = scene_stats,
                                  .asks = scene_asks,
+                                 .did = scene_note_access,
                                  .has_restart_point = scene->has_restart_point,
                                  .note = keel_sim_is_traced(sim) ? scene_note : NULL,
                                  .flaw = scene_flaw,
@@ -788,6 +789,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     }
     keel_sim_destroy(scene.sim);
     keel_groups_release(&scene.groups);
+    scene_release_logs(&scene);
     if (scene.plan != NULL) {
         oracle_destroy(scene.oracle);
         plan_destroy(scene.plan);
