@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 2
+#define KEEL_WIRE_VERSION 3
 
 typedef enum {
     /* requests */
