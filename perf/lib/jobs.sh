@@ -29,6 +29,11 @@ job() {
     fi
 }
 
+# ahead of a program: each rank of a job on a core of its own, with its service thread, as launchers bind them. Where the
+# scheduler may put three threads that spin on one of two cores, a message now and then waits for a time slice of 4 ms.
+# shellcheck disable=SC2016,SC2034
+on_core=(sh -c 'exec taskset -c $((PMIX_RANK % $(nproc))) "$0" "$@"')
+
 box() { # TITLE CSV
     awk -v title="$1" -f "$perf/lib/box.awk" "$2"
     echo

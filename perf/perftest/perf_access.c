@@ -161,6 +161,7 @@ static keel_status_t block_run(perf_run_t *run, unsigned side, perf_block_t bloc
     const int is_raw = (side == 1 && run->test->peer == PERF_PEER_UCX);
 
     if (run->is_initiator) {
+        PERF_TRY(perf_run_await_targets(run, is_raw));
         PERF_TRY(block_time(run, side, block, count, ns_p));
     }
     return perf_run_sync(run, is_raw);

@@ -1,7 +1,8 @@
 /*
  * A job under measurement. Steps: an initiator that is done with one puts its number to everybody and goes on when all
  * initiators' numbers are there; the others only wait, so a target does nothing for Keel's accesses but what its
- * service thread does, and nothing but progress for raw UCX's.
+ * service thread does, and nothing but progress for raw UCX's. Where that is needed, an initiator begins when the targets are
+ * awake, whose numbers say so.
  */
 #include "perf_run.h"
 
@@ -14,7 +15,7 @@
 
 #include "transports/table.h"
 
-#define NAP_NS 50000 /* of who waits while others measure */
+#define NAP_NS 200000 /* of who waits while others measure */
 
 uint64_t perf_now_ns(void)
 {
@@ -142,16 +143,41 @@ keel_status_t perf_run_open(perf_run_t *run, int is_bare)
 
 /* ---- steps ---- */
 
-static int all_are_there(const perf_run_t *run)
+static int are_there(const perf_run_t *run, uint32_t first, uint32_t end, uint64_t mark)
 {
     const uint64_t *marks = keel_win_base(run->marks);
 
-    for (uint32_t r = 0; r < run->initiators; r++) {
-        if (r != run->rank && __atomic_load_n(&marks[r], __ATOMIC_ACQUIRE) < run->mark) {
+    for (uint32_t r = first; r < end; r++) {
+        if (r != run->rank && __atomic_load_n(&marks[r], __ATOMIC_ACQUIRE) < mark) {
             return 0;
         }
     }
     return 1;
+}
+
+static keel_status_t mark_put(perf_run_t *run, uint32_t ranks)
+{
+    for (uint32_t r = 0; r < ranks; r++) {
+        if (r != run->rank) {
+            PERF_TRY(keel_put(run->marks, r, run->rank * sizeof run->mark, &run->mark, sizeof run->mark));
+        }
+    }
+    return keel_flush_all(run->ctx);
+}
+
+/* over tcp raw UCX's targets have to be awake */
+static int needs_targets(const perf_run_t *run, int is_raw)
+{
+    return is_raw && !run->is_shm;
+}
+
+keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw)
+{
+    while (needs_targets(run, is_raw) && !are_there(run, run->initiators, run->size, run->mark + 1)) {
+        PERF_TRY(keel_progress(run->ctx));
+        sched_yield();
+    }
+    return KEEL_OK;
 }
 
 keel_status_t perf_run_sync(perf_run_t *run, int is_raw)
@@ -159,19 +185,14 @@ keel_status_t perf_run_sync(perf_run_t *run, int is_raw)
     const struct timespec nap = {.tv_nsec = NAP_NS};
 
     run->mark++;
-    if (run->is_initiator) {
-        for (uint32_t r = 0; r < run->size; r++) {
-            if (r != run->rank) {
-                PERF_TRY(keel_put(run->marks, r, run->rank * sizeof run->mark, &run->mark, sizeof run->mark));
-            }
-        }
-        PERF_TRY(keel_flush_all(run->ctx));
+    if (run->is_initiator || needs_targets(run, is_raw)) {
+        PERF_TRY(mark_put(run, run->is_initiator ? run->size : run->initiators));
     }
-    for (unsigned i = 1; !all_are_there(run); i++) {
+    for (unsigned i = 1; !are_there(run, 0, run->initiators, run->mark); i++) {
         if (is_raw && run->raw.worker != NULL) {
             ucp_worker_progress(run->raw.worker);
         }
-        if (!is_raw || run->is_shm) { /* over tcp raw UCX's targets have to be awake */
+        if (!needs_targets(run, is_raw)) {
             PERF_TRY(keel_progress(run->ctx));
             nanosleep(&nap, NULL);
         } else if (i % 64 == 0) {

@@ -79,6 +79,8 @@ void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, si
 
 /* joins the job; the context and, unless the test is @a bare, the marks */
 keel_status_t perf_run_open(perf_run_t *run, int is_bare);
+/* an initiator, ahead of accesses by raw UCX: those who are to make progress for it wait in perf_run_sync() */
+keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw);
 /* all ranks come to the same step. @a is_raw: meanwhile raw UCX makes progress at those who wait. */
 keel_status_t perf_run_sync(perf_run_t *run, int is_raw);
 /* every initiator's result at rank 0, in the order of ranks; elsewhere NULL */
