@@ -95,6 +95,13 @@ switches() # PID: how often it was given the core
     awk '/ctxt_switches/ { sum += $2 } END { print sum + 0 }' "/proc/$1/task/$1/status"
 }
 
+# LANE: as many sweeps as take longer than it takes to stop a rank by the clock
+last_while()
+{
+    sweeps=(-s 64x64 -n 800 --ckpt-every 20)
+    [ "$1" = served ] || sweeps=(-s 64x64 -n 8000 --ckpt-every 200)
+}
+
 # Its neighbour has lost patience and has asked for its death, but the launcher is stopped too: the rank is awake and works
 # when it is killed.
 killed_after_it_woke()
@@ -102,6 +109,7 @@ killed_after_it_woke()
     local lane victim before
 
     for lane in direct served; do
+        last_while $lane
         start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane "$stencil" "${sweeps[@]}"
         wait_for 'all ranks have met$' "$err"
         victim=$(sed -n 's/.* rank 2 incarnation 0 started on node ., pid //p' "$err")
@@ -124,8 +132,8 @@ woken_rank_writes_nowhere()
 {
     local lane delay victim
 
-    sweeps=(-s 64x64 -n 800 --ckpt-every 20) # it stops by the clock
     for lane in direct served; do
+        last_while $lane
         for delay in 0.99 1; do
             start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop 2@0.1 "$stencil" "${sweeps[@]}"
             wait_for 'rank 2 incarnation 0 stopped$' "$err"
