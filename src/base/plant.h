@@ -56,6 +56,10 @@
       "a lock's number that the log has no room for is not told lost")                                           \
     _(loss_untold, 8000, "--style locks",                                                                        \
       "a get log that is full does not tell those of the loss whose records were not pushed")                    \
+    _(loss_after, 8000, "--style gsync --tight 1 --lanes served --ranks 3 --deaths 3 --seed 7005524",            \
+      "a replacement is told of a get log's loss behind the puts that overwrite what was read")                  \
+    _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                    \
+      "a replacement is not told of the phases in which others fetched")                                         \
     _(swaps_local, 4000, "--style swaps", "racing swaps do not refuse local recovery")                           \
     _(lost_log_local, 6000, "", "a log that is not whole does not refuse local recovery")                        \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                            \

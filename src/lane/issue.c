@@ -174,6 +174,18 @@ keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t pha
     return lane_request(lane, rank, &wire, NULL, 0);
 }
 
+keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t phase, int is_in_doubt)
+{
+    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+
+    if (board == NULL) {
+        return keel_lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_MARK | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
+    }
+    board += lane->rank;
+    keel_board_set(&board->atomics, keel_atomics_word(keel_board_get(&board->atomics), phase, is_in_doubt));
+    return KEEL_OK;
+}
+
 keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, void *result,
                                     keel_lane_done_cb_t cb, void *arg)
 {

@@ -211,6 +211,8 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t 
                                      const void *records, size_t length);
 /* served lane: tells the target's board what is coming in this phase: KEEL_WIRE_FLAG_MARK with or without DOUBT, WAIT */
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
+/* either lane: tells the peer's board that this process fetches in this phase */
+keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
 /* served lane: an atomic record and its operands (contiguous, stable until acknowledged) whose old value comes back */
 typedef struct keel_fetch {
     const keel_record_t *record;

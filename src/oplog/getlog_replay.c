@@ -149,6 +149,12 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     const keel_get_record_t *record;
     keel_status_t status;
 
+    if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(loss_after)) {
+        status = keel_lane_board_send(log->lane, target, 0); /* ahead of the puts that overwrite what was read */
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
     if (log->is_off) {
         return KEEL_OK;
     }

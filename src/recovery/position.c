@@ -240,6 +240,21 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     return KEEL_OK;
 }
 
+/* its predecessor was told; should this process die together with whom it fetched from, nobody else may know */
+static keel_status_t tell_fetched(keel_recovery_t *rec, uint32_t rank)
+{
+    const uint32_t marked = keel_larger(rec->marked, rec->atomics_before);
+    keel_status_t status = KEEL_OK;
+
+    if (marked > 0 && !KEEL_PLANT(fetches_untold)) {
+        status = keel_lane_mark_atomics(rec->lane, rank, marked - 1, 0);
+    }
+    if (status == KEEL_OK && rec->marked_own > 0) {
+        status = keel_lane_mark_atomics(rec->lane, rank, rec->marked_own - 1, 1);
+    }
+    return status;
+}
+
 /* all logged actions of @a phase towards @a rank, in order, those from before its death too; then the arrival */
 static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
@@ -250,7 +265,10 @@ static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t pha
     if (KEEL_PLANT(arrival_before_records)) {
         (void)keel_lane_board_send(rec->lane, rank, arrival);
     }
-    status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
+    status = tell_fetched(rec, rank);
+    if (status == KEEL_OK) {
+        status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
+    }
     if (KEEL_PLANT(record_twice)) {
         (void)keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }

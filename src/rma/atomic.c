@@ -39,7 +39,6 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
     const uint32_t phase = ctx->rec.phase;
     uint32_t *marked = is_own ? &ctx->rec.marked_own : &ctx->rec.marked;
     keel_status_t status = KEEL_OK;
-    keel_board_slot_t *board;
 
     if (*marked == phase + 1) {
         return KEEL_OK;
@@ -49,14 +48,7 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
         if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             continue;
         }
-        board = keel_lane_region_ptr(&ctx->lane, r, KEEL_REGION_BOARD);
-        if (board != NULL) {
-            keel_board_set(&board[ctx->lane.rank].atomics,
-                           keel_atomics_word(keel_board_get(&board[ctx->lane.rank].atomics), phase, is_own));
-        } else {
-            status =
-                keel_lane_send_mark(&ctx->lane, r, phase, KEEL_WIRE_FLAG_MARK | (is_own ? KEEL_WIRE_FLAG_DOUBT : 0));
-        }
+        status = keel_lane_mark_atomics(&ctx->lane, r, phase, is_own);
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);

@@ -22,6 +22,7 @@ typedef struct case_limits {
     int hangs;         /* heartbeat and hanging ranks */
     int direct;        /* keel_sim_direct_t */
     int soft;          /* KEEL_OPLOG_SOFT, percent; demand checkpoints */
+    int tight;         /* logs that hold almost nothing */
     unsigned trace_lines;
     int verbose; /* Keel's own messages */
 } case_limits_t;

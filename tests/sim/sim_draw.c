@@ -173,7 +173,8 @@ static void scene_draw_machine(scene_t *scene, const case_limits_t *limits)
 static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
 {
     keel_random_t *random = &scene->random;
-    const int is_tight = keel_random_chance(random, 80);
+    const int is_drawn = keel_random_chance(random, 80);
+    const int is_tight = (limits->tight >= 0) ? limits->tight : is_drawn;
     const size_t source = (scene->plan != NULL) ? 2 * plan_source_bytes(scene->plan) : 64 << 10;
     const size_t target = (scene->plan != NULL) ? 2 * plan_target_bytes(scene->plan) : (size_t)scene->ranks << 14;
     const size_t tight = (size_t)(16 + 4 * keel_random_below(random, 8)) << 10;

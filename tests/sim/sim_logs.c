@@ -315,6 +315,22 @@ static void read_chunk(const scene_t *scene, uint32_t rank, const keel_getlog_ch
     }
 }
 
+/* who was handed over to knows that the source fetches: should both it and its target die, its log is no proof */
+static void check_marks(const scene_t *scene, uint32_t rank, uint32_t other)
+{
+    const keel_context_h ctx = scene->member[rank].host.ctx, reader = scene->member[other].host.ctx;
+    const keel_peer_t *peer = &ctx->lane.peers[other];
+    const uint32_t known = keel_atomics_any(keel_board_get(&reader->lane.board[rank].atomics));
+
+    if (peer->is_up && (peer->incarnation == reader->lane.incarnation) && (peer->mode == KEEL_PEER_LIVE) &&
+        (reader->lane.rollback == ctx->lane.rollback) && keel_lane_is_flushed(&ctx->lane, other) &&
+        (ctx->rec.marked <= ctx->rec.phase) && (ctx->rec.marked > image_of(reader, rank)) &&
+        (known < ctx->rec.marked)) {
+        keel_sim_flaw(scene->sim, "rank %u knows of atomics of rank %u up to phase %u, and it fetched in phase %u",
+                      other, rank, known, ctx->rec.marked);
+    }
+}
+
 /* the get log of @a rank; counts by source */
 static void read_left(const scene_t *scene, uint32_t rank, counts_t *counts)
 {
@@ -467,6 +483,9 @@ void scene_check_logs(scene_t *scene)
         for (uint32_t r = 0; r < scene->ranks; ++r) {
             if ((r != q) && scene_is_readable(scene, r) && (scene->member[r].host.ctx->rec.roll == KEEL_ROLL_NONE)) {
                 check_pair(scene, r, q, has_left ? left[r] : NULL);
+                if (has_left) {
+                    check_marks(scene, r, q);
+                }
             }
         }
     }
