@@ -103,8 +103,8 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (away > 1 && report->about[r].atomics > base) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
-        /* or one that was given back before the atomic itself was */
-        if (report->about[r].is_unhanded && report->about[r].atomics > base && !KEEL_PLANT(unhanded_local)) {
+        /* or one that was given back before the atomic itself was, or has yet to be */
+        if (report->about[r].is_unhanded && d->ranks[r].atomics > base && !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
         if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {

@@ -357,7 +357,8 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     keel_lane_set_mode(rec->lane, rank, KEEL_PEER_LIVE);
     place->is_replaying = place->is_held = 0;
     place->streamed = 0;
-    if (keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
+    if (tell_fetched(rec, rank) == KEEL_OK &&
+        keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
         say_handed(rec, rank);
     }
 }
@@ -437,6 +438,7 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
         if (!KEEL_PLANT(no_refill) && !KEEL_PLANT(refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
+        (void)tell_fetched(rec, rank);
         place->is_refilled = 1;
     }
     if (rec->sections.is_replaying) {

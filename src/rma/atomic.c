@@ -318,7 +318,13 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
     keel_status_t status = KEEL_OK;
 
     ctx->rec.replayed_gets++;
-    if (atomic_log(ctx, rank, where, atomic) != NULL || keel_lane_has_direct(&ctx->lane, rank)) {
+    if (atomic_log(ctx, rank, where, atomic) != NULL) {
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
+    }
+    if (keel_lane_has_direct(&ctx->lane, rank)) {
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
