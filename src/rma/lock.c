@@ -317,8 +317,8 @@ static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counte
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND && !KEEL_PLANT(number_missed)) {
-        keel_put_log_miss(&ctx->puts,
-                          rank); /* its replacement is told who is inside, the one after that would not be */
+        /* its replacement is told who is inside, the one after that would not be */
+        keel_put_log_miss(&ctx->puts, rank);
     }
     if (keel_lane_has_direct(&ctx->lane, rank)) {
         return KEEL_OK;
