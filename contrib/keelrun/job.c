@@ -435,8 +435,7 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
         job_on_abort(job, message, payload);
         break;
     case MESSAGE_MARKER:
-        job->options->kills[message->value].is_due = true;
-        job_fire_kills(job);
+        job_fire_marked(job, (size_t)message->value);
         break;
     case MESSAGE_SUSPECT:
         memcpy(&suspicion, payload, sizeof suspicion); /* it lies anywhere in the buffer */

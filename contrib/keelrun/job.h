@@ -81,6 +81,7 @@ bool job_note_ends(job_t *job); /* whether some rank's end waits for the channel
 void job_take_ends(job_t *job); /* they were read since */
 void job_on_node_lost(job_t *job, uint32_t node);
 void job_on_orphan_ended(job_t *job, uint32_t rank); /* a pidfd of a RANK_ORPHANED became readable */
+void job_fire_marked(job_t *job, size_t kill);       /* the line that this kill waits for was written */
 void job_fire_kills(job_t *job);                     /* those that are due; none when ranks have left */
 uint64_t job_next_kill_ns(const job_t *job);         /* UINT64_MAX: none */
 /* job_place.c */

@@ -62,6 +62,16 @@ void job_fire_kills(job_t *job)
     }
 }
 
+void job_fire_marked(job_t *job, size_t kill)
+{
+    for (size_t i = 0; i < job->options->kill_count; i++) {
+        if (kill_plan_is_by_same_line(&job->options->kills[kill], &job->options->kills[i])) {
+            job->options->kills[i].is_due = true;
+        }
+    }
+    job_fire_kills(job);
+}
+
 uint64_t job_next_kill_ns(const job_t *job)
 {
     uint64_t next = UINT64_MAX;
@@ -84,8 +94,8 @@ void job_report_unfired(const job_t *job)
         const kill_plan_t *plan = &job->options->kills[i];
 
         if (!plan->is_done && plan->marker != NULL) {
-            report("rank %u was not %s: it did not write '%s' while it could be", plan->victim, kill_plan_verb(plan),
-                   plan->marker);
+            report("%s %u was not %s: %s did not write '%s' while it could be", plan->is_node ? "node" : "rank",
+                   plan->victim, kill_plan_verb(plan), plan->is_anyones ? "the ranks" : "it", plan->marker);
         } else if (!plan->is_done) {
             report("%s %u was not %s: the job ended before %.3f s", plan->is_node ? "node" : "rank", plan->victim,
                    kill_plan_verb(plan), plan->seconds);

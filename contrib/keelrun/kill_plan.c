@@ -10,10 +10,11 @@ static const char *kill_plan_parse_time(const char *text, kill_plan_t *plan)
 {
     char *end;
 
-    if (strncmp(text, "marker:", 7) == 0) {
+    if (strncmp(text, "marker:", 7) == 0 || strncmp(text, "anyone:", 7) == 0) {
         plan->marker = text + 7;
-        return plan->is_node ? "a node has no output to wait for"
-                             : (*plan->marker == '\0' ? "the text to wait for is empty" : NULL);
+        plan->is_anyones = *text == 'a';
+        return plan->is_node && !plan->is_anyones ? "a node has no output to wait for"
+                                                  : (*plan->marker == '\0' ? "the text to wait for is empty" : NULL);
     }
     if (strcmp(text, "random") == 0) {
         plan->random_time = true;
@@ -26,7 +27,7 @@ static const char *kill_plan_parse_time(const char *text, kill_plan_t *plan)
     }
     plan->seconds = strtod(text, &end);
     if (end == text || *end != '\0' || !(plan->seconds >= 0.0 && plan->seconds < 1e6)) {
-        return "after @ stands SECONDS, random, random:MAX_SECONDS or marker:TEXT";
+        return "after @ stands SECONDS, random, random:MAX_SECONDS, marker:TEXT or anyone:TEXT";
     }
     return NULL;
 }
@@ -62,6 +63,11 @@ const char *kill_plan_verb(const kill_plan_t *plan)
 bool kill_plan_is_random(const kill_plan_t *plan)
 {
     return plan->random_victim || plan->random_time;
+}
+
+bool kill_plan_is_by_same_line(const kill_plan_t *one, const kill_plan_t *other)
+{
+    return one == other || (one->is_anyones && other->is_anyones && strcmp(one->marker, other->marker) == 0);
 }
 
 static uint64_t kill_plan_next(uint64_t *state)

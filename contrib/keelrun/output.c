@@ -64,7 +64,7 @@ static void output_search(output_t *output, const stream_t *stream, const char *
     for (size_t i = 0; i < output->options->kill_count; i++) {
         const kill_plan_t *plan = &output->options->kills[i];
 
-        if (plan->marker != NULL && plan->victim == stream->rank && !output->marker_seen[i] &&
+        if (plan->marker != NULL && (plan->is_anyones || plan->victim == stream->rank) && !output->marker_seen[i] &&
             memmem(line, length, plan->marker, strlen(plan->marker)) != NULL) {
             output->marker_seen[i] = true;
             output->on_marker(output->arg, stream->rank, i);

@@ -1,6 +1,6 @@
 /*
  * What the ranks of a node write: a thread of its own passes it on by whole lines, so that a reader who does not read
- * holds up the ranks but not the node. It also looks for the texts that --kill RANK@marker:TEXT waits for.
+ * holds up the ranks but not the node. It also looks for the texts that kills @marker:TEXT and @anyone:TEXT wait for.
  */
 #ifndef KEELRUN_OUTPUT_H_
 #define KEELRUN_OUTPUT_H_

@@ -9,7 +9,8 @@ keelrun=$build/contrib/keelrun/keelrun moments=$build/tests/proc/moments stencil
 . "$(dirname "$0")/proc_lib.sh"
 small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50 -v)
 quick=(-x KEEL_HEARTBEAT_INTERVAL=100ms -x KEEL_HEARTBEAT_TIMEOUT=1s)
-sweeps=(-s 64x64 -n 300 --ckpt-every 20)
+sweeps=(-s 64x64 -n 300 --ckpt-every 20 -v) # tells of each thirtieth
+amid="anyone:sweep 60 of"
 stopping=() # a death option of the program's
 
 # stencil_run ARGUMENTS...: it ends well; twice without a death, with the same memory
@@ -45,10 +46,8 @@ stopped_coordinator_is_replaced()
 stopped_neighbours_are_replaced()
 {
     # of two groups: only when the first is replaced is the second one's neighbour there again, and it knows nobody yet
-    sweeps=(-s 64x64 -n 800 --ckpt-every 20) # these stop by the clock
-    stencil_run -n 8 --nodes 4 -x KEEL_GROUP_SIZE=4 --stop 2@0.1 --stop 3@0.1
+    stencil_run -n 8 --nodes 4 -x KEEL_GROUP_SIZE=4 --stop "2@$amid" --stop "3@$amid"
     has "$err" 2 ' died: signal 9$'
-    sweeps=(-s 64x64 -n 300 --ckpt-every 20)
     stopping=(--die 1@31.1:stop)
     stencil_run -n 2 --nodes 2
     has "$err" 1 ' died: signal 9$'
@@ -56,8 +55,7 @@ stopped_neighbours_are_replaced()
 
 stopped_node_is_replaced()
 {
-    sweeps=(-s 64x64 -n 800 --ckpt-every 20)
-    stencil_run -n 8 --nodes 4 --stop-node 1@0.1
+    stencil_run -n 8 --nodes 4 --stop-node "1@$amid"
     has "$err" 1 'node 1 is lost$'
     has "$err" 2 ' died: signal 9$'
     grep -q 'rank [23] incarnation 1 started on node 2' "$err" || fail "nobody moved"
@@ -67,14 +65,13 @@ cut_node_is_replaced()
 {
     "$keelrun" --netns true >"$out" 2>"$err"
     [ $? -ne 77 ] || { echo "no network namespaces on this machine: skipped"; exit 77; }
-    sweeps=(-s 64x64 -n 800 --ckpt-every 20)
-    stencil_run -n 8 --nodes 4 --netns --cut-node 1@0.1
+    stencil_run -n 8 --nodes 4 --netns --cut-node "1@$amid"
     has "$err" 1 'node 1 cut off$'
     has "$err" 2 ' died: signal 9$'
     has "$err" 1 'rank 2 incarnation 1 started on node [023]'
     has "$err" 1 'rank 3 incarnation 1 started on node [023]'
     # two nodes of one rank each: no side hears more than half of the job; the lower one stays
-    stencil_run -n 2 --nodes 2 --netns --cut-node 1@0.1
+    stencil_run -n 2 --nodes 2 --netns --cut-node "1@$amid"
     has "$err" 1 ' died: signal 9$'
 }
 
@@ -133,9 +130,8 @@ woken_rank_writes_nowhere()
     local lane delay victim
 
     for lane in direct served; do
-        last_while $lane
         for delay in 0.99 1; do
-            start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop 2@0.1 "$stencil" "${sweeps[@]}"
+            start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop "2@$amid" "$stencil" "${sweeps[@]}"
             wait_for 'rank 2 incarnation 0 stopped$' "$err"
             victim=$(sed -n 's/.* rank 2 incarnation 0 started on node ., pid //p' "$err")
             sleep $delay

@@ -57,9 +57,9 @@ bad_arguments_are_named()
 -n 4 --kill 4@1 true|cannot kill rank 4: the job has 4
 -n 4 --kill 1 true|needs VICTIM@TIME
 -n 4 --kill x@1 true|a number or random
--n 4 --kill 1@x true|random:MAX_SECONDS or marker:TEXT
--n 4 --kill 1@-1 true|random:MAX_SECONDS or marker:TEXT
--n 4 --kill 1@random:x true|random:MAX_SECONDS or marker:TEXT
+-n 4 --kill 1@x true|random:MAX_SECONDS, marker:TEXT or anyone:TEXT
+-n 4 --kill 1@-1 true|random:MAX_SECONDS, marker:TEXT or anyone:TEXT
+-n 4 --kill 1@random:x true|random:MAX_SECONDS, marker:TEXT or anyone:TEXT
 -n 4 --kill-node 1@1 true|cannot kill node 1: the job has 1
 -n 4 --kill-node 0@marker:x true|a node has no output
 -n 4 --map spiral true|block or cyclic
@@ -174,6 +174,10 @@ marker_kills()
     run 0 -n 3 --nodes 3 -v --kill 1@0.02 --kill "1@marker:rank 1.1 is there" "$client" watch 2
     has "$err" 1 'rank 1 incarnation 1 killed$'
     has "$out" 2 '^rank [02].0 of 3 on node .: 2 deaths, '
+    run 0 -n 6 --nodes 3 -v --kill-node "1@anyone:rank 0.0 is there" --kill "5@anyone:rank 0.0 is there" "$client" watch 3
+    has "$err" 3 'rank [235] incarnation 0 killed$'
+    run 0 -n 2 --nodes 2 --kill-node "1@anyone:no such line" "$client" watch 0
+    has "$err" 1 "node 1 was not killed: the ranks did not write 'no such line' while it could be$"
 }
 
 node_moves_to_the_emptiest()

@@ -3,7 +3,7 @@
  * replacement starts, while the job leaves, and many in one job. Each step every rank puts a number at its right
  * neighbour, and gets one from its left neighbour in the next phase; what it saw goes into a sum of its own.
  *
- *   moments plain STEPS                  without deaths of its own
+ *   moments plain STEPS                  without deaths of its own; rank 0 tells of step 100, when checkpoints were taken
  *   moments init RANK DELAY_US           RANK dies so long after it called keel_init() in its first life
  *   moments reinit RANK DELAY_US         RANK dies in a step, and again so long after its replacement called keel_init()
  *   moments finalize RANK DELAY_US       RANK dies so long after it called keel_finalize() in its first life
@@ -34,6 +34,7 @@ enum {
     DEATH_STEP = 13,
     PER_DEATH = 6,
     SETTLED = 3,
+    TOLD_STEP = 100,
     DEATHS_MIN = SETTLED + 3,
     DEATHS_MAX = 64,
     EXIT_KEEL = 3,
@@ -243,6 +244,14 @@ static void tell_false_alarm(const job_t *job)
     }
 }
 
+static void tell_step(const job_t *job)
+{
+    if (is_mode(job, "plain") && keel_rank(job->ctx) == 0 && job->step == TOLD_STEP) {
+        puts("moments: step 100");
+        fflush(stdout);
+    }
+}
+
 static keel_status_t do_step(job_t *job)
 {
     const uint32_t rank = keel_rank(job->ctx), size = keel_size(job->ctx);
@@ -290,6 +299,7 @@ static keel_status_t run(job_t *job, int *is_wrong)
         TRY(do_step(job));
         count_resources(job);
         tell_false_alarm(job);
+        tell_step(job);
     }
     *is_wrong |= has_leaked(job) | is_anybody_suspected(job) | (job->sum != expected_sum(job));
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL); /* a death that was to be early must not be late */
