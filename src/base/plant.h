@@ -60,7 +60,14 @@
       "a replacement is told of a get log's loss behind the puts that overwrite what was read")                  \
     _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                    \
       "a replacement is not told of the phases in which others fetched")                                         \
-    _(swaps_local, 4000, "--style swaps", "racing swaps do not refuse local recovery")                           \
+    _(class_untold, 8000, "--style races --ranks 3", "a rank does not tell which classes of atomics it uses")    \
+    _(fetched_short, 12000, "--style races --ranks 3 --lanes direct --direct ptr",                               \
+      "a value is fetched from a replacement while others hand over to it")                                      \
+    _(mixed_short, 12000, "--style races --ranks 3", "... or an atomic that does not commute is done there")     \
+    _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                      \
+      "who has done nothing yet does not tell that a dead rank had done atomics")                                \
+    _(races_local, 4000, "--style races", "values that were raced for do not refuse local recovery")             \
+    _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                           \
     _(lost_log_local, 6000, "", "a log that is not whole does not refuse local recovery")                        \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                            \
     _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")              \

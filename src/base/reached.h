@@ -33,6 +33,7 @@
     _(refuses_atomics_of_several, "rollback: one of several dead ranks issued atomics")        \
     _(refuses_atomics_before, "... and several have died since one did")                       \
     _(refuses_kinds, "rollback: atomics that do not commute were logged towards it")           \
+    _(refuses_races, "rollback: values that ranks raced for were fetched from it")             \
     _(request_program, "rollback: the program asked for it")                                   \
     _(request_by_report, "rank 0 hears of a request from somebody's report first")             \
     _(refuses_waits_several, "rollback: several ranks are away in a program that waits")       \

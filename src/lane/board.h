@@ -9,6 +9,8 @@
 #ifndef KEEL_LANE_BOARD_H_
 #define KEEL_LANE_BOARD_H_
 
+#include <keel/keel.h>
+
 #include <stdint.h>
 
 typedef struct keel_board_slot {
@@ -25,7 +27,8 @@ typedef struct keel_board_slot {
     uint64_t done;   /* records of the source that are done here */
     uint64_t clock;  /* of the source, when it did the last one */
     uint64_t first;  /* 1 + the phase of the first one here, ever; 0: none */
-    uint64_t reserved[3];
+    uint64_t classes; /* of atomics, that the source has used: keel_classes_bit() */
+    uint64_t reserved[2];
 } keel_board_slot_t;
 _Static_assert(sizeof(keel_board_slot_t) == 128, "two cache lines a source");
 
@@ -59,6 +62,27 @@ static inline uint32_t keel_atomics_any(uint64_t word)
 static inline uint32_t keel_atomics_in_doubt(uint64_t word)
 {
     return (uint32_t)(word >> 32);
+}
+
+/* a bit for each class of atomics (keel_atomic_op_t): the low byte of those at others, the next one of those at itself */
+static inline uint32_t keel_classes_bit(unsigned op, int is_own)
+{
+    return 1u << (op + (is_own ? 8 : 0));
+}
+static inline uint32_t keel_classes_others(uint32_t classes)
+{
+    return classes & 0xff;
+}
+static inline uint32_t keel_classes_own(uint32_t classes)
+{
+    return (classes >> 8) & 0xff;
+}
+
+/* atomics of different classes do not, nor do two swaps: no replay could reproduce their order */
+static inline int keel_classes_commute(uint32_t classes)
+{
+    return (classes & (classes - 1)) == 0 &&
+           (classes & (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0))) == 0;
 }
 
 static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)

@@ -186,6 +186,17 @@ keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t 
     return KEEL_OK;
 }
 
+keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t classes)
+{
+    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+
+    if (board == NULL) {
+        return keel_lane_send_mark(lane, rank, classes, KEEL_WIRE_FLAG_CLASSES);
+    }
+    keel_board_set(&board[lane->rank].classes, classes);
+    return KEEL_OK;
+}
+
 keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, void *result,
                                     keel_lane_done_cb_t cb, void *arg)
 {

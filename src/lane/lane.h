@@ -213,6 +213,8 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t 
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
 /* either lane: tells the peer's board that this process fetches in this phase */
 keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
+/* and which classes of atomics it uses */
+keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
 /* served lane: an atomic record and its operands (contiguous, stable until acknowledged) whose old value comes back */
 typedef struct keel_fetch {
     const keel_record_t *record;

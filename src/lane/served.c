@@ -157,6 +157,10 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     uint32_t number = (uint32_t)wire->words[1];
     int is_next;
 
+    if (wire->flags & KEEL_WIRE_FLAG_CLASSES) {
+        keel_board_set(&lane->board[wire->source].classes, lane->board[wire->source].classes | phase);
+        return NULL;
+    }
     if (wire->flags & KEEL_WIRE_FLAG_MARK) {
         keel_board_set(
             &lane->board[wire->source].atomics,

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 3
+#define KEEL_WIRE_VERSION 4
 
 typedef enum {
     /* requests */
@@ -30,7 +30,8 @@ enum {
     KEEL_WIRE_FLAG_MARK = 2,     /* RECORDS: an atomic of this phase is coming */
     KEEL_WIRE_FLAG_UNLOGGED = 4, /* GET, ATOMIC: there will be no record of it */
     KEEL_WIRE_FLAG_DOUBT = 8,    /* with MARK: and nobody can tell what it fetches */
-    KEEL_WIRE_FLAG_WAIT = 16     /* RECORDS: the sender waits in this phase for what others put: the first that does */
+    KEEL_WIRE_FLAG_WAIT = 16,    /* RECORDS: the sender waits in this phase for what others put: the first that does */
+    KEEL_WIRE_FLAG_CLASSES = 32  /* RECORDS: words[0] are the classes of atomics that the sender uses */
 };
 
 typedef struct keel_wire {

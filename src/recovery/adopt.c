@@ -46,6 +46,12 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
             place->is_held = keel_waits_are_used(rec) && !d->has_waits;
             place->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
+        if (r != rec->lane->rank && rec->state == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
+            const uint8_t is_short = d->ranks[r].is_short && !place->is_whole_told;
+
+            rec->short_count += (uint32_t)is_short - place->is_short;
+            place->is_short = is_short;
+        }
         if (r == rec->lane->rank || (place->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
             continue; /* it has told more since than when it reported */
         }
@@ -165,6 +171,9 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         !rec->is_prefix_closed) { /* who said so may be dead when it is asked again */
         rec->is_prefix_closed = 1;
         rec->window_prefix = d->window_calls;
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        rec->places[r].classes |= d->ranks[r].classes;
     }
     rec->sections.is_used |= (int)d->has_locks;
     rec->sections.is_replaying |= d->has_locks && rec->state == KEEL_RANK_FRESH;

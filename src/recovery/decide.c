@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* commutative classes of atomics: mixing two on one rank, or any swap, has no order that replay could reproduce */
-static int kinds_commute(uint32_t kinds)
-{
-    return (kinds & (kinds - 1)) == 0 && (kinds & ((1u << KEEL_ATOMIC_SWAP) | (1u << KEEL_ATOMIC_CSWAP))) == 0;
-}
-
 #define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one away"
 #define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
 
@@ -73,6 +67,47 @@ static const char *refuses_replay(const keel_recovery_t *rec, const decision_t *
     return NULL;
 }
 
+/* what it did in the front phase is not known: it is away, or a replacement that does it again */
+static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
+{
+    return !is_back(rec->reports[r]) || rec->reports[r]->returned == d->front + 1;
+}
+
+/*
+ * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
+ * has to find all of those: what others logged is handed over before (keel_position_is_short()), but not what ranks did that
+ * do it again when they come to it, and nobody knows in which order what was fetched by others is fetched again.
+ */
+static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
+{
+    uint64_t fetched = 0, touched = 0, raced = 0;
+    uint32_t unknown = keel_classes_own(d->ranks[r].classes);
+
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
+        const report_about_t *about = &rec->reports[x]->about[r];
+
+        if (x == r) {
+            continue;
+        }
+        if (is_unknown_at_front(rec, d, x)) {
+            unknown |= keel_classes_others(d->ranks[x].classes);
+            fetched |= (d->ranks[x].atomics > d->front) ? UINT64_MAX : 0;
+        }
+        if (is_back(rec->reports[x])) {
+            raced |= (fetched & about->touched) | (touched & about->fetched);
+            fetched |= about->fetched;
+            touched |= about->touched;
+        }
+    }
+    if (KEEL_PLANT(races_local)) {
+        return NULL;
+    }
+    if (raced != 0 || (fetched != 0 && unknown != 0)) {
+        return KEEL_REACHED(refuses_races), "values that ranks raced for were fetched from it in the front phase";
+    }
+    return NULL;
+}
+
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
 static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
 {
@@ -119,10 +154,14 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         return (away > 1) ? (KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks")
                           : NULL;
     }
-    if (kinds_commute(kinds) || KEEL_PLANT(swaps_local)) {
-        return NULL;
+    for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are away, only it knew */
+        kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
-    return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";
+    if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
+        !KEEL_PLANT(swaps_local)) {
+        return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";
+    }
+    return refuses_races(rec, d, r);
 }
 
 static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
@@ -236,8 +275,10 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
 
-        d->ranks[r] = (decision_rank_t){
-            .incarnation = rec->lane->peers[r].incarnation, .state = report->state, .position = report->position};
+        d->ranks[r] = (decision_rank_t){.incarnation = rec->lane->peers[r].incarnation,
+                                        .state = report->state,
+                                        .position = report->position,
+                                        .is_short = report->is_short};
         d->rollback = keel_larger(d->rollback, report->rollback);
         d->waits_since = (report->waits_since < d->waits_since) ? report->waits_since : d->waits_since;
         d->is_begun |= report->is_prefix_closed || report->is_rolling;
@@ -268,6 +309,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         for (uint32_t x = 0; x < rec->lane->size; x++) {
             if (rec->reports[x]->state != KEEL_RANK_FRESH) {
                 d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[x]->about[r].atomics);
+                d->ranks[r].classes |= rec->reports[x]->about[r].classes;
             }
         }
         d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[r]->atomics_before);

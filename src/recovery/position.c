@@ -17,7 +17,8 @@
 
 typedef struct position_message {
     uint32_t position;
-    uint32_t state;
+    uint16_t state;
+    uint16_t is_whole; /* all have handed over to it */
 } position_message_t;
 
 typedef struct hands_message {
@@ -85,15 +86,19 @@ int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number)
     return 1;
 }
 
-int keel_position_has_hands(const keel_recovery_t *rec)
+static int has_hands(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; rec->awaits_hands && !rec->sections.is_replaying && r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->places[r].hands <= rec->phase && !KEEL_PLANT(no_wait_for_hands)) {
-            KEEL_REACHED(gsync_awaits_hands);
             return 0;
         }
     }
     return 1;
+}
+
+int keel_position_has_hands(const keel_recovery_t *rec)
+{
+    return has_hands(rec) || (KEEL_REACHED(gsync_awaits_hands), 0);
 }
 
 /* @a rank died, and what it had done here before this process was there did not come back */
@@ -104,11 +109,58 @@ int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
     return rec->awaits_hands && place->is_unhanded && place->hands <= rec->phase;
 }
 
-void keel_position_say(keel_recovery_t *rec)
+static void position_say(keel_recovery_t *rec, int is_whole)
 {
-    position_message_t message = {.position = rec->phase, .state = rec->state};
+    position_message_t message = {
+        .position = rec->phase, .state = (uint16_t)rec->state, .is_whole = (uint16_t)is_whole};
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
+}
+
+void keel_position_say(keel_recovery_t *rec)
+{
+    position_say(rec, 0);
+}
+
+void keel_position_tell_whole(keel_recovery_t *rec)
+{
+    const int is_whole = rec->awaits_hands && has_hands(rec);
+
+    if (is_whole && !rec->is_whole_told) {
+        position_say(rec, 1);
+    }
+    rec->is_whole_told = is_whole; /* who has died since has to hand over again, and its replacement to be told */
+}
+
+uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank)
+{
+    const uint32_t told =
+        (rank == rec->lane->rank) ? rec->classes : (uint32_t)keel_board_get(&rec->lane->board[rank].classes);
+
+    return told | rec->places[rank].classes;
+}
+
+/* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. */
+int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank)
+{
+    if (rec->state != KEEL_RANK_FRONT || rec->sections.is_used || keel_waits_are_used(rec)) {
+        return 0;
+    }
+    return (rank == rec->lane->rank) ? !has_hands(rec) : rec->places[rank].is_short;
+}
+
+int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
+{
+    uint32_t classes;
+
+    if (!keel_position_is_short(rec, rank) || (fetches && KEEL_PLANT(fetched_short))) {
+        return 0;
+    }
+    classes = keel_classes_bit(op, 0) | keel_classes_own(keel_classes_known(rec, rank));
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        classes |= keel_classes_others(keel_classes_known(rec, r));
+    }
+    return fetches || (!keel_classes_commute(classes) && !KEEL_PLANT(mixed_short));
 }
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
@@ -123,6 +175,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
             keel_recovery_say(rec, "front %u reached", number);
             rec->state = KEEL_RANK_FRONT;
             rec->awaits_hands = 1;
+            rec->returned = number + 1;
             rec->recoveries++;
             rec->times[KEEL_TIME_REPLAY] = keel_recovery_now(rec) - rec->mark_ns;
         }
@@ -251,6 +304,9 @@ static keel_status_t tell_fetched(keel_recovery_t *rec, uint32_t rank)
     }
     if (status == KEEL_OK && rec->marked_own > 0) {
         status = keel_lane_mark_atomics(rec->lane, rank, rec->marked_own - 1, 1);
+    }
+    if (status == KEEL_OK && rec->classes != 0) {
+        status = keel_lane_tell_classes(rec->lane, rank, rec->classes);
     }
     return status;
 }
@@ -415,6 +471,7 @@ void keel_position_take_hands(keel_recovery_t *rec)
     if (!rec->awaits_hands) {
         return;
     }
+    keel_position_tell_whole(rec);
     rec->awaits_hands = 0;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         records += rec->places[r].received;
@@ -491,5 +548,10 @@ void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     place->state = (keel_rank_state_t)message->state;
     place->position = message->position;
     place->is_placed = 1;
+    if (message->is_whole) {
+        place->is_whole_told = 1;
+        rec->short_count -= place->is_short;
+        place->is_short = 0;
+    }
     keel_position_step(rec);
 }

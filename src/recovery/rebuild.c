@@ -232,6 +232,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
         KEEL_REACHED(generation_0);
     }
     rec->awaits_hands = (base >= rec->front);
+    rec->returned = (base >= rec->front) ? base + 1 : 0;
     rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
     rec->sections.counter = rec->ckpt->used.sync_counter;
     keel_position_say(rec);
@@ -351,6 +352,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     rec->arrived = base;
     rec->atomics_before = 0;
     rec->marked = rec->marked_own = 0;
+    rec->classes = rec->returned = rec->short_count = 0;
     keel_waits_reset(rec);
     keel_ckpt_forget_images(rec->ckpt);
     keel_demand_forget(rec->demand);

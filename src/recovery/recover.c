@@ -310,6 +310,7 @@ void keel_recovery_progress(keel_recovery_t *rec)
     if (rec->fatal == KEEL_OK) {
         rec->fatal = (keel_status_t)__atomic_load_n(&rec->lane->failure, __ATOMIC_ACQUIRE);
     }
+    keel_position_tell_whole(rec);
     keel_detect_step(rec);
     keel_view_step(rec);
     keel_ckpt_step(rec->ckpt);

@@ -54,6 +54,9 @@ typedef struct keel_place {
     uint32_t handed;          /* 1 + the position up to which it was handed everything, 0: nothing */
     uint32_t hands;           /* the same of it towards this process, as it said when it went live */
     uint8_t is_unhanded;      /* it died before that */
+    uint8_t is_short;         /* it has not said that all have handed over to it: what is fetched there has to wait */
+    uint8_t is_whole_told;    /* it has said so */
+    uint32_t classes;         /* of atomics that it used, as decisions said (lane/board.h) */
     uint64_t given, received; /* put records handed to that incarnation, and by it */
 } keel_place_t;
 
@@ -94,8 +97,12 @@ struct keel_recovery {
     uint32_t marked;         /* 1 + the last phase in which it told everybody that it fetches */
     uint32_t atomics_before; /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
     uint32_t marked_own;     /* and that it fetches from its own memory */
+    uint32_t classes;        /* of atomics that it has told everybody it uses (lane/board.h) */
+    uint32_t returned;       /* 1 + the front that it reached as a replacement, 0: it was always there */
+    uint32_t short_count;    /* places that are short */
     keel_rank_state_t state;
-    int awaits_hands; /* a replacement at the front: announces no arrival before all have handed over */
+    int is_whole_told; /* it has told that all have */
+    int awaits_hands;  /* a replacement at the front: announces no arrival before all have handed over */
     keel_place_t *places;
 
     /* view */
@@ -219,6 +226,14 @@ int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number);
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
 int keel_position_has_hands(const keel_recovery_t *rec);
 int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);
+/* a replacement at the front tells when all have handed over to it */
+void keel_position_tell_whole(keel_recovery_t *rec);
+/* a replacement, this process included, to which not all have handed over yet what they did in the front phase */
+int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank);
+/* an atomic there has to wait for them: its order matters */
+int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
+/* of atomics that @a rank has used (lane/board.h), as far as is known here */
+uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank);
 void keel_position_take_hands(keel_recovery_t *rec); /* it has them: goes on */
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */

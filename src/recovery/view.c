@@ -67,7 +67,11 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     }
     keel_ckpt_member_down(rec->ckpt, rank);
     keel_demand_member_down(rec->demand, rank);
-    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH, .is_unhanded = rec->places[rank].hands <= rec->phase};
+    rec->short_count += !rec->places[rank].is_short;
+    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH,
+                                       .is_unhanded = rec->places[rank].hands <= rec->phase,
+                                       .is_short = 1,
+                                       .classes = rec->places[rank].classes};
     rec->is_frozen = 1;
     rec->has_reported = 0;
     if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {
@@ -87,10 +91,62 @@ static uint32_t report_doubt(const keel_lane_t *lane, uint32_t rank)
     return keel_lane_has_direct(lane, rank) ? keel_larger(doubt, served) : doubt;
 }
 
+typedef struct words {
+    uint64_t touched, fetched;
+} words_t;
+
+/* records of atomics; a bit a word, which may be of others too */
+static keel_status_t words_add(void *arg, const keel_record_t *records, size_t length)
+{
+    words_t *words = arg;
+    const char *at = (const char *)records, *end = at + length;
+
+    for (; at < end; at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length)) {
+        const keel_record_t *record = (const void *)at;
+        const uint64_t word =
+            ((uint64_t)keel_where_region(record->where) << 56) ^ (keel_where_offset(record->where) / 8);
+        const uint64_t bit = 1ull << ((word * 0x9e3779b97f4a7c15u) >> 58);
+
+        if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
+            words->touched |= bit;
+            words->fetched |= ((const keel_record_atomic_t *)(record + 1))->fetches ? bit : 0;
+        }
+    }
+    return KEEL_OK;
+}
+
+/* of this process's atomics of the front phase at @a rank */
+static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *about)
+{
+    words_t words = {0};
+    uint64_t count;
+
+    if (rec->puts->targets[rank].atomics == keel_position(rec) + 1) {
+        (void)keel_put_log_for_phase(rec->puts, rank, keel_position(rec), 0, words_add, &words, &count);
+    }
+    about->touched = words.touched;
+    about->fetched = words.fetched;
+}
+
+/* the first phase in which anybody did something here that, done again, is not the same; UINT32_MAX: nobody */
+static uint32_t report_first_atomic(const keel_lane_t *lane)
+{
+    uint32_t first = UINT32_MAX;
+
+    for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
+        const uint64_t done = keel_board_get(&lane->board[r].first);
+
+        if (keel_board_get(&lane->board[r].atomics) != 0 && done > 0 && done - 1 < first) {
+            first = (uint32_t)done - 1;
+        }
+    }
+    return first;
+}
+
 static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 {
     keel_lane_t *lane = rec->lane;
-    uint32_t first, first_wait, reached;
+    uint32_t first, first_wait, first_atomic, reached;
 
     /* what every arrival already says is known complete, even when the gsync was not left yet */
     if (lane->rank != 0 && rec->ckpt->making.number != 0 &&
@@ -119,6 +175,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .window_prefix = rec->window_prefix,
         .is_deterministic = (uint32_t)rec->is_deterministic,
         .atomics_before = rec->atomics_before,
+        .is_short = (uint32_t)(rec->state != KEEL_RANK_FRONT || keel_position_is_short(rec, lane->rank)),
+        .returned = rec->returned,
         .requests = rec->requests,
         .wants = rec->wants,
         .waits_since = rec->waits.since,
@@ -126,6 +184,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
     };
     first = (first_wait < first) ? first_wait : first;
+    first_atomic = report_first_atomic(lane);
+    first = (first_atomic < first) ? first_atomic : first;
     if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
         report->is_prefix_closed = 1;
         report->window_prefix = first;
@@ -141,10 +201,12 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(lane, r),
             .kinds = target->atomic_kinds,
+            .classes = keel_classes_known(rec, r),
             .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
         };
+        report_words(rec, r, &report->about[r]);
     }
 }
 

@@ -5,12 +5,15 @@
 #include "recovery/recovery.h"
 
 typedef struct report_about {
+    uint64_t touched; /* words of that rank, a bit each, on which the reporter did atomics in its phase */
+    uint64_t fetched; /* and those of which it fetched the value */
     uint32_t incarnation;
     uint32_t lost_puts;          /* 1 + last phase whose puts towards that rank are not all logged */
     uint32_t lost_gets;          /* 1 + last phase whose gets by that rank are not all logged */
     uint32_t atomics;            /* 1 + last phase in which that rank was seen to issue an atomic */
     uint32_t in_doubt;           /* and of those, one that may or may not have taken effect */
     uint32_t kinds;              /* classes of logged atomics towards that rank */
+    uint32_t classes;            /* of atomics which that rank has used (lane/board.h) */
     uint32_t is_unhanded;        /* the reporter is a replacement that it died before it handed over to */
     keel_demand_start_t start;   /* its newest image, when that is a demand image, */
     keel_demand_start_t pending; /* and the one in the making */
@@ -29,6 +32,8 @@ struct keel_report {
     uint32_t is_deterministic;
     uint32_t has_locks, is_replaying; /* critical sections */
     uint32_t atomics_before;          /* of the predecessor, as its decision said */
+    uint32_t is_short;                /* not all have handed over to it */
+    uint32_t returned;                /* 1 + the front that it reached as a replacement; 0: none */
     uint32_t requests;                /* for a rollback */
     int32_t wants;                    /* keel_status_t: what it asks for one for itself */
     uint32_t waits_since;             /* keel_waits_t.since */
@@ -41,6 +46,8 @@ typedef struct decision_rank {
     uint32_t position;
     uint32_t has;     /* of the generation decided: KEEL_PARITY_HAS_* */
     uint32_t atomics; /* 1 + last phase in which anybody saw it issue one */
+    uint32_t classes; /* of them, as anybody knows */
+    uint32_t is_short;
     uint32_t has_demand;
     keel_demand_start_t start; /* position 0: the generation decided */
 } decision_rank_t;

@@ -56,8 +56,41 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
     return status;
 }
 
+/*
+ * Two classes on one word do not commute. When those who used them are lost together, or their target did so itself, somebody else
+ * has to know. Once a class and process.
+ */
+static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_own)
+{
+    const uint32_t bit = keel_classes_bit(op, is_own);
+    keel_status_t status = KEEL_OK;
+
+    if ((ctx->rec.classes & bit) != 0) {
+        return KEEL_OK;
+    }
+    ctx->rec.classes |= bit;
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        if (r != ctx->lane.rank && ctx->lane.peers[r].is_up && !KEEL_PLANT(class_untold)) {
+            status = keel_lane_tell_classes(&ctx->lane, r, ctx->rec.classes);
+        }
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    return status;
+}
+
 static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)
 {
+    unsigned rounds = 0;
+
+    while (keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
+        const keel_status_t status = keel_context_wait(win->ctx, &rounds);
+
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
     if (atomic->fetches && !win->ctx->rec.sections.is_used) {
         win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
     }
@@ -109,6 +142,9 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
     keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
     char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
+    if (slot->first == 0) {
+        keel_board_set(&slot->first, (uint64_t)ctx->rec.phase + 1);
+    }
     keel_board_set(&slot->atomics, /* before the first: in doubt from here on */
                    keel_atomics_word(keel_board_get(&slot->atomics), ctx->rec.phase, 1));
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -118,7 +154,8 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
 }
 
 /* the target's board says that atomics of this phase are in doubt, and, for a fetching one, so do all others' that they fetch */
-static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, int fetches)
+static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
+                                                                  int fetches)
 {
     const keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
     const uint32_t phase = ctx->rec.phase;
@@ -127,6 +164,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
         return 1;
     }
     return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
+           (ctx->rec.classes & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
            (!fetches || ctx->rec.marked == phase + 1);
 }
 
@@ -165,7 +203,7 @@ static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, ke
     ctx = win->ctx;
     if (__builtin_expect((ctx->gate & ~(unsigned)KEEL_GATE_GETS) != 0 ||
                              (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
-                             !atomic_is_marked(ctx, rank, result != NULL),
+                             !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
                          0)) {
         return 0;
     }
@@ -349,6 +387,13 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
         }
         status = KEEL_INPROGRESS;
     }
+    if (!ctx->rec.sections.is_used) {
+        status = atomic_tell_class(ctx, atomic->op, rank == ctx->lane.rank);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        status = KEEL_INPROGRESS;
+    }
     if (rank == ctx->lane.rank) {
         return atomic_own(win, offset, atomic, result);
     }
@@ -368,8 +413,11 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     if (status == KEEL_OK) {
         return atomic_replayed(ctx, rank, where, atomic);
     }
-    while ((status = keel_access_await_map(win, rank)) == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
-        if (!atomic->fetches && !keel_waits_hold(&ctx->rec, rank)) {
+    while ((status = keel_access_await_map(win, rank)) == KEEL_OK &&
+           (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+            keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
+        if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
+            !keel_waits_hold(&ctx->rec, rank)) {
             const int is_logged = atomic_log(ctx, rank, where, atomic) != NULL;
 
             if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {

@@ -258,6 +258,17 @@ static keel_status_t context_meet(keel_context_h ctx)
     return status;
 }
 
+static int is_at_start(const keel_context_h ctx)
+{
+    return ctx->rec.restored.number == 0 && ctx->rec.restored.window_calls == 0;
+}
+
+/* a further death may have been decided meanwhile, when others had begun: then there are window calls to repeat */
+static keel_status_t restore_start(void *arg, const void *image, size_t size)
+{
+    return is_at_start(arg) ? keel_restore_memory(arg, image, size) : KEEL_INPROGRESS;
+}
+
 static keel_status_t context_join(keel_context_h ctx)
 {
     const void *address;
@@ -282,10 +293,9 @@ static keel_status_t context_join(keel_context_h ctx)
     }
     ctx->is_restore_due = 1;
     status = keel_rebuild_await_decision(&ctx->rec);
-    if (status == KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.restored.number == 0 &&
-        ctx->rec.restored.window_calls == 0) {
-        status = keel_rebuild_run(&ctx->rec, keel_restore_memory, ctx); /* nothing was: go on from the start */
-        if (status == KEEL_ERR_ROLLED_BACK) {
+    if (status == KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && is_at_start(ctx)) {
+        status = keel_rebuild_run(&ctx->rec, restore_start, ctx); /* nothing was: go on from the start */
+        if (status == KEEL_ERR_ROLLED_BACK || status == KEEL_INPROGRESS) {
             status = KEEL_OK; /* keel_restore() will do it */
         }
     }

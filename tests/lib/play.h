@@ -69,7 +69,7 @@ struct play_host {
     const plan_t *plan;
     const oracle_t *oracle;            /* NULL: nothing is compared */
     struct locks_journal *locks;       /* locks.h */
-    struct swaps_journal *swaps;       /* swaps.h */
+    struct races_journal *races;       /* races.h */
     const struct waits_options *waits; /* mailbox.h */
     uint32_t rank;
     const keel_params_t *params;

@@ -527,7 +527,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
     static keel_status_t (*const programs[])(play_host_t * host) = {[CASE_GSYNC] = play_program,
                                                                     [CASE_LOCKS] = locks_program,
                                                                     [CASE_WAITS] = waits_program,
-                                                                    [CASE_SWAPS] = swaps_program};
+                                                                    [CASE_RACES] = races_program};
     scene_t *scene = arg;
     member_t *member = &scene->member[rank];
 
@@ -540,7 +540,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
     member->host = (play_host_t){.plan = scene->plan,
                                  .oracle = scene->oracle,
                                  .locks = scene->locks,
-                                 .swaps = scene->swaps,
+                                 .races = scene->races,
                                  .may_be_cut_off = scene->is_split,
                                  .waits = &scene->waits,
                                  .rank = rank,
@@ -656,9 +656,9 @@ static void scene_judge(scene_t *scene, keel_sim_end_t end)
             keel_sim_flaw(scene->sim, "rank %u ended by the catastrophe, and another with KEEL_OK", r);
         }
     }
-    if ((end == KEEL_SIM_DONE) && !result->is_catastrophic && (scene->locks != NULL || scene->swaps != NULL)) {
+    if ((end == KEEL_SIM_DONE) && !result->is_catastrophic && (scene->locks != NULL || scene->races != NULL)) {
         const char *text = (scene->locks != NULL) ? locks_judge(scene->locks, flaw, sizeof(flaw))
-                                                  : swaps_judge(scene->swaps, flaw, sizeof(flaw));
+                                                  : races_judge(scene->races, flaw, sizeof(flaw));
 
         if (text != NULL) {
             end = KEEL_SIM_FLAW;
@@ -714,7 +714,7 @@ static void scene_describe(const scene_t *scene)
     }
     fprintf(stderr, "%u ranks, %u phases, %s, %s, %u of %u deaths,", scene->ranks, scene->plan_options.phases,
             (scene->locks != NULL)   ? "locks"
-            : (scene->swaps != NULL) ? "swaps"
+            : (scene->races != NULL) ? "races"
             : (scene->plan != NULL)  ? "gsyncs"
                                      : "waits",
             (scene->direct == KEEL_SIM_PTR) ? "by pointers" : "by operations", scene->result->deaths,

@@ -57,22 +57,23 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
 }
 
 /* a program that races for words */
-static void scene_draw_swaps(scene_t *scene, const case_limits_t *limits)
+static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
 {
-    static swaps_journal_t journal;
+    static races_journal_t journal;
     keel_random_t *random = &scene->random;
     plan_options_t *options = &scene->plan_options;
 
     memset(&journal, 0, sizeof(journal));
     options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
     options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 20);
-    journal.options = (swaps_options_t){.seed = keel_random_next(random),
+    journal.options = (races_options_t){.seed = keel_random_next(random),
                                         .ranks = options->ranks,
                                         .steps = options->phases,
                                         .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
+    journal.options.kind = (races_kind_t)(journal.options.seed % RACES_KINDS);
     scene->has_atomics = 1;
     scene->ranks = options->ranks;
-    scene->swaps = &journal;
+    scene->races = &journal;
 }
 
 /* a program that waits inside its phases */
@@ -133,6 +134,7 @@ static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
     options->unsafe = keel_random_chance(random, 300) ? 400 : 0;
     options->checkpoints = keel_random_chance(random, 500) ? 250 : 0;
     options->late_windows = keel_random_chance(random, 150);
+    options->fetchless = (int)(keel_random_mix(options->seed ^ 0x66657463) & 1);
     options->reuse = 400;
     scene->is_dense = keel_random_chance(random, 250);
     if (scene->is_dense) {
@@ -364,6 +366,8 @@ static void scene_draw_deaths(scene_t *scene, const case_limits_t *limits)
     /* atomics are applied exactly once where the target does it, and when its fetching source is not away too */
     scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
+    /* what several fetched from a rank has no order that its replacement could follow */
+    scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
     scene->may_roll_back |=
         scene->has_atomics && !(scene->plan_options.tame_atomics && scene->is_served && (scene->death_count == 1) &&
                                 (scene->death[0].with == 0) && !scene->death[0].has_node);
@@ -382,8 +386,8 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     }
     if (scene->result->style == CASE_LOCKS) {
         scene_draw_locks(scene, limits);
-    } else if (scene->result->style == CASE_SWAPS) {
-        scene_draw_swaps(scene, limits);
+    } else if (scene->result->style == CASE_RACES) {
+        scene_draw_races(scene, limits);
     } else if (scene->result->style == CASE_WAITS) {
         scene_draw_waits(scene, limits, seed);
     } else {

@@ -256,7 +256,7 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1\n"
-         "  --style gsync|locks|waits|swaps|even\n"
+         "  --style gsync|locks|waits|races|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
@@ -373,7 +373,7 @@ static void read_limit(options_t *options, int option, const char *value)
     case OPT_STYLE:
         limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
                         : (strcmp(value, "waits") == 0) ? CASE_WAITS
-                        : (strcmp(value, "swaps") == 0) ? CASE_SWAPS
+                        : (strcmp(value, "races") == 0) ? CASE_RACES
                         : (strcmp(value, "even") == 0)  ? CASE_EVEN
                                                         : CASE_GSYNC;
         break;
@@ -487,7 +487,7 @@ static void read_options(int argc, char **argv, options_t *options)
     options->workers = (options->workers < 1) ? 1 : (options->workers > WORKERS_MAX) ? WORKERS_MAX : options->workers;
 }
 
-enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << CASE_WAITS, IN_SWAPS = 1 << CASE_SWAPS };
+enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << CASE_WAITS, IN_RACES = 1 << CASE_RACES };
 
 /* a run set in which one of the outcomes that its programs can have never occurred proves nothing about it */
 static int has_gaps(const options_t *options, const tally_t *tally)
@@ -499,8 +499,8 @@ static int has_gaps(const options_t *options, const tally_t *tally)
         const char *name;
         uint64_t count;
         unsigned styles; /* of programs */
-    } outcome[] = {{"recovery", tally->recovered, IN_GSYNC | IN_LOCKS | IN_SWAPS},
-                   {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS | IN_SWAPS},
+    } outcome[] = {{"recovery", tally->recovered, IN_GSYNC | IN_LOCKS | IN_RACES},
+                   {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS | IN_RACES},
                    {"catastrophic failure", tally->catastrophic, IN_GSYNC | IN_LOCKS | IN_WAITS},
                    {"full log", tally->overflowed, IN_GSYNC | IN_LOCKS},
                    {"group that lost two members and recovered", tally->together[2], IN_GSYNC},

@@ -7,7 +7,7 @@
 
 #include "locks.h"
 #include "mailbox.h"
-#include "swaps.h"
+#include "races.h"
 #include "rma/context.h"
 
 #define CASE_ENV_MAX  20
@@ -52,7 +52,7 @@ typedef struct scene {
     plan_t *plan; /* CASE_GSYNC */
     oracle_t *oracle;
     locks_journal_t *locks; /* CASE_LOCKS */
-    swaps_journal_t *swaps; /* CASE_SWAPS */
+    races_journal_t *races; /* CASE_RACES */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
     keel_sim_t *sim;

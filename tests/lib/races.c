@@ -1,0 +1,272 @@
+/* Programs that race for words. */
+#include "races.h"
+
+#include "life.h"
+#include "sim/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ID_STATE = 1 };
+
+typedef struct races_state {
+    uint64_t step;
+    uint64_t last[RACES_RANKS_MAX][RACES_WORDS]; /* what was found last: the next one compares with it */
+} races_state_t;
+
+typedef struct races_run {
+    play_host_t *host;
+    races_journal_t *journal;
+    life_t life;
+    keel_win_h win;
+    races_state_t state;
+} races_run_t;
+
+static int is_looking(uint64_t step)
+{
+    return step % 2 == 1;
+}
+
+/* even ranks stick to one class */
+static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
+{
+    switch (run->journal->options.kind) {
+    case RACES_SWAPS:
+        return keel_random_chance(random, 300) ? KEEL_ATOMIC_CSWAP : KEEL_ATOMIC_SWAP;
+    case RACES_MIXED:
+        return (run->host->rank % 2 && keel_random_chance(random, 512)) ? KEEL_ATOMIC_XOR : KEEL_ATOMIC_ADD;
+    default:
+        return KEEL_ATOMIC_ADD;
+    }
+}
+
+/* Those of the second class do not: nobody else is told of what they do. In large jobs all others do: where nobody fetched, any
+ * order has to be looked at. */
+static int draw_fetches(const races_run_t *run, keel_random_t *random)
+{
+    const races_options_t *options = &run->journal->options;
+    const int may_not = options->kind != RACES_SWAPS && options->ranks <= 8;
+
+    if (options->kind == RACES_MIXED && may_not && run->host->rank % 2) {
+        return 0;
+    }
+    return (int)keel_random_chance(random, may_not ? 700 : 1024);
+}
+
+/* else a comparison that failed, and what was there stays */
+static int is_writing(const races_seen_t *seen)
+{
+    return seen->op != KEEL_ATOMIC_CSWAP || seen->found == seen->compare;
+}
+
+static keel_status_t run_atomic(races_run_t *run, keel_random_t *random, races_seen_t *seen, uint64_t operand)
+{
+    uint64_t *last = &run->state.last[seen->target][seen->word];
+
+    seen->op = (uint8_t)draw_op(run, random);
+    seen->fetches = (uint8_t)draw_fetches(run, random);
+    seen->operand = operand;
+    seen->compare = *last;
+    TRY(play_did(run->host, seen->fetches ? PLAY_DID_PUT | PLAY_DID_GET : PLAY_DID_PUT, seen->target,
+                 keel_atomic(run->win, (keel_atomic_op_t)seen->op, seen->target, seen->word * sizeof(uint64_t),
+                             sizeof(uint64_t), operand, seen->compare, seen->fetches ? &seen->found : NULL)));
+    *last = is_writing(seen) ? operand : seen->found;
+    return KEEL_OK;
+}
+
+static keel_status_t run_step(races_run_t *run)
+{
+    const races_options_t *options = &run->journal->options;
+    const uint64_t step = run->state.step, own = run->host->rank;
+    keel_random_t random = {keel_random_mix(options->seed ^ (own << 32) ^ (step + 1))};
+    races_seen_t *seen = run->journal->seen[own][step];
+    const unsigned count = keel_random_below(&random, RACES_EACH + 1);
+    char text[96];
+
+    memset(seen, 0, sizeof(run->journal->seen[0][0]));
+    for (unsigned i = 0; i < count; i++) {
+        seen[i] =
+            (races_seen_t){.is_used = 1,
+                           .fetches = (uint8_t)is_looking(step),
+                           .target = keel_random_chance(&random, 700) ? 0 : keel_random_below(&random, options->ranks),
+                           .word = (uint8_t)keel_random_below(&random, RACES_WORDS)};
+        if (run->host->point != NULL) {
+            run->host->point(run->host);
+        }
+        if (run->host->note != NULL) {
+            snprintf(text, sizeof(text), "step %u: %s word %u of %u", (unsigned)step,
+                     is_looking(step) ? "look at" : "atomic on", seen[i].word, seen[i].target);
+            run->host->note(run->host, text);
+        }
+        if (is_looking(step)) {
+            TRY(play_did(
+                run->host, PLAY_DID_GET, seen[i].target,
+                keel_get(run->win, seen[i].target, seen[i].word * sizeof(uint64_t), &seen[i].found, sizeof(uint64_t))));
+        } else {
+            TRY(run_atomic(run, &random, &seen[i], keel_random_mix(options->seed ^ (own << 40) ^ (step << 8) ^ i)));
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t run_steps(void *arg)
+{
+    races_run_t *run = arg;
+    const races_options_t *options = &run->journal->options;
+
+    while (run->state.step < options->steps) {
+        keel_random_t random = {keel_random_mix(options->seed ^ (run->state.step << 8) ^ 0x636b7074)};
+
+        run->host->at(run->host, (uint32_t)run->state.step);
+        if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
+            return keel_rollback(run->life.ctx);
+        }
+        TRY(run_step(run));
+        run->state.step++;
+        TRY(keel_random_chance(&random, options->checkpoints) ? keel_checkpoint(run->life.ctx)
+                                                              : keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
+    }
+    memcpy(run->journal->end[run->host->rank], keel_win_base(run->win), sizeof(run->journal->end[0]));
+    return KEEL_OK;
+}
+
+static keel_status_t run_open(void *arg)
+{
+    races_run_t *run = arg;
+    keel_status_t status = keel_win_alloc(run->life.ctx, sizeof(run->journal->end[0]), NULL, &run->win);
+
+    if (status == KEEL_OK) {
+        status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
+    }
+    return status;
+}
+
+keel_status_t races_program(play_host_t *host)
+{
+    races_run_t run = {.host = host, .journal = host->races};
+
+    run.life = (life_t){.host = host,
+                        .steps = run.journal->options.steps,
+                        .step = &run.state.step,
+                        .open = run_open,
+                        .run = run_steps,
+                        .arg = &run};
+    return life_run(&run.life);
+}
+
+/* ---- the judge ---- */
+
+/* one word, as far as its history is told */
+typedef struct history {
+    const races_journal_t *journal;
+    uint32_t target, step;
+    unsigned word;
+    unsigned next[RACES_RANKS_MAX]; /* of each rank, its next atomic in the step */
+    uint64_t value;
+    unsigned tries;    /* orders looked at */
+    uint32_t furthest; /* step that none of them left */
+} history_t;
+
+enum { TRIES_MAX = 1000000 };
+
+static const races_seen_t *history_next(history_t *history, uint32_t rank)
+{
+    const races_seen_t *seen = history->journal->seen[rank][history->step];
+
+    for (; history->next[rank] < RACES_EACH; history->next[rank]++) {
+        const races_seen_t *one = &seen[history->next[rank]];
+
+        if (one->is_used && one->target == history->target && one->word == history->word) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static void history_take(history_t *history, uint32_t rank, const races_seen_t *seen)
+{
+    const uint64_t old = history->value;
+
+    if (!is_looking(history->step) && is_writing(seen)) {
+        history->value = (seen->op == KEEL_ATOMIC_ADD)   ? old + seen->operand
+                         : (seen->op == KEEL_ATOMIC_XOR) ? old ^ seen->operand
+                                                         : seen->operand;
+    }
+    history->next[rank]++;
+}
+
+/* Operands are random words, so no value comes twice: what found the present one is the next, and ahead of it what changed
+ * nothing. */
+static int history_take_found(history_t *history)
+{
+    for (int writes = 0; writes <= 1; writes++) {
+        for (uint32_t r = 0; r < history->journal->options.ranks; r++) {
+            const races_seen_t *seen = history_next(history, r);
+
+            if (seen != NULL && seen->fetches && seen->found == history->value && is_writing(seen) == writes) {
+                history_take(history, r, seen);
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* from here on some order explains everything that was found; else where it ends is in furthest */
+static int history_is_possible(history_t *history)
+{
+    const races_options_t *options = &history->journal->options;
+    uint32_t left = 0;
+
+    while (history_take_found(history)) {
+    }
+    for (uint32_t r = 0; r < options->ranks; r++) {
+        left += history_next(history, r) != NULL;
+    }
+    if (left == 0 && history->step + 1 < options->steps) {
+        history->step++;
+        memset(history->next, 0, sizeof(history->next));
+        history->furthest = (history->step > history->furthest) ? history->step : history->furthest;
+        return history_is_possible(history);
+    }
+    for (uint32_t r = 0; r < options->ranks && left > 0; r++) {
+        const races_seen_t *seen = history_next(history, r);
+
+        if (seen != NULL && !seen->fetches && history->tries < TRIES_MAX) {
+            history_t with = *history;
+
+            with.tries++;
+            history_take(&with, r, seen);
+            if (history_is_possible(&with)) {
+                return 1;
+            }
+            history->tries = with.tries;
+            history->furthest = with.furthest;
+        }
+    }
+    return left == 0 && history->value == history->journal->end[history->target][history->word];
+}
+
+static const char *judge_word(const races_journal_t *journal, uint32_t target, unsigned word, char *text, size_t size)
+{
+    history_t history = {.journal = journal, .target = target, .word = word};
+
+    if (history_is_possible(&history)) {
+        return NULL;
+    }
+    snprintf(text, size, "word %u of rank %u: no order of its atomics explains step %u of %u%s", word, target,
+             history.furthest, journal->options.steps, history.tries < TRIES_MAX ? "" : ", of those looked at");
+    return text;
+}
+
+const char *races_judge(const races_journal_t *journal, char *text, size_t size)
+{
+    const char *flaw = NULL;
+
+    for (uint32_t target = 0; target < journal->options.ranks && flaw == NULL; target++) {
+        for (unsigned word = 0; word < RACES_WORDS && flaw == NULL; word++) {
+            flaw = judge_word(journal, target, word, text, size);
+        }
+    }
+    return flaw;
+}
