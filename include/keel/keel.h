@@ -197,9 +197,11 @@ typedef enum {
 
 /**
  * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (4 or 8) bytes at @a offset, aligned to
- * its size [F 4.2]. Each takes effect once. Where the target's process applies it (other nodes), a death changes nothing; on one
- * node, where the caller's CPU does, a death of the caller in the phase of an atomic is answered by a rollback, as is one
- * where the operations of different ranks do not commute: swaps, or two kinds of operation at one rank.
+ * its size [F 4.2]; a word is always accessed with one size. Each takes effect once. Where the target's process applies it (other
+ * nodes), a death of the caller changes nothing; on one node, where the caller's CPU does, its death in the phase of an atomic is
+ * answered by a rollback. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
+ * two kinds of operation at one rank), and where ranks raced for a value that was fetched in the phase of the death. What is
+ * fetched from a replacement waits until all ranks have handed over to it what they had done there.
  * @param [in]  compare  used by CSWAP only.
  * @param [out] result   old value (@a size bytes), or NULL for a posted one; SWAP and CSWAP need none either.
  */

@@ -63,7 +63,8 @@
     _(class_untold, 8000, "--style races --ranks 3", "a rank does not tell which classes of atomics it uses")    \
     _(fetched_short, 12000, "--style races --ranks 3 --lanes direct --direct ptr",                               \
       "a value is fetched from a replacement while others hand over to it")                                      \
-    _(mixed_short, 12000, "--style races --ranks 3", "... or an atomic that does not commute is done there")     \
+    _(mixed_short, 8000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr --seed 257736761763",   \
+      "... or an atomic that does not commute is done there")                                                    \
     _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                      \
       "who has done nothing yet does not tell that a dead rank had done atomics")                                \
     _(races_local, 4000, "--style races", "values that were raced for do not refuse local recovery")             \
