@@ -65,7 +65,7 @@ static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_o
     const uint32_t bit = keel_classes_bit(op, is_own);
     keel_status_t status = KEEL_OK;
 
-    if ((ctx->rec.classes & bit) != 0) {
+    if ((ctx->rec.classes_told & bit) != 0) {
         return KEEL_OK;
     }
     ctx->rec.classes |= bit;
@@ -77,6 +77,7 @@ static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_o
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);
     }
+    ctx->rec.classes_told |= (status == KEEL_OK) ? bit : 0; /* now: a callback may do atomics while this waits */
     return status;
 }
 
@@ -164,7 +165,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
         return 1;
     }
     return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
-           (ctx->rec.classes & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
+           (ctx->rec.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
            (!fetches || ctx->rec.marked == phase + 1);
 }
 

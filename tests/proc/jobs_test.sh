@@ -137,6 +137,21 @@ death_before_the_logs_are_full_is_local_and_later_a_rollback()
     done
 }
 
+# the rank that has the counter dies, one that draws does, both do, one after the other and the same counter twice
+tickets_are_drawn_once_through_deaths()
+{
+    local lane deaths
+
+    for lane in direct served auto; do
+        for deaths in 0@8.2 3@9.1 1@9.2,3@9.1 2@10.0,0@12.3; do
+            run 0 -n 4 --nodes 2 "${small[@]}" -v -x KEEL_LANES=$lane -x KEEL_GROUP_SIZE=4 -x KEEL_PARITIES=2 \
+                "$build/tests/proc/tickets" 24 $deaths
+            has "$out" 1 '^tickets: each was drawn once$'
+            has "$err" $(($(tr -cd @ <<<"$deaths" | wc -c))) ' died: signal 9$'
+        done
+    done
+}
+
 # ---- deaths that end the job -------------------------------------------------------------------------------------------------
 
 death_without_protection_ends_the_job()
