@@ -193,7 +193,8 @@ keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t 
     if (board == NULL) {
         return keel_lane_send_mark(lane, rank, classes, KEEL_WIRE_FLAG_CLASSES);
     }
-    keel_board_set(&board[lane->rank].classes, classes);
+    board += lane->rank;
+    keel_board_set(&board->classes, keel_board_get(&board->classes) | classes); /* its predecessor's, too */
     return KEEL_OK;
 }
 

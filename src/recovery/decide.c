@@ -67,10 +67,13 @@ static const char *refuses_replay(const keel_recovery_t *rec, const decision_t *
     return NULL;
 }
 
-/* what it did in the front phase is not known: it is away, or a replacement that does it again */
+/* What it did in the front phase is not known: it is away, or a replacement that does it again. Its predecessor may
+ * have been a phase ahead of the front that it came back to: the first to leave a gsync. */
 static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
-    return !is_back(rec->reports[r]) || rec->reports[r]->returned == d->front + 1;
+    const uint32_t returned = rec->reports[r]->returned;
+
+    return !is_back(rec->reports[r]) || (returned != 0 && returned >= d->front);
 }
 
 /*
