@@ -94,9 +94,10 @@ struct keel_recovery {
     uint32_t phase;          /* gsyncs passed: pos */
     uint32_t arrived;        /* gsync last announced */
     uint32_t front;          /* F of the last decision accepted */
-    uint32_t marked;         /* 1 + the last phase in which it told everybody that it fetches */
+    uint32_t marked;         /* 1 + the last phase in which it fetches from others, told to whoever joins */
     uint32_t atomics_before; /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
-    uint32_t marked_own;     /* and that it fetches from its own memory */
+    uint32_t marked_own;     /* the same of its own memory */
+    uint32_t marked_told[2]; /* the two, when all have been told */
     uint32_t classes;        /* of atomics that it uses (lane/board.h) */
     uint32_t classes_told;   /* and of which all know that it does */
     uint32_t returned;       /* 1 + the front that it reached as a replacement, 0: it was always there */

@@ -38,9 +38,10 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
 {
     const uint32_t phase = ctx->rec.phase;
     uint32_t *marked = is_own ? &ctx->rec.marked_own : &ctx->rec.marked;
+    uint32_t *told = &ctx->rec.marked_told[is_own];
     keel_status_t status = KEEL_OK;
 
-    if (*marked == phase + 1) {
+    if (*told == phase + 1) {
         return KEEL_OK;
     }
     *marked = phase + 1;
@@ -53,6 +54,7 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);
     }
+    *told = (status == KEEL_OK) ? phase + 1 : *told; /* now: a callback may do atomics while this waits */
     return status;
 }
 
@@ -77,7 +79,7 @@ static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_o
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);
     }
-    ctx->rec.classes_told |= (status == KEEL_OK) ? bit : 0; /* now: a callback may do atomics while this waits */
+    ctx->rec.classes_told |= (status == KEEL_OK) ? bit : 0; /* as above */
     return status;
 }
 
@@ -166,7 +168,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
     }
     return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
            (ctx->rec.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
-           (!fetches || ctx->rec.marked == phase + 1);
+           (!fetches || ctx->rec.marked_told[0] == phase + 1);
 }
 
 /* field by field, each from its register: bytes gathered in memory first stall the copy */

@@ -13,7 +13,7 @@
 #define RACES_WORDS     2
 #define RACES_STEPS_MAX 40
 #define RACES_RANKS_MAX 32
-#define RACES_EACH      3 /* of a rank in a step */
+#define RACES_EACH      8 /* of a rank in a step; fewer of each in larger jobs */
 
 typedef enum {
     RACES_SWAPS, /* swap, compare and swap: all of them fetch */
