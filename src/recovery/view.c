@@ -134,10 +134,10 @@ static uint32_t report_first_atomic(const keel_lane_t *lane)
     uint32_t first = UINT32_MAX;
 
     for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
-        const uint64_t done = keel_board_get(&lane->board[r].first);
+        const uint64_t theirs = keel_board_get(&lane->board[r].first);
 
-        if (keel_board_get(&lane->board[r].atomics) != 0 && done > 0 && done - 1 < first) {
-            first = (uint32_t)done - 1;
+        if (keel_board_get(&lane->board[r].atomics) != 0 && theirs > 0 && theirs - 1 < first) {
+            first = (uint32_t)theirs - 1;
         }
     }
     return first;

@@ -44,10 +44,10 @@ typedef struct decision_rank {
     uint32_t incarnation;
     uint32_t state;
     uint32_t position;
-    uint32_t has;     /* of the generation decided: KEEL_PARITY_HAS_* */
-    uint32_t atomics; /* 1 + last phase in which anybody saw it issue one */
-    uint32_t classes; /* of them, as anybody knows */
-    uint32_t is_short;
+    uint32_t has;      /* of the generation decided: KEEL_PARITY_HAS_* */
+    uint32_t atomics;  /* 1 + last phase in which anybody saw it issue one */
+    uint32_t classes;  /* of them, as anybody knows */
+    uint32_t is_short; /* as it reported */
     uint32_t has_demand;
     keel_demand_start_t start; /* position 0: the generation decided */
 } decision_rank_t;

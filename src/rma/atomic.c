@@ -380,24 +380,18 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
 {
     keel_context_h ctx = win->ctx;
     const uint64_t where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
-    keel_status_t status = KEEL_INPROGRESS;
+    const int is_own = rank == ctx->lane.rank;
+    keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (atomic->fetches && !ctx->rec.sections.is_used) { /* locks give it its order */
-        status = atomic_mark(ctx, rank == ctx->lane.rank);
-        if (status != KEEL_OK) {
-            return status;
-        }
-        status = KEEL_INPROGRESS;
+    if (!ctx->rec.sections.is_used) { /* else locks give it its order */
+        status = atomic->fetches ? atomic_mark(ctx, is_own) : KEEL_OK;
+        status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own) : status;
     }
-    if (!ctx->rec.sections.is_used) {
-        status = atomic_tell_class(ctx, atomic->op, rank == ctx->lane.rank);
-        if (status != KEEL_OK) {
-            return status;
-        }
-        status = KEEL_INPROGRESS;
+    if (status != KEEL_OK) {
+        return status;
     }
-    if (rank == ctx->lane.rank) {
+    if (is_own) {
         return atomic_own(win, offset, atomic, result);
     }
     keel_context_touch(ctx, rank);

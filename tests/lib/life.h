@@ -3,14 +3,7 @@
 #define KEEL_TEST_LIFE_H_
 
 #include "play.h"
-
-#define TRY(_call)                       \
-    do {                                 \
-        keel_status_t _status = (_call); \
-        if (_status != KEEL_OK) {        \
-            return _status;              \
-        }                                \
-    } while (0)
+#include "try.h"
 
 typedef struct life {
     play_host_t *host;

@@ -14,6 +14,8 @@
  *   moments compute RANK MS              RANK computes so long in a step without calling the library; others wait for it
  *   moments doubted STEPS                tells when a rank was suspected that was well after all
  */
+#include "try.h"
+
 #include <keel/keel.h>
 
 #include <dirent.h>
@@ -40,14 +42,6 @@ enum {
     EXIT_KEEL = 3,
     EXIT_WRONG = 1
 };
-
-#define TRY(_call)                     \
-    do {                               \
-        keel_status_t _status = _call; \
-        if (_status != KEEL_OK) {      \
-            return _status;            \
-        }                              \
-    } while (0)
 
 typedef struct {
     const char *mode;

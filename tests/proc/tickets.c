@@ -4,6 +4,8 @@
  *
  *   tickets STEPS [RANK@STEP.DRAW,...]   each rank named dies there in its first life, ahead of that draw
  */
+#include "try.h"
+
 #include <keel/keel.h>
 
 #include <signal.h>
@@ -12,14 +14,6 @@
 #include <string.h>
 
 enum { DRAWS = 4, CKPT_EVERY = 6, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3 };
-
-#define TRY(_call)                     \
-    do {                               \
-        keel_status_t _status = _call; \
-        if (_status != KEEL_OK) {      \
-            return _status;            \
-        }                              \
-    } while (0)
 
 typedef struct {
     const char *deaths;
