@@ -86,6 +86,8 @@
     _(request_untold, 4000, "", "rank 0 does not pass on a request that it learns of")                           \
     _(records_no_room, 0, "", "no harm: a replacement has no room for what was recorded, and rolls back")        \
     _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")          \
+    _(silence_forgotten, 600, "--hangs 1",                                                                       \
+      "a connection that breaks makes a rank forget how long its neighbour is silent")                           \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                         \
     _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                          \
       "waits that some did not know of do not refuse local recovery")                                            \

@@ -2,14 +2,17 @@
  * Detection of processes that hang, are stopped, or cannot be reached (design 4.6).
  *
  * A process that is inside Keel asks one neighbour, the next rank that is up, for a sign of life; the neighbour's service
- * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Nobody asks
- * while it computes: whoever computes keeps the others waiting itself, so a death found when it comes back delays the job
- * by no more than the timeout. The other way round, silence is counted only while this process looks, in steps of a
- * bounded length: who was stopped itself, or had no core for a while, has not listened and accuses nobody of that time.
+ * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Another, to which
+ * a connection broke, is asked beside it: connections may break and answer again without end, and what is known of the
+ * neighbour's silence has to last. Nobody asks while it computes: whoever computes keeps the others waiting itself, so a
+ * death found when it comes back delays the job by no more than the timeout. The other way round, silence is counted only
+ * while this process looks, in steps of a bounded length: who was stopped itself, or had no core for a while, has not
+ * listened and accuses nobody of that time.
  *
- * Bound. From its hang to the accusation a rank has half a timeout until it is asked, one until its neighbour asks everybody, or
- * three when its connection broke, and one for their answers: at most 4.5 timeouts of a process inside Keel that looks 64
- * times in one or more often. A watcher that is lost meanwhile makes it begin anew. The launcher's time to kill comes on top.
+ * Bound. From its hang to the accusation a rank has half a timeout until it is asked, one until its neighbour asks everybody
+ * (three when its connection broke, six when it is a replacement that has to start), and one for their answers: at most 4.5
+ * timeouts, or 7 of one that starts, of a process inside Keel that looks 64 times in one or more often. A watcher that is
+ * lost meanwhile makes it begin anew. The launcher's time to kill comes on top.
  *
  * Safety. A suspicion is no death. Before it accuses, a process makes sure that it hears more than half of the live
  * ranks; one that is cut off itself finds out here. The runtime then has the suspect killed, and says that it is dead
@@ -24,6 +27,7 @@
 #include "recovery/recovery.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <string.h>
 
@@ -48,7 +52,7 @@ keel_status_t keel_detect_init(keel_recovery_t *rec)
         }
     }
     detect->now_ns = keel_recovery_now(rec);
-    detect->silent.rank = detect->absent.rank = rec->lane->rank;
+    detect->neighbour.rank = detect->broken.rank = detect->absent.rank = rec->lane->rank;
     detect->asked = keel_alloc(rec->lane->size * sizeof(*detect->asked), "heartbeats");
     return (detect->asked == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
 }
@@ -60,19 +64,38 @@ void keel_detect_release(keel_recovery_t *rec)
 
 /* ---- whom to watch ---- */
 
-/* one whose connection broke cannot answer; else the next rank that is up */
-static uint32_t next_silent(const keel_lane_t *lane)
+/* the next rank that is up */
+static uint32_t next_up(const keel_lane_t *lane)
 {
-    uint32_t next = lane->rank;
-
-    for (uint32_t step = lane->size - 1; step > 0; step--) {
+    for (uint32_t step = 1; step < lane->size; step++) {
         const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
 
-        if (peer->is_up && (peer->is_broken || lane->broken == 0)) {
-            next = peer->rank;
+        if (peer->is_up) {
+            return peer->rank;
         }
     }
-    return next;
+    return lane->rank;
+}
+
+/* Another whose connection broke cannot answer. One that is watched already stays: connections that break and answer again do
+ * not keep it from being found. */
+static uint32_t next_broken(const keel_recovery_t *rec)
+{
+    const keel_lane_t *lane = rec->lane;
+    const keel_detect_t *detect = &rec->detect;
+    uint32_t broken = lane->rank;
+
+    for (uint32_t step = lane->size - 1; lane->broken > 0 && step > 0; step--) {
+        const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
+
+        if (peer->is_up && peer->is_broken && peer->rank != detect->neighbour.rank) {
+            broken = peer->rank;
+            if (broken == detect->broken.rank) {
+                break;
+            }
+        }
+    }
+    return broken;
 }
 
 /* the next rank, if it is not up; one that has no life in the ranks after it is in the care of a rank that is up */
@@ -256,7 +279,7 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
     keel_detect_t *detect = &rec->detect;
     keel_suspicion_t suspicion;
 
-    if (watch->rank == rec->lane->rank) {
+    if (watch->rank == rec->lane->rank || rec->fatal != KEEL_OK) {
         return;
     }
     if (!watch->is_absent) {
@@ -289,12 +312,13 @@ static void look_at_broken(keel_recovery_t *rec)
 {
     keel_lane_t *lane = rec->lane;
 
-    for (uint32_t r = 0; r < lane->size; r++) {
+    for (uint32_t step = 1; step < lane->size; step++) {
+        const uint32_t r = (lane->rank + step) % lane->size;
         const keel_suspicion_t suspicion = {.rank = r, .incarnation = lane->peers[r].incarnation};
 
         if (lane->peers[r].is_up && lane->peers[r].is_broken &&
             lane->runtime->ops->suspect(lane->runtime, &suspicion) == KEEL_ERR_UNREACHABLE) {
-            pass_on(rec, r, suspicion.incarnation, r == rec->detect.neighbour);
+            pass_on(rec, r, suspicion.incarnation, r == next_up(lane));
         }
     }
 }
@@ -317,13 +341,13 @@ void keel_detect_step(keel_recovery_t *rec)
         detect->looked_ns = detect->clock_ns;
         look_at_broken(rec);
     }
-    watch_choose(rec, &detect->silent, next_silent(rec->lane), 0);
-    if (rec->lane->broken == 0) {
-        detect->neighbour = detect->silent.rank;
+    if (KEEL_PLANT(silence_forgotten) && detect->broken.rank != rec->lane->rank) {
+        detect->neighbour.heard_ns = detect->clock_ns;
     }
+    watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);
+    watch_choose(rec, &detect->broken, next_broken(rec), 0);
     watch_choose(rec, &detect->absent, rec->is_finished ? rec->lane->rank : next_absent(rec->lane), 1);
-    watch_step(rec, &detect->silent);
-    if (rec->fatal == KEEL_OK) {
-        watch_step(rec, &detect->absent);
-    }
+    watch_step(rec, &detect->neighbour);
+    watch_step(rec, &detect->broken);
+    watch_step(rec, &detect->absent);
 }

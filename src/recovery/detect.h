@@ -26,10 +26,11 @@ typedef struct keel_detect {
     uint64_t interval_ns, timeout_ns; /* timeout 0: off */
     uint64_t now_ns;                  /* the runtime's time at the last step */
     uint64_t clock_ns;                /* time spent looking */
-    keel_watch_t silent, absent;
-    uint64_t looked_ns; /* when a broken connection was last looked at */
-    uint32_t neighbour; /* the next rank that was up when all connections were whole */
-    uint64_t *asked;    /* per rank: the request whose acknowledgement says that it is heard */
+    keel_watch_t neighbour;           /* the next rank that is up */
+    keel_watch_t broken;              /* another, whose connection broke */
+    keel_watch_t absent;              /* the next rank while it is not up */
+    uint64_t looked_ns;               /* when a broken connection was last looked at */
+    uint64_t *asked;                  /* per rank: the request whose acknowledgement says that it is heard */
     uint64_t suspicions, false_suspicions;
 } keel_detect_t;
 

@@ -4,13 +4,18 @@
  *   5: who is in the same view and has a decision has the same one.
  *   6: a log goes back to the newest image in use of whom it is for, or is marked (sim_logs.c).
  *   8: what is allocated for logs, images and parity is within the budgets.
- * And positions: nobody passes a gsync that another has not arrived at. And locks: one writer, or readers.
+ * And silence: who hangs is accused within a bound. And positions: nobody passes a gsync that another has not arrived at. And locks: one writer, or readers.
  */
 #include "sim_invariants.h"
 
 #include "sim_scene.h"
 
 #include <string.h>
+
+#define SILENCE          5 /* timeouts until a rank that hangs is accused, for each watcher that is lost meanwhile */
+#define SILENCE_NEW      8 /* the same of one that starts */
+#define SILENCE_SHORT_NS 27000000 /* a shorter timeout counts as so long: 64 looks */
+#define FENCE_NS         20000000 /* what the launcher takes to kill it */
 
 int scene_is_readable(const scene_t *scene, uint32_t rank)
 {
@@ -272,5 +277,34 @@ void scene_check_step(scene_t *scene)
     if (trimmed != scene->invariants.trimmed) {
         scene->invariants.trimmed = trimmed;
         scene_check_logs(scene);
+    }
+}
+
+/* ---- silence ---- */
+
+/* those who may have watched it and are lost, or the one who watches it now */
+static unsigned scene_watchers(const scene_t *scene, uint32_t victim)
+{
+    const member_t *member = &scene->member[victim];
+    const member_t *watcher = &scene->member[(victim + scene->processes - 1) % scene->processes];
+
+    return (watcher->lost_ns < member->hung_ns) ? 1 : scene->result->hangs + scene->result->deaths - member->hung_after;
+}
+
+/*
+ * Detection is bounded (recovery/detect.c): half a timeout until it is asked, three when its connection broke or six while it
+ * starts, one until the others have been asked; anew when a watcher is lost meanwhile. A watcher looks 64 times in a timeout,
+ * or as often as it can: every 400 us.
+ */
+void scene_check_silence(const scene_t *scene, uint32_t victim)
+{
+    const member_t *member = &scene->member[victim];
+    const uint64_t timeout = (scene->heartbeat_ns > SILENCE_SHORT_NS) ? scene->heartbeat_ns : SILENCE_SHORT_NS;
+    const unsigned silence = (member->host.ctx == NULL) ? SILENCE_NEW : SILENCE;
+    const uint64_t took = keel_sim_now_ns(scene->sim) - member->hung_ns;
+
+    if (keel_sim_is_hung(scene->sim, victim) && (took > silence * scene_watchers(scene, victim) * timeout + FENCE_NS)) {
+        keel_sim_flaw(scene->sim, "rank %u hung for %.1f ms before it was killed, the timeout is %.1f ms", victim,
+                      (double)took * 1e-6, (double)scene->heartbeat_ns * 1e-6);
     }
 }

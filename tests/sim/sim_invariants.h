@@ -39,6 +39,9 @@ typedef struct invariants {
 
 /* cheap; every few steps, and ahead of each death */
 void scene_check_step(struct scene *scene);
+
+/* of a rank that is about to be killed: had it hung for longer than a watcher takes? */
+void scene_check_silence(const struct scene *scene, uint32_t victim);
 /* its memory may be read, and it is not on its way out */
 int scene_is_readable(const struct scene *scene, uint32_t rank);
 /* the logs (sim_logs.c): when somebody has taken an image into use, and at samples */

@@ -40,6 +40,7 @@ typedef struct member {
     int is_finishing; /* inside finalize */
     int has_returned;
     uint64_t hung_ns;    /* since when it hangs; 0: it never did */
+    uint64_t lost_ns;    /* when it was lost last; of one that hangs, when that ends by itself */
     unsigned hung_after; /* so many deaths and hangs of others */
     keel_stats_t stats;
 } member_t;
