@@ -29,10 +29,14 @@ job() {
     fi
 }
 
-# ahead of a program: each rank of a job on a core of its own, with its service thread, as launchers bind them. Where the
-# scheduler may put three threads that spin on one of two cores, a message now and then waits for a time slice of 4 ms.
+# place PROCESSES: sets on, what goes ahead of a program: each rank on a core of its own, with its service thread, as launchers
+# bind them, where there are cores enough. Where the scheduler may put three threads that spin on one of two cores, a message
+# now and then waits for a time slice of 4 ms.
 # shellcheck disable=SC2016,SC2034
-on_core=(sh -c 'exec taskset -c $((PMIX_RANK % $(nproc))) "$0" "$@"')
+place() {
+    on=(sh -c 'exec taskset -c $((PMIX_RANK % $(nproc))) "$0" "$@"')
+    [ "$1" -le "$(nproc)" ] || on=()
+}
 
 box() { # TITLE CSV
     awk -v title="$1" -f "$perf/lib/box.awk" "$2"
@@ -77,11 +81,15 @@ kernel_of() {
     [ "$2" = ml ] && echo "$kernels/$1_ml" || echo "$kernels/$1"
 }
 
-# launch_of CONFIG RANKS: keelrun's options for a configuration: none, ckpt, puts, all, ml, which adds a rank that logs
-launch_of() {
+# configure CONFIG RANKS: sets launch, keelrun's options for a configuration: none, ckpt, puts, all, ml, which adds a rank that
+# logs; and on (place)
+# shellcheck disable=SC2034
+configure() {
     if [ "$1" = ml ]; then
-        echo "-n $(($2 + 1)) -x ML_LOGGERS=1 -x KEEL_CKPT_INTERVAL=off"
+        launch=(-n $(($2 + 1)) -x ML_LOGGERS=1 -x KEEL_CKPT_INTERVAL=off)
+        place $(($2 + 1))
     else
-        echo "-n $2 -x KEEL_PROTECT=$1 -x KEEL_CKPT_INTERVAL=off"
+        launch=(-n "$2" -x "KEEL_PROTECT=$1" -x KEEL_CKPT_INTERVAL=off)
+        place "$2"
     fi
 }
