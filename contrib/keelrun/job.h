@@ -41,12 +41,14 @@ typedef struct job_rank {
     pid_t pid;
     uint64_t started_ns;
     /* job_fence.c */
-    bool is_accuser;    /* this incarnation has said of another rank that it does not hear it */
-    uint32_t accused;   /* which */
-    unsigned doubts;    /* how often */
-    uint32_t heard;     /* how many it heard then */
-    bool must_move;     /* the next incarnation starts on another node */
-    uint64_t fenced_ns; /* when it was killed for being silent; 0: not */
+    bool is_accuser;     /* this incarnation has said of another rank that it does not hear it */
+    uint32_t accused;    /* which */
+    unsigned doubts;     /* how often */
+    uint32_t heard;      /* how many it heard then, */
+    uint64_t silence_ns; /* for how long it had not heard that one, */
+    uint64_t accused_ns; /* and when that was */
+    bool must_move;      /* the next incarnation starts on another node */
+    uint64_t fenced_ns;  /* when it was killed for being silent; 0: not */
 } job_rank_t;
 
 typedef struct job_node {
@@ -89,6 +91,8 @@ uint32_t job_count_on_node(const job_t *job, uint32_t node);
 bool job_move_rank(job_t *job, job_rank_t *state); /* to another node; false: its own is lost, and there is no other */
 /* somebody does not hear a rank (job_fence.c) */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);
+bool job_is_doubtful(const job_t *job,
+                     uint32_t node);          /* a rank of it did not hear another, and is not to be believed */
 void job_check_fences(job_t *job);            /* nodes that do not notice the death of their ranks */
 uint64_t job_next_fence_ns(const job_t *job); /* when to look; UINT64_MAX: never */
 void job_report_unfired(const job_t *job);

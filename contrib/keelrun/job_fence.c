@@ -4,9 +4,9 @@
  *
  * A suspect that is stopped is killed, whoever says so. One that runs is killed when the accuser hears more than half
  * of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
- * its say; if that does not come (two nodes, one rank each), the accuser that hears more is right, and the lower node
- * among equals. A suspect that runs and was accused from another node is started again on yet another node: its network
- * may be what is broken. When it is not the first of its node, the whole node goes.
+ * its say; if that does not come (two nodes, one rank each), of all accusers the one that hears most is right, on the lowest
+ * node among equals: one part of the job is left. A suspect that runs and was accused from another node is started again
+ * on yet another node: its network may be what is broken. When it is not the first of its node, the whole node goes.
  */
 #include "job.h"
 
@@ -38,19 +38,32 @@ static char process_state(pid_t pid)
     return state;
 }
 
-/* whether somebody on the suspect's node accuses somebody on the accuser's, and is the one to be believed */
-static bool fence_is_outvoted(const job_t *job, uint32_t accuser, uint32_t suspect)
+/* whether somebody on another node accuses too, whomever, and is the one to be believed; it repeats what it says when it has
+ * been silent for as long again, at most */
+static bool fence_is_outvoted(const job_t *job, uint32_t accuser)
 {
     const job_rank_t *own = &job->ranks[accuser];
 
     for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
         const job_rank_t *other = &job->ranks[rank];
 
-        if (other->node != job->ranks[suspect].node || !other->is_accuser || other->state != RANK_RUNNING ||
-            job->ranks[other->accused].node != own->node) {
+        if (!other->is_accuser || other->state != RANK_RUNNING || other->is_killed || other->node == own->node ||
+            other->accused_ns + 2 * other->silence_ns < own->accused_ns) {
             continue;
         }
         if (other->heard > own->heard || (other->heard == own->heard && other->node < own->node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool job_is_doubtful(const job_t *job, uint32_t node)
+{
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        const job_rank_t *state = &job->ranks[rank];
+
+        if (state->node == node && state->state == RANK_RUNNING && state->is_accuser && fence_is_outvoted(job, rank)) {
             return true;
         }
     }
@@ -104,10 +117,11 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     own->is_accuser = true;
     own->accused = suspect;
     own->heard = suspicion->heard;
+    own->accused_ns = now;
+    own->silence_ns = suspicion->silence_ns;
     process = process_state(state->pid);
     if (process == 'T' || 2 * suspicion->heard > suspicion->live ||
-        (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect &&
-         !fence_is_outvoted(job, accuser, suspect))) {
+        (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect && !fence_is_outvoted(job, accuser))) {
         fence_rank(job, accuser, suspect, process);
     } else {
         report_verbose("rank %u hears %u of %u ranks and not rank %u: waiting for others", accuser, suspicion->heard,

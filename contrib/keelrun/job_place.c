@@ -20,13 +20,16 @@ static bool job_can_take_ranks(const job_node_t *node)
     return !node->is_lost && !node->is_suspect;
 }
 
-/* the node with the fewest ranks, of equal ones the next after @a lost, which itself means that there is none */
+/* the node with the fewest ranks, of equal ones the next after @a lost, which itself means that there is none; one that may
+ * be cut off itself is the last choice */
 static uint32_t job_choose_heir(const job_t *job, uint32_t lost)
 {
     uint32_t heir = lost, fewest = UINT32_MAX;
 
     for (uint32_t step = 1; step < job->options->nodes; step++) {
-        const uint32_t node = (lost + step) % job->options->nodes, count = job_count_on_node(job, node);
+        const uint32_t node = (lost + step) % job->options->nodes,
+                       doubt = job_is_doubtful(job, node) ? job->options->ranks : 0;
+        const uint32_t count = job_count_on_node(job, node) + doubt;
 
         if (job_can_take_ranks(&job->nodes[node]) && count < fewest) {
             heir = node;

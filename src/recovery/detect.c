@@ -318,7 +318,7 @@ static void look_at_broken(keel_recovery_t *rec)
 
         if (lane->peers[r].is_up && lane->peers[r].is_broken &&
             lane->runtime->ops->suspect(lane->runtime, &suspicion) == KEEL_ERR_UNREACHABLE) {
-            pass_on(rec, r, suspicion.incarnation, r == next_up(lane));
+            pass_on(rec, r, suspicion.incarnation, r == next_up(lane) || r == rec->detect.neighbour.rank);
         }
     }
 }
@@ -326,6 +326,7 @@ static void look_at_broken(keel_recovery_t *rec)
 void keel_detect_step(keel_recovery_t *rec)
 {
     keel_detect_t *detect = &rec->detect;
+    keel_watch_t *const watches[] = {&detect->neighbour, &detect->broken, &detect->absent};
     const uint64_t longest = detect->timeout_ns / STEPS_A_TIMEOUT;
     uint64_t now, passed;
 
@@ -347,7 +348,10 @@ void keel_detect_step(keel_recovery_t *rec)
     watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);
     watch_choose(rec, &detect->broken, next_broken(rec), 0);
     watch_choose(rec, &detect->absent, rec->is_finished ? rec->lane->rank : next_absent(rec->lane), 1);
-    watch_step(rec, &detect->neighbour);
-    watch_step(rec, &detect->broken);
-    watch_step(rec, &detect->absent);
+    for (unsigned i = 0; i < sizeof(watches) / sizeof(*watches); i++) {
+        watch_step(rec, watches[i]);
+        if (watches[i]->stage != KEEL_WATCH_HEARING) {
+            break; /* one suspect at a time: who arbitrates counts how often one is accused by whom */
+        }
+    }
 }

@@ -73,6 +73,12 @@ cut_node_is_replaced()
     # two nodes of one rank each: no side hears more than half of the job; the lower one stays
     stencil_run -n 2 --nodes 2 --netns --cut-node "1@$amid"
     has "$err" 1 ' died: signal 9$'
+    # and three: all accuse, the lowest one is believed, and the others' ranks come to it
+    quick=(-x KEEL_HEARTBEAT_INTERVAL=100ms -x KEEL_HEARTBEAT_TIMEOUT=500ms)
+    stencil_run -n 3 --nodes 3 --netns -x KEEL_PARITIES=2 --cut-node "1@$amid" --cut-node "2@$amid"
+    has "$err" 1 'rank 1 incarnation 0 died: signal 9$'
+    has "$err" 1 'rank 2 incarnation 0 died: signal 9$'
+    has "$err" 2 'rank [12] incarnation 1 started on node 0'
 }
 
 # a process that was woken has done something: it was given the core, and gave it away

@@ -288,7 +288,9 @@ static unsigned scene_watchers(const scene_t *scene, uint32_t victim)
     const member_t *member = &scene->member[victim];
     const member_t *watcher = &scene->member[(victim + scene->processes - 1) % scene->processes];
 
-    return (watcher->lost_ns < member->hung_ns) ? 1 : scene->result->hangs + scene->result->deaths - member->hung_after;
+    return 1 + ((watcher->lost_ns < member->hung_ns)
+                    ? 0
+                    : scene->result->hangs + scene->result->deaths - member->hung_after);
 }
 
 /*
