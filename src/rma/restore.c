@@ -84,6 +84,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     }
     if (ctx->is_restore_due && ctx->rec.is_restored && ctx->rec.roll == KEEL_ROLL_NONE) {
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
+        keel_wait_resume(ctx);
         return KEEL_OK;
     }
     do {

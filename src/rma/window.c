@@ -148,6 +148,7 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
     if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.roll != KEEL_ROLL_NONE && ctx->rec.generation.number == 0 &&
         ctx->window_calls == ctx->rec.generation.window_calls) {
         status = keel_restore_run(ctx); /* the program's start is behind this very call: nothing to go back to */
+        keel_wait_resume(ctx);
     }
     if (!ctx->rec.is_prefix_closed) {
         ctx->rec.window_prefix = ctx->window_calls;

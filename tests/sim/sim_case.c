@@ -103,7 +103,14 @@ static void scene_next_death(scene_t *scene)
 static void scene_note_death(scene_t *scene, uint32_t victim)
 {
     member_t *member = &scene->member[victim];
+    uint32_t r;
 
+    for (r = 0; r < scene->ranks;
+         ++r) { /* who came back before the first window was made began earlier than the next one may */
+        const keel_context_h ctx = (r == victim) ? NULL : scene_context(scene, r);
+
+        scene->may_roll_back |= (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.phase == 0);
+    }
     member->is_finishing = 0;
     member->host.ctx = NULL;
     member->lost_ns = keel_sim_now_ns(scene->sim);

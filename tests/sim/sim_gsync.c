@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +27,15 @@
 #define WORKERS_MAX   8
 #define FLAWS_SHOWN   10
 #define FLAWS_KEPT    100
-#define RUN_TIMEOUT_S 60
+#define RUN_TIMEOUT_S 60 /* of its own on a core */
+
+/* SIGPROF when the process has computed for so long; 0: no more */
+static void limit_run(time_t seconds)
+{
+    const struct itimerval limit = {.it_value.tv_sec = seconds};
+
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
 
 typedef struct options {
     uint64_t seed;
@@ -81,7 +90,7 @@ static int passes_without(const options_t *options, uint64_t seed)
 
     if (pid == 0) {
         keel_planted = KEEL_PLANT_NONE;
-        alarm(RUN_TIMEOUT_S);
+        limit_run(RUN_TIMEOUT_S);
         case_run(seed, &options->limits, &result);
         fflush(NULL);
         _exit(result.verdict == CASE_PASSED ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -184,9 +193,9 @@ static void work(const options_t *options, tally_t *tally, unsigned worker, time
     while (!is_over(options, tally, number = atomic_fetch_add(&tally->next, 1), start)) {
         seed = run_seed(options, number);
         atomic_store(&tally->seed_of[worker], seed);
-        alarm(RUN_TIMEOUT_S);
+        limit_run(RUN_TIMEOUT_S);
         case_run(seed, &options->limits, &result);
-        alarm(0);
+        limit_run(0);
         count(tally, &result);
         if (result.verdict == CASE_PASSED) {
             atomic_fetch_add(&tally->passed, 1);
@@ -236,7 +245,7 @@ static void run_all(const options_t *options, tally_t *tally)
         }
         snprintf(text, sizeof(text), "the process ended by %s %d%s", WIFSIGNALED(status) ? "signal" : "status",
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-                 (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM)) ? ": it hung" : "");
+                 (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF)) ? ": it hung" : "");
         fail(options, tally, atomic_load(&tally->seed_of[worker]), text);
         pid[worker] = spawn(options, tally, worker, start);
         living += (pid[worker] > 0);
