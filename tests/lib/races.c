@@ -5,6 +5,7 @@
 #include "sim/random.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ID_STATE = 1 };
@@ -177,6 +178,12 @@ keel_status_t races_program(play_host_t *host)
 
 /* ---- the judge ---- */
 
+/* what was found not to lead anywhere: step, atomics that were taken, value; 0: free */
+typedef struct dead_ends {
+    uint64_t *keys;
+    size_t count, room; /* a power of two */
+} dead_ends_t;
+
 /* one word, as far as its history is told */
 typedef struct history {
     const races_journal_t *journal;
@@ -184,7 +191,8 @@ typedef struct history {
     unsigned word;
     unsigned next[RACES_RANKS_MAX]; /* of each rank, its next atomic in the step */
     uint64_t value;
-    unsigned tries;    /* orders looked at */
+    dead_ends_t *dead_ends;
+    unsigned tries;    /* states looked at */
     uint32_t furthest; /* step that none of them left */
 } history_t;
 
@@ -233,6 +241,56 @@ static int history_take_found(history_t *history)
     return 0;
 }
 
+static void dead_ends_add(dead_ends_t *ends, uint64_t key)
+{
+    size_t at = key & (ends->room - 1);
+
+    while (ends->keys[at] != 0) {
+        at = (at + 1) & (ends->room - 1);
+    }
+    ends->keys[at] = key;
+}
+
+static void dead_ends_grow(dead_ends_t *ends)
+{
+    const dead_ends_t old = *ends;
+
+    ends->room = old.room > 0 ? 2 * old.room : 256;
+    ends->keys = calloc(ends->room, sizeof(*ends->keys));
+    if (ends->keys == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < old.room; i++) {
+        if (old.keys[i] != 0) {
+            dead_ends_add(ends, old.keys[i]);
+        }
+    }
+    free(old.keys);
+}
+
+/* what follows depends on no more than this; of many orders that lead here one is looked at */
+static int history_was_here(const history_t *history)
+{
+    dead_ends_t *ends = history->dead_ends;
+    uint64_t key = keel_random_mix(history->value ^ ((uint64_t)history->step << 32));
+
+    for (uint32_t r = 0; r < history->journal->options.ranks; r++) {
+        key = keel_random_mix(key ^ ((uint64_t)r << 32) ^ history->next[r]);
+    }
+    key |= 1;
+    if (2 * ends->count >= ends->room) {
+        dead_ends_grow(ends);
+    }
+    for (size_t at = key & (ends->room - 1); ends->keys[at] != 0; at = (at + 1) & (ends->room - 1)) {
+        if (ends->keys[at] == key) {
+            return 1;
+        }
+    }
+    dead_ends_add(ends, key);
+    ends->count++;
+    return 0;
+}
+
 /* from here on some order explains everything that was found; else where it ends is in furthest */
 static int history_is_possible(history_t *history)
 {
@@ -258,7 +316,7 @@ static int history_is_possible(history_t *history)
 
             with.tries++;
             history_take(&with, r, seen);
-            if (history_is_possible(&with)) {
+            if (!history_was_here(&with) && history_is_possible(&with)) {
                 return 1;
             }
             history->tries = with.tries;
@@ -270,9 +328,12 @@ static int history_is_possible(history_t *history)
 
 static const char *judge_word(const races_journal_t *journal, uint32_t target, unsigned word, char *text, size_t size)
 {
-    history_t history = {.journal = journal, .target = target, .word = word};
+    dead_ends_t dead_ends = {0};
+    history_t history = {.journal = journal, .target = target, .word = word, .dead_ends = &dead_ends};
+    const int is_possible = history_is_possible(&history);
 
-    if (history_is_possible(&history)) {
+    free(dead_ends.keys);
+    if (is_possible) {
         return NULL;
     }
     snprintf(text, size, "word %u of rank %u: no order of its atomics explains step %u of %u%s", word, target,
