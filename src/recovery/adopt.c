@@ -41,9 +41,12 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_place_t *place = &rec->places[r];
 
+        /* nobody had begun, so several may be away: what one puts to another has to be there when a third is told of it */
+        if (r != rec->lane->rank && d->ranks[r].state == KEEL_RANK_FRESH) {
+            place->is_held = keel_waits_are_used(rec) && !d->has_waits;
+        }
         if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
             place->is_replaying = (uint8_t)(d->has_locks || d->has_waits);
-            place->is_held = keel_waits_are_used(rec) && !d->has_waits;
             place->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r != rec->lane->rank && rec->state == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */

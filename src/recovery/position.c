@@ -444,7 +444,8 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_put_log_mark_sent(rec->puts, rank);
         keel_lane_set_mode(rec->lane, rank, KEEL_PEER_LIVE);
         keel_sections_release_due(rec, rank);
-        rec->places[rank].is_replaying = rec->places[rank].is_held = 0;
+        rec->places[rank].is_replaying = 0;
+        rec->places[rank].is_held &= (rec->places[rank].state != KEEL_RANK_FRONT); /* it may fall behind again */
         rec->places[rank].streamed = 0;
         say_handed(rec, rank);
     }

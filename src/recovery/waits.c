@@ -143,7 +143,10 @@ int keel_waits_is_undecided(const keel_recovery_t *rec, uint32_t rank)
 
 int keel_waits_hold(const keel_recovery_t *rec, uint32_t rank)
 {
-    return rec->places[rank].is_held || (keel_waits_are_used(rec) && keel_waits_is_undecided(rec, rank));
+    const keel_peer_mode_t mode = rec->lane->peers[rank].mode;
+
+    return (rec->places[rank].is_held && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
+           (keel_waits_are_used(rec) && keel_waits_is_undecided(rec, rank));
 }
 
 void keel_waits_tick(keel_recovery_t *rec)
