@@ -86,7 +86,8 @@ static keel_status_t wait_begin(keel_context_h ctx)
         ctx->rec.waits.is_replaying) {
         return KEEL_OK;
     }
-    while (status == KEEL_OK && !wait_all_are_live(ctx)) {
+    /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
+    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_has_hands(&ctx->rec))) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
     }
