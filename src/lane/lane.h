@@ -253,6 +253,9 @@ keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t 
 keel_control_in_t *keel_lane_control_next(keel_lane_t *lane);
 unsigned keel_lane_progress(keel_lane_t *lane);
 
+/* of @a source one of @a phase is applied here; with the lane's lock */
+void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase);
+
 /* a record into own memory, checked; NULL or what is wrong with it */
 const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload);
 static inline keel_lock_area_t *keel_lane_locks(keel_lane_t *lane)

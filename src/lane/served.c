@@ -101,8 +101,7 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
     }
 }
 
-/* one is applied */
-static void served_mark_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase)
+void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase)
 {
     keel_peer_t *peer = &lane->peers[source];
 
@@ -138,7 +137,7 @@ static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t ph
     uint64_t clock;
 
     if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
-        served_mark_atomics(lane, source, phase);
+        keel_lane_note_atomics(lane, source, phase);
     }
     if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
         if (record->length != sizeof(clock)) {
@@ -249,7 +248,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return "fetching atomic out of its order";
     }
-    served_mark_atomics(lane, wire->source, phase);
+    keel_lane_note_atomics(lane, wire->source, phase);
     why = served_atomic(lane, &record, payload, &old);
     served_count(lane, wire->source, phase, number);
     if (why != NULL) {

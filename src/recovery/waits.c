@@ -244,6 +244,17 @@ keel_status_t keel_waits_send_rest(keel_recovery_t *rec, uint32_t rank, uint32_t
 
 /* ---- the replacement ---- */
 
+static int has_atomics(const uint8_t *at, size_t length)
+{
+    const uint8_t *end = at + length;
+    int has = 0;
+
+    for (; at < end; at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)(const void *)at)->length)) {
+        has |= keel_where_op(((const keel_record_t *)(const void *)at)->where) == KEEL_RECORD_ATOMIC;
+    }
+    return has;
+}
+
 void keel_waits_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     keel_waits_t *w = &rec->waits;
@@ -253,6 +264,11 @@ void keel_waits_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     if (in->length >= sizeof(*message) && message->phase == rec->phase && w->is_replaying) {
         status =
             keel_replay_add(&w->replay, in->source, KEEL_RECORD_CLOCK, message->records, in->length - sizeof(*message));
+    }
+    if (status == KEEL_OK && has_atomics(message->records, in->length - sizeof(*message))) {
+        pthread_mutex_lock(&rec->lane->lock);
+        keel_lane_note_atomics(rec->lane, in->source, message->phase); /* its replacement is not to do them again */
+        pthread_mutex_unlock(&rec->lane->lock);
     }
     if (status != KEEL_OK) {
         keel_error(rec->message, "puts of rank %u to be replayed refused: %s", in->source, keel_status_string(status));
