@@ -91,8 +91,8 @@ uint32_t job_count_on_node(const job_t *job, uint32_t node);
 bool job_move_rank(job_t *job, job_rank_t *state); /* to another node; false: its own is lost, and there is no other */
 /* somebody does not hear a rank (job_fence.c) */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);
-bool job_is_doubtful(const job_t *job,
-                     uint32_t node);          /* a rank of it did not hear another, and is not to be believed */
+/* a rank of that node did not hear another, and is not to be believed */
+bool job_is_doubtful(const job_t *job, uint32_t node);
 void job_check_fences(job_t *job);            /* nodes that do not notice the death of their ranks */
 uint64_t job_next_fence_ns(const job_t *job); /* when to look; UINT64_MAX: never */
 void job_report_unfired(const job_t *job);

@@ -46,7 +46,8 @@ typedef struct keel_place {
         is_replaying; /* in an order of its own: nobody accesses its memory until is_whole, or, with waits, is_taken */
     uint8_t is_whole;
     uint8_t
-        is_held; /* with waits: puts to it have to wait: it was sent the rest, until it is_taken; or nobody had put anything */
+        is_held; /* with waits: puts to it have to wait: it was sent the rest, until it is_taken; or it was lost before
+                    * anybody had begun, until it is at the front */
     uint8_t is_taken;         /* it has replayed the rest */
     uint32_t cut;             /* with waits: records of the front phase put to it when its recovery was decided */
     uint32_t streamed;        /* records of the phase it was sent to be replayed */

@@ -47,7 +47,8 @@ void keel_waits_tick(struct keel_recovery *rec);
 
 /* whether what was done to @a rank cannot count as complete yet: it is dead, and others may not know and read its memory */
 int keel_waits_is_undecided(const struct keel_recovery *rec, uint32_t rank);
-/* survivor: whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed */
+/* whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed; afterwards
+ * while it is held and nothing can be handed over to it */
 int keel_waits_hold(const struct keel_recovery *rec, uint32_t rank);
 /* what it put to @a rank in @a phase; how many records that were */
 keel_status_t keel_waits_send(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t *count_p);

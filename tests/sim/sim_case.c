@@ -105,8 +105,8 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
     member_t *member = &scene->member[victim];
     uint32_t r;
 
-    for (r = 0; r < scene->ranks;
-         ++r) { /* who came back before the first window was made began earlier than the next one may */
+    /* who came back before the first window was made began earlier than the next one may */
+    for (r = 0; r < scene->ranks; ++r) {
         const keel_context_h ctx = (r == victim) ? NULL : scene_context(scene, r);
 
         scene->may_roll_back |= (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.phase == 0);

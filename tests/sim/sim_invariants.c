@@ -4,7 +4,8 @@
  *   5: who is in the same view and has a decision has the same one.
  *   6: a log goes back to the newest image in use of whom it is for, or is marked (sim_logs.c).
  *   8: what is allocated for logs, images and parity is within the budgets.
- * And silence: who hangs is accused within a bound. And positions: nobody passes a gsync that another has not arrived at. And locks: one writer, or readers.
+ * And positions: nobody passes a gsync that another has not arrived at. And locks: one writer, or readers. And silence: who
+ * hangs is accused within a bound.
  */
 #include "sim_invariants.h"
 

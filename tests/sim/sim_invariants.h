@@ -39,7 +39,6 @@ typedef struct invariants {
 
 /* cheap; every few steps, and ahead of each death */
 void scene_check_step(struct scene *scene);
-
 /* of a rank that is about to be killed: had it hung for longer than a watcher takes? */
 void scene_check_silence(const struct scene *scene, uint32_t victim);
 /* its memory may be read, and it is not on its way out */
