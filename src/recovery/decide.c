@@ -290,13 +290,13 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         if (report->is_prefix_closed && report->window_prefix < prefix) {
             prefix = report->window_prefix;
         }
+        d->has_locks |= report->has_locks; /* a fresh one may await sections, told by one that is dead by now */
         if (report->state == KEEL_RANK_FRESH) {
             continue;
         }
         d->ranks[r].has = report->is_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
         d->ranks[r].has_demand = report->is_demand_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
         survivors += r < rec->lane->programs || report->generation > 0; /* images of all may be there without any */
-        d->has_locks |= report->has_locks;
         highest = keel_larger(highest, report->position);
         d->front = keel_larger(d->front, keel_larger(report->position, report->front));
         if (report->generation > d->generation) {
