@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define KEEL_CRC_CALL_MAX   ((size_t)1 << 30) /* bytes of one ISA-L call */
-#define KEEL_CRC_COPY_BLOCK ((size_t)4096)    /* summed, then copied while it is in the first-level cache */
+#define KEEL_CRC_COPY_BLOCK ((size_t)512)     /* summed while the stores of its copy are under way: 8 lines */
+#define KEEL_CRC_COPY_AHEAD ((size_t)2048)    /* asked for so far ahead */
 #define KEEL_CRC_STREAM_MIN ((size_t)4096)    /* shorter copies are likely read soon: keep them in the cache */
 
 uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
@@ -29,10 +30,10 @@ uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
     return ~crc;
 }
 
-/* asks for what is summed next, while this block is: the sum waits for memory otherwise */
-static void crc_prefetch(const char *from, size_t length)
+/* the sum waits for memory otherwise */
+static void crc_prefetch(const char *from)
 {
-    for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
+    for (size_t at = 0; at < KEEL_CRC_COPY_BLOCK; at += KEEL_COPY_LINE) {
         __builtin_prefetch(from + at);
     }
 }
@@ -52,9 +53,11 @@ uint32_t keel_crc_copy(uint32_t seed, void *target, const void *source, size_t l
         length -= head;
         while (length >= KEEL_CRC_COPY_BLOCK) {
             length -= KEEL_CRC_COPY_BLOCK;
-            crc_prefetch(from + KEEL_CRC_COPY_BLOCK, length < KEEL_CRC_COPY_BLOCK ? length : KEEL_CRC_COPY_BLOCK);
-            seed = keel_crc(seed, from, KEEL_CRC_COPY_BLOCK);
+            if (length >= KEEL_CRC_COPY_AHEAD) {
+                crc_prefetch(from + KEEL_CRC_COPY_AHEAD);
+            }
             keel_copy_lines(to, from, KEEL_CRC_COPY_BLOCK);
+            seed = keel_crc(seed, from, KEEL_CRC_COPY_BLOCK);
             from += KEEL_CRC_COPY_BLOCK;
             to += KEEL_CRC_COPY_BLOCK;
         }
