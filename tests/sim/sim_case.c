@@ -105,11 +105,12 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
     member_t *member = &scene->member[victim];
     uint32_t r;
 
-    /* who came back before the first window was made began earlier than the next one may */
+    /* who began to come back before the first window was made began earlier than the next one may */
     for (r = 0; r < scene->ranks; ++r) {
         const keel_context_h ctx = (r == victim) ? NULL : scene_context(scene, r);
 
-        scene->may_roll_back |= (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.phase == 0);
+        scene->may_roll_back |= (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.restarted_at == 0) &&
+                                (ctx->rec.phase == 0 || ctx->rec.state == KEEL_RANK_RECOVERING);
     }
     member->is_finishing = 0;
     member->host.ctx = NULL;
@@ -447,6 +448,7 @@ static void scene_at(play_host_t *host, uint32_t phase)
     scene_check_rearm(scene, host->rank);
     scene_note_phase(scene, host->rank, phase);
     member->is_finishing = (phase == scene->plan_options.phases);
+    member->was_there |= member->is_finishing;
     if ((scene->death_next < scene->death_count) && (scene->strike_step == 0) && (death->rank == host->rank) &&
         (death->phase <= phase)) {
         scene->strike_step = keel_sim_step(scene->sim) + death->delay;
@@ -573,6 +575,20 @@ static int scene_is_late(const scene_t *scene, uint32_t rank)
                                           (keel_sim_incarnation(scene->sim, rank) > 0));
 }
 
+/* a checksum rank left the last gsync, to which all of the program had come, and those were lost there */
+static int scene_is_left(const scene_t *scene)
+{
+    int is_left = 0;
+
+    for (uint32_t r = 0; r < scene->processes; ++r) {
+        is_left |= (r >= scene->ranks) && (scene->member[r].status == KEEL_OK);
+        if ((r < scene->ranks) && !scene->member[r].was_there) {
+            return 0;
+        }
+    }
+    return is_left;
+}
+
 /* all came to the end, or at most those who were late did not */
 static int scene_is_complete(const scene_t *scene)
 {
@@ -583,7 +599,7 @@ static int scene_is_complete(const scene_t *scene)
             return 0;
         }
     }
-    return scene_good(scene) > 0;
+    return (scene_good(scene) > 0) || scene_is_left(scene);
 }
 
 static int scene_has_only_hung(const scene_t *scene)

@@ -38,6 +38,7 @@ typedef struct member {
     keel_status_t status;
     int has_met;      /* keel_init() returned in the first life */
     int is_finishing; /* inside finalize */
+    int was_there;    /* one of its lives was */
     int has_returned;
     uint64_t hung_ns;    /* since when it hangs; 0: it never did */
     uint64_t lost_ns;    /* when it was lost last; of one that hangs, when that ends by itself */
