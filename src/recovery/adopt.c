@@ -144,7 +144,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->rollbacks_in_doubt += d->is_in_doubt;
         rec->roll_target = d->rollback;
         rec->front = d->base;
-        if (d->generation == 0 && rec->state != KEEL_RANK_FRESH) { /* who said so may be dead when it is asked again */
+        if (d->generation == 0) { /* who said so may be dead when it is asked again */
             rec->is_prefix_closed = 1;
             rec->window_prefix = d->window_calls;
         }

@@ -84,6 +84,10 @@ static void scene_hook_next(scene_t *scene)
     const int is_due = (scene->death_next < scene->death_count) && (scene->strike_step != 0);
     const uint64_t step = (scene->check_step < scene->sample_step) ? scene->check_step : scene->sample_step;
 
+    if (scene->hunt.kind != HUNT_NONE) {
+        keel_sim_hook_at(scene->sim, keel_sim_step(scene->sim) + 1);
+        return;
+    }
     keel_sim_hook_at(scene->sim, (is_due && (scene->strike_step < step)) ? scene->strike_step : step);
 }
 
@@ -116,6 +120,16 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
     member->host.ctx = NULL;
     member->lost_ns = keel_sim_now_ns(scene->sim);
     ++scene->result->deaths;
+}
+
+int scene_kill(scene_t *scene, uint32_t victim)
+{
+    scene_check_step(scene); /* what the victim had seen */
+    if (!keel_sim_kill(scene->sim, victim)) {
+        return 0;
+    }
+    scene_note_death(scene, victim);
+    return 1;
 }
 
 /* somebody is left to notice that it hangs, and is not about to leave */
@@ -220,13 +234,11 @@ static int scene_strike(scene_t *scene, uint32_t victim)
         return 1;
     }
     scene->has_overlapped |= scene_overlaps(scene, victim);
-    scene_check_step(scene); /* what the victim had seen */
-    if (!keel_sim_kill(scene->sim, victim)) {
+    if (!scene_kill(scene, victim)) {
         return 0;
     }
     scene->result->together = keel_larger(scene->result->together, together);
     scene->result->groups_hit |= hit;
-    scene_note_death(scene, victim);
     return 1;
 }
 
@@ -399,6 +411,7 @@ static void scene_hook(void *arg, keel_sim_t *sim)
     death_t *death = &scene->death[scene->death_next];
     uint32_t victim;
 
+    scene_hunt(scene);
     if (step >= scene->check_step) {
         scene_check_step(scene);
         scene->check_step = step + 1 + keel_random_below(&scene->checking, CASE_CHECK * scene->processes);
@@ -748,6 +761,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     memset(result, 0, sizeof(*result));
     scene.result = result;
     scene_draw(&scene, seed, limits);
+    scene_hunt_draw(&scene, seed, limits->hunt);
     options = (keel_sim_options_t){.seed = keel_random_next(&scene.random),
                                    .ranks = scene.processes,
                                    .node = scene.node,

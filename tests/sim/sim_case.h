@@ -13,6 +13,9 @@
 typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS, CASE_RACES, CASE_STYLES } case_style_t;
 #define CASE_EVEN CASE_STYLES /* of the first three in turn, by the seed */
 
+/* deaths that are aimed at one moment (sim_hunt.c) instead of drawn */
+typedef enum { HUNT_NONE, HUNT_ROLLBACK, HUNT_RECORDS } hunt_kind_t;
+
 /* what a caller may fix; negative: drawn */
 typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
@@ -23,6 +26,7 @@ typedef struct case_limits {
     int direct;        /* keel_sim_direct_t */
     int soft;          /* KEEL_OPLOG_SOFT, percent; demand checkpoints */
     int tight;         /* logs that hold almost nothing */
+    hunt_kind_t hunt;
     unsigned trace_lines;
     int verbose; /* Keel's own messages */
 } case_limits_t;

@@ -267,6 +267,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1\n"
          "  --style gsync|locks|waits|races|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
+         "  --hunt rollback|records (with 3 ranks, with 4)\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
@@ -303,6 +304,7 @@ enum {
     OPT_SOFT,
     OPT_TIGHT,
     OPT_DIRECT,
+    OPT_HUNT,
     OPT_TRACE,
     OPT_VERBOSE,
     OPT_GAPS,
@@ -316,22 +318,18 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
-                                             {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
-                                             {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
-                                             {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
-                                             {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
-                                             {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
-                                             {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},
-                                             {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
-                                             {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
-                                             {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
-                                             {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},
-                                             {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
-                                             {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
-                                             {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
-                                             {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
-                                             {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},         {"seconds", 1, NULL, OPT_SECONDS},
+    {"fixed", 1, NULL, OPT_FIXED},         {"workers", 1, NULL, OPT_WORKERS},   {"crashes", 1, NULL, OPT_CRASHES},
+    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},     {"deaths", 1, NULL, OPT_DEATHS},
+    {"atomics", 1, NULL, OPT_ATOMICS},     {"late-windows", 1, NULL, OPT_LATE}, {"parities", 1, NULL, OPT_PARITIES},
+    {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},       {"hangs", 1, NULL, OPT_HANGS},
+    {"splits", 1, NULL, OPT_SPLITS},       {"lanes", 1, NULL, OPT_LANES},       {"soft", 1, NULL, OPT_SOFT},
+    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},     {"hunt", 1, NULL, OPT_HUNT},
+    {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},   {"allow-gaps", 0, NULL, OPT_GAPS},
+    {"stop", 0, NULL, OPT_STOP},           {"plant", 1, NULL, OPT_PLANT},       {"plants", 0, NULL, OPT_PLANTS},
+    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS}, {"cases", 0, NULL, OPT_CASES},
+    {"case", 1, NULL, OPT_CASE},           {"help", 0, NULL, OPT_HELP},         {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -385,6 +383,9 @@ static void read_limit(options_t *options, int option, const char *value)
                         : (strcmp(value, "races") == 0) ? CASE_RACES
                         : (strcmp(value, "even") == 0)  ? CASE_EVEN
                                                         : CASE_GSYNC;
+        break;
+    case OPT_HUNT:
+        limits->hunt = (strcmp(value, "records") == 0) ? HUNT_RECORDS : HUNT_ROLLBACK;
         break;
     case OPT_SPLITS:
         limits->splits = (int)number_of(value);

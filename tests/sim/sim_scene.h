@@ -3,6 +3,7 @@
 #define KEEL_SIM_SCENE_H_
 
 #include "sim_case.h"
+#include "sim_hunt.h"
 #include "sim_invariants.h"
 
 #include "locks.h"
@@ -87,6 +88,7 @@ typedef struct scene {
     int has_overlapped;
     death_t death[CASE_DEATHS_MAX];
     unsigned death_count, death_next;
+    hunt_t hunt;
     int has_restart_point;
     uint32_t asker, asks_phase, asks_left; /* who asks for a rollback, when, how often in all */
     uint64_t strike_step;                  /* when the next one is due; 0: its moment has not come */

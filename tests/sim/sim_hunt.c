@@ -1,0 +1,114 @@
+/*
+ * Deaths that are not drawn but strike where a second decision contradicts the first: somebody has acted on what died with whom it
+ * was known to, before the others heard of it. Drawn deaths meet these moments in far less than one of a million runs.
+ */
+#include "sim_hunt.h"
+
+#include "sim_scene.h"
+
+static keel_context_h replacement(const scene_t *scene, uint32_t rank)
+{
+    return keel_sim_incarnation(scene->sim, rank) > 0 ? scene_context(scene, rank) : NULL;
+}
+
+static void hunt_kill(scene_t *scene, uint32_t victim)
+{
+    scene->has_overlapped = 1;
+    scene->hunt.stage += scene_kill(scene, victim);
+}
+
+static void hunt_lost(scene_t *scene)
+{
+    scene->hunt.stage = HUNT_OVER;
+}
+
+/* The program's start: rank 0 alone has begun, rank 2 dies, and its replacement alone hears that the job rolls back. */
+static void hunt_rollback(scene_t *scene)
+{
+    const keel_context_h first = scene_context(scene, 0), other = scene_context(scene, 1);
+    const keel_context_h back = replacement(scene, 2);
+
+    if (first == NULL || other == NULL) {
+        return;
+    }
+    if (scene->hunt.stage == 0 && first->rec.is_prefix_closed && !other->rec.is_prefix_closed) {
+        hunt_kill(scene, 2);
+    } else if (scene->hunt.stage == 1 && back != NULL && back->rec.roll != KEEL_ROLL_NONE && !back->rec.is_frozen) {
+        if (other->rec.roll == KEEL_ROLL_NONE) {
+            hunt_kill(scene, 0);
+        } else {
+            hunt_lost(scene);
+        }
+    }
+}
+
+/*
+ * A replacement has got its records back from a target that dies then; the target's replacement is there earlier than itself;
+ * a third dies, and later the first again.
+ */
+static void hunt_records(scene_t *scene)
+{
+    hunt_t *hunt = &scene->hunt;
+    const keel_context_h reader = scene_context(scene, hunt->reader), target = scene_context(scene, hunt->target);
+
+    if (reader == NULL || target == NULL) {
+        return;
+    }
+    if (hunt->stage == 0) {
+        if (reader->rec.phase > hunt->phase && reader->gets.targets[hunt->target].list.last != NULL &&
+            keel_random_below(&hunt->random, 100) == 0) {
+            hunt_kill(scene, hunt->reader);
+        }
+    } else if (hunt->stage == 1 && replacement(scene, hunt->reader) != NULL) {
+        if (reader->rec.state != KEEL_RANK_FRESH) {
+            hunt_lost(scene);
+        } else if (reader->gets.targets[hunt->target].has_replay) {
+            hunt_kill(scene, hunt->target);
+        }
+    } else if (hunt->stage == 2 && replacement(scene, hunt->target) != NULL) {
+        if (reader->rec.state != KEEL_RANK_FRESH) {
+            hunt_lost(scene);
+        } else if (target->rec.state != KEEL_RANK_FRESH) {
+            hunt_kill(scene, hunt->third);
+        }
+    } else if (hunt->stage == 3 && replacement(scene, hunt->third) != NULL && reader->rec.state == KEEL_RANK_FRONT &&
+               reader->rec.roll == KEEL_ROLL_NONE && keel_random_below(&hunt->random, 300) == 0) {
+        hunt_kill(scene, hunt->reader);
+    }
+}
+
+void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
+{
+    hunt_t *hunt = &scene->hunt;
+
+    *hunt = (hunt_t){.kind = kind, .random = {keel_random_mix(seed ^ 0x68756e74)}};
+    if (kind == HUNT_NONE) {
+        return;
+    }
+    scene->death_count = 0;
+    scene->may_overlap = scene->may_roll_back = 1;
+    hunt->reader = keel_random_below(&hunt->random, scene->ranks);
+    hunt->target = (hunt->reader + 1 + keel_random_below(&hunt->random, scene->ranks - 1)) % scene->ranks;
+    do {
+        hunt->third = keel_random_below(&hunt->random, scene->ranks);
+    } while (scene->ranks > 2 && (hunt->third == hunt->reader || hunt->third == hunt->target));
+    hunt->phase = keel_random_below(&hunt->random, 2);
+    if (kind == HUNT_ROLLBACK) {
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;
+    }
+}
+
+void scene_hunt(scene_t *scene)
+{
+    for (uint32_t r = 0; r < scene->ranks; ++r) {
+        if (!scene->member[r].has_met || scene->member[r].is_finishing || scene->member[r].has_returned) {
+            return;
+        }
+    }
+    if (scene->hunt.kind == HUNT_ROLLBACK && scene->ranks > 2) {
+        hunt_rollback(scene);
+    } else if (scene->hunt.kind == HUNT_RECORDS && scene->ranks > 3) {
+        hunt_records(scene);
+    }
+}
