@@ -142,6 +142,12 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
     }
 }
 
+void keel_get_log_forget_replay(keel_get_log_t *log, uint32_t target)
+{
+    keel_segment_list_clear(&log->targets[target].list, log->pool);
+    log->targets[target] = (keel_get_target_t){0};
+}
+
 keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
 {
     keel_get_target_t *t = &log->targets[target];

@@ -59,6 +59,9 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_lane_peer_down(lane, rank, incarnation + 1);
     keel_get_log_source_down(rec->gets, rank);
     keel_get_log_target_down(rec->gets, rank);
+    if (rec->state == KEEL_RANK_FRESH) {
+        keel_get_log_forget_replay(rec->gets, rank);
+    }
     keel_put_log_mark_sent(rec->puts, rank);
     if (KEEL_PLANT(lock_released)) {
         const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
