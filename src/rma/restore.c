@@ -51,6 +51,16 @@ keel_status_t keel_restore_run(keel_context_h ctx)
     return status;
 }
 
+/* every life asks at the same place, so every rank's generation 0 has the windows made before it, also that of a
+ * rank which was the only one to access anything before a further window was made, and died */
+static void restore_close_prefix(keel_context_h ctx)
+{
+    if (!ctx->rec.is_prefix_closed) {
+        ctx->rec.window_prefix = ctx->window_calls;
+        ctx->rec.is_prefix_closed = 1;
+    }
+}
+
 int keel_restarted(keel_context_h ctx)
 {
     if (ctx == NULL) {
@@ -59,12 +69,7 @@ int keel_restarted(keel_context_h ctx)
     if (ctx->is_restore_due || keel_recovery_status(&ctx->rec) == KEEL_ERR_ROLLED_BACK) {
         return 1;
     }
-    /* every life asks at the same place, so every rank's generation 0 has the windows made before it, also that of a
-     * rank which was the only one to access anything before a further window was made, and died */
-    if (!ctx->rec.is_prefix_closed) {
-        ctx->rec.window_prefix = ctx->window_calls;
-        ctx->rec.is_prefix_closed = 1;
-    }
+    restore_close_prefix(ctx);
     return 0;
 }
 
@@ -84,6 +89,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     }
     if (ctx->is_restore_due && ctx->rec.is_restored && ctx->rec.roll == KEEL_ROLL_NONE) {
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
+        restore_close_prefix(ctx);
         keel_wait_resume(ctx);
         return KEEL_OK;
     }
