@@ -63,6 +63,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         keel_get_log_forget_replay(rec->gets, rank);
     }
     keel_put_log_mark_sent(rec->puts, rank);
+    rec->roll_said[rank] = 0; /* the number comes again when all who knew of that rollback are dead */
     if (KEEL_PLANT(lock_released)) {
         const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
 

@@ -77,6 +77,49 @@ static void hunt_records(scene_t *scene)
     }
 }
 
+static void hunt_ask(scene_t *scene, uint32_t rank)
+{
+    scene->asker = rank;
+    scene->asks_phase = 0;
+    scene->asks_left = 1;
+    scene->hunt.stage++;
+}
+
+/*
+ * Rank 1 asks for a rollback, and says to rank 2 that it is drained before that has heard the decision; both who have die. When
+ * the number comes again, rank 1's replacement is in the midst of its accesses, and rank 2 is not to restore before it has stopped.
+ */
+static void hunt_drained(scene_t *scene)
+{
+    hunt_t *hunt = &scene->hunt;
+    const keel_context_h first = scene_context(scene, 0), asker = scene_context(scene, 1),
+                         other = scene_context(scene, 2);
+
+    if (first == NULL || asker == NULL || other == NULL) {
+        return;
+    }
+    if (hunt->stage == 0 && asker->rec.phase > 2 && keel_random_below(&hunt->random, 60) == 0) {
+        hunt_ask(scene, 1);
+    } else if (hunt->stage == 1 && asker->rec.roll == KEEL_ROLL_DRAINED) {
+        if (other->rec.roll != KEEL_ROLL_NONE || !other->rec.is_frozen) {
+            hunt_lost(scene);
+        } else if (other->rec.roll_said[1] >> 2 > other->lane.rollback) {
+            hunt_kill(scene, 1);
+            hunt_kill(scene, 0);
+        }
+    } else if (hunt->stage == 3 && replacement(scene, 0) != NULL && replacement(scene, 1) != NULL) {
+        if (other->rec.roll != KEEL_ROLL_NONE) {
+            hunt_lost(scene);
+        } else if (asker->rec.state == KEEL_RANK_FRONT && first->rec.state == KEEL_RANK_FRONT &&
+                   !asker->rec.awaits_hands && !other->rec.is_frozen) {
+            hunt_ask(scene, hunt->phase == 0 ? 0 : 2);
+        }
+    } else if (hunt->stage == 4 && asker->rec.is_frozen && asker->rec.has_reported &&
+               asker->rec.roll == KEEL_ROLL_NONE && asker->rec.arrived == asker->rec.phase) {
+        hunt->stage += keel_sim_hang(scene->sim, 1, 400000) != 0;
+    }
+}
+
 void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
 {
     hunt_t *hunt = &scene->hunt;
@@ -108,6 +151,8 @@ void scene_hunt(scene_t *scene)
     }
     if (scene->hunt.kind == HUNT_ROLLBACK && scene->ranks > 2) {
         hunt_rollback(scene);
+    } else if (scene->hunt.kind == HUNT_DRAINED && scene->ranks > 2) {
+        hunt_drained(scene);
     } else if (scene->hunt.kind == HUNT_RECORDS && scene->ranks > 3) {
         hunt_records(scene);
     }
