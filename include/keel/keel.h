@@ -261,8 +261,8 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
  * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
  * the job rolls back.
- * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, behind accesses of this phase without a lock, or in a
- *         program that calls keel_gsync() or keel_wait_until().
+ * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, behind accesses without a lock, or in a program that
+ *         calls keel_gsync() or keel_wait_until().
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
 /** Completes all accesses to @a rank and gives its lock up. KEEL_ERR_STATE when the caller does not hold it. */

@@ -114,7 +114,6 @@ struct keel_context {
     } ask;              /* served lane: the lock request under way */
     int is_lock_all;    /* between keel_lock_all() and keel_unlock_all() */
     int has_gsynced;    /* the program calls keel_gsync() */
-    uint64_t accesses;  /* calls up to the beginning of this phase */
     uint64_t begun_ns;  /* when the runtime was there */
     int is_restore_due; /* replacement: the program has yet to call keel_restore() */
     int has_restart;    /* KEEL_RESTART_POINT() was passed */

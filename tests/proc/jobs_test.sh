@@ -250,8 +250,9 @@ calls_of_another_style_are_refused()
         refuse_all $lane locks
         has "$err" 4 'keel_gsync in a program that locks: the two do not mix$' # twice a rank
         has "$err" 2 'keel_wait_until in a program that locks: the two do not mix$'
-        has "$err" 4 'behind accesses without a lock: only a collective call comes between the two$'
         has "$err" 16 'keel_[a-z_]* while 1 ranks are locked$' # four collective calls, two locks
+        refuse_all $lane unlocked
+        has "$err" 6 'behind accesses without a lock: a program that locks does so for every access$'
         refuse_all $lane gsync
         has "$err" 4 'keel_lock\(_all\)\? in a program that calls keel_gsync: the two do not mix$'
         refuse_all $lane waits

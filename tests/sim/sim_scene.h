@@ -99,6 +99,8 @@ typedef struct scene {
 
 /* everything about the case, from its seed; a negative limit leaves it to the seed */
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits);
+/* of a run that has ended (sim_judge.c) */
+void scene_judge(scene_t *scene, keel_sim_end_t end);
 
 /* NULL: it has none, or has ended and its memory is gone */
 static inline keel_context_h scene_context(const scene_t *scene, uint32_t rank)
