@@ -12,7 +12,8 @@
  * progress(). No handler blocks.
  *
  * Incarnations. A peer is connected once per incarnation. After disconnect() nothing of it is applied here by
- * one-sided means; late messages may still arrive and are refused by their header, which the layer above checks.
+ * one-sided means; late messages may still arrive and are refused by their header, which the layer above checks. Requests of
+ * its next incarnation wait for that disconnect(), so that replies find their way.
  */
 #ifndef KEEL_TRANSPORT_H_
 #define KEEL_TRANSPORT_H_

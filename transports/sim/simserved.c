@@ -78,12 +78,21 @@ static void sim_queue_cut(sim_queue_t *queue, unsigned keep)
     }
 }
 
+/* to one that is connected to its predecessor: a reply would go there */
+static int sim_is_early(const sim_link_t *link)
+{
+    const sim_process_t *connected = link->target->links[link->owner->rank].target;
+
+    return (connected != NULL) && (connected->incarnation < link->owner->incarnation);
+}
+
 static void sim_channel_update(sim_link_t *link)
 {
     keel_sim_t *sim = link->owner->sim;
     sim_link_t *moved;
     const int wanted = (link->requests.count > 0) && (link->target != NULL) && (link->target->state != SIM_DEAD) &&
-                       (link->target->state != SIM_HUNG) && !sim_is_cut(link->owner, link->target);
+                       (link->target->state != SIM_HUNG) && !sim_is_cut(link->owner, link->target) &&
+                       !sim_is_early(link);
 
     if (wanted && (link->channel_idx < 0)) {
         link->channel_idx = sim_list_add(&sim->channels, link);
@@ -116,6 +125,18 @@ void sim_requests_drop(sim_link_t *link, unsigned keep)
 {
     sim_queue_cut(&link->requests, keep);
     sim_channel_update(link);
+}
+
+/* @a process is connected to another incarnation of @a peer, or to none */
+static void sim_channels_update(sim_process_t *process, uint32_t peer)
+{
+    sim_process_t *from;
+
+    for (from = process->sim->all; from != NULL; from = from->all_next) {
+        if ((from->rank == peer) && (from->links[process->rank].target == process)) {
+            sim_channel_update(&from->links[process->rank]);
+        }
+    }
 }
 
 void sim_requests_stop(sim_link_t *link)
@@ -360,6 +381,7 @@ static keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, con
     process->links[peer].target = target;
     process->links[peer].lanes = sim_lanes(process, peer);
     *lanes_p = process->links[peer].lanes;
+    sim_channels_update(process, peer);
     return KEEL_OK;
 }
 
@@ -424,6 +446,7 @@ static void sim_disconnect(keel_transport_t *transport, uint32_t peer)
         }
     }
     link->target = NULL; /* before the callbacks: they cannot issue anything new */
+    sim_channels_update(process, peer);
     sim_ops_fail(link);
     if (target->state == SIM_DEAD) {
         sim_bury(sim, target);
