@@ -546,6 +546,55 @@ START_TEST(late_traffic_never_reaches_the_replacement_rma)
 }
 END_TEST
 
+/* rank 1's replacement asks rank 0, which is connected to the predecessor for a while yet */
+static void ask_early(node_t *node)
+{
+    fixture_t *fixture = node->fixture;
+    unsigned i;
+
+    if (node->incarnation > 0) {
+        request_t request = {.from = node->rank};
+        const void *address;
+        size_t length;
+
+        node->net->address(fixture->nodes[0]->transport, &address, &length);
+        ck_assert_int_eq(node->net->connect(node->transport, 0, address, length, &node->lanes[0]), KEEL_OK);
+        for (; request.number < 3; ++request.number) {
+            node->net->send(node->transport, 0, &request, sizeof(request), NULL, 0);
+        }
+        fixture->shared[1] = 1;
+        while (node->next_reply < 3) {
+            progress(node);
+            node->net->wait(node->transport, 20);
+        }
+        fixture->shared[2] = 1;
+        return;
+    }
+    for (i = 0; !fixture->shared[1] || (i < 100); i += fixture->shared[1]) {
+        node->net->progress(node->transport); /* no look at events */
+        node->net->wait(node->transport, 20);
+    }
+    while (!fixture->shared[2]) {
+        progress(node);
+        node->net->wait(node->transport, 20);
+    }
+}
+
+START_TEST(a_request_waits_until_the_predecessor_is_disconnected)
+{
+    char flaw[200];
+    uint64_t seed;
+
+    for (seed = 1; seed <= SEEDS; ++seed) {
+        fixture_t fixture = {.direct = KEEL_SIM_PTR, .victim = 1, .kill_step = 1 + seed % 97 * 5};
+
+        ck_assert_msg(run(&fixture, seed, ask_early, flaw) == KEEL_SIM_DONE, "seed %llu: %s", (unsigned long long)seed,
+                      flaw);
+        ck_assert_uint_eq(fixture.shared[2], 1);
+    }
+}
+END_TEST
+
 /* rank 1 writes an ever higher number to rank 0 until it dies; after disconnect() nothing more may arrive */
 static void cut_off(node_t *node)
 {
@@ -694,6 +743,7 @@ int main(void)
     tcase_add_test(tcase, access_beyond_a_region_is_found);
     tcase_add_test(tcase, late_traffic_never_reaches_the_replacement_ptr);
     tcase_add_test(tcase, late_traffic_never_reaches_the_replacement_rma);
+    tcase_add_test(tcase, a_request_waits_until_the_predecessor_is_disconnected);
     tcase_add_test(tcase, nothing_one_sided_arrives_after_disconnect);
     tcase_add_test(tcase, accesses_towards_the_dead_end_with_disconnect);
     tcase_add_test(tcase, memory_left_behind_is_found);
