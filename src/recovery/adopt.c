@@ -123,6 +123,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     rec->is_frozen = 0;
+    rec->decisions++;
     rec->mode = (keel_mode_t)d->mode;
     rec->decided_ns = keel_recovery_now(rec);
     if (d->mode == KEEL_DECISION_CATASTROPHE) {

@@ -44,8 +44,15 @@ static void rebuild_note_death(const keel_recovery_t *rec)
 
 typedef keel_status_t (*rebuild_check_t)(const keel_recovery_t *rec, uint32_t target);
 
+/* rank 0 may hear of a death and decide in one step */
+static int rebuild_is_void(const keel_recovery_t *rec, uint64_t decisions)
+{
+    return rec->is_frozen || rec->decisions != decisions;
+}
+
 static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, int is_demand)
 {
+    const uint64_t decisions = rec->decisions;
     keel_status_t status;
 
     while ((status = is_demand ? keel_demand_rebuild_step(rec->demand) : keel_ckpt_rebuild_step(rec->ckpt)) ==
@@ -55,7 +62,7 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, 
         if (status != KEEL_OK) {
             return status; /* also KEEL_INPROGRESS: another rollback takes this one's place */
         }
-        if (rec->is_frozen) {
+        if (rebuild_is_void(rec, decisions)) {
             rebuild_note_death(rec);
             return KEEL_ERR_UNREACHABLE;
         }
@@ -67,7 +74,7 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, 
  * The generation decided may become an older one on the way, 0 even: when the only process that knew the newer one complete
  * has died. KEEL_ERR_UNREACHABLE: a member of the group died, or seems to have died.
  */
-static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, uint32_t target)
+static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, uint64_t *decisions_p)
 {
     unsigned rounds = 0;
     keel_status_t status;
@@ -81,6 +88,7 @@ static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, ui
             return status;
         }
     }
+    *decisions_p = rec->decisions;
     if (rec->generation.number > 0) {
         keel_parity_cancel(rec->ckpt->parity);
         status = keel_ckpt_rebuild_begin(rec->ckpt, &rec->generation, rec->generation_slot);
@@ -100,10 +108,12 @@ static keel_status_t rebuild_image(keel_recovery_t *rec, rebuild_check_t check, 
 {
     unsigned rounds = 0;
     keel_status_t status;
+    uint64_t decisions = rec->decisions;
 
-    while ((status = rebuild_try(rec, check, target)) == KEEL_ERR_UNREACHABLE) {
+    while ((status = rebuild_try(rec, check, target, &decisions)) == KEEL_ERR_UNREACHABLE) {
         keel_parity_cancel(rec->ckpt->parity);
-        while (!rec->is_frozen) { /* what a death means is decided, not guessed: then who has what is known again */
+        /* what a death means is decided, not guessed: then who has what is known again */
+        while (!rebuild_is_void(rec, decisions)) {
             keel_recovery_wait(rec, &rounds);
             status = check(rec, target);
             if (status != KEEL_OK) {

@@ -109,7 +109,8 @@ struct keel_recovery {
     keel_place_t *places;
 
     /* view */
-    int is_frozen; /* since a death, until its decision */
+    int is_frozen;      /* since a death, until its decision */
+    uint64_t decisions; /* taken up */
     int has_reported;
     uint32_t requests;       /* for a rollback, seen so far: with the incarnations it names the view */
     keel_status_t wants;     /* what this process asks for one for; KEEL_OK: it does not */

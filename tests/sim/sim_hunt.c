@@ -6,6 +6,8 @@
 
 #include "sim_scene.h"
 
+#define HUNT_SLOW_NS 4000000 /* longer than a replacement takes to report */
+
 static keel_context_h replacement(const scene_t *scene, uint32_t rank)
 {
     return keel_sim_incarnation(scene->sim, rank) > 0 ? scene_context(scene, rank) : NULL;
@@ -120,6 +122,34 @@ static void hunt_drained(scene_t *scene)
     }
 }
 
+/*
+ * Rank 0 died, and while its replacement rebuilds its image another member of the group does. The replacement is so slow to hear
+ * it that all have reported by then: it learns of the death and decides what follows in one step.
+ */
+static void hunt_rebuild(scene_t *scene)
+{
+    hunt_t *hunt = &scene->hunt;
+    const keel_context_h first = scene_context(scene, 0);
+    const uint32_t victim = 1 + hunt->reader % (scene->ranks - 1);
+
+    if (first == NULL) {
+        return;
+    }
+    if (hunt->stage == 0 && first->ckpt.used.number > 0 && !first->rec.is_frozen &&
+        keel_random_below(&hunt->random, 100) == 0) {
+        hunt_kill(scene, 0);
+    } else if (hunt->stage == 1 && replacement(scene, 0) != NULL) {
+        if (first->rec.state != KEEL_RANK_FRESH || scene->groups.of_rank[victim] != scene->groups.of_rank[0]) {
+            hunt_lost(scene);
+        } else if (first->rec.mode == KEEL_DECISION_LOCAL && !first->rec.is_frozen && first->ckpt.used.number > 0 &&
+                   keel_parity_bytes_from(first->ckpt.parity, scene->groups.index[victim]) > 0) {
+            hunt_kill(scene, victim);
+        }
+    } else if (hunt->stage == 2 && first->lane.peers[victim].incarnation > 0 && first->lane.peers[victim].is_up) {
+        hunt->stage += keel_sim_hang(scene->sim, 0, HUNT_SLOW_NS) != 0;
+    }
+}
+
 void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
 {
     hunt_t *hunt = &scene->hunt;
@@ -153,6 +183,8 @@ void scene_hunt(scene_t *scene)
         hunt_rollback(scene);
     } else if (scene->hunt.kind == HUNT_DRAINED && scene->ranks > 2) {
         hunt_drained(scene);
+    } else if (scene->hunt.kind == HUNT_REBUILD && scene->ranks > 2) {
+        hunt_rebuild(scene);
     } else if (scene->hunt.kind == HUNT_RECORDS && scene->ranks > 3) {
         hunt_records(scene);
     }
