@@ -267,7 +267,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1\n"
          "  --style gsync|locks|waits|races|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
-         "  --hunt rollback|drained|records|rebuild (with 3 ranks, with 3, with 4, with 4)\n"
+         "  --hunt rollback|drained|records|rebuild|uneven (with 3 ranks, with 3, with 4, with 4, any)\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
@@ -388,6 +388,7 @@ static void read_limit(options_t *options, int option, const char *value)
         limits->hunt = (strcmp(value, "records") == 0)   ? HUNT_RECORDS
                        : (strcmp(value, "drained") == 0) ? HUNT_DRAINED
                        : (strcmp(value, "rebuild") == 0) ? HUNT_REBUILD
+                       : (strcmp(value, "uneven") == 0)  ? HUNT_UNEVEN
                                                          : HUNT_ROLLBACK;
         break;
     case OPT_SPLITS:

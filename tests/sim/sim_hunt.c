@@ -150,6 +150,92 @@ static void hunt_rebuild(scene_t *scene)
     }
 }
 
+/* Whenever some know of a generation, an image or a decision that others have not heard of, anybody may die or be slow. */
+#define UNEVEN_DEATHS 5
+#define UNEVEN_MOST   12 /* one chance in so many */
+
+/* how much ranks differ in what they know: one chance in so many that something happens now; 0: none */
+static uint32_t uneven_chance(const scene_t *scene)
+{
+    uint32_t chance = 0, frozen = 0, thawed = 0;
+    keel_context_h first = NULL;
+
+    for (uint32_t r = 0; r < scene->processes; ++r) {
+        const keel_context_h ctx = scene_context(scene, r);
+
+        if (ctx == NULL) {
+            continue;
+        }
+        if (ctx->rec.state == KEEL_RANK_FRESH) {
+            chance = (ctx->rec.mode != KEEL_DECISION_NONE && chance == 0) ? 150 : chance;
+            continue;
+        }
+        frozen += ctx->rec.is_frozen;
+        thawed += !ctx->rec.is_frozen;
+        if (ctx->ckpt.is_rearming || ctx->demand.is_rearming) {
+            chance = (chance == 0) ? 150 : chance;
+        }
+        if (first == NULL) {
+            first = ctx;
+            continue;
+        }
+        if (ctx->ckpt.used.number != first->ckpt.used.number) {
+            return UNEVEN_MOST;
+        }
+        for (uint32_t q = 0; ctx->demand.parity != NULL && first->demand.parity != NULL && q < scene->processes; ++q) {
+            if (ctx->demand.starts[q].position != first->demand.starts[q].position) {
+                return UNEVEN_MOST;
+            }
+        }
+    }
+    if (frozen > 0 && thawed > 0) {
+        chance = 60;
+    }
+    return chance;
+}
+
+static int uneven_may_die(const scene_t *scene, uint32_t victim)
+{
+    uint32_t away = 0, others = 0;
+
+    for (uint32_t r = 0; r < scene->processes; ++r) {
+        const keel_context_h ctx = scene_context(scene, r);
+        const int is_armed = ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH && ctx->ckpt.is_armed;
+
+        away += r != victim && !is_armed &&
+                (scene->groups.count == 0 || scene->groups.of_rank[r] == scene->groups.of_rank[victim]);
+        others += r != victim && r < scene->ranks && is_armed;
+    }
+    return others > 0 && away < scene->parities;
+}
+
+static void hunt_uneven(scene_t *scene)
+{
+    hunt_t *hunt = &scene->hunt;
+    const uint32_t chance = (hunt->stage < UNEVEN_DEATHS) ? uneven_chance(scene) : 0;
+    uint32_t victim;
+
+    if (hunt->stage == 0 && chance != UNEVEN_MOST) {
+        const keel_context_h any = scene_context(scene, 0);
+
+        if (any == NULL || any->ckpt.used.number == 0 || keel_random_below(&hunt->random, 4000) != 0) {
+            return;
+        }
+    } else if (chance == 0 || keel_random_below(&hunt->random, chance) != 0) {
+        return;
+    }
+    victim = keel_random_below(&hunt->random, scene->processes);
+    if (keel_random_below(&hunt->random, 2) == 0) {
+        if (scene_context(scene, victim) != NULL) {
+            (void)keel_sim_hang(scene->sim, victim, keel_random_scaled(&hunt->random, HUNT_SLOW_NS));
+        }
+        return;
+    }
+    if (scene_context(scene, victim) != NULL && uneven_may_die(scene, victim)) {
+        hunt->stage += scene_kill(scene, victim);
+    }
+}
+
 void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
 {
     hunt_t *hunt = &scene->hunt;
@@ -185,6 +271,8 @@ void scene_hunt(scene_t *scene)
         hunt_drained(scene);
     } else if (scene->hunt.kind == HUNT_REBUILD && scene->ranks > 2) {
         hunt_rebuild(scene);
+    } else if (scene->hunt.kind == HUNT_UNEVEN && scene->ranks > 1) {
+        hunt_uneven(scene);
     } else if (scene->hunt.kind == HUNT_RECORDS && scene->ranks > 3) {
         hunt_records(scene);
     }
