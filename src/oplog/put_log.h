@@ -142,6 +142,13 @@ static inline void keel_put_log_miss(keel_put_log_t *log, uint32_t target)
 {
     log->targets[target].lost = log->phase + 1;
 }
+/* the target counts @a count records of this phase as done */
+static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target, uint32_t count)
+{
+    if (log->targets[target].count < count) {
+        log->targets[target].count = count;
+    }
+}
 /* how many had a number in this phase */
 static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t target)
 {

@@ -334,6 +334,9 @@ static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t pha
         rec->fatal = status;
         return status;
     }
+    if (phase == rec->puts->phase) {
+        keel_put_log_has_numbers(rec->puts, rank, over.number); /* those on the direct lane had none */
+    }
     rec->replayed_puts += count;
     rec->places[rank].given += count;
     rec->places[rank].handed = phase + 1;

@@ -63,6 +63,8 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank);
 /* from the hook only: the rank's process does nothing for @a ns (UINT64_MAX: for ever), its service side neither; what it
  * has under way arrives. 0 when there is none that could. */
 int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns);
+/* from the hook only, of a rank that was killed: its next process runs on @a node */
+void keel_sim_move(keel_sim_t *sim, uint32_t rank, uint32_t node);
 /* from the hook only: ranks with a non-zero @a side do not reach the others any more. Nodes stay whole. */
 void keel_sim_split(keel_sim_t *sim, const uint8_t *side);
 /* what the rank's process has allocated under this name */

@@ -84,7 +84,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     runtime->incarnation = process->incarnation;
     if (runtime->node == NULL) {
         runtime->node = sim_new(runtime->size * sizeof(*runtime->node));
-        memcpy(runtime->node, sim->node, runtime->size * sizeof(*runtime->node));
+        memcpy(runtime->node, sim->first, runtime->size * sizeof(*runtime->node));
     }
     process->is_joined = 1;
     for (r = 0; r < sim->options.ranks; ++r) { /* who has left already */

@@ -465,6 +465,7 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
     sim->now_ns = 1000000000ull;
     sim->rank = sim_new(options->ranks * sizeof(*sim->rank));
     sim->node = sim_new(options->ranks * sizeof(*sim->node));
+    sim->first = sim_new(options->ranks * sizeof(*sim->first));
     if (options->trace_lines > 0) {
         sim->trace = sim_new((size_t)options->trace_lines * 160);
     }
@@ -473,7 +474,7 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
         return KEEL_ERR_NO_MEMORY;
     }
     for (r = 0; r < options->ranks; ++r) {
-        sim->node[r] = (options->node != NULL) ? options->node[r] : r;
+        sim->node[r] = sim->first[r] = (options->node != NULL) ? options->node[r] : r;
         sim_process_create(sim, r, 0);
     }
     sim->options.node = sim->node;
@@ -500,6 +501,7 @@ void keel_sim_destroy(keel_sim_t *sim)
     free(sim->idles.item);
     free(sim->trace);
     free(sim->node);
+    free(sim->first);
     free(sim->rank);
     free(sim);
 }
@@ -541,6 +543,11 @@ int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns)
     sim_due(sim, process->wake_ns);
     sim_service_update(process);
     return 1;
+}
+
+void keel_sim_move(keel_sim_t *sim, uint32_t rank, uint32_t node)
+{
+    sim->node[rank] = node;
 }
 
 void keel_sim_split(keel_sim_t *sim, const uint8_t *side)

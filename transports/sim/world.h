@@ -186,7 +186,8 @@ struct sim_process {
 
 struct keel_sim {
     keel_sim_options_t options;
-    uint32_t *node;
+    uint32_t *node;  /* where each rank runs now */
+    uint32_t *first; /* and ran first */
     keel_random_t random;
     struct keel_drivers drivers;
     sim_process_t **rank;   /* newest incarnation of each */
