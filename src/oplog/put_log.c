@@ -249,6 +249,15 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
     return KEEL_OK;
 }
 
+void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target)
+{
+    keel_board_slot_t *slot = keel_lane_slot_at(log->lane, target);
+
+    if (slot != NULL) {
+        keel_board_set(&slot->done, keel_phase_word(log->phase, log->targets[target].count));
+    }
+}
+
 static void put_target_trim(keel_put_log_t *log, keel_put_target_t *t, uint32_t phase)
 {
     const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(trim_too_far)); /* that is kept */

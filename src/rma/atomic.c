@@ -151,7 +151,9 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
     keel_board_set(&slot->atomics, /* before the first: in doubt from here on */
                    keel_atomics_word(keel_board_get(&slot->atomics), ctx->rec.phase, 1));
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    (void)atomic_log(ctx, rank, where, atomic);
+    if (atomic_log(ctx, rank, where, atomic) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+    }
     atomic_do(ctx, rank, where, target, atomic, result);
     return KEEL_OK;
 }

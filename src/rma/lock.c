@@ -320,6 +320,7 @@ static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counte
         keel_put_log_miss(&ctx->puts, rank);
     }
     if (keel_lane_has_direct(&ctx->lane, rank)) {
+        (void)keel_put_log_number(&ctx->puts, rank);
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
@@ -405,6 +406,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         return;
     }
     if (board != NULL && !is_read) {
+        keel_put_log_tell_done(&ctx->puts, rank);
         keel_board_set(&board[ctx->lane.rank].atomics,
                        0); /* not in doubt any more: the section is over with the next store */
     }

@@ -97,6 +97,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         if (ctx->gate & KEEL_GATE_WAITS) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
         } else {
+            (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
             keel_put_log_store(&ctx->puts, record, where, at, buffer, length);
         }
         return KEEL_OK;

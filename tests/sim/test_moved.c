@@ -146,7 +146,7 @@ int main(void)
 {
     int is_right = 1;
 
-    for (unsigned what = 0; what < DIES_LOCKING; what++) {
+    for (unsigned what = 0; what < DIES_LAST; what++) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             is_right &= run((what_t)what, seed);
         }
