@@ -213,6 +213,9 @@ void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     keel_lock_area_t *area = keel_lane_locks(lane);
     keel_status_t status = KEEL_ERR_CORRUPT;
 
+    if (!s->is_replaying) {
+        return; /* of one that had not heard that this process is whole: nothing was done here since, and locks count again */
+    }
     if (in->length >= sizeof(*message) && message->phase >= rec->phase) {
         status =
             keel_replay_add(&s->replay, in->source, KEEL_RECORD_LOCK, message->records, in->length - sizeof(*message));
