@@ -162,7 +162,9 @@ enum keel_rma_params_field { KEEL_RMA_PARAM_FIELD_CB = KEEL_BIT(0) };
 
 typedef struct keel_rma_params {
     uint64_t field_mask;
-    keel_send_cb_t cb; /**< called from a later Keel call when the access returned KEEL_INPROGRESS */
+    /** Called from a later Keel call when the access returned KEEL_INPROGRESS. When that is differs from life to life: a program
+     * that issues accesses there is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC). */
+    keel_send_cb_t cb;
     void *user;
 } keel_rma_params_t;
 
