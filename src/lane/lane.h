@@ -183,6 +183,13 @@ static inline keel_board_slot_t *keel_lane_slot_at(const keel_lane_t *lane, uint
 
     return (board != NULL) ? &board[lane->rank] : NULL;
 }
+/* direct lane: the peer has announced it, and it could not be mapped */
+static inline int keel_lane_region_is_unmapped(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    const keel_region_t *known = &lane->peers[peer].regions[region];
+
+    return known->is_known && known->base != 0 && known->ptr == NULL;
+}
 /* for lane.c */
 void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);

@@ -279,6 +279,9 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
         const keel_record_t *record = (const void *)at;
         char *window = keel_lane_region_ptr(lane, over->rank, keel_where_region(record->where));
 
+        if (window == NULL && keel_lane_region_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
+            return KEEL_ERR_UNREACHABLE; /* it has just died: the launcher will say so */
+        }
         if (window == NULL) {
             keel_error(over->rec->message, "rank %u has no window %u to be handed phase %u", over->rank,
                        keel_where_region(record->where) - KEEL_REGION_WINDOW0, over->phase);
@@ -327,6 +330,9 @@ static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t pha
     }
     if (KEEL_PLANT(record_twice)) {
         (void)keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
+    }
+    if (status == KEEL_ERR_UNREACHABLE) {
+        return status;
     }
     if (status != KEEL_OK) {
         keel_error(rec->message, "handing phase %u over to rank %u failed: %s", phase, rank,

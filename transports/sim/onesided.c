@@ -114,6 +114,9 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     if ((mem == NULL) || (packed.base != remote_base)) {
         return KEEL_ERR_CORRUPT;
     }
+    if (target->state == SIM_DEAD) { /* what is mapped stays, but nothing is mapped any more */
+        return KEEL_ERR_UNREACHABLE;
+    }
     key = sim_new(sizeof(*key));
     key->mem = mem;
     key->peer = peer;
