@@ -129,6 +129,12 @@ int scene_kill(scene_t *scene, uint32_t victim)
         return 0;
     }
     scene_note_death(scene, victim);
+    if (scene->moves && keel_random_chance(&scene->moving, 500)) {
+        const uint32_t node = scene->node[keel_random_below(&scene->moving, scene->processes)];
+
+        keel_sim_move(scene->sim, victim, node);
+        scene->result->moved += (node != scene->node[victim]);
+    }
     return 1;
 }
 

@@ -26,6 +26,7 @@ typedef struct case_limits {
     int direct;        /* keel_sim_direct_t */
     int soft;          /* KEEL_OPLOG_SOFT, percent; demand checkpoints */
     int tight;         /* logs that hold almost nothing */
+    int moves;         /* replacements on other nodes */
     hunt_kind_t hunt;
     unsigned trace_lines;
     int verbose; /* Keel's own messages */
@@ -38,6 +39,7 @@ typedef struct case_result {
     char flaw[1024];
     case_style_t style;
     unsigned ranks, deaths;
+    unsigned moved;           /* replacements to a node where another process of the program runs */
     unsigned group, parities; /* members of a group, how many of them may be lost */
     int is_rolled_back, is_catastrophic, has_overflowed;
     int has_kept_atomics; /* recovered locally, with atomics */

@@ -377,6 +377,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
 {
     scene->random.state = keel_random_mix(seed ^ 0x6b65656c);
     scene->sizes.state = keel_random_mix(seed ^ 0x73697a65);
+    scene->moving.state = keel_random_mix(seed ^ 0x6d6f7665);
     scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS
                            : keel_random_chance(&scene->random, 100) ? CASE_WAITS
@@ -400,6 +401,8 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene_draw_protection(scene, limits);
     scene_draw_heartbeat(scene, limits);
     scene_draw_deaths(scene, limits);
+    scene->moves = (limits->moves >= 0) ? limits->moves : keel_random_chance(&scene->moving, 250);
+    scene->moves = scene->moves && !scene->is_split && (limits->hunt == HUNT_NONE);
     if (limits->verbose || limits->trace_lines > 0) {
         scene_env(scene, "KEEL_VERBOSE=y");
         scene_env(scene, "KEEL_LOG_LEVEL=info");

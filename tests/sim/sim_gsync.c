@@ -62,6 +62,7 @@ typedef struct tally {
         atomics, sections, waits, kept_waits, demands, demanded;
     _Atomic uint64_t asked;
     _Atomic uint64_t together[4], groups[GROUP_MAX + 1], styles[CASE_STYLES];
+    _Atomic uint64_t moved;
     _Atomic uint64_t decoded, spared, sparing, dedicated;
     _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
     _Atomic uint64_t steps;
@@ -151,6 +152,7 @@ static void count(tally_t *tally, const case_result_t *result)
     atomic_fetch_add(&tally->asked, (result->asked > 0) && result->is_rolled_back);
     atomic_fetch_add(&tally->decoded, result->decoded);
     atomic_fetch_add(&tally->dedicated, result->has_checksums && (result->recoveries > 0) && (result->checkpoints > 0));
+    atomic_fetch_add(&tally->moved, result->moved);
     atomic_fetch_add(&tally->spared, result->spared);
     atomic_fetch_add(&tally->sparing, result->spared > 0);
     atomic_fetch_add(&tally->sections, (result->style == CASE_LOCKS) && (result->replayed_sections > 0));
@@ -264,7 +266,7 @@ static void usage(void)
          "  --workers N      processes (default 2)\n"
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
-         "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1\n"
+         "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1\n"
          "  --style gsync|locks|waits|races|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "  --hunt rollback|drained|records|rebuild|uneven (with 3 ranks, with 3, with 4, with 4, any)\n"
@@ -303,6 +305,7 @@ enum {
     OPT_LANES,
     OPT_SOFT,
     OPT_TIGHT,
+    OPT_MOVES,
     OPT_DIRECT,
     OPT_HUNT,
     OPT_TRACE,
@@ -318,18 +321,23 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {
-    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},         {"seconds", 1, NULL, OPT_SECONDS},
-    {"fixed", 1, NULL, OPT_FIXED},         {"workers", 1, NULL, OPT_WORKERS},   {"crashes", 1, NULL, OPT_CRASHES},
-    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},     {"deaths", 1, NULL, OPT_DEATHS},
-    {"atomics", 1, NULL, OPT_ATOMICS},     {"late-windows", 1, NULL, OPT_LATE}, {"parities", 1, NULL, OPT_PARITIES},
-    {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},       {"hangs", 1, NULL, OPT_HANGS},
-    {"splits", 1, NULL, OPT_SPLITS},       {"lanes", 1, NULL, OPT_LANES},       {"soft", 1, NULL, OPT_SOFT},
-    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},     {"hunt", 1, NULL, OPT_HUNT},
-    {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},   {"allow-gaps", 0, NULL, OPT_GAPS},
-    {"stop", 0, NULL, OPT_STOP},           {"plant", 1, NULL, OPT_PLANT},       {"plants", 0, NULL, OPT_PLANTS},
-    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS}, {"cases", 0, NULL, OPT_CASES},
-    {"case", 1, NULL, OPT_CASE},           {"help", 0, NULL, OPT_HELP},         {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
+                                             {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
+                                             {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
+                                             {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
+                                             {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
+                                             {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},
+                                             {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
+                                             {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
+                                             {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
+                                             {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
+                                             {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},
+                                             {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
+                                             {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
+                                             {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
+                                             {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
+                                             {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -390,6 +398,9 @@ static void read_limit(options_t *options, int option, const char *value)
                        : (strcmp(value, "rebuild") == 0) ? HUNT_REBUILD
                        : (strcmp(value, "uneven") == 0)  ? HUNT_UNEVEN
                                                          : HUNT_ROLLBACK;
+        break;
+    case OPT_MOVES:
+        limits->moves = (int)number_of(value);
         break;
     case OPT_SPLITS:
         limits->splits = (int)number_of(value);
@@ -560,6 +571,10 @@ static int has_gaps(const options_t *options, const tally_t *tally)
         fprintf(stderr, "no job of more than 16 ranks recovered\n");
         gaps = 1;
     }
+    if ((options->limits.splits <= 0) && (tally->moved == 0)) {
+        fprintf(stderr, "no replacement came up on another node\n");
+        gaps = 1;
+    }
     if ((options->limits.hangs > 0) && ((tally->fenced == 0) || (tally->doubted == 0))) {
         fprintf(stderr, "no rank was killed for its silence, or no suspicion was false\n");
         gaps = 1;
@@ -597,7 +612,8 @@ int main(int argc, char **argv)
                                     .splits = -1,
                                     .direct = -1,
                                     .soft = -1,
-                                    .tight = -1}};
+                                    .tight = -1,
+                                    .moves = -1}};
     struct timespec now, end;
     tally_t *tally;
     double seconds;
@@ -632,14 +648,16 @@ int main(int argc, char **argv)
         "full log %llu, rollback asked for %llu, aborted checkpoint %llu, local recovery with atomics %llu, "
         "replay of critical sections %llu, local recovery of a program that waits %llu; %llu ranks hung, %llu were "
         "killed for silence, %llu runs had a false "
-        "suspicion; %llu networks split, %llu ranks ended cut off; %llu steps in %.1f s\n",
+        "suspicion; %llu networks split, %llu ranks ended cut off; %llu replacements on other nodes; %llu steps in "
+        "%.1f s\n",
         (unsigned long long)tally->crashed_runs, (unsigned long long)tally->deaths,
         (unsigned long long)tally->recovered, (unsigned long long)tally->rolled_back,
         (unsigned long long)tally->catastrophic, (unsigned long long)tally->overflowed,
         (unsigned long long)tally->asked, (unsigned long long)tally->aborted, (unsigned long long)tally->atomics,
         (unsigned long long)tally->sections, (unsigned long long)tally->kept_waits, (unsigned long long)tally->hangs,
         (unsigned long long)tally->fenced, (unsigned long long)tally->doubted, (unsigned long long)tally->splits,
-        (unsigned long long)tally->isolated, (unsigned long long)tally->steps, seconds);
+        (unsigned long long)tally->isolated, (unsigned long long)tally->moved, (unsigned long long)tally->steps,
+        seconds);
     printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, of groups of more than 7: %llu; with 1, "
            "2 and 3 "
            "parities: %llu, %llu, %llu\n",

@@ -74,6 +74,8 @@ typedef struct scene {
     uint32_t soft;                     /* KEEL_OPLOG_SOFT */
     int is_split;                      /* instead of deaths the network falls apart, and there is no arbiter */
     uint64_t heartbeat_ns;             /* KEEL_HEARTBEAT_TIMEOUT; 0: off */
+    int moves; /* replacements come up on other nodes now and then: what was direct is served, and the other way round */
+    keel_random_t moving;
     int is_dense;
     int is_tight;      /* logs that hold almost nothing */
     int may_roll_back; /* something in the case can refuse local recovery */
