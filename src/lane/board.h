@@ -64,6 +64,15 @@ static inline uint32_t keel_atomics_in_doubt(uint64_t word)
     return (uint32_t)(word >> 32);
 }
 
+/* the source issues atomics in @a phase; those that follow look at the word alone */
+static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int is_in_doubt)
+{
+    if (slot->first == 0) {
+        keel_board_set(&slot->first, (uint64_t)phase + 1);
+    }
+    keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
+}
+
 /* a bit for each class of atomics (keel_atomic_op_t): the low byte of those at others, the next one of those at itself */
 static inline uint32_t keel_classes_bit(unsigned op, int is_own)
 {

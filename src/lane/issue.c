@@ -181,8 +181,7 @@ keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t 
     if (board == NULL) {
         return keel_lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_MARK | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
     }
-    board += lane->rank;
-    keel_board_set(&board->atomics, keel_atomics_word(keel_board_get(&board->atomics), phase, is_in_doubt));
+    keel_board_mark(board + lane->rank, phase, is_in_doubt);
     return KEEL_OK;
 }
 

@@ -161,9 +161,7 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
         return NULL;
     }
     if (wire->flags & KEEL_WIRE_FLAG_MARK) {
-        keel_board_set(
-            &lane->board[wire->source].atomics,
-            keel_atomics_word(lane->board[wire->source].atomics, phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0));
+        keel_board_mark(&lane->board[wire->source], phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
     }
     if (wire->flags & KEEL_WIRE_FLAG_WAIT) {
         keel_board_set(&lane->board[wire->source].waits, (uint64_t)phase + 2);

@@ -125,8 +125,12 @@ void keel_waits_look(const keel_recovery_t *rec, uint32_t *reached_p, uint32_t *
     *first_p = UINT32_MAX;
     for (uint32_t r = 0; keel_waits_are_used(rec) && r < rec->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
         const keel_board_slot_t *slot = &rec->lane->board[r];
-        const uint64_t first = keel_board_get(&slot->first);
+        const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
+        if (told > 1) { /* it waits for the first time, in the phase before the one that everybody begins knowing it */
+            *reached_p = keel_larger(*reached_p, (uint32_t)told - 2);
+            *first_p = (told - 2 < *first_p) ? (uint32_t)told - 2 : *first_p;
+        }
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->opened) >> 32));
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
         if (first > 0 && first - 1 < *first_p) {

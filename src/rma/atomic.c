@@ -145,11 +145,7 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
     keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
     char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
-    if (slot->first == 0) {
-        keel_board_set(&slot->first, (uint64_t)ctx->rec.phase + 1);
-    }
-    keel_board_set(&slot->atomics, /* before the first: in doubt from here on */
-                   keel_atomics_word(keel_board_get(&slot->atomics), ctx->rec.phase, 1));
+    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (atomic_log(ctx, rank, where, atomic) == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);

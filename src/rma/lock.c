@@ -208,6 +208,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
 
 static keel_status_t lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
 {
+    const uint32_t incarnation = ctx->lane.peers[rank].incarnation;
     keel_status_t status;
     unsigned rounds = 0;
 
@@ -215,6 +216,9 @@ static keel_status_t lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_
     request->index = ctx->gets.targets[rank].index;
     request->is_logged = !ctx->gets.is_off;
     status = lock_ask(ctx, rank, request, value_p);
+    if (status == KEEL_OK && ctx->lane.peers[rank].incarnation != incarnation) {
+        status = KEEL_ERR_UNREACHABLE; /* its answer and its death came in one step */
+    }
     while (status == KEEL_ERR_UNREACHABLE) { /* two are away: that is decided, not guessed */
         status = keel_context_wait(ctx, &rounds);
         status = (status == KEEL_OK) ? KEEL_ERR_UNREACHABLE : status;
