@@ -3,7 +3,7 @@
  * left that gsync before it heard so. What that one has locked there since stays locked. Whoever waits there looks at its
  * messages and then at the arrivals, so both would have to come in between: here the message is sent by hand.
  */
-#include "pair.h"
+#include "two_ranks.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * A replacement that runs on another node than its predecessor did: two that shared memory send messages then. What the one has
  * put so far and what it puts from then on all count, whoever of the two died.
  */
-#include "pair.h"
+#include "two_ranks.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * A rank that came back before the program had begun is the only one left when the other dies behind a further window, which no
  * gsync of the program's own precedes: both begin where the windows were made that come ahead of keel_restarted().
  */
-#include "pair.h"
+#include "two_ranks.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * A replacement says where it stands and dies. Who reads that before it hears of the death cannot map its windows any more, so
  * there is nothing to be handed over to: it waits for the news.
  */
-#include "pair.h"
+#include "two_ranks.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Small programs of two ranks on one node, for deaths at one moment that drawn programs do not meet. */
-#ifndef KEEL_SIM_PAIR_H_
-#define KEEL_SIM_PAIR_H_
+#ifndef KEEL_SIM_TWO_RANKS_H_
+#define KEEL_SIM_TWO_RANKS_H_
 
 #include "rma/context.h"
 #include "sim/sim.h"

@@ -1,5 +1,5 @@
 /* Small programs of two ranks. */
-#include "pair.h"
+#include "two_ranks.h"
 
 #include <stdio.h>
 
