@@ -26,7 +26,7 @@ typedef struct keel_board_slot {
     uint64_t opened; /* direct lane: 1 + number of the record that the source has begun to do */
     uint64_t done;   /* records of the source that are done here */
     uint64_t clock;  /* of the source, when it did the last one */
-    uint64_t first;  /* 1 + the phase of the first one here, ever; 0: none */
+    uint64_t first;  /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
     uint64_t classes; /* of atomics, that the source has used: keel_classes_bit() */
     uint64_t reserved[2];
 } keel_board_slot_t;

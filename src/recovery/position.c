@@ -342,9 +342,9 @@ static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t pha
     }
     if (phase == rec->puts->phase) {
         keel_put_log_has_numbers(rec->puts, rank, over.number); /* those on the direct lane had none */
-    }
-    if (phase == rec->puts->phase && rec->sections.is_used) {
-        keel_put_log_tell_done(rec->puts, rank);
+        if (rec->sections.is_used) {
+            keel_put_log_tell_done(rec->puts, rank);
+        }
     }
     rec->replayed_puts += count;
     rec->places[rank].given += count;

@@ -37,8 +37,8 @@ void keel_waits_reset(struct keel_recovery *rec);
 void keel_waits_begin_phase(struct keel_recovery *rec);
 /* takes up what others have said on the board */
 void keel_waits_hear(struct keel_recovery *rec);
-/* from what others did here: the highest phase that anybody has come to, and the first in which anybody did anything; 0 and
- * UINT32_MAX when nothing is known */
+/* from what others did here, or told of their first wait: the highest phase that anybody has come to, and the first in which
+ * anybody did anything; 0 and UINT32_MAX when nothing is known */
 void keel_waits_look(const struct keel_recovery *rec, uint32_t *reached_p, uint32_t *first_p);
 /* the program waits, and does not lock */
 int keel_waits_are_used(const struct keel_recovery *rec);
