@@ -134,6 +134,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     if (d->waits_since < rec->waits.since) {
         rec->waits.since = d->waits_since;
     }
+    rec->sections.is_used |= (int)d->has_locks; /* who locked may be dead when it is asked again */
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         if (rec->waits.since != UINT32_MAX) {
             rec->waits.since = 0; /* from here on everybody knows */
@@ -179,7 +180,6 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         rec->places[r].classes |= d->ranks[r].classes;
     }
-    rec->sections.is_used |= (int)d->has_locks;
     rec->sections.is_replaying |= d->has_locks && rec->state == KEEL_RANK_FRESH;
     rec->waits.is_replaying |= d->has_waits && rec->state == KEEL_RANK_FRESH;
     adopt_places(rec, d);

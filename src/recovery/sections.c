@@ -190,6 +190,14 @@ void keel_sections_release_due(keel_recovery_t *rec, uint32_t rank)
 
 /* ---- the replacement ---- */
 
+void keel_sections_begin_at(keel_recovery_t *rec, uint32_t counter)
+{
+    rec->sections.counter = counter;
+    if (!rec->sections.is_replaying) { /* nobody alive knows of a lock, and numbers go on all the same */
+        __atomic_store_n(&keel_lane_locks(rec->lane)->word, (uint64_t)counter << 32, __ATOMIC_RELEASE);
+    }
+}
+
 /* Of the open section nothing but its number is replayed. Where the log had no room left for that, taken since the log was
  * reported whole, the number is known all the same; the sender counts it as sent. */
 static keel_status_t sections_note_open(keel_sections_t *s, uint32_t source, uint64_t counter)

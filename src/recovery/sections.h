@@ -48,7 +48,8 @@ keel_status_t keel_sections_send(struct keel_recovery *rec, uint32_t rank, uint3
 /* survivor: the replacement is whole and was handed over the rest: tells it what was given up meanwhile */
 void keel_sections_release_due(struct keel_recovery *rec, uint32_t rank);
 
-/* replacement */
+/* replacement: its memory is the image's, with the counter that it had */
+void keel_sections_begin_at(struct keel_recovery *rec, uint32_t counter);
 void keel_sections_receive(struct keel_recovery *rec, const keel_control_in_t *in);
 /* everybody has sent what belongs to the phase this process stands at */
 int keel_sections_are_here(const struct keel_recovery *rec);

@@ -133,15 +133,19 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
 }
 
 /* the first phase in which anybody did something here that, done again, is not the same; UINT32_MAX: nobody */
-static uint32_t report_first_atomic(const keel_lane_t *lane)
+static uint32_t report_first_unrepeatable(const keel_lane_t *lane)
 {
     uint32_t first = UINT32_MAX;
 
     for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
         const uint64_t theirs = keel_board_get(&lane->board[r].first);
+        const uint64_t lost = keel_board_get(&lane->board[r].lost_gets);
 
         if (keel_board_get(&lane->board[r].atomics) != 0 && theirs > 0 && theirs - 1 < first) {
             first = (uint32_t)theirs - 1;
+        }
+        if (lost > 0 && lost - 1 < first) {
+            first = (uint32_t)lost - 1;
         }
     }
     return first;
@@ -150,7 +154,7 @@ static uint32_t report_first_atomic(const keel_lane_t *lane)
 static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 {
     keel_lane_t *lane = rec->lane;
-    uint32_t first, first_wait, first_atomic, reached;
+    uint32_t first, first_wait, first_here, reached;
 
     /* what every arrival already says is known complete, even when the gsync was not left yet */
     if (lane->rank != 0 && rec->ckpt->making.number != 0 &&
@@ -188,8 +192,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
     };
     first = (first_wait < first) ? first_wait : first;
-    first_atomic = report_first_atomic(lane);
-    first = (first_atomic < first) ? first_atomic : first;
+    first_here = report_first_unrepeatable(lane);
+    first = (first_here < first) ? first_here : first;
     if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
         report->is_prefix_closed = 1;
         report->window_prefix = first;
