@@ -242,6 +242,19 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
+/* who has yet to hear that the generation is complete has its share of it, whatever became of the one before */
+static void decide_shares(const keel_recovery_t *rec, decision_t *d)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const keel_report_t *report = rec->reports[r];
+
+        if (report->state != KEEL_RANK_FRESH) {
+            d->ranks[r].has =
+                (report->is_armed || report->generation < d->generation) ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
+        }
+    }
+}
+
 /* the newest image that anybody knows complete in its group; void with an older generation */
 static void decide_starts(const keel_recovery_t *rec, decision_t *d)
 {
@@ -294,7 +307,6 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         if (report->state == KEEL_RANK_FRESH) {
             continue;
         }
-        d->ranks[r].has = report->is_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
         d->ranks[r].has_demand = report->is_demand_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
         survivors += r < rec->lane->programs || report->generation > 0; /* images of all may be there without any */
         highest = keel_larger(highest, report->position);
@@ -305,6 +317,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             d->window_calls = report->window_calls_there;
         }
     }
+    decide_shares(rec, d);
     if (d->front > highest && d->waits_since != UINT32_MAX) {
         KEEL_REACHED(front_of_dead);
     }

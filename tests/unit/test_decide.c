@@ -1,0 +1,92 @@
+/* What rank 0 decides on the reports of a view that random programs hardly ever meet. */
+#include "recovery/view.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+#define RANKS 3u /* one group, whose parity covers one */
+#define DEAD  2u
+#define OLD   5u
+#define NEW   7u
+
+typedef struct scene {
+    keel_lane_t lane;
+    keel_peer_t peers[RANKS];
+    keel_ckpt_t ckpt;
+    uint32_t of_rank[RANKS], index[RANKS], size, members[RANKS];
+    uint32_t *group;
+    keel_recovery_t rec;
+    struct {
+        keel_report_t report;
+        report_about_t about[RANKS];
+    } said[RANKS];
+    keel_report_t *reports[RANKS];
+    struct {
+        decision_t decision;
+        decision_rank_t ranks[RANKS];
+    } decided;
+} scene_t;
+
+static scene_t scene;
+
+/* all stand behind generation NEW; one is a replacement that has nothing yet */
+static void scene_begin(void)
+{
+    memset(&scene, 0, sizeof(scene));
+    scene.group = scene.members;
+    scene.size = RANKS;
+    scene.lane = (keel_lane_t){.size = RANKS, .programs = RANKS, .peers = scene.peers};
+    scene.ckpt.groups = (keel_groups_t){
+        .count = 1, .of_rank = scene.of_rank, .index = scene.index, .size = &scene.size, .members = &scene.group};
+    scene.ckpt.group = (keel_parity_group_t){.members = scene.members, .size = RANKS, .parities = 1};
+    scene.rec = (keel_recovery_t){.lane = &scene.lane, .ckpt = &scene.ckpt, .reports = scene.reports};
+    scene.peers[DEAD].incarnation = 1;
+    for (uint32_t r = 0; r < RANKS; r++) {
+        scene.members[r] = scene.index[r] = r;
+        scene.reports[r] = &scene.said[r].report;
+        scene.said[r].report = (keel_report_t){.state = (r == DEAD) ? KEEL_RANK_FRESH : KEEL_RANK_FRONT,
+                                               .position = (r == DEAD) ? 0 : NEW + 1,
+                                               .generation = (r == DEAD) ? 0 : NEW,
+                                               .is_armed = 1,
+                                               .is_deterministic = 1,
+                                               .waits_since = UINT32_MAX};
+    }
+}
+
+static const decision_t *decide(void)
+{
+    memset(&scene.decided, 0, sizeof(scene.decided));
+    keel_view_decide(&scene.rec, &scene.decided.decision);
+    return &scene.decided.decision;
+}
+
+START_TEST(a_share_that_could_not_be_computed_again_is_missing)
+{
+    scene_begin();
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
+    scene.said[1].report.is_armed = 0;
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_CATASTROPHE);
+}
+END_TEST
+
+/* but not of a generation that came later: it is complete, which its reporter has yet to hear */
+START_TEST(a_share_of_an_older_generation_is_not_missed)
+{
+    scene_begin();
+    scene.said[1].report.is_armed = 0;
+    scene.said[1].report.generation = OLD;
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
+    ck_assert_uint_eq(decide()->generation, NEW);
+    ck_assert_uint_eq(decide()->ranks[1].has, KEEL_PARITY_HAS_ALL);
+    ck_assert_uint_eq(decide()->ranks[DEAD].has, 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {a_share_that_could_not_be_computed_again_is_missing,
+                                  a_share_of_an_older_generation_is_not_missed, NULL};
+
+    return unit_run("decide", tests);
+}
