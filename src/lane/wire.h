@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 4
+#define KEEL_WIRE_VERSION 5
 
 typedef enum {
     /* requests */

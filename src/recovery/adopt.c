@@ -86,6 +86,10 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
     if (!KEEL_PLANT(no_abort)) {
         keel_ckpt_abort(rec->ckpt);
     }
+    if (rec->state == KEEL_RANK_FRESH) {
+        rec->ckpt->is_owed |=
+            (int)d->is_owed; /* rank 0 alone says when one is taken, and may be the one that was lost */
+    }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_ckpt_member_has(rec->ckpt, r, d->ranks[r].has);
     }

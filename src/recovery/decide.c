@@ -242,12 +242,14 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* who has yet to hear that the generation is complete has its share of it, whatever became of the one before */
+/* Who has yet to hear that the generation is complete has its share of it, whatever became of the one before. One that is not
+ * complete is given up. */
 static void decide_shares(const keel_recovery_t *rec, decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
 
+        d->is_owed |= report->unmade > d->generation;
         if (report->state != KEEL_RANK_FRESH) {
             d->ranks[r].has =
                 (report->is_armed || report->generation < d->generation) ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;

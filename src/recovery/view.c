@@ -178,6 +178,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .window_calls_there = rec->ckpt->used.window_calls,
         .is_armed = (uint32_t)rec->ckpt->is_armed,
         .is_demand_armed = (uint32_t)rec->demand->is_armed,
+        .unmade = rec->ckpt->is_owed ? UINT32_MAX : rec->ckpt->making.number,
         .restarted_at = rec->restarted_at,
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,

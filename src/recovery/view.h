@@ -27,6 +27,7 @@ struct keel_report {
     uint32_t is_rolling;
     uint32_t generation, slot, window_calls_there;
     uint32_t is_armed, is_demand_armed;
+    uint32_t unmade;       /* the generation in the making; UINT32_MAX: a death aborted one, 0: neither */
     uint32_t restarted_at; /* it has logged from this position on */
     uint32_t is_prefix_closed, window_prefix;
     uint32_t is_deterministic;
@@ -64,6 +65,7 @@ typedef struct decision {
     uint32_t has_waits;   /* and something has been done: it is replayed into waits */
     uint32_t is_begun;    /* somebody has accessed something: generation 0 has the windows of before */
     uint32_t is_in_doubt; /* rolls back because of atomics of the dead */
+    uint32_t is_owed;     /* a generation that a death aborted: the next safe gsync is to take one */
     char why[192];
     decision_rank_t ranks[];
 } decision_t;

@@ -83,10 +83,25 @@ START_TEST(a_share_of_an_older_generation_is_not_missed)
 }
 END_TEST
 
+/* whoever is left may be the only one that had begun it, or remembers it */
+START_TEST(a_generation_that_is_given_up_is_owed)
+{
+    scene_begin();
+    scene.said[1].report.unmade = NEW; /* complete, as the other knows */
+    ck_assert_uint_eq(decide()->is_owed, 0);
+    scene.said[1].report.unmade = NEW + 1;
+    ck_assert_uint_eq(decide()->is_owed, 1);
+    scene.said[1].report.unmade = 0;
+    scene.said[DEAD].report.unmade = UINT32_MAX;
+    ck_assert_uint_eq(decide()->is_owed, 1);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_share_that_could_not_be_computed_again_is_missing,
-                                  a_share_of_an_older_generation_is_not_missed, NULL};
+                                  a_share_of_an_older_generation_is_not_missed, a_generation_that_is_given_up_is_owed,
+                                  NULL};
 
     return unit_run("decide", tests);
 }
