@@ -200,6 +200,9 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
     const uint8_t *records;
     size_t length;
 
+    if (keel_lane_region_is_unmapped(log->lane, target, KEEL_REGION_GETLOG)) {
+        return; /* it has just died: the launcher will say so */
+    }
     while ((records = keel_cursor_peek(&t->list, &t->pushed, &length)) != NULL) {
         const keel_get_record_t *record = (const void *)records;
 

@@ -1,0 +1,125 @@
+/* The get log of the direct lane, towards a target that is given it back. */
+#include "oplog/get_log.h"
+
+#include "oplog/getlog_chunk.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define RANKS    2u
+#define TARGET   1u
+#define SEGMENT  4096u
+#define SEGMENTS 8u
+#define GETLOG   (64u << 10)
+#define BYTES    200u
+#define RECORDS  5u
+
+typedef struct scene {
+    keel_lane_t lane;
+    keel_peer_t peers[RANKS];
+    keel_region_t regions[RANKS][KEEL_REGION_LAST];
+    keel_config_t config;
+    keel_message_t message;
+    keel_transport_ops_t ops;
+    keel_segment_pool_t pool;
+    keel_get_log_t gets;
+    _Alignas(64) uint8_t arena[GETLOG], arena_there[GETLOG];
+} scene_t;
+
+static scene_t scene;
+
+static keel_status_t give_arena(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
+                                void **base_p)
+{
+    ck_assert_uint_le(bytes, sizeof(scene.arena));
+    *mem_p = (void *)scene.arena;
+    *base_p = scene.arena;
+    return KEEL_OK;
+}
+
+/* a replacement whose get log is known, with the room at @a there: NULL, it could not be mapped */
+static void scene_begin(void *there)
+{
+    static const uint8_t data[BYTES];
+    keel_get_record_t *record;
+    uint32_t index;
+
+    memset(&scene, 0, sizeof(scene));
+    scene.config = (keel_config_t){.protect = KEEL_PROTECT_ALL, .getlog_size = GETLOG};
+    scene.ops = (keel_transport_ops_t){.max_data = 1 << 16, .mem_alloc = give_arena};
+    scene.lane = (keel_lane_t){
+        .message = &scene.message, .config = &scene.config, .ops = &scene.ops, .size = RANKS, .peers = scene.peers};
+    for (uint32_t r = 0; r < RANKS; r++) {
+        scene.peers[r] = (keel_peer_t){.lanes = KEEL_LANE_PTR, .regions = scene.regions[r]};
+    }
+    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, SEGMENTS * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX),
+                     KEEL_OK);
+    ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
+    scene.regions[TARGET][KEEL_REGION_GETLOG] =
+        (keel_region_t){.base = (uintptr_t)scene.arena_there, .size = GETLOG, .ptr = there, .is_known = 1};
+    for (unsigned i = 0; i < RECORDS; i++) {
+        record = keel_get_log_reserve(&scene.gets, TARGET, 0, BYTES, &index);
+        ck_assert_ptr_nonnull(record);
+        keel_get_log_complete(record, data);
+    }
+}
+
+static void scene_end(void)
+{
+    keel_get_log_release(&scene.gets);
+    keel_segment_pool_release(&scene.pool);
+}
+
+START_TEST(a_replacement_is_given_its_part_back)
+{
+    uint32_t next = 0;
+    const keel_getlog_chunk_t *chunk;
+
+    scene_begin(scene.arena_there);
+    ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
+    chunk = keel_getlog_next(scene.arena_there, GETLOG, scene.gets.chunk_size, 0, &next);
+    ck_assert_ptr_nonnull(chunk);
+    ck_assert(!scene.gets.is_off);
+    scene_end();
+}
+END_TEST
+
+/* it has just died: the log is as whole as before, and the next replacement is given all of it */
+START_TEST(one_that_cannot_be_mapped_fills_no_log)
+{
+    uint32_t next = 0;
+
+    scene_begin(NULL);
+    ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
+    ck_assert(!scene.gets.is_off);
+    ck_assert_uint_eq(scene.gets.overflows, 0);
+    ck_assert_uint_eq(scene.lane.slot.lost_gets, 0);
+
+    keel_get_log_target_down(&scene.gets, TARGET);
+    scene.regions[TARGET][KEEL_REGION_GETLOG].ptr = scene.arena_there;
+    ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
+    ck_assert_ptr_nonnull(keel_getlog_next(scene.arena_there, GETLOG, scene.gets.chunk_size, 0, &next));
+    scene_end();
+}
+END_TEST
+
+/* one that has no room does */
+START_TEST(one_without_room_makes_the_log_full)
+{
+    scene_begin(scene.arena_there);
+    scene.regions[TARGET][KEEL_REGION_GETLOG].size = scene.gets.chunk_size;
+    ((keel_getlog_chunk_t *)(void *)scene.arena_there)->owner = TARGET + 1;
+    ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
+    ck_assert(scene.gets.is_off);
+    ck_assert_uint_eq(scene.lane.slot.lost_gets, 1);
+    scene_end();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {a_replacement_is_given_its_part_back, one_that_cannot_be_mapped_fills_no_log,
+                                  one_without_room_makes_the_log_full, NULL};
+
+    return unit_run("get_log", tests);
+}
