@@ -70,10 +70,12 @@ err_free:
     return status;
 }
 
-/* a call that a replacement repeats before keel_restore(), or that waits for one after a rollback */
+/* A call that a replacement repeats before keel_restore(), or that waits for one after a rollback: who came back before anybody
+ * had begun may be at an earlier window when the job rolls back behind the last. */
 static int is_repeated(const keel_context_h ctx)
 {
-    return ctx->rec.state == KEEL_RANK_FRESH && ctx->window_calls < ctx->rec.restored.window_calls;
+    return (ctx->rec.state == KEEL_RANK_FRESH || ctx->rec.roll != KEEL_ROLL_NONE) &&
+           ctx->window_calls < ctx->rec.restored.window_calls;
 }
 
 static keel_status_t win_await_peers(keel_win_h win)
@@ -149,6 +151,8 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
         ctx->window_calls == ctx->rec.generation.window_calls) {
         status = keel_restore_run(ctx); /* the program's start is behind this very call: nothing to go back to */
         keel_wait_resume(ctx);
+    } else if (status == KEEL_ERR_ROLLED_BACK && is_repeated(ctx)) {
+        status = KEEL_OK; /* those behind it are repeated, too, and keel_restore() has its turn */
     }
     if (!ctx->rec.is_prefix_closed) {
         ctx->rec.window_prefix = ctx->window_calls;
