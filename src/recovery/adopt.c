@@ -41,8 +41,10 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_place_t *place = &rec->places[r];
 
-        /* nobody had begun, so several may be away: what one puts to another has to be there when a third is told of it */
-        if (r != rec->lane->rank && d->ranks[r].state == KEEL_RANK_FRESH) {
+        /* nobody had begun, so several may be away: what one puts to another has to be there when a third is told of it.
+         * Who is new does not know of those that are on their way back already. */
+        if (r != rec->lane->rank && (d->ranks[r].state == KEEL_RANK_FRESH ||
+                                     (rec->state == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
             place->is_held = keel_waits_are_used(rec) && !d->has_waits;
         }
         if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
