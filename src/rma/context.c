@@ -254,6 +254,9 @@ static keel_status_t context_meet(keel_context_h ctx)
             continue;
         }
         status = keel_context_wait(ctx, &rounds); /* a death here is recovered like any other */
+        if (status == KEEL_ERR_ROLLED_BACK) {
+            status = KEEL_OK; /* others had begun: keel_restore() will do it */
+        }
     }
     return status;
 }
