@@ -14,7 +14,15 @@ typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS, CASE_RACES, CASE_STYLES } cas
 #define CASE_EVEN CASE_STYLES /* of the first three in turn, by the seed */
 
 /* deaths that are aimed at one moment (sim_hunt.c) instead of drawn */
-typedef enum { HUNT_NONE, HUNT_ROLLBACK, HUNT_RECORDS, HUNT_DRAINED, HUNT_REBUILD, HUNT_UNEVEN } hunt_kind_t;
+typedef enum {
+    HUNT_NONE,
+    HUNT_ROLLBACK,
+    HUNT_RECORDS,
+    HUNT_DRAINED,
+    HUNT_REBUILD,
+    HUNT_UNEVEN,
+    HUNT_CHANGES
+} hunt_kind_t;
 
 /* what a caller may fix; negative: drawn */
 typedef struct case_limits {

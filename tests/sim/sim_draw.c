@@ -402,7 +402,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene_draw_heartbeat(scene, limits);
     scene_draw_deaths(scene, limits);
     scene->moves = (limits->moves >= 0) ? limits->moves : keel_random_chance(&scene->moving, 250);
-    scene->moves = scene->moves && !scene->is_split && (limits->hunt == HUNT_NONE);
+    scene->moves = scene->moves && !scene->is_split && (limits->hunt == HUNT_NONE || limits->hunt == HUNT_CHANGES);
     if (limits->verbose || limits->trace_lines > 0) {
         scene_env(scene, "KEEL_VERBOSE=y");
         scene_env(scene, "KEEL_LOG_LEVEL=info");

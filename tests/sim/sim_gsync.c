@@ -269,7 +269,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1\n"
          "  --style gsync|locks|waits|races|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
-         "  --hunt rollback|drained|records|rebuild|uneven (with 3 ranks, with 3, with 4, with 4, any)\n"
+         "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
@@ -305,9 +305,9 @@ enum {
     OPT_LANES,
     OPT_SOFT,
     OPT_TIGHT,
-    OPT_MOVES,
     OPT_DIRECT,
     OPT_HUNT,
+    OPT_MOVES,
     OPT_TRACE,
     OPT_VERBOSE,
     OPT_GAPS,
@@ -397,6 +397,7 @@ static void read_limit(options_t *options, int option, const char *value)
                        : (strcmp(value, "drained") == 0) ? HUNT_DRAINED
                        : (strcmp(value, "rebuild") == 0) ? HUNT_REBUILD
                        : (strcmp(value, "uneven") == 0)  ? HUNT_UNEVEN
+                       : (strcmp(value, "changes") == 0) ? HUNT_CHANGES
                                                          : HUNT_ROLLBACK;
         break;
     case OPT_MOVES:

@@ -236,6 +236,108 @@ static void hunt_uneven(scene_t *scene)
     }
 }
 
+/*
+ * Whatever a recovery goes through: with each step of anybody's in it, anybody may die or be slow, the ones that have just made it
+ * sooner than the others.
+ */
+#define CHANGES_DEATHS 5
+
+static uint64_t change_mix(uint64_t sum, uint64_t word)
+{
+    return keel_random_mix(sum ^ word);
+}
+
+/* what a decision, or a replay, of others depends on; @a is_quiet_p: it takes part in no recovery */
+static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
+{
+    const keel_lane_t *lane = rec->lane;
+    uint64_t sum = rec->state;
+    int is_quiet = rec->state == KEEL_RANK_FRONT && !rec->is_frozen && rec->roll == KEEL_ROLL_NONE &&
+                   !rec->awaits_hands && !rec->sections.is_replaying && !rec->waits.is_replaying &&
+                   rec->ckpt->is_armed && !rec->ckpt->is_rearming && !rec->demand->is_rearming;
+
+    sum = change_mix(sum, (uint64_t)rec->phase << 32 | rec->arrived);
+    sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->is_frozen << 1 | (uint64_t)rec->has_reported);
+    sum = change_mix(sum, (uint64_t)rec->requests << 8 | rec->roll);
+    sum = change_mix(sum, (uint64_t)rec->awaits_hands << 3 | (uint64_t)rec->sections.is_replaying << 2 |
+                              (uint64_t)rec->waits.is_replaying << 1 | (uint64_t)rec->waits.is_asking);
+    sum = change_mix(sum, (uint64_t)rec->ckpt->used.number << 32 | rec->ckpt->making.number);
+    sum = change_mix(sum, (uint64_t)rec->ckpt->stage << 8 | (uint64_t)rec->demand->stage << 4 |
+                              (uint64_t)rec->ckpt->is_rearming << 2 | (uint64_t)rec->ckpt->is_armed);
+    sum = change_mix(sum, (uint64_t)rec->waits.since << 32 | (uint64_t)rec->sections.is_used << 1 |
+                              (uint64_t)rec->is_prefix_closed);
+    sum = change_mix(sum, (uint64_t)rec->waits.begun << 32 | rec->sections.counter);
+    for (uint32_t r = 0; r < lane->size; ++r) {
+        const keel_place_t *place = &rec->places[r];
+        const keel_peer_t *peer = &lane->peers[r];
+
+        if (r == lane->rank) {
+            continue;
+        }
+        is_quiet = is_quiet && peer->mode == KEEL_PEER_LIVE;
+        sum = change_mix(sum, (uint64_t)peer->incarnation << 8 | (uint64_t)peer->is_up << 4 | peer->mode);
+        sum = change_mix(sum, (uint64_t)place->state << 32 | place->position);
+        sum = change_mix(sum, (uint64_t)place->handed << 32 | place->hands);
+        sum = change_mix(sum, (uint64_t)place->is_refilled << 6 | (uint64_t)place->is_replay_sent << 5 |
+                                  (uint64_t)place->is_whole << 4 | (uint64_t)place->is_held << 3 |
+                                  (uint64_t)place->is_taken << 2 | (uint64_t)place->is_replaying << 1 |
+                                  (uint64_t)place->is_short);
+        sum = change_mix(sum, (uint64_t)rec->waits.heard[r] << 32 | rec->sections.heard[r]);
+        sum = change_mix(sum, (uint64_t)rec->sections.held[r] << 8 | rec->sections.is_left[r]);
+        sum = change_mix(sum, (uint64_t)rec->gets->targets[r].is_replay_whole << 1 | (uint64_t)rec->waits.has_rest[r]);
+    }
+    *is_quiet_p = is_quiet;
+    return sum;
+}
+
+static int changes_may_die(const scene_t *scene, uint32_t victim)
+{
+    uint32_t others = 0;
+
+    for (uint32_t r = 0; r < scene->processes; ++r) {
+        const keel_context_h ctx = scene_context(scene, r);
+
+        if (ctx != NULL && ctx->ckpt.used.number > 0) {
+            return uneven_may_die(scene, victim);
+        }
+        others += r != victim && r < scene->ranks && ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH;
+    }
+    return others > 0;
+}
+
+static void hunt_changes(scene_t *scene)
+{
+    hunt_t *hunt = &scene->hunt;
+    uint32_t changed = scene->processes, victim;
+    int is_quiet = 1;
+
+    for (uint32_t r = 0; r < scene->processes; ++r) {
+        const keel_context_h ctx = scene_context(scene, r);
+        int is_own_quiet = 0;
+        uint64_t sum = 0;
+
+        if (ctx != NULL) {
+            sum = change_sum(&ctx->rec, &is_own_quiet);
+        }
+        is_quiet &= is_own_quiet;
+        changed = (sum != hunt->sums[r]) ? r : changed;
+        hunt->sums[r] = sum;
+    }
+    if (changed == scene->processes || hunt->stage >= CHANGES_DEATHS ||
+        keel_random_below(&hunt->random, is_quiet ? hunt->rare : hunt->often) != 0) {
+        return;
+    }
+    victim = keel_random_below(&hunt->random, 2) == 0 ? changed : keel_random_below(&hunt->random, scene->processes);
+    if (scene_context(scene, victim) == NULL) {
+        return;
+    }
+    if (keel_random_below(&hunt->random, 3) == 0) {
+        (void)keel_sim_hang(scene->sim, victim, keel_random_scaled(&hunt->random, HUNT_SLOW_NS));
+    } else if (changes_may_die(scene, victim)) {
+        hunt->stage += scene_kill(scene, victim);
+    }
+}
+
 void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
 {
     hunt_t *hunt = &scene->hunt;
@@ -252,6 +354,11 @@ void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
         hunt->third = keel_random_below(&hunt->random, scene->ranks);
     } while (scene->ranks > 2 && (hunt->third == hunt->reader || hunt->third == hunt->target));
     hunt->phase = keel_random_below(&hunt->random, 2);
+    hunt->rare = 3u << keel_random_below(&hunt->random, 6);
+    hunt->often = 3u << keel_random_below(&hunt->random, 5);
+    if (kind == HUNT_CHANGES) {
+        scene->has_overlapped = 1;
+    }
     if (kind == HUNT_ROLLBACK) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;
@@ -273,6 +380,8 @@ void scene_hunt(scene_t *scene)
         hunt_rebuild(scene);
     } else if (scene->hunt.kind == HUNT_UNEVEN && scene->ranks > 1) {
         hunt_uneven(scene);
+    } else if (scene->hunt.kind == HUNT_CHANGES && scene->ranks > 1) {
+        hunt_changes(scene);
     } else if (scene->hunt.kind == HUNT_RECORDS && scene->ranks > 3) {
         hunt_records(scene);
     }

@@ -11,6 +11,8 @@ typedef struct hunt {
     unsigned stage; /* deaths so far; HUNT_OVER: the moment did not come */
     uint32_t reader, target, third, phase;
     keel_random_t random;
+    uint32_t rare, often; /* one chance in so many, outside of a recovery and in it */
+    uint64_t sums[CASE_PROCESSES_MAX];
 } hunt_t;
 
 struct scene;
