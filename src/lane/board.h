@@ -41,6 +41,14 @@ static inline void keel_board_set(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
+/* the source has a get of @a phase without record; what is known of a later phase stays */
+static inline void keel_board_lose_get(keel_board_slot_t *slot, uint32_t phase)
+{
+    if (keel_board_get(&slot->lost_gets) <= phase) {
+        keel_board_set(&slot->lost_gets, (uint64_t)phase + 1);
+    }
+}
+
 /*
  * Two phases, each + 1 and 0 for none: the low half is the last one in which the source issued an atomic to the reader, or
  * fetched at all; the high half the last one with an atomic of which nobody can tell, should the source die, whether it

@@ -201,7 +201,7 @@ static void served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t
         .phase = (uint32_t)(wire->words[3] >> 32), .index = (uint32_t)wire->words[3], .where = where, .length = length};
 
     if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
-        keel_board_set(&lane->board[wire->source].lost_gets, (uint64_t)record.phase + 1);
+        keel_board_lose_get(&lane->board[wire->source], record.phase);
     }
     if (wire->flags & KEEL_WIRE_FLAG_LOGGED) {
         lane->on_served_get(lane->arg, wire->source, &record, data);

@@ -255,7 +255,7 @@ void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *rec
     if (!keel_getlog_write(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
                            log->chunk_size, &log->served[source], source, record, data)) {
         /* the source cannot know: say it in its own board slot, which it is told of by nobody else */
-        keel_board_set(&log->lane->board[source].lost_gets, (uint64_t)record->phase + 1);
+        keel_board_lose_get(&log->lane->board[source], record->phase);
         log->overflows++;
     }
 }

@@ -23,6 +23,7 @@ typedef struct scene {
     keel_transport_ops_t ops;
     keel_segment_pool_t pool;
     keel_get_log_t gets;
+    keel_board_slot_t board[RANKS];
     _Alignas(64) uint8_t arena[GETLOG], arena_there[GETLOG];
 } scene_t;
 
@@ -47,8 +48,12 @@ static void scene_begin(void *there)
     memset(&scene, 0, sizeof(scene));
     scene.config = (keel_config_t){.protect = KEEL_PROTECT_ALL, .getlog_size = GETLOG};
     scene.ops = (keel_transport_ops_t){.max_data = 1 << 16, .mem_alloc = give_arena};
-    scene.lane = (keel_lane_t){
-        .message = &scene.message, .config = &scene.config, .ops = &scene.ops, .size = RANKS, .peers = scene.peers};
+    scene.lane = (keel_lane_t){.message = &scene.message,
+                               .config = &scene.config,
+                               .ops = &scene.ops,
+                               .size = RANKS,
+                               .peers = scene.peers,
+                               .board = scene.board};
     for (uint32_t r = 0; r < RANKS; r++) {
         scene.peers[r] = (keel_peer_t){.lanes = KEEL_LANE_PTR, .regions = scene.regions[r]};
     }
@@ -116,10 +121,30 @@ START_TEST(one_without_room_makes_the_log_full)
 }
 END_TEST
 
+/* what is given back comes phase by phase, behind the word that later phases have losses */
+START_TEST(an_older_loss_does_not_hide_a_later_one)
+{
+    static const uint8_t data[BYTES];
+    keel_get_record_t record = {.phase = 5, .length = BYTES};
+
+    scene_begin(NULL);
+    scene.board[TARGET].lost_gets = 10;
+    for (size_t at = 0; at < GETLOG; at += scene.gets.chunk_size) {
+        ((keel_getlog_chunk_t *)(void *)(scene.arena + at))->owner = 1;
+    }
+    keel_get_log_serve(&scene.gets, TARGET, &record, data);
+    ck_assert_uint_eq(scene.board[TARGET].lost_gets, 10);
+    record.phase = 12;
+    keel_get_log_serve(&scene.gets, TARGET, &record, data);
+    ck_assert_uint_eq(scene.board[TARGET].lost_gets, 13);
+    scene_end();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_replacement_is_given_its_part_back, one_that_cannot_be_mapped_fills_no_log,
-                                  one_without_room_makes_the_log_full, NULL};
+                                  one_without_room_makes_the_log_full, an_older_loss_does_not_hide_a_later_one, NULL};
 
     return unit_run("get_log", tests);
 }
