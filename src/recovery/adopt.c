@@ -120,6 +120,20 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
     return KEEL_OK;
 }
 
+/* who is new may be the only one left when those that saw these atomics die before they have told it */
+static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
+{
+    pthread_mutex_lock(&rec->lane->lock);
+    for (uint32_t r = 0; rec->state == KEEL_RANK_FRESH && r < rec->lane->size; r++) {
+        uint64_t *word = &rec->lane->board[r].atomics;
+
+        if (r != rec->lane->rank && d->ranks[r].atomics > 0) {
+            keel_board_set(word, keel_atomics_word(keel_board_get(word), d->ranks[r].atomics - 1, 0));
+        }
+    }
+    pthread_mutex_unlock(&rec->lane->lock);
+}
+
 void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
 {
     keel_status_t status;
@@ -186,6 +200,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         rec->places[r].classes |= d->ranks[r].classes;
     }
+    adopt_atomics(rec, d);
     rec->sections.is_replaying |= d->has_locks && rec->state == KEEL_RANK_FRESH;
     rec->waits.is_replaying |= d->has_waits && rec->state == KEEL_RANK_FRESH;
     adopt_places(rec, d);
