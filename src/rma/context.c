@@ -38,10 +38,30 @@ keel_status_t keel_context_check(keel_context_h ctx)
     return KEEL_OK;
 }
 
+/* Should this process die, what it has put may not be put again. So somebody has to know that it had begun, ahead of the first
+ * access: a mark of atomics says so. */
+static keel_status_t context_tell_begin(keel_context_h ctx)
+{
+    const int is_due = !ctx->is_begin_told && !ctx->rec.is_deterministic && ctx->config.protect != KEEL_PROTECT_NONE;
+    keel_status_t status = KEEL_OK;
+
+    for (uint32_t r = 0; is_due && r < ctx->lane.size && status == KEEL_OK; r++) {
+        if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
+            status = keel_lane_mark_atomics(&ctx->lane, r, ctx->rec.phase, 0);
+        }
+    }
+    for (uint32_t r = 0; is_due && r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    ctx->is_begin_told |= is_due && status == KEEL_OK;
+    return status;
+}
+
 keel_status_t keel_context_begin(keel_context_h ctx)
 {
     keel_status_t status = keel_context_check(ctx);
 
+    status = (status == KEEL_OK) ? context_tell_begin(ctx) : status;
     if (status != KEEL_OK) {
         return status;
     }
