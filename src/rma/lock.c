@@ -308,6 +308,25 @@ static keel_status_t lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lo
 
 /* ---- taking and giving ---- */
 
+/*
+ * No room for the number, and the target is away. Its replacement is told who is inside, the one after that would not be. What is
+ * done in the section waits until it is whole: in the log it would lie behind the section before, and be replayed with it.
+ */
+static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (!KEEL_PLANT(number_missed)) {
+        keel_put_log_miss(&ctx->puts, rank);
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
 /* the number, ahead of what is done in the section */
 static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counter)
 {
@@ -319,9 +338,8 @@ static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counte
         keel_record_fill(&ctx->puts, record, where, &counter, sizeof(counter));
         return KEEL_OK;
     }
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND && !KEEL_PLANT(number_missed)) {
-        /* its replacement is told who is inside, the one after that would not be */
-        keel_put_log_miss(&ctx->puts, rank);
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return lock_unlogged(ctx, rank);
     }
     if (keel_lane_has_direct(&ctx->lane, rank)) {
         (void)keel_put_log_number(&ctx->puts, rank);

@@ -1,16 +1,15 @@
-/* Small programs of two ranks. */
+/* Small programs of two ranks, or three. */
 #include "two_ranks.h"
 
 #include <stdio.h>
 
 static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
 {
-    static const char *const env[] = {"KEEL_GROUP_SIZE=2", "KEEL_CKPT_INTERVAL=off", "KEEL_OPLOG_SIZE=64k",
-                                      "KEEL_GETLOG_SIZE=64k", NULL};
-    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS,
-                                  .env = (const char **)env,
-                                  .drivers = keel_sim_drivers(sim)};
     pair_t *pair = arg;
+    const char *env[] = {"KEEL_GROUP_SIZE=2",    "KEEL_CKPT_INTERVAL=off", "KEEL_OPLOG_SIZE=64k",
+                         "KEEL_GETLOG_SIZE=64k", pair->play->lanes,        NULL};
+    const keel_params_t params = {
+        .field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS, .env = env, .drivers = keel_sim_drivers(sim)};
     keel_context_h ctx;
     keel_win_h first;
     keel_status_t status = keel_init(&params, &ctx);
@@ -47,9 +46,13 @@ void pair_kill(pair_t *pair, uint32_t rank)
 
 int pair_run(pair_t *pair, const pair_play_t *play, uint64_t seed)
 {
-    static const uint32_t nodes[2] = {0, 0};
-    const keel_sim_options_t options = {
-        .seed = seed, .ranks = 2, .node = nodes, .program = program, .hook = hook, .arg = pair};
+    static const uint32_t nodes[PAIR_RANKS_MAX];
+    const keel_sim_options_t options = {.seed = seed,
+                                        .ranks = (play->ranks > 0) ? play->ranks : 2,
+                                        .node = nodes,
+                                        .program = program,
+                                        .hook = hook,
+                                        .arg = pair};
     int is_right;
 
     pair->play = play;

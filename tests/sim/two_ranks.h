@@ -1,14 +1,18 @@
-/* Small programs of two ranks on one node, for deaths at one moment that drawn programs do not meet. */
+/* Small programs of two ranks on one node, or three, for deaths at one moment that drawn programs do not meet. */
 #ifndef KEEL_SIM_TWO_RANKS_H_
 #define KEEL_SIM_TWO_RANKS_H_
 
 #include "rma/context.h"
 #include "sim/sim.h"
 
+#define PAIR_RANKS_MAX 3
+
 typedef struct pair pair_t;
 
 typedef struct pair_play {
-    unsigned deaths; /* that have to come */
+    unsigned deaths;   /* that have to come */
+    uint32_t ranks;    /* 0: two */
+    const char *lanes; /* KEEL_LANES=...; NULL: as it comes */
     /* behind keel_init(), ahead of the first window; may be NULL */
     void (*begin)(pair_t *pair, uint32_t rank);
     /* from the restored memory to finalize */
@@ -21,7 +25,7 @@ typedef struct pair_play {
 struct pair {
     const pair_play_t *play;
     keel_sim_t *sim;
-    keel_context_h ctx[2]; /* NULL: not there */
+    keel_context_h ctx[PAIR_RANKS_MAX]; /* NULL: not there */
     unsigned deaths;
 };
 

@@ -1,0 +1,141 @@
+/*
+ * A lock is granted by a rank that dies then, and no log has room for its number. Room comes while the section is open, when
+ * another log is given up: what is put in the section still comes behind the sections before it.
+ */
+#include "two_ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SOURCE    0u
+#define TARGET    1u
+#define OTHER     2u
+#define ANSWER_NS 20000   /* more than a message takes */
+#define SLOW_NS   4000000 /* and more than a replacement takes to report */
+
+typedef struct job {
+    pair_t pair;
+    uint64_t has_own; /* the target's own section is over, in so many computations */
+    uint64_t granted_ns;
+    int is_met; /* the number is not in the log */
+} job_t;
+
+static keel_status_t put(keel_win_h win, uint32_t rank, uint64_t value)
+{
+    return keel_put(win, rank, 0, &value, sizeof(value));
+}
+
+/* all of KEEL_OPLOG_SIZE, but no more */
+static keel_status_t fill(keel_context_h ctx, keel_win_h win)
+{
+    keel_status_t status = keel_lock(ctx, OTHER);
+
+    while (status == KEEL_OK && ctx->puts.pool->in_use < ctx->puts.pool->count) {
+        status = put(win, OTHER, 1);
+    }
+    return status;
+}
+
+static keel_status_t give_up_a_log(keel_context_h ctx, keel_win_h win)
+{
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && !ctx->puts.targets[OTHER].is_off) {
+        status = put(win, OTHER, 2);
+    }
+    return (status == KEEL_OK) ? keel_flush(ctx, OTHER) : status;
+}
+
+static keel_status_t source(job_t *job, keel_win_h win)
+{
+    const keel_context_h ctx = job->pair.ctx[SOURCE];
+    keel_status_t status = fill(ctx, win);
+
+    while (status == KEEL_OK && job->has_own <= ctx->rec.rollbacks) {
+        keel_sim_compute(job->pair.sim, 1000);
+        status = keel_progress(ctx);
+    }
+    status = (status == KEEL_OK) ? keel_lock(ctx, TARGET) : status;
+    job->is_met |= job->pair.deaths > 0 && ctx->puts.targets[TARGET].lost != 0;
+    status = (status == KEEL_OK) ? give_up_a_log(ctx, win) : status;
+    status = (status == KEEL_OK) ? put(win, TARGET, 6) : status;
+    status = (status == KEEL_OK) ? keel_unlock(ctx, TARGET) : status;
+    return (status == KEEL_OK) ? keel_unlock(ctx, OTHER) : status;
+}
+
+static keel_status_t target(job_t *job, keel_win_h win)
+{
+    const keel_context_h ctx = job->pair.ctx[TARGET];
+    keel_status_t status = keel_lock(ctx, TARGET);
+
+    status = (status == KEEL_OK) ? put(win, TARGET, 5) : status;
+    status = (status == KEEL_OK) ? keel_unlock(ctx, TARGET) : status;
+    job->has_own = ctx->rec.rollbacks + 1;
+    return status;
+}
+
+static keel_status_t run(job_t *job, uint32_t rank, keel_win_h win)
+{
+    const keel_context_h ctx = job->pair.ctx[rank];
+    const uint64_t *own = keel_win_base(win);
+    keel_status_t status = (rank == SOURCE) ? source(job, win) : (rank == TARGET) ? target(job, win) : KEEL_OK;
+    keel_win_h further;
+
+    if (status == KEEL_OK) {
+        status = keel_win_alloc(ctx, sizeof(uint64_t), NULL, &further); /* a gsync */
+    }
+    if (status == KEEL_OK && rank == TARGET && *own != 6) {
+        keel_sim_flaw(job->pair.sim, "the last section left 6, and %lu is there", *own);
+    }
+    return status;
+}
+
+/* who had said that the log is not whole rolls back */
+static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h win)
+{
+    keel_status_t status = run((job_t *)pair, rank, win);
+
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        status = keel_restore(pair->ctx[rank]);
+        status = (status == KEEL_OK) ? run((job_t *)pair, rank, win) : status;
+    }
+    return status;
+}
+
+/* the answer is there, and the news of the death and the replacement too, before the source looks */
+static void strike(pair_t *pair)
+{
+    job_t *job = (job_t *)pair;
+    const keel_context_h ctx = pair->ctx[SOURCE], other = pair->ctx[TARGET];
+
+    if (pair->deaths > 0 || ctx == NULL || other == NULL || !ctx->ask.is_pending ||
+        keel_lock_owner(keel_lane_locks(&other->lane)->word) != SOURCE + 1) {
+        return;
+    }
+    if (job->granted_ns == 0) {
+        job->granted_ns = keel_sim_now_ns(pair->sim);
+        (void)keel_sim_hang(pair->sim, SOURCE, SLOW_NS);
+    } else if (keel_sim_now_ns(pair->sim) >= job->granted_ns + ANSWER_NS) {
+        pair_kill(pair, TARGET);
+    }
+}
+
+int main(void)
+{
+    static const pair_play_t play = {
+        .deaths = 1, .ranks = 3, .lanes = "KEEL_LANES=served", .phases = phases, .strike = strike};
+    static const uint64_t seeds[] = {6,   53,  78,  106,
+                                     150, 162, 180, 209}; /* the death strikes right behind the answer */
+    int is_right = 1, is_met = 0;
+
+    for (unsigned i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        job_t job = {0};
+
+        is_right &= pair_run(&job.pair, &play, seeds[i]);
+        is_met |= job.is_met;
+    }
+    if (!is_met) {
+        fprintf(stderr, "the moment did not come\n");
+    }
+    return (is_right && is_met) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
