@@ -3,38 +3,39 @@
  * at the front first. What it puts to rank 2 can only be logged, so it must not tell rank 0 of it: rank 2 may be at the front
  * for rank 0 before it was handed that.
  */
-#include "three_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
+#define RANKS   3
 #define SEEDS   130
 #define WORD    7u
 #define SLOW_NS 3000000
 
 typedef struct job {
-    trio_t trio;
+    few_t few;
     int stage;
 } job_t;
 
-static void ready(trio_t *trio, uint32_t rank)
+static void ready(few_t *few, uint32_t rank)
 {
-    const keel_context_h ctx = trio->ctx[rank];
+    const keel_context_h ctx = few->ctx[rank];
 
     if (keel_incarnation(ctx) > 0) {
         return;
     }
     if (rank == 1) { /* dies */
-        while (trio->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || ctx->rec.is_frozen) {
-            trio_progress(trio, rank);
+        while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || ctx->rec.is_frozen) {
+            few_progress(few, rank);
         }
-        keel_sim_compute(trio->sim, 100000000);
+        keel_sim_compute(few->sim, 100000000);
     }
-    while (trio->deaths < 2 || ctx->lane.peers[1].incarnation == 0 || ctx->rec.is_frozen) {
-        trio_progress(trio, rank);
+    while (few->deaths < 2 || ctx->lane.peers[1].incarnation == 0 || ctx->rec.is_frozen) {
+        few_progress(few, rank);
     }
 }
 
-static keel_status_t phases(trio_t *trio, uint32_t rank, keel_win_h last)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     const uint64_t word = WORD;
     uint64_t seen = 0;
@@ -42,47 +43,52 @@ static keel_status_t phases(trio_t *trio, uint32_t rank, keel_win_h last)
 
     if (rank == 1) {
         status = keel_put(last, 2, 0, &word, sizeof(word));
-        status = (status == KEEL_OK) ? keel_flush(trio->ctx[1], 2) : status;
+        status = (status == KEEL_OK) ? keel_flush(few->ctx[1], 2) : status;
         status = (status == KEEL_OK) ? keel_put(last, 0, 8, &word, sizeof(word)) : status;
-        status = (status == KEEL_OK) ? keel_flush(trio->ctx[1], 0) : status;
+        status = (status == KEEL_OK) ? keel_flush(few->ctx[1], 0) : status;
     } else if (rank == 0) {
         status = keel_wait_until(last, 8, sizeof(word), KEEL_COMPARE_EQ, WORD);
         status = (status == KEEL_OK) ? keel_get(last, 2, 0, &seen, sizeof(seen)) : status;
         status = (status == KEEL_OK && seen != WORD) ? KEEL_ERR_CORRUPT : status;
     }
-    return (status == KEEL_OK) ? keel_gsync(trio->ctx[rank], 0) : status;
+    return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 
-static void strike(trio_t *trio)
+static void strike(few_t *few)
 {
-    job_t *job = (job_t *)trio;
-    const keel_context_h one = trio->ctx[1], two = trio->ctx[2];
+    job_t *job = (job_t *)few;
+    const keel_context_h one = few->ctx[1], two = few->ctx[2];
 
-    if (one == NULL || two == NULL || trio->ctx[0] == NULL) {
+    if (one == NULL || two == NULL || few->ctx[0] == NULL) {
         return;
     }
-    if (trio->deaths == 0 && one->rec.phase == 1 && trio->ctx[0]->rec.phase == 1) {
-        trio_kill(trio, 2);
-    } else if (trio->deaths == 1 && keel_incarnation(two) == 1 && two->rec.state == KEEL_RANK_RECOVERING) {
-        trio_kill(trio, 1);
-    } else if (job->stage == 0 && trio->deaths == 2 && keel_incarnation(one) == 1 && one->rec.phase == 1 &&
+    if (few->deaths == 0 && one->rec.phase == 1 && few->ctx[0]->rec.phase == 1) {
+        few_kill(few, 2);
+    } else if (few->deaths == 1 && keel_incarnation(two) == 1 && two->rec.state == KEEL_RANK_RECOVERING) {
+        few_kill(few, 1);
+    } else if (job->stage == 0 && few->deaths == 2 && keel_incarnation(one) == 1 && one->rec.phase == 1 &&
                two->rec.phase == 0) {
-        job->stage += keel_sim_hang(trio->sim, 2, SLOW_NS);
+        job->stage += keel_sim_hang(few->sim, 2, SLOW_NS);
     } else if (job->stage == 1 && two->rec.phase == 1) {
-        job->stage += keel_sim_hang(trio->sim, 1, SLOW_NS);
+        job->stage += keel_sim_hang(few->sim, 1, SLOW_NS);
     }
 }
 
 int main(void)
 {
-    static const trio_play_t play = {
-        .deaths = 2, .windows = 1, .flags = KEEL_PARAM_FLAG_WAITS, .ready = ready, .phases = phases, .strike = strike};
+    static const few_play_t play = {.ranks = RANKS,
+                                    .deaths = 2,
+                                    .windows = 1,
+                                    .flags = KEEL_PARAM_FLAG_WAITS,
+                                    .ready = ready,
+                                    .phases = phases,
+                                    .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= trio_run(&job.trio, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,27 +3,27 @@
  * left that gsync before it heard so. What that one has locked there since stays locked. Whoever waits there looks at its
  * messages and then at the arrivals, so both would have to come in between: here the message is sent by hand.
  */
-#include "two_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
 #define SEEDS 10
 
 typedef struct job {
-    pair_t pair;
+    few_t few;
     int has_unlocked; /* rank 1, in the first phase */
     int is_reading;   /* rank 0, in the second */
 } job_t;
 
 static keel_status_t reader(job_t *job)
 {
-    keel_context_h ctx = job->pair.ctx[0];
+    keel_context_h ctx = job->few.ctx[0];
     keel_win_h second;
     keel_status_t status = keel_win_alloc(ctx, 64, NULL, &second);
     uint32_t count;
 
     while (status == KEEL_OK && ctx->lane.peers[1].mode != KEEL_PEER_LIVE) {
-        keel_sim_compute(job->pair.sim, 1000);
+        keel_sim_compute(job->few.sim, 1000);
         status = keel_progress(ctx);
     }
     if (status == KEEL_OK) {
@@ -32,7 +32,7 @@ static keel_status_t reader(job_t *job)
     if (status == KEEL_OK) {
         status = keel_lock_all(ctx);
         job->is_reading = 1;
-        keel_sim_compute(job->pair.sim, 2000000);
+        keel_sim_compute(job->few.sim, 2000000);
         job->is_reading = 0;
     }
     return (status == KEEL_OK) ? keel_unlock_all(ctx) : status;
@@ -40,51 +40,51 @@ static keel_status_t reader(job_t *job)
 
 static keel_status_t writer(job_t *job)
 {
-    keel_context_h ctx = job->pair.ctx[1];
+    keel_context_h ctx = job->few.ctx[1];
     keel_win_h second;
     keel_status_t status = keel_lock(ctx, 0);
 
     status = (status == KEEL_OK) ? keel_unlock(ctx, 0) : status;
     job->has_unlocked = 1;
     if (keel_incarnation(ctx) == 0) {
-        keel_sim_compute(job->pair.sim, 100000000); /* dies */
+        keel_sim_compute(job->few.sim, 100000000); /* dies */
     }
     if (status == KEEL_OK) { /* its last section of the first life was just done again: whole */
         status = keel_win_alloc(ctx, 64, NULL, &second);
     }
     while (status == KEEL_OK && !job->is_reading) {
-        keel_sim_compute(job->pair.sim, 1000);
+        keel_sim_compute(job->few.sim, 1000);
     }
     if (status == KEEL_OK) {
         status = keel_lock(ctx, 1);
     }
     if (status == KEEL_OK && job->is_reading) {
-        keel_sim_flaw(job->pair.sim, "rank 1 writes where rank 0 reads");
+        keel_sim_flaw(job->few.sim, "rank 1 writes where rank 0 reads");
     }
     return (status == KEEL_OK) ? keel_unlock(ctx, 1) : status;
 }
 
-static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h first)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h first)
 {
-    return (rank == 0) ? reader((job_t *)pair) : writer((job_t *)pair);
+    return (rank == 0) ? reader((job_t *)few) : writer((job_t *)few);
 }
 
-static void strike(pair_t *pair)
+static void strike(few_t *few)
 {
-    if (pair->deaths == 0 && ((const job_t *)pair)->has_unlocked) {
-        pair_kill(pair, 1);
+    if (few->deaths == 0 && ((const job_t *)few)->has_unlocked) {
+        few_kill(few, 1);
     }
 }
 
 int main(void)
 {
-    static const pair_play_t play = {.deaths = 1, .phases = phases, .strike = strike};
+    static const few_play_t play = {.ranks = 2, .deaths = 1, .windows = 1, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= pair_run(&job.pair, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,7 +2,7 @@
  * A lock is granted by a rank that dies then, and no log has room for its number. Room comes while the section is open, when
  * another log is given up: what is put in the section still comes behind the sections before it.
  */
-#include "two_ranks.h"
+#include "few_ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define SLOW_NS   4000000 /* and more than a replacement takes to report */
 
 typedef struct job {
-    pair_t pair;
+    few_t few;
     uint64_t has_own; /* the target's own section is over, in so many computations */
     uint64_t granted_ns;
     int is_met;   /* the number is not in the log */
@@ -50,21 +50,21 @@ static keel_status_t give_up_a_log(keel_context_h ctx, keel_win_h win)
 
 static keel_status_t source(job_t *job, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[SOURCE];
+    const keel_context_h ctx = job->few.ctx[SOURCE];
     keel_status_t status = fill(ctx, win);
 
     while (status == KEEL_OK && job->has_own <= ctx->rec.rollbacks) {
-        keel_sim_compute(job->pair.sim, 1000);
+        keel_sim_compute(job->few.sim, 1000);
         status = keel_progress(ctx);
     }
     status = (status == KEEL_OK) ? keel_lock(ctx, TARGET) : status;
-    job->is_met |= job->pair.deaths > 0 && ctx->puts.targets[TARGET].lost != 0;
+    job->is_met |= job->few.deaths > 0 && ctx->puts.targets[TARGET].lost != 0;
     status = (status == KEEL_OK) ? give_up_a_log(ctx, win) : status;
     status = (status == KEEL_OK) ? put(win, TARGET, 6) : status;
     status = (status == KEEL_OK) ? keel_unlock(ctx, TARGET) : status;
     job->is_over = 1;
-    while (status == KEEL_OK && job->is_again && job->pair.deaths < 2) {
-        keel_sim_compute(job->pair.sim, 1000);
+    while (status == KEEL_OK && job->is_again && job->few.deaths < 2) {
+        keel_sim_compute(job->few.sim, 1000);
         status = keel_progress(ctx);
     }
     return (status == KEEL_OK) ? keel_unlock(ctx, OTHER) : status;
@@ -72,7 +72,7 @@ static keel_status_t source(job_t *job, keel_win_h win)
 
 static keel_status_t target(job_t *job, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[TARGET];
+    const keel_context_h ctx = job->few.ctx[TARGET];
     keel_status_t status = keel_lock(ctx, TARGET);
 
     status = (status == KEEL_OK) ? put(win, TARGET, 5) : status;
@@ -83,7 +83,7 @@ static keel_status_t target(job_t *job, keel_win_h win)
 
 static keel_status_t run(job_t *job, uint32_t rank, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[rank];
+    const keel_context_h ctx = job->few.ctx[rank];
     const uint64_t *own = keel_win_base(win);
     keel_status_t status = (rank == SOURCE) ? source(job, win) : (rank == TARGET) ? target(job, win) : KEEL_OK;
     keel_win_h further;
@@ -92,48 +92,48 @@ static keel_status_t run(job_t *job, uint32_t rank, keel_win_h win)
         status = keel_win_alloc(ctx, sizeof(uint64_t), NULL, &further); /* a gsync */
     }
     if (status == KEEL_OK && rank == TARGET && *own != 6) {
-        keel_sim_flaw(job->pair.sim, "the last section left 6, and %lu is there", *own);
+        keel_sim_flaw(job->few.sim, "the last section left 6, and %lu is there", *own);
     }
     return status;
 }
 
 /* who had said that the log is not whole rolls back */
-static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h win)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
-    keel_status_t status = run((job_t *)pair, rank, win);
+    keel_status_t status = run((job_t *)few, rank, win);
 
-    if (pair->ctx[rank]->rec.differences > 0) {
-        keel_sim_flaw(pair->sim, "rank %u was brought back alone, without a number that nobody has", rank);
+    if (few->ctx[rank]->rec.differences > 0) {
+        keel_sim_flaw(few->sim, "rank %u was brought back alone, without a number that nobody has", rank);
     }
     if (status == KEEL_ERR_ROLLED_BACK) {
-        status = keel_restore(pair->ctx[rank]);
-        status = (status == KEEL_OK) ? run((job_t *)pair, rank, win) : status;
+        status = keel_restore(few->ctx[rank]);
+        status = (status == KEEL_OK) ? run((job_t *)few, rank, win) : status;
     }
     return status;
 }
 
 /* the answer is there, and the news of the death and the replacement too, before the source looks */
-static void strike(pair_t *pair)
+static void strike(few_t *few)
 {
-    job_t *job = (job_t *)pair;
-    const keel_context_h ctx = pair->ctx[SOURCE], other = pair->ctx[TARGET];
+    job_t *job = (job_t *)few;
+    const keel_context_h ctx = few->ctx[SOURCE], other = few->ctx[TARGET];
 
-    if (pair->deaths == 1 && job->is_again && job->is_over && other != NULL) {
-        pair_kill(pair, TARGET);
+    if (few->deaths == 1 && job->is_again && job->is_over && other != NULL) {
+        few_kill(few, TARGET);
     }
-    if (pair->deaths > 0 || ctx == NULL || other == NULL || !ctx->ask.is_pending ||
+    if (few->deaths > 0 || ctx == NULL || other == NULL || !ctx->ask.is_pending ||
         keel_lock_owner(keel_lane_locks(&other->lane)->word) != SOURCE + 1) {
         return;
     }
     if (job->granted_ns == 0) {
-        job->granted_ns = keel_sim_now_ns(pair->sim);
-        (void)keel_sim_hang(pair->sim, SOURCE, SLOW_NS);
-    } else if (keel_sim_now_ns(pair->sim) >= job->granted_ns + ANSWER_NS) {
-        pair_kill(pair, TARGET);
+        job->granted_ns = keel_sim_now_ns(few->sim);
+        (void)keel_sim_hang(few->sim, SOURCE, SLOW_NS);
+    } else if (keel_sim_now_ns(few->sim) >= job->granted_ns + ANSWER_NS) {
+        few_kill(few, TARGET);
     }
 }
 
-static int run_all(const pair_play_t *play)
+static int run_all(const few_play_t *play)
 {
     static const uint64_t seeds[] = {6,   53,  78,  106,
                                      150, 162, 180, 209}; /* the death strikes right behind the answer */
@@ -142,7 +142,7 @@ static int run_all(const pair_play_t *play)
     for (unsigned i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
         job_t job = {.is_again = play->deaths > 1};
 
-        is_right &= pair_run(&job.pair, play, seeds[i]);
+        is_right &= few_run(&job.few, play, seeds[i]);
         is_met |= job.is_met;
     }
     if (!is_met) {
@@ -156,8 +156,12 @@ int main(void)
     int is_right = 1;
 
     for (unsigned deaths = 1; deaths <= 2; deaths++) {
-        const pair_play_t play = {
-            .deaths = deaths, .ranks = 3, .lanes = "KEEL_LANES=served", .phases = phases, .strike = strike};
+        const few_play_t play = {.deaths = deaths,
+                                 .windows = 1,
+                                 .ranks = 3,
+                                 .lanes = "KEEL_LANES=served",
+                                 .phases = phases,
+                                 .strike = strike};
 
         is_right &= run_all(&play);
     }

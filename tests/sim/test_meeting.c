@@ -2,68 +2,73 @@
  * A program that asks keel_restarted() ahead of its first window, and whose deaths always roll back. One has asked already and
  * another dies, while the third is in keel_init() still: it rolls back with the others when that has returned.
  */
-#include "three_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
+#define RANKS   3
 #define SEEDS   40
 #define WORD    7u
 #define SLOW_NS 5000000
 
 typedef struct job {
-    trio_t trio;
+    few_t few;
     int is_slow;
 } job_t;
 
-static void ready(trio_t *trio, uint32_t rank)
+static void ready(few_t *few, uint32_t rank)
 {
 }
 
-static keel_status_t phases(trio_t *trio, uint32_t rank, keel_win_h last)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     const uint64_t word = WORD + rank;
-    keel_status_t status = keel_win_alloc(trio->ctx[rank], 64, NULL, &last);
+    keel_status_t status = keel_win_alloc(few->ctx[rank], 64, NULL, &last);
 
     if (status == KEEL_OK) {
-        status = keel_put(last, (rank + 1) % TRIO, 0, &word, sizeof(word));
+        status = keel_put(last, (rank + 1) % RANKS, 0, &word, sizeof(word));
     }
     if (status == KEEL_OK) {
-        status = keel_gsync(trio->ctx[rank], 0);
+        status = keel_gsync(few->ctx[rank], 0);
     }
-    if (status == KEEL_OK && *(uint64_t *)keel_win_base(last) != WORD + (rank + TRIO - 1) % TRIO) {
+    if (status == KEEL_OK && *(uint64_t *)keel_win_base(last) != WORD + (rank + RANKS - 1) % RANKS) {
         status = KEEL_ERR_CORRUPT;
     }
     return status;
 }
 
-static void strike(trio_t *trio)
+static void strike(few_t *few)
 {
-    job_t *job = (job_t *)trio;
+    job_t *job = (job_t *)few;
     uint32_t first = 0;
 
-    while (first < TRIO && trio->ctx[first] == NULL) {
+    while (first < RANKS && few->ctx[first] == NULL) {
         first++;
     }
-    if (trio->deaths > 0 || first == TRIO) {
+    if (few->deaths > 0 || first == RANKS) {
         return;
     }
     if (!job->is_slow) {
-        job->is_slow = keel_sim_hang(trio->sim, (first + 1) % TRIO, SLOW_NS);
-    } else if (trio->ctx[first]->rec.is_prefix_closed) {
-        trio_kill(trio, (first + 2) % TRIO);
+        job->is_slow = keel_sim_hang(few->sim, (first + 1) % RANKS, SLOW_NS);
+    } else if (few->ctx[first]->rec.is_prefix_closed) {
+        few_kill(few, (first + 2) % RANKS);
     }
 }
 
 int main(void)
 {
-    static const trio_play_t play = {
-        .deaths = 1, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC, .ready = ready, .phases = phases, .strike = strike};
+    static const few_play_t play = {.ranks = RANKS,
+                                    .deaths = 1,
+                                    .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
+                                    .ready = ready,
+                                    .phases = phases,
+                                    .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= trio_run(&job.trio, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

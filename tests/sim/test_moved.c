@@ -2,7 +2,7 @@
  * A replacement that runs on another node than its predecessor did: two that shared memory send messages then. What the one has
  * put so far and what it puts from then on all count, whoever of the two died.
  */
-#include "two_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 typedef enum { DIES_TARGET, DIES_LOCKING, DIES_LAST } what_t;
 
 typedef struct job {
-    pair_t pair;
+    few_t few;
     what_t what;
     int is_half; /* of what is put */
 } job_t;
@@ -21,7 +21,7 @@ typedef struct job {
 /* rank 0 puts; rank 1 dies, which is the target, and is replaced elsewhere */
 static keel_status_t put_words(job_t *job, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[0];
+    const keel_context_h ctx = job->few.ctx[0];
     keel_status_t status = KEEL_OK;
 
     for (uint64_t i = 0; i < WORDS && status == KEEL_OK; i++) {
@@ -31,7 +31,7 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
         job->is_half |= (i == HALF - 1);
         while (status == KEEL_OK && job->is_half &&
                (ctx->lane.peers[1].incarnation == 0 || ctx->lane.peers[1].mode != KEEL_PEER_LIVE)) {
-            keel_sim_compute(job->pair.sim, 1000);
+            keel_sim_compute(job->few.sim, 1000);
             status = keel_progress(ctx);
         }
     }
@@ -41,7 +41,7 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
 /* rank 1 puts in critical sections, dies itself between two of them, and goes on elsewhere */
 static keel_status_t put_locked(job_t *job, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[1];
+    const keel_context_h ctx = job->few.ctx[1];
     keel_status_t status = KEEL_OK;
 
     for (uint64_t i = 0; i < WORDS && status == KEEL_OK; i++) {
@@ -54,15 +54,15 @@ static keel_status_t put_locked(job_t *job, keel_win_h win)
         status = (status == KEEL_OK) ? keel_unlock(ctx, 0) : status;
         job->is_half |= (i == HALF - 1);
         if (job->is_half && keel_incarnation(ctx) == 0) {
-            keel_sim_compute(job->pair.sim, 100000000); /* dies */
+            keel_sim_compute(job->few.sim, 100000000); /* dies */
         }
     }
     return status;
 }
 
-static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h win)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
-    job_t *job = (job_t *)pair;
+    job_t *job = (job_t *)few;
     const uint32_t source = (job->what == DIES_TARGET) ? 0 : 1;
     const uint64_t *own = keel_win_base(win);
     keel_status_t status = KEEL_OK;
@@ -72,34 +72,34 @@ static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h win)
         status = (job->what == DIES_TARGET) ? put_words(job, win) : put_locked(job, win);
     }
     if (status == KEEL_OK) {
-        status = keel_win_alloc(pair->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
+        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
     }
     for (uint64_t i = 0; i < WORDS && status == KEEL_OK && rank != source; i++) {
         if (own[i] != 100 + i) {
-            keel_sim_flaw(pair->sim, "what was put, %lu, is lost", (unsigned long)i);
+            keel_sim_flaw(few->sim, "what was put, %lu, is lost", (unsigned long)i);
         }
     }
     return status;
 }
 
-static void strike(pair_t *pair)
+static void strike(few_t *few)
 {
-    if (pair->deaths == 0 && ((const job_t *)pair)->is_half) {
-        pair_kill(pair, 1);
-        keel_sim_move(pair->sim, 1, 1);
+    if (few->deaths == 0 && ((const job_t *)few)->is_half) {
+        few_kill(few, 1);
+        keel_sim_move(few->sim, 1, 1);
     }
 }
 
 int main(void)
 {
-    static const pair_play_t play = {.deaths = 1, .phases = phases, .strike = strike};
+    static const few_play_t play = {.ranks = 2, .deaths = 1, .windows = 1, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (unsigned what = 0; what < DIES_LAST; what++) {
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             job_t job = {.what = (what_t)what};
 
-            is_right &= pair_run(&job.pair, &play, seed);
+            is_right &= few_run(&job.few, &play, seed);
         }
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -2,7 +2,7 @@
  * A rank that alone has locked, its own memory and ahead of a checkpoint, dies: nobody is left who knows of locks, and yet its
  * replacement goes on counting where the image says. The next one tells by the numbers whose critical section came first.
  */
-#include "two_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #define WORD  7u
 
 typedef struct job {
-    pair_t pair;
+    few_t few;
     unsigned saved; /* ranks behind the checkpoint */
     int has_locked; /* its replacement has done its section */
     int is_over;    /* and rank 1 the one behind it */
@@ -30,19 +30,19 @@ static keel_status_t lock_own(keel_context_h ctx, uint64_t *own)
 
 static keel_status_t first_phases(job_t *job, uint64_t *own)
 {
-    const keel_context_h ctx = job->pair.ctx[0];
+    const keel_context_h ctx = job->few.ctx[0];
     keel_status_t status = KEEL_OK;
 
     if (keel_incarnation(ctx) == 0) {
         status = lock_own(ctx, own);
         status = (status == KEEL_OK) ? keel_checkpoint(ctx) : status;
         job->saved++;
-        keel_sim_compute(job->pair.sim, 100000000); /* dies */
+        keel_sim_compute(job->few.sim, 100000000); /* dies */
     }
     status = (status == KEEL_OK) ? lock_own(ctx, own) : status;
     job->has_locked = 1;
     while (status == KEEL_OK && own[0] != WORD) {
-        keel_sim_compute(job->pair.sim, 1000);
+        keel_sim_compute(job->few.sim, 1000);
         status = keel_progress(ctx);
     }
     return status;
@@ -50,13 +50,13 @@ static keel_status_t first_phases(job_t *job, uint64_t *own)
 
 static keel_status_t second_phases(job_t *job, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[1];
+    const keel_context_h ctx = job->few.ctx[1];
     const uint64_t word = WORD;
     keel_status_t status = keel_checkpoint(ctx);
 
     job->saved++;
     while (status == KEEL_OK && !job->has_locked) {
-        keel_sim_compute(job->pair.sim, 1000);
+        keel_sim_compute(job->few.sim, 1000);
         status = keel_progress(ctx);
     }
     status = (status == KEEL_OK) ? keel_lock(ctx, 0) : status;
@@ -66,40 +66,40 @@ static keel_status_t second_phases(job_t *job, keel_win_h win)
     return status;
 }
 
-static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h win)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
-    job_t *job = (job_t *)pair;
+    job_t *job = (job_t *)few;
     uint64_t *own = keel_win_base(win);
     keel_status_t status = (rank == 0) ? first_phases(job, own) : second_phases(job, win);
     keel_win_h further;
 
     if (status == KEEL_OK) {
-        status = keel_win_alloc(pair->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
+        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
     }
     if (status == KEEL_OK && rank == 0 && own[1] != 1) {
-        keel_sim_flaw(pair->sim, "the section of rank 1 was done ahead of the own one");
+        keel_sim_flaw(few->sim, "the section of rank 1 was done ahead of the own one");
     }
     return status;
 }
 
-static void strike(pair_t *pair)
+static void strike(few_t *few)
 {
-    const job_t *job = (const job_t *)pair;
+    const job_t *job = (const job_t *)few;
 
-    if ((pair->deaths == 0 && job->saved == 2) || (pair->deaths == 1 && job->is_over)) {
-        pair_kill(pair, 0);
+    if ((few->deaths == 0 && job->saved == 2) || (few->deaths == 1 && job->is_over)) {
+        few_kill(few, 0);
     }
 }
 
 int main(void)
 {
-    static const pair_play_t play = {.deaths = 2, .phases = phases, .strike = strike};
+    static const few_play_t play = {.ranks = 2, .deaths = 2, .windows = 1, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= pair_run(&job.pair, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

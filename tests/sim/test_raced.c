@@ -2,29 +2,30 @@
  * Rank 1 fetches from a word of rank 0 that rank 0 adds to, and rank 2 learns what it fetched. Rank 2 dies, and has its get records
  * back when the other two die that know of the fetch. Fetched again, the value may be another one: so the job rolls back.
  */
-#include "three_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
+#define RANKS   3
 #define SEEDS   20
 #define SLOW_NS 20000000
 
 typedef struct job {
-    trio_t trio;
+    few_t few;
     unsigned slow;
 } job_t;
 
-static void ready(trio_t *trio, uint32_t rank)
+static void ready(few_t *few, uint32_t rank)
 {
 }
 
-static keel_status_t add(trio_t *trio, uint32_t rank, keel_win_h win)
+static keel_status_t add(few_t *few, uint32_t rank, keel_win_h win)
 {
     uint64_t *own = keel_win_base(win), old = 0;
     keel_status_t status = KEEL_OK;
 
-    if (rank == (keel_incarnation(trio->ctx[rank]) > 0 ? 1 : 0)) { /* who comes second in the first life comes first */
-        keel_sim_compute(trio->sim, 1000000);
+    if (rank == (keel_incarnation(few->ctx[rank]) > 0 ? 1 : 0)) { /* who comes second in the first life comes first */
+        keel_sim_compute(few->sim, 1000000);
     }
     if (rank == 0) {
         status = keel_atomic(win, KEEL_ATOMIC_ADD, 0, 0, sizeof(old), 5, 0, NULL);
@@ -32,63 +33,64 @@ static keel_status_t add(trio_t *trio, uint32_t rank, keel_win_h win)
         status = keel_atomic(win, KEEL_ATOMIC_ADD, 0, 0, sizeof(old), 1, 0, &old);
         own[1] = 100 + old;
     }
-    return (status == KEEL_OK) ? keel_gsync(trio->ctx[rank], 0) : status;
+    return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 
-static keel_status_t phases(trio_t *trio, uint32_t rank, keel_win_h last)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     const uint64_t *own = keel_win_base(last);
     uint64_t seen = 0;
-    keel_status_t status = add(trio, rank, last);
+    keel_status_t status = add(few, rank, last);
 
     if (status == KEEL_OK && rank == 2) {
         status = keel_get(last, 1, 8, &seen, sizeof(seen));
     }
-    status = (status == KEEL_OK) ? keel_gsync(trio->ctx[rank], 0) : status;
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     if (status == KEEL_OK && rank == 2) {
         status = keel_put(last, 1, 16, &seen, sizeof(seen));
     }
-    if (trio->deaths < 3) {
-        keel_sim_compute(trio->sim, 10000);
+    if (few->deaths < 3) {
+        keel_sim_compute(few->sim, 10000);
     }
-    status = (status == KEEL_OK) ? keel_gsync(trio->ctx[rank], 0) : status;
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     return (status == KEEL_OK && rank == 1 && own[1] != own[2]) ? KEEL_ERR_CORRUPT : status;
 }
 
-static void strike(trio_t *trio)
+static void strike(few_t *few)
 {
-    job_t *job = (job_t *)trio;
-    const keel_context_h two = trio->ctx[2];
+    job_t *job = (job_t *)few;
+    const keel_context_h two = few->ctx[2];
 
-    if (trio->deaths > 1 || trio->ctx[0] == NULL || trio->ctx[1] == NULL || two == NULL) {
+    if (few->deaths > 1 || few->ctx[0] == NULL || few->ctx[1] == NULL || two == NULL) {
         return;
     }
-    if (trio->deaths == 0) {
-        if (two->rec.phase == 3 && trio->ctx[0]->rec.phase == 3 && trio->ctx[1]->rec.phase == 3) {
-            trio_kill(trio, 2);
+    if (few->deaths == 0) {
+        if (two->rec.phase == 3 && few->ctx[0]->rec.phase == 3 && few->ctx[1]->rec.phase == 3) {
+            few_kill(few, 2);
         }
         return;
     }
     for (uint32_t r = 0; r < 2; r++) { /* each is slow from when it has taken up the decision on */
-        if (!(job->slow & 1u << r) && trio->ctx[r]->rec.decisions > 0) {
-            job->slow |= (unsigned)keel_sim_hang(trio->sim, r, SLOW_NS) << r;
+        if (!(job->slow & 1u << r) && few->ctx[r]->rec.decisions > 0) {
+            job->slow |= (unsigned)keel_sim_hang(few->sim, r, SLOW_NS) << r;
         }
     }
     if (two->rec.state == KEEL_RANK_RECOVERING) {
-        trio_kill(trio, 1);
-        trio_kill(trio, 0);
+        few_kill(few, 1);
+        few_kill(few, 0);
     }
 }
 
 int main(void)
 {
-    static const trio_play_t play = {.deaths = 3, .windows = 1, .ready = ready, .phases = phases, .strike = strike};
+    static const few_play_t play = {
+        .ranks = RANKS, .deaths = 3, .windows = 1, .ready = ready, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= trio_run(&job.trio, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,7 +2,7 @@
  * A rank that came back before the program had begun is the only one left when the other dies behind a further window, which no
  * gsync of the program's own precedes: both begin where the windows were made that come ahead of keel_restarted().
  */
-#include "two_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
@@ -10,24 +10,24 @@
 #define WORD  7u
 
 typedef struct job {
-    pair_t pair;
+    few_t few;
     unsigned windows[2];
     int has_put; /* rank 1, into the further window */
 } job_t;
 
-static void begin(pair_t *pair, uint32_t rank)
+static void begin(few_t *few, uint32_t rank)
 {
-    job_t *job = (job_t *)pair;
+    job_t *job = (job_t *)few;
 
     job->windows[rank] = 0;
-    if (keel_sim_incarnation(pair->sim, rank) == 0) {
-        keel_sim_compute(pair->sim, 20000);
+    if (keel_sim_incarnation(few->sim, rank) == 0) {
+        keel_sim_compute(few->sim, 20000);
     }
 }
 
-static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h first)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h first)
 {
-    job_t *job = (job_t *)pair;
+    job_t *job = (job_t *)few;
     const uint64_t word = WORD;
     uint64_t *own = keel_win_base(first);
     keel_win_h further;
@@ -39,16 +39,16 @@ static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h first)
         status = keel_put(first, 1, 0, &word, sizeof(word));
     }
     if (status == KEEL_OK) {
-        status = keel_win_alloc(pair->ctx[rank], 64, NULL, &further);
+        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further);
         job->windows[rank] = 2;
     }
     if (status == KEEL_OK && rank == 1) {
         status = keel_put(further, 0, 0, &word, sizeof(word));
         job->has_put = 1;
     }
-    keel_sim_compute(pair->sim, 200000);
+    keel_sim_compute(few->sim, 200000);
     if (status == KEEL_OK) {
-        status = keel_gsync(pair->ctx[rank], 0);
+        status = keel_gsync(few->ctx[rank], 0);
     }
     if (status == KEEL_OK &&
         (own[1] != 100 + rank || *(uint64_t *)keel_win_base(rank == 0 ? further : first) != WORD)) {
@@ -57,29 +57,30 @@ static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h first)
     return status;
 }
 
-static void strike(pair_t *pair)
+static void strike(few_t *few)
 {
-    const job_t *job = (const job_t *)pair;
+    const job_t *job = (const job_t *)few;
 
-    if (pair->ctx[0] == NULL || pair->ctx[1] == NULL) {
+    if (few->ctx[0] == NULL || few->ctx[1] == NULL) {
         return;
     }
-    if (pair->deaths == 0 && job->windows[1] == 0) {
-        pair_kill(pair, 1);
-    } else if (pair->deaths == 1 && job->has_put && job->windows[0] == 2) {
-        pair_kill(pair, 0);
+    if (few->deaths == 0 && job->windows[1] == 0) {
+        few_kill(few, 1);
+    } else if (few->deaths == 1 && job->has_put && job->windows[0] == 2) {
+        few_kill(few, 0);
     }
 }
 
 int main(void)
 {
-    static const pair_play_t play = {.deaths = 2, .begin = begin, .phases = phases, .strike = strike};
+    static const few_play_t play = {
+        .ranks = 2, .deaths = 2, .windows = 1, .begin = begin, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= pair_run(&job.pair, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,7 +2,7 @@
  * A replacement says where it stands and dies. Who reads that before it hears of the death cannot map its windows any more, so
  * there is nothing to be handed over to: it waits for the news.
  */
-#include "two_ranks.h"
+#include "few_ranks.h"
 
 #include <stdlib.h>
 
@@ -10,68 +10,68 @@
 #define WORD  7u
 
 typedef struct job {
-    pair_t pair;
+    few_t few;
     int has_put; /* rank 0 */
 } job_t;
 
 static keel_status_t source(job_t *job, keel_win_h win)
 {
-    const keel_context_h ctx = job->pair.ctx[0];
+    const keel_context_h ctx = job->few.ctx[0];
     const uint64_t word = WORD;
     keel_status_t status = keel_put(win, 1, 0, &word, sizeof(word));
 
     job->has_put = 1;
     while (status == KEEL_OK && (ctx->rec.deaths == 0 || ctx->rec.is_frozen)) { /* until that is decided */
-        keel_sim_compute(job->pair.sim, 1000);
+        keel_sim_compute(job->few.sim, 1000);
         status = keel_progress(ctx);
     }
-    while (job->pair.deaths < 2) {
-        keel_sim_compute(job->pair.sim, 1000);
+    while (job->few.deaths < 2) {
+        keel_sim_compute(job->few.sim, 1000);
     }
     return status;
 }
 
 static keel_status_t target(job_t *job)
 {
-    if (keel_incarnation(job->pair.ctx[1]) < 2) {
-        keel_sim_compute(job->pair.sim, 100000000); /* dies */
+    if (keel_incarnation(job->few.ctx[1]) < 2) {
+        keel_sim_compute(job->few.sim, 100000000); /* dies */
     }
     return KEEL_OK;
 }
 
-static keel_status_t phases(pair_t *pair, uint32_t rank, keel_win_h first)
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h first)
 {
-    job_t *job = (job_t *)pair;
+    job_t *job = (job_t *)few;
     keel_status_t status = (rank == 0) ? source(job, first) : target(job);
 
-    status = (status == KEEL_OK) ? keel_gsync(pair->ctx[rank], 0) : status;
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     if (status == KEEL_OK && rank == 1 && *(uint64_t *)keel_win_base(first) != WORD) {
         status = KEEL_ERR_CORRUPT;
     }
     return status;
 }
 
-static void strike(pair_t *pair)
+static void strike(few_t *few)
 {
-    const job_t *job = (const job_t *)pair;
-    const keel_context_h ctx = pair->ctx[1];
+    const job_t *job = (const job_t *)few;
+    const keel_context_h ctx = few->ctx[1];
 
-    if ((pair->deaths == 0 && job->has_put) ||
-        (pair->deaths == 1 && ctx != NULL && keel_incarnation(ctx) == 1 && ctx->rec.state != KEEL_RANK_FRESH &&
+    if ((few->deaths == 0 && job->has_put) ||
+        (few->deaths == 1 && ctx != NULL && keel_incarnation(ctx) == 1 && ctx->rec.state != KEEL_RANK_FRESH &&
          keel_lane_is_flushed(&ctx->lane, 0))) {
-        pair_kill(pair, 1);
+        few_kill(few, 1);
     }
 }
 
 int main(void)
 {
-    static const pair_play_t play = {.deaths = 2, .phases = phases, .strike = strike};
+    static const few_play_t play = {.ranks = 2, .deaths = 2, .windows = 1, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {0};
 
-        is_right &= pair_run(&job.pair, &play, seed);
+        is_right &= few_run(&job.few, &play, seed);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

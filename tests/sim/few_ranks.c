@@ -1,0 +1,103 @@
+/* Small programs of two or three ranks. */
+#include "few_ranks.h"
+
+#include <stdio.h>
+
+static keel_status_t setup(few_t *few, uint32_t rank, keel_win_h *last_p)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (few->play->begin != NULL) {
+        few->play->begin(few, rank);
+    }
+    for (unsigned i = 0; i < few->play->windows && status == KEEL_OK; i++) {
+        status = keel_win_alloc(few->ctx[rank], 64, NULL, last_p);
+    }
+    if (status == KEEL_OK && few->play->ready != NULL) {
+        few->play->ready(few, rank);
+    }
+    return status;
+}
+
+static keel_status_t lives(few_t *few, uint32_t rank, keel_win_h last)
+{
+    keel_status_t status;
+
+    do {
+        status = keel_restarted(few->ctx[rank]) ? keel_restore(few->ctx[rank]) : KEEL_OK;
+        if (status == KEEL_OK) {
+            status = few->play->phases(few, rank, last);
+        }
+        if (status == KEEL_OK) {
+            status = keel_finalize(few->ctx[rank]);
+        }
+    } while (status == KEEL_ERR_ROLLED_BACK);
+    return status;
+}
+
+static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
+{
+    few_t *few = arg;
+    const char *env[] = {(few->play->ranks == 2) ? "KEEL_GROUP_SIZE=2" : "KEEL_GROUP_SIZE=3",
+                         "KEEL_CKPT_INTERVAL=off",
+                         "KEEL_OPLOG_SIZE=64k",
+                         "KEEL_GETLOG_SIZE=64k",
+                         few->play->lanes,
+                         NULL};
+    const keel_params_t params = {.field_mask =
+                                      KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS | KEEL_PARAM_FIELD_FLAGS,
+                                  .env = env,
+                                  .flags = few->play->flags,
+                                  .drivers = keel_sim_drivers(sim)};
+    keel_win_h last = NULL;
+    keel_context_h ctx;
+    keel_status_t status = keel_init(&params, &ctx);
+
+    few->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
+    status = (status == KEEL_OK) ? setup(few, rank, &last) : status;
+    status = (status == KEEL_OK) ? lives(few, rank, last) : status;
+    if (status != KEEL_OK) {
+        keel_sim_flaw(sim, "rank %u.%u: %s", rank, incarnation, keel_status_string(status));
+    }
+    few->ctx[rank] = NULL;
+}
+
+static void hook(void *arg, keel_sim_t *sim)
+{
+    few_t *few = arg;
+
+    few->play->strike(few);
+    keel_sim_hook_at(sim, keel_sim_step(sim) + 1);
+}
+
+void few_progress(few_t *few, uint32_t rank)
+{
+    (void)keel_progress(few->ctx[rank]);
+    keel_sim_compute(few->sim, 1000);
+}
+
+void few_kill(few_t *few, uint32_t rank)
+{
+    few->deaths += (unsigned)keel_sim_kill(few->sim, rank);
+    few->ctx[rank] = NULL;
+}
+
+int few_run(few_t *few, const few_play_t *play, uint64_t seed)
+{
+    static const uint32_t nodes[FEW_RANKS_MAX];
+    const keel_sim_options_t options = {
+        .seed = seed, .ranks = play->ranks, .node = nodes, .program = program, .hook = hook, .arg = few};
+    int is_right;
+
+    few->play = play;
+    if (keel_sim_create(&options, &few->sim) != KEEL_OK) {
+        return 0;
+    }
+    keel_sim_hook_at(few->sim, 1);
+    is_right = keel_sim_run(few->sim) == KEEL_SIM_DONE && few->deaths == play->deaths;
+    if (!is_right) {
+        fprintf(stderr, "seed %lu, %u deaths: %s\n", (unsigned long)seed, few->deaths, keel_sim_flaw_text(few->sim));
+    }
+    keel_sim_destroy(few->sim);
+    return is_right;
+}

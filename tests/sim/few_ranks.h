@@ -1,0 +1,43 @@
+/* Small programs of two or three ranks on one node, for deaths at one moment that drawn programs do not meet. */
+#ifndef KEEL_SIM_FEW_RANKS_H_
+#define KEEL_SIM_FEW_RANKS_H_
+
+#include "rma/context.h"
+#include "sim/sim.h"
+
+#define FEW_RANKS_MAX 3
+
+typedef struct few few_t;
+
+typedef struct few_play {
+    uint32_t ranks;    /* one group */
+    unsigned deaths;   /* that have to come */
+    unsigned windows;  /* made ahead of keel_restarted() */
+    uint64_t flags;    /* of keel_params_t */
+    const char *lanes; /* KEEL_LANES=...; NULL: as it comes */
+    /* behind keel_init(), ahead of the windows; may be NULL */
+    void (*begin)(few_t *few, uint32_t rank);
+    /* behind the windows, ahead of keel_restarted(); may be NULL */
+    void (*ready)(few_t *few, uint32_t rank);
+    /* from the restored memory to finalize; @a last is the window made last, NULL: none was */
+    keel_status_t (*phases)(few_t *few, uint32_t rank, keel_win_h last);
+    /* between any two steps */
+    void (*strike)(few_t *few);
+} few_play_t;
+
+/* embedded at the start of a test's own state */
+struct few {
+    const few_play_t *play;
+    keel_sim_t *sim;
+    keel_context_h ctx[FEW_RANKS_MAX]; /* NULL: not there */
+    unsigned deaths;
+};
+
+/* of ready(): makes progress once */
+void few_progress(few_t *few, uint32_t rank);
+/* of strike(); whoever is killed has no context until its replacement is there */
+void few_kill(few_t *few, uint32_t rank);
+/* 0, with a line on stderr: a flaw, or not the deaths that had to come */
+int few_run(few_t *few, const few_play_t *play, uint64_t seed);
+
+#endif
