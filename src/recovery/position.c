@@ -308,6 +308,9 @@ static keel_status_t tell_fetched(keel_recovery_t *rec, uint32_t rank)
     if (status == KEEL_OK && rec->marked_own > 0) {
         status = keel_lane_mark_atomics(rec->lane, rank, rec->marked_own - 1, 1);
     }
+    if (status == KEEL_OK && rec->begun > 0) {
+        status = keel_lane_mark_atomics(rec->lane, rank, rec->begun - 1, 0);
+    }
     if (status == KEEL_OK && rec->classes != 0) {
         status = keel_lane_tell_classes(rec->lane, rank, rec->classes);
     }

@@ -99,6 +99,7 @@ struct keel_recovery {
     uint32_t atomics_before; /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
     uint32_t marked_own;     /* the same of its own memory */
     uint32_t marked_told[2]; /* the two, when all have been told */
+    uint32_t begun;          /* 1 + the phase of its first access, in a program that is not deterministic */
     uint32_t classes;        /* of atomics that it uses (lane/board.h) */
     uint32_t classes_told;   /* and of which all know that it does */
     uint32_t returned;       /* 1 + the front that it reached as a replacement, 0: it was always there */

@@ -45,6 +45,9 @@ static keel_status_t context_tell_begin(keel_context_h ctx)
     const int is_due = !ctx->is_begin_told && !ctx->rec.is_deterministic && ctx->config.protect != KEEL_PROTECT_NONE;
     keel_status_t status = KEEL_OK;
 
+    if (is_due) {
+        ctx->rec.begun = ctx->rec.phase + 1; /* who is not live yet is told ahead of what it is handed */
+    }
     for (uint32_t r = 0; is_due && r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
             status = keel_lane_mark_atomics(&ctx->lane, r, ctx->rec.phase, 0);

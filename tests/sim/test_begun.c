@@ -1,0 +1,80 @@
+/*
+ * A program that is not deterministic. Rank 0 is the first to access anything, while rank 2 is on its way back, and dies together with
+ * rank 1: rank 2, which has accessed nothing itself, has to know that the program had begun.
+ */
+#include "few_ranks.h"
+
+#include <stdlib.h>
+
+#define RANKS 3
+#define SEEDS 20
+#define WORD  7u
+
+typedef struct job {
+    few_t few;
+    int has_put; /* the first life of rank 0 */
+} job_t;
+
+static void ready(few_t *few, uint32_t rank)
+{
+    const keel_context_h ctx = few->ctx[rank];
+
+    if (rank == 2) {
+        while (few->deaths < 3 || ctx->rec.is_frozen || ctx->lane.peers[0].incarnation == 0 ||
+               ctx->lane.peers[1].incarnation == 0) {
+            few_progress(few, rank);
+        }
+    } else if (keel_incarnation(ctx) == 0) {
+        while (few->deaths == 0 || ctx->rec.decisions == 0 || rank == 1) {
+            few_progress(few, rank);
+        }
+    }
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    const keel_context_h ctx = few->ctx[rank];
+    const uint64_t word = WORD, *own = keel_win_base(last);
+    const uint64_t offset = (keel_incarnation(ctx) == 0) ? 0 : sizeof(word); /* each life does something else */
+    keel_status_t status = KEEL_OK;
+
+    if (rank == 0) {
+        status = keel_put(last, 2, offset, &word, sizeof(word));
+        ((job_t *)few)->has_put = 1;
+    }
+    status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
+    return (status == KEEL_OK && rank == 2 && (own[0] != 0 || own[1] != WORD)) ? KEEL_ERR_CORRUPT : status;
+}
+
+static void strike(few_t *few)
+{
+    const keel_context_h two = few->ctx[2];
+
+    if (few->deaths == 0 && two != NULL && two->rec.phase == 1 && few->ctx[0] != NULL && few->ctx[0]->rec.phase == 1 &&
+        few->ctx[1] != NULL && few->ctx[1]->rec.phase == 1) {
+        few_kill(few, 2);
+    } else if (few->deaths == 1 && ((const job_t *)few)->has_put && two != NULL && two->rec.phase == 1 &&
+               *(const uint64_t *)two->windows[0]->base == WORD) {
+        few_kill(few, 0);
+        few_kill(few, 1);
+    }
+}
+
+int main(void)
+{
+    static const few_play_t play = {.ranks = RANKS,
+                                    .deaths = 3,
+                                    .windows = 1,
+                                    .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
+                                    .ready = ready,
+                                    .phases = phases,
+                                    .strike = strike};
+    int is_right = 1;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        job_t job = {0};
+
+        is_right &= few_run(&job.few, &play, seed);
+    }
+    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
