@@ -256,6 +256,8 @@ static int demand_has_images(keel_demand_t *demand)
         }
         member->slot = demand->said[i].slot;
         member->size = demand->said[i].size;
+        /* checksum ranks make no window calls, and may be the only ones left */
+        demand->pending[demand->ckpt->group.members[i]].window_calls = demand->said[i].window_calls;
     }
     return 1;
 }
