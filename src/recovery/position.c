@@ -205,8 +205,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
         memcpy(target, record + 1, record->length);
     } else {
-        keel_board_set(&board[lane->rank].atomics,
-                       keel_atomics_word(keel_board_get(&board[lane->rank].atomics), over->phase, 1));
+        keel_board_mark(&board[lane->rank], over->phase, 1);
         old = keel_apply_atomic(target, (const void *)(record + 1));
         (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
     }
