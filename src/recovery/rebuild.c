@@ -368,7 +368,6 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;
     rec->awaits_hands = 0;
-    rec->is_final = 0;
     rec->wants = KEEL_OK;
 }
 

@@ -150,6 +150,20 @@ static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
     }
 }
 
+/* in init: it asks whether the job is over */
+static int is_waiting(const keel_recovery_t *rec)
+{
+    return rec->state == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE;
+}
+
+/* A replacement that waits is needed should those that have left the gsync die before anybody else knows: an exit turns it away. */
+static void recovery_finished(keel_recovery_t *rec)
+{
+    if (!is_waiting(rec)) {
+        rec->is_finished = rec->is_told = 1;
+    }
+}
+
 static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
@@ -220,7 +234,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_detect_receive_declared(rec, in);
         break;
     case KEEL_CONTROL_FINISHED:
-        rec->is_finished = rec->is_told = 1;
+        recovery_finished(rec);
         break;
     default:
         break;
@@ -238,22 +252,13 @@ static void recovery_inbox(keel_recovery_t *rec)
 }
 
 /*
- * It left the last gsync, or was turned away behind it, or it gave up. Who knows that the gsync was left passes that on, and
- * stays until it was heard (finalize_linger()), so of one that is up here the word is in the inbox by now. One that this
- * process never greeted cannot pass it on; it gave up only if others did, whose word or exit comes here too.
+ * It left the last gsync, or was turned away behind it, or it gave up. Who left the gsync has told so, and stayed until all that
+ * had come there had heard it (finalize_linger()): the word is in the inbox by now. Who is turned away has heard such an exit.
  */
 static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {
-    const int is_waiting = rec->state == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE; /* in init, which asks */
-
-    const int is_stranger = rec->is_final && rec->roll == KEEL_ROLL_NONE && !rec->lane->peers[event->rank].is_up;
-
     recovery_inbox(rec);
-    if (is_stranger && !is_waiting) {
-        keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
-        return;
-    }
-    if (!rec->is_finished && !is_waiting && rec->fatal == KEEL_OK) {
+    if (!rec->is_finished && !is_waiting(rec) && rec->fatal == KEEL_OK) {
         keel_error(rec->message, "rank %u incarnation %u left the job before its end", event->rank, event->incarnation);
         rec->fatal = KEEL_ERR_CATASTROPHIC;
     }

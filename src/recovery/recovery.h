@@ -126,7 +126,6 @@ struct keel_recovery {
     uint32_t restarted_at;      /* and its position then: 0 in the first life */
     int is_whole;               /* replacement: it has all that the others logged for it */
     int is_restored;            /* replacement: keel_restore() is done */
-    int is_final;               /* this process has arrived at the last gsync */
     int is_finished;            /* somebody left the last gsync: nothing is recovered any more */
     int is_told;                /* ... and that is certain, so it is passed on; an exit alone may have another reason */
 

@@ -496,11 +496,6 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     return KEEL_OK;
 
 err_accesses:
-    if (ctx->rec.is_told &&
-        ctx->rec.fatal == KEEL_OK) { /* turned away: who waits for this process has to know why it goes */
-        keel_recovery_finish(&ctx->rec);
-        finalize_linger(ctx);
-    }
     context_accesses_release(ctx);
 err_layers:
     context_layers_release(ctx);

@@ -305,7 +305,6 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         ctx->lane.slot.flags[number & 1] |=
             keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
-    rec->is_final |= (flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) != 0;
     status = keel_position_arrive(rec, number);
     if (status == KEEL_OK) {
         status = gsync_await(ctx, number, flags);
@@ -318,12 +317,8 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
              : (ctx->lane.rank == 0) ? ctx->lane.slot.flags[number & 1]
                                      : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
     is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
-    if (flags & KEEL_GSYNC_FOLLOW) {
-        if (orders & KEEL_ARRIVE_FINAL) {
-            rec->is_finished = rec->is_told =
-                1; /* else it would take part in recovering a rank that nobody waits for */
-        }
-        rec->is_final = rec->is_finished;
+    if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
+        rec->is_finished = rec->is_told = 1; /* else it would take part in recovering a rank that nobody waits for */
     }
     keel_position_leave(rec, number);
     if (was_front) {
