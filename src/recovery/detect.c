@@ -279,7 +279,7 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
     keel_detect_t *detect = &rec->detect;
     keel_suspicion_t suspicion;
 
-    if (watch->rank == rec->lane->rank || rec->fatal != KEEL_OK) {
+    if (watch->rank == rec->lane->rank || rec->fatal == KEEL_ERR_ISOLATED) {
         return;
     }
     if (!watch->is_absent) {
@@ -328,16 +328,18 @@ void keel_detect_step(keel_recovery_t *rec)
     keel_detect_t *detect = &rec->detect;
     keel_watch_t *const watches[] = {&detect->neighbour, &detect->broken, &detect->absent};
     const uint64_t longest = detect->timeout_ns / STEPS_A_TIMEOUT;
+    /* it brings nobody back, but waits until all that are there have heard why it goes */
+    const int is_leaving = rec->is_finished || rec->fatal != KEEL_OK;
     uint64_t now, passed;
 
-    if (detect->timeout_ns == 0 || rec->fatal != KEEL_OK) {
+    if (detect->timeout_ns == 0 || rec->fatal == KEEL_ERR_ISOLATED) {
         return;
     }
     now = keel_recovery_now(rec);
     passed = now - detect->now_ns;
     detect->now_ns = now;
     detect->clock_ns += (passed < longest) ? passed : longest;
-    if (rec->lane->broken > 0 && rec->lane->runtime->is_deaf && !rec->is_finished &&
+    if (rec->lane->broken > 0 && rec->lane->runtime->is_deaf && !is_leaving &&
         detect->clock_ns - detect->looked_ns >= detect->timeout_ns / STEPS_A_TIMEOUT) {
         detect->looked_ns = detect->clock_ns;
         look_at_broken(rec);
@@ -347,7 +349,7 @@ void keel_detect_step(keel_recovery_t *rec)
     }
     watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);
     watch_choose(rec, &detect->broken, next_broken(rec), 0);
-    watch_choose(rec, &detect->absent, rec->is_finished ? rec->lane->rank : next_absent(rec->lane), 1);
+    watch_choose(rec, &detect->absent, is_leaving ? rec->lane->rank : next_absent(rec->lane), 1);
     for (unsigned i = 0; i < sizeof(watches) / sizeof(*watches); i++) {
         watch_step(rec, watches[i]);
         if (watches[i]->stage != KEEL_WATCH_HEARING) {

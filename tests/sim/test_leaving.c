@@ -1,6 +1,7 @@
 /*
  * Who waits at the end of a job that cannot come to it: all that are left end, and say so. A replacement that cannot even begin
- * leaves while the others are in their last gsync.
+ * leaves while the others are in their last gsync; and where nothing is kept a rank dies, another hangs, and the third waits in
+ * keel_finalize() until that has heard why it goes.
  */
 #include "rma/context.h"
 #include "sim/sim.h"
@@ -9,14 +10,26 @@
 #include <stdlib.h>
 
 #define SEEDS     20
-#define RANKS_MAX 2
+#define RANKS_MAX 3
+
+typedef enum { GIVES_UP, HANGS, WHAT_LAST } what_t;
 
 typedef struct job {
+    what_t what;
+    uint32_t ranks; /* the last of them dies */
     keel_sim_t *sim;
     keel_context_h ctx[RANKS_MAX]; /* NULL: not there */
     keel_status_t ended[RANKS_MAX];
-    unsigned deaths;
+    unsigned deaths, hangs;
 } job_t;
+
+static keel_status_t phases(const job_t *job, uint32_t rank)
+{
+    if (rank == job->ranks - 1) {
+        keel_sim_compute(job->sim, 100000000); /* dies */
+    }
+    return (job->what == HANGS) ? keel_gsync(job->ctx[rank], 0) : KEEL_OK;
+}
 
 static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
 {
@@ -25,19 +38,23 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                          "KEEL_CKPT_INTERVAL=off",
                          "KEEL_OPLOG_SIZE=64k",
                          "KEEL_GETLOG_SIZE=64k",
-                         (incarnation > 0) ? "KEEL_TOPO_FILE=/dev/null/none" : NULL,
+                         "KEEL_HEARTBEAT_INTERVAL=200us",
+                         "KEEL_HEARTBEAT_TIMEOUT=1ms",
+                         "KEEL_LANES=served",
+                         (job->what == HANGS) ? "KEEL_PROTECT=none"
+                         : (incarnation > 0)  ? "KEEL_TOPO_FILE=/dev/null/none"
+                                              : NULL,
                          NULL};
     const keel_params_t params = {
         .field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS, .env = env, .drivers = keel_sim_drivers(sim)};
     keel_context_h ctx;
-    keel_status_t status = keel_init(&params, &ctx);
+    keel_status_t status = keel_init(&params, &ctx), left;
 
     if (status == KEEL_OK) {
         job->ctx[rank] = ctx;
-        if (rank > 0) {
-            keel_sim_compute(sim, 100000000); /* dies */
-        }
-        status = keel_finalize(ctx);
+        status = phases(job, rank);
+        left = keel_finalize(ctx);
+        status = (status == KEEL_OK) ? left : status;
         job->ctx[rank] = NULL;
     }
     job->ended[rank] = status;
@@ -46,41 +63,56 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
 static void hook(void *arg, keel_sim_t *sim)
 {
     job_t *job = arg;
+    const keel_context_h ctx = job->ctx[0];
+    const int is_due = job->deaths == 0 && ctx != NULL && ctx->rec.arrived == 1 && job->ctx[1] != NULL;
 
-    if (job->deaths == 0 && job->ctx[0] != NULL && job->ctx[1] != NULL && job->ctx[0]->rec.arrived == 1) {
-        job->deaths += (unsigned)keel_sim_kill(sim, 1);
+    if (is_due && (job->what == GIVES_UP || ctx->lane.peers[1].sent > ctx->lane.peers[1].acked)) {
+        job->hangs += (unsigned)(job->what == HANGS && keel_sim_hang(sim, 1, UINT64_MAX));
+        job->deaths += (unsigned)keel_sim_kill(sim, job->ranks - 1);
     }
     keel_sim_hook_at(sim, keel_sim_step(sim) + 1);
 }
 
-static int run(uint64_t seed)
+/* whoever is killed, or was, comes back and does not get far */
+static int is_right(const job_t *job)
+{
+    if (job->what == GIVES_UP) {
+        return job->deaths == 1 && job->ended[0] == KEEL_ERR_CATASTROPHIC && job->ended[1] == KEEL_ERR_IO;
+    }
+    return job->deaths == 1 && job->hangs == 1 && job->ended[0] == KEEL_ERR_CATASTROPHIC &&
+           job->ended[1] == KEEL_ERR_STATE && job->ended[2] == KEEL_ERR_STATE;
+}
+
+static int run(what_t what, uint64_t seed)
 {
     static const uint32_t nodes[RANKS_MAX];
-    job_t job = {.deaths = 0};
+    job_t job = {.what = what, .ranks = (what == HANGS) ? 3 : 2};
     const keel_sim_options_t options = {
-        .seed = seed, .ranks = RANKS_MAX, .node = nodes, .program = program, .hook = hook, .arg = &job};
-    int is_right;
+        .seed = seed, .ranks = job.ranks, .node = nodes, .program = program, .hook = hook, .arg = &job};
+    int good;
 
     if (keel_sim_create(&options, &job.sim) != KEEL_OK) {
         return 0;
     }
     keel_sim_hook_at(job.sim, 1);
-    is_right = keel_sim_run(job.sim) == KEEL_SIM_DONE && job.deaths == 1 && job.ended[0] == KEEL_ERR_CATASTROPHIC &&
-               job.ended[1] == KEEL_ERR_IO;
-    if (!is_right) {
-        fprintf(stderr, "seed %lu: rank 0 %s, rank 1 %s; %s\n", (unsigned long)seed, keel_status_string(job.ended[0]),
-                keel_status_string(job.ended[1]), keel_sim_flaw_text(job.sim));
+    good = keel_sim_run(job.sim) == KEEL_SIM_DONE && is_right(&job);
+    if (!good) {
+        fprintf(stderr, "%u, seed %lu, %u deaths, %u hang: %s; %s; %s; %s\n", what, (unsigned long)seed, job.deaths,
+                job.hangs, keel_status_string(job.ended[0]), keel_status_string(job.ended[1]),
+                keel_status_string(job.ended[2]), keel_sim_flaw_text(job.sim));
     }
     keel_sim_destroy(job.sim);
-    return is_right;
+    return good;
 }
 
 int main(void)
 {
-    int is_right = 1;
+    int good = 1;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        is_right &= run(seed);
+    for (unsigned what = 0; what < WHAT_LAST; what++) {
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            good &= run((what_t)what, seed);
+        }
     }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
