@@ -59,6 +59,8 @@ void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t ra
 
 /* ---- pmix_suspect.c ---- */
 keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion);
+/* a spare that does not answer has to be gone before another takes its place: 1 when it is, or where nobody can tell; 0: not yet */
+int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t silence_ns);
 
 /* the processes of this node: PMIx's thread adds those that join, the thread inside Keel looks */
 keel_status_t keel_pmix_processes_init(keel_runtime_pmix_t *runtime);

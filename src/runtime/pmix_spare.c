@@ -9,7 +9,8 @@
  * know to be dead or taken, and calls again until it has joined; others step in when that takes long. A spare takes the first
  * rank it is called for and answers every later call by saying again that it is there. So two callers that know different
  * things never make two processes of one rank: a caller passes a spare over only when it knows it to be dead or of another
- * rank, all go through a rank's spares in the same order, and an incarnation's number is its spare's place in that order. A
+ * rank, all go through a rank's spares in the same order, and an incarnation's number is its spare's place in that order. One that
+ * does not answer is killed first, where that can be done: it might go on late, as a process that is taken for dead. A
  * spare belongs to one rank for ever, so whom the order has before the incarnation that is there is of no use any more.
  */
 #include "pmix_spare.h"
@@ -25,7 +26,7 @@
 #include "pmix_spawn.h"
 
 #define CALL_EVERY_NS (200 * 1000000ull)
-#define CALLS_A_SPARE 100                 /* one that has not answered by then is taken for dead */
+#define CALLS_A_SPARE 100                 /* one that has not answered by then is killed, and passed over */
 #define STEP_IN_NS    (3 * 1000000000ull) /* when another rank than the lowest calls */
 #define SPAWN_CALLS   50                  /* one that was started and has not answered by then is looked after */
 
@@ -357,7 +358,9 @@ static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t no
         return;
     }
     if (++life->asked > CALLS_A_SPARE) {
-        atomic_store(&spares->spare[s].is_dead, 1);
+        if (keel_pmix_end_spare(runtime, runtime->base.size + s, CALLS_A_SPARE * CALL_EVERY_NS)) {
+            atomic_store(&spares->spare[s].is_dead, 1);
+        }
         life->asked = 0;
         return;
     }

@@ -57,31 +57,20 @@ static void keel_pmix_on_suspected(pmix_status_t status, void *arg)
     keel_free(arg);
 }
 
-/* Not waited for: the server may be what hangs. The status of the first words says whether anybody listens. */
-keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion)
+/* Not waited for: the server may be what hangs. What is lost is said again. */
+static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation,
+                        const keel_suspicion_t *suspicion)
 {
-    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
-    uint32_t rank = suspicion->rank, incarnation = suspicion->incarnation;
     pmix_status_t status;
     pmix_info_t *info;
     bool yes = true;
 
-    if (!runtime->is_keelrun) {
-        return keel_pmix_look(runtime, suspicion);
-    }
-    if (suspicion->silence_ns == 0 || (runtime->spares.count > 0 && suspicion->is_absent)) {
-        return KEEL_OK; /* keelrun tells of deaths by itself; a spare that does not answer is called again */
-    }
-    if (runtime->spares.count > 0) { /* keelrun knows its processes, and starts none again */
-        rank = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
-        incarnation = 0;
-    }
     if (rank >= runtime->job_size) {
-        return KEEL_OK; /* who it is has not been heard yet; it is said again */
+        return; /* who it is has not been heard yet */
     }
     info = keel_alloc(6 * sizeof *info, "suspicion");
     if (info == NULL) {
-        return KEEL_OK; /* it is said again */
+        return;
     }
     PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &rank, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &incarnation, PMIX_UINT32);
@@ -94,7 +83,39 @@ keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *su
     if (status != PMIX_SUCCESS) {
         keel_free(info);
     }
+}
+
+/* The status of the first words says whether anybody listens. */
+keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion)
+{
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+    uint32_t rank = suspicion->rank, incarnation = suspicion->incarnation;
+
+    if (!runtime->is_keelrun) {
+        return keel_pmix_look(runtime, suspicion);
+    }
+    if (suspicion->silence_ns == 0 || (runtime->spares.count > 0 && suspicion->is_absent)) {
+        return KEEL_OK; /* keelrun tells of deaths by itself; a spare that does not answer is called again */
+    }
+    if (runtime->spares.count > 0) { /* keelrun knows its processes, and starts none again */
+        rank = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
+        incarnation = 0;
+    }
+    suspect_say(runtime, rank, incarnation, suspicion);
     return KEEL_OK;
+}
+
+int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t silence_ns)
+{
+    const keel_suspicion_t suspicion = {
+        .live = runtime->base.size, .heard = runtime->base.size, .silence_ns = silence_ns};
+    keel_process_t process;
+
+    if (runtime->is_keelrun) {
+        suspect_say(runtime, holder, 0, &suspicion);
+        return 0;
+    }
+    return !keel_pmix_find_process(runtime, holder, &process) || keel_process_kill(&process, KILL_WAIT_MS);
 }
 
 /* The lowest rank that is there also tells the spares, who hear nothing else of it. */

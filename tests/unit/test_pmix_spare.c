@@ -1,7 +1,11 @@
 /* Who is called to take a dead rank's place, and when there is nobody left. */
+#include <base/memory.h>
 #include <runtime/pmix_runtime.h>
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "unit.h"
 
@@ -60,6 +64,53 @@ START_TEST(job_ends_when_a_rank_is_dead_and_no_spare_is_left)
     spare_wait(1);
     ck_assert_uint_gt(aborts, 0);
     keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+/* a child that does nothing */
+static pid_t spare_start(keel_process_t *process)
+{
+    int fds[2];
+    pid_t child;
+
+    ck_assert_int_eq(pipe(fds), 0);
+    child = fork();
+    if (child == 0) {
+        keel_process_self(process);
+        if (write(fds[1], process, sizeof *process) == (ssize_t)sizeof *process) {
+            for (;;) {
+                pause();
+            }
+        }
+        _exit(1);
+    }
+    ck_assert_int_gt(child, 0);
+    ck_assert_int_eq(read(fds[0], process, sizeof *process), sizeof *process);
+    close(fds[0]);
+    close(fds[1]);
+    return child;
+}
+
+/* it might answer when another has its rank */
+START_TEST(spare_that_does_not_answer_is_gone_before_it_is_passed_over)
+{
+    keel_process_t process;
+    const pid_t child = spare_start(&process);
+    int status;
+
+    spare_open(1);
+    ck_assert_int_eq(keel_pmix_processes_init(&runtime), KEEL_OK);
+    keel_pmix_know_process(&runtime, SPARE_RANKS, &process);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    keel_pmix_spares_step(&runtime);
+    ck_assert(!keel_process_is_gone(&process));
+    spare_wait(1);
+    ck_assert_uint_gt(aborts, 0);
+    ck_assert(keel_process_is_gone(&process));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    keel_pmix_spares_release(&runtime);
+    keel_free(runtime.processes);
 }
 END_TEST
 
@@ -168,6 +219,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {job_ends_when_a_rank_is_dead_and_no_spare_is_left,
+                                  spare_that_does_not_answer_is_gone_before_it_is_passed_over,
                                   spare_that_has_joined_is_not_missed_before_its_event_is_taken,
                                   spare_of_another_rank_is_none_for_this_one,
                                   incarnations_are_the_spares_of_the_ranks_order,
