@@ -130,6 +130,7 @@ static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
     for (uint32_t r = 0; r < lane->size; r++) {
         const keel_peer_t *peer = &lane->peers[r];
 
+        rec->detect.asked[r] = UINT64_MAX; /* who comes up meanwhile has not been heard before it is asked */
         if (!peer->is_up || r == watch->rank) {
             continue;
         }

@@ -1,0 +1,129 @@
+/*
+ * Five ranks on a node each, and nobody arbitrates. Rank 4 has died, and its replacement announces itself; then the network splits,
+ * with rank 0 and 1 on one side. Rank 1 does not hear rank 2 and asks everybody, and only now hears of that replacement: it may
+ * not count as one that answered, or the smaller side would go on too, which the simulator takes for a flaw.
+ */
+#include "rma/context.h"
+#include "sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS      5
+#define STEPS_MAX  100000
+#define STEPS_MORE 8000
+#define ENOUGH     "enough"
+
+/* some in which rank 1 hears of the replacement while it asks: an argument N looks for others, up to N */
+static const uint64_t seeds[] = {196, 243, 290, 476, 657, 778};
+
+typedef struct job {
+    keel_context_h ctx[RANKS]; /* NULL: not there */
+    unsigned deaths;
+    uint64_t split_step; /* 0: not yet */
+    int is_there;        /* rank 1 knows the replacement */
+    int is_met;          /* it heard of it while it asked */
+} job_t;
+
+static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
+{
+    static const char *env[] = {"KEEL_CKPT_INTERVAL=off",
+                                "KEEL_OPLOG_SIZE=64k",
+                                "KEEL_GETLOG_SIZE=64k",
+                                "KEEL_GROUP_SIZE=2",
+                                "KEEL_HEARTBEAT_INTERVAL=100us",
+                                "KEEL_HEARTBEAT_TIMEOUT=400us",
+                                NULL};
+    job_t *job = arg;
+    const keel_params_t params = {
+        .field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS, .env = env, .drivers = keel_sim_drivers(sim)};
+    keel_context_h ctx;
+    keel_status_t status = keel_init(&params, &ctx);
+
+    job->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
+    while (status == KEEL_OK && rank < 2) {
+        status = keel_progress(ctx);
+        keel_sim_point(sim);
+    }
+    if (status == KEEL_OK) {
+        keel_sim_compute(sim, 300000000);
+    }
+    job->ctx[rank] = NULL;
+}
+
+static int is_there(const job_t *job, uint32_t rank)
+{
+    return job->ctx[rank] != NULL && job->ctx[rank]->lane.peers[4].incarnation == 1 &&
+           job->ctx[rank]->lane.peers[4].is_up;
+}
+
+static void hook(void *arg, keel_sim_t *sim)
+{
+    static const uint8_t side[RANKS] = {1, 1, 0, 0, 0};
+    job_t *job = arg;
+    const int was_there = job->is_there;
+    int are_all = 1;
+
+    for (uint32_t r = 0; r < RANKS; r++) {
+        are_all &= job->ctx[r] != NULL;
+    }
+    job->is_there = is_there(job, 1);
+    if (job->deaths == 0 && are_all) {
+        job->deaths += (unsigned)keel_sim_kill(sim, 4);
+        job->ctx[4] = NULL;
+    } else if (job->split_step == 0 && !job->is_there && (is_there(job, 0) || is_there(job, 3))) {
+        keel_sim_split(sim, side);
+        job->split_step = keel_sim_step(sim);
+    }
+    if (job->split_step != 0 && job->is_there && !was_there) {
+        job->is_met |= job->ctx[1]->rec.detect.neighbour.stage == KEEL_WATCH_ASKING;
+    }
+    if (keel_sim_step(sim) > ((job->split_step == 0) ? STEPS_MAX : job->split_step + STEPS_MORE)) {
+        keel_sim_flaw(sim, ENOUGH);
+    }
+    keel_sim_hook_at(sim, keel_sim_step(sim) + 1);
+}
+
+/* 0: a flaw; *met_p: whether it came to that moment */
+static int run(uint64_t seed, int *met_p)
+{
+    static const uint32_t nodes[RANKS] = {0, 1, 2, 3, 4};
+    job_t job = {.deaths = 0};
+    const keel_sim_options_t options = {
+        .seed = seed, .ranks = RANKS, .node = nodes, .program = program, .hook = hook, .no_arbiter = 1, .arg = &job};
+    keel_sim_t *sim;
+    int is_right;
+
+    if (keel_sim_create(&options, &sim) != KEEL_OK) {
+        return 0;
+    }
+    keel_sim_hook_at(sim, 1);
+    is_right = keel_sim_run(sim) == KEEL_SIM_DONE || strcmp(keel_sim_flaw_text(sim), ENOUGH) == 0;
+    if (!is_right) {
+        fprintf(stderr, "seed %lu: %s\n", (unsigned long)seed, keel_sim_flaw_text(sim));
+    }
+    *met_p = job.is_met;
+    keel_sim_destroy(sim);
+    return is_right;
+}
+
+int main(int argc, char **argv)
+{
+    int is_right = 1, is_met, met = 0;
+
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++) {
+        is_right &= run(seeds[i], &is_met);
+        met += is_met;
+    }
+    for (uint64_t seed = 1; argc > 1 && seed <= strtoul(argv[1], NULL, 10); seed++) {
+        is_right &= run(seed, &is_met);
+        if (is_met) {
+            printf("met by seed %lu\n", (unsigned long)seed);
+        }
+    }
+    if (met == 0) {
+        fprintf(stderr, "no seed came to that moment\n");
+    }
+    return (is_right && met > 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
