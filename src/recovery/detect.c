@@ -20,9 +20,9 @@
  * memory on the direct lane safe, whose stores nobody could refuse: a process that wakes up before the kill lands is
  * still a member, and after it there is none. A suspicion that was wrong costs a death more, never memory.
  * Where nobody can kill (KEEL_ERR_UNSUPPORTED; never on one node, so there is no direct lane between the two), those that
- * hear more than half declare the others dead, and whoever does not hear more than half ends: as the dead are known for
- * certain or declared by such a half, two halves cannot both be more than one. What a declared one still sends is refused
- * by its incarnation.
+ * hear more than half of all ranks declare the others dead, and whoever does not ends. The dead count, however certain: their
+ * replacements may be there already, and known to the other part alone. What a declared one still sends is refused by its
+ * incarnation.
  */
 #include "recovery/recovery.h"
 
@@ -174,22 +174,24 @@ static void pass_on(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, i
     runtime->ops->replace(runtime, rank, incarnation);
 }
 
-/* nobody arbitrates: the larger part goes on */
+/* Nobody arbitrates: the part with more than half of the ranks goes on. Dead ones count, since their replacements may be in the other. */
 static void settle_alone(keel_recovery_t *rec, keel_watch_t *watch, const keel_suspicion_t *suspicion)
 {
+    /* some may be slow to answer, or to start where only replacements are missing, and who ends does not come back */
+    const unsigned rounds = is_majority(suspicion) ? ISOLATED_ROUNDS + PATIENCE_START : ISOLATED_ROUNDS;
+
     if (watch->is_absent) {
         return; /* it is known to be dead, and its replacement does not come */
     }
-    if (!is_majority(suspicion)) {
-        if (++watch->rounds < ISOLATED_ROUNDS) {
-            return; /* some may be slow to answer, and who ends does not come back */
-        }
-        keel_error(rec->message, "of %u live ranks this one hears %u: it is cut off and ends, the larger part goes on",
-                   suspicion->live, suspicion->heard);
-        rec->fatal = KEEL_ERR_ISOLATED;
+    if (2 * suspicion->heard > rec->lane->size) {
+        pass_on(rec, watch->rank, watch->incarnation, 1);
         return;
     }
-    pass_on(rec, watch->rank, watch->incarnation, 1);
+    if (++watch->rounds >= rounds) {
+        keel_error(rec->message, "of %u ranks this one hears %u: it is cut off and ends, the larger part goes on",
+                   rec->lane->size, suspicion->heard);
+        rec->fatal = KEEL_ERR_ISOLATED;
+    }
 }
 
 void keel_detect_receive_declared(keel_recovery_t *rec, const keel_control_in_t *in)
@@ -295,7 +297,7 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
         break;
     case KEEL_WATCH_ASKING:
         count_answers(rec, watch, &suspicion);
-        if (is_majority(&suspicion) || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
+        if (2 * suspicion.heard > rec->lane->size || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
             accuse(rec, watch, &suspicion);
         }
         break;

@@ -151,7 +151,7 @@ smaller_side_ends_and_the_larger_goes_on()
     job_end
     has "$out" 1 'verification PASSED'
     has "$out" 1 "^$memory$"
-    has "$err" 1 '^keel 1.0 error: of 4 live ranks this one hears 1: it is cut off and ends, the larger part goes on$'
+    has "$err" 1 '^keel 1.0 error: of 4 ranks this one hears 1: it is cut off and ends, the larger part goes on$'
     has "$err" 1 '^stencil: run: cut off from most of the job'
     has "$err" 1 '^keel 0.0 info: .* rank 1 incarnation 1 is there$'
 }
@@ -164,8 +164,8 @@ neither_half_goes_on()
     cut
     job_end
     has "$out" 0 'verification'
-    grep -q '^keel [02].0 error: of 4 live ranks this one hears 2: it is cut off and ends' "$err" || fail "node a goes on"
-    grep -q '^keel [13].0 error: of 4 live ranks this one hears 2: it is cut off and ends' "$err" || fail "node b goes on"
+    grep -q '^keel [02].0 error: of 4 ranks this one hears 2: it is cut off and ends' "$err" || fail "node a goes on"
+    grep -q '^keel [13].0 error: of 4 ranks this one hears 2: it is cut off and ends' "$err" || fail "node b goes on"
 }
 
 run_case

@@ -1,7 +1,8 @@
 /*
- * Five ranks on a node each, and nobody arbitrates. Rank 4 has died, and its replacement announces itself; then the network splits,
- * with rank 0 and 1 on one side. Rank 1 does not hear rank 2 and asks everybody, and only now hears of that replacement: it may
- * not count as one that answered, or the smaller side would go on too, which the simulator takes for a flaw.
+ * Five ranks on a node each, and nobody arbitrates. The network splits, with rank 0 and 1 on one side, while replacements announce
+ * themselves on the other: the smaller side may not go on, too, which the simulator takes for a flaw. Either rank 4 has died, and
+ * rank 1 hears of its replacement late, while it asks everybody because rank 2 is silent: who was not asked has not answered.
+ * Or rank 3 and 4 have, and neither replacement is known there: two of the three that are known to live are less than half of five.
  */
 #include "rma/context.h"
 #include "sim/sim.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define RANKS      5
+#define SEEDS      60
 #define STEPS_MAX  100000
 #define STEPS_MORE 8000
 #define ENOUGH     "enough"
@@ -18,12 +20,15 @@
 /* some in which rank 1 hears of the replacement while it asks: an argument N looks for others, up to N */
 static const uint64_t seeds[] = {196, 243, 290, 476, 657, 778};
 
+typedef enum { IS_LATE, ARE_UNKNOWN } what_t;
+
 typedef struct job {
+    what_t what;
     keel_context_h ctx[RANKS]; /* NULL: not there */
     unsigned deaths;
     uint64_t split_step; /* 0: not yet */
     int is_there;        /* rank 1 knows the replacement */
-    int is_met;          /* it heard of it while it asked */
+    int is_met;          /* it heard of it while it asked; both are unknown when the network splits */
 } job_t;
 
 static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
@@ -52,10 +57,23 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
     job->ctx[rank] = NULL;
 }
 
-static int is_there(const job_t *job, uint32_t rank)
+/* @a rank knows of the replacement of @a dead */
+static int knows(const job_t *job, uint32_t rank, uint32_t dead)
 {
-    return job->ctx[rank] != NULL && job->ctx[rank]->lane.peers[4].incarnation == 1 &&
-           job->ctx[rank]->lane.peers[4].is_up;
+    return job->ctx[rank] != NULL && job->ctx[rank]->lane.peers[dead].incarnation == 1 &&
+           job->ctx[rank]->lane.peers[dead].is_up;
+}
+
+static void kill(job_t *job, keel_sim_t *sim, uint32_t rank)
+{
+    job->deaths += (unsigned)keel_sim_kill(sim, rank);
+    job->ctx[rank] = NULL;
+}
+
+/* rank 1 knows of both deaths, and of no replacement */
+static int are_unknown(const job_t *job)
+{
+    return job->ctx[1] != NULL && !job->ctx[1]->lane.peers[3].is_up && !job->ctx[1]->lane.peers[4].is_up;
 }
 
 static void hook(void *arg, keel_sim_t *sim)
@@ -63,20 +81,24 @@ static void hook(void *arg, keel_sim_t *sim)
     static const uint8_t side[RANKS] = {1, 1, 0, 0, 0};
     job_t *job = arg;
     const int was_there = job->is_there;
-    int are_all = 1;
+    int are_all = 1, is_due;
 
     for (uint32_t r = 0; r < RANKS; r++) {
         are_all &= job->ctx[r] != NULL;
     }
-    job->is_there = is_there(job, 1);
+    job->is_there = knows(job, 1, 4);
+    is_due = (job->what == ARE_UNKNOWN) ? are_unknown(job) : !job->is_there && (knows(job, 0, 4) || knows(job, 3, 4));
     if (job->deaths == 0 && are_all) {
-        job->deaths += (unsigned)keel_sim_kill(sim, 4);
-        job->ctx[4] = NULL;
-    } else if (job->split_step == 0 && !job->is_there && (is_there(job, 0) || is_there(job, 3))) {
+        kill(job, sim, 4);
+        if (job->what == ARE_UNKNOWN) {
+            kill(job, sim, 3);
+        }
+    } else if (job->split_step == 0 && job->deaths > 0 && is_due) {
         keel_sim_split(sim, side);
         job->split_step = keel_sim_step(sim);
+        job->is_met = (job->what == ARE_UNKNOWN);
     }
-    if (job->split_step != 0 && job->is_there && !was_there) {
+    if (job->what == IS_LATE && job->split_step != 0 && job->is_there && !was_there) {
         job->is_met |= job->ctx[1]->rec.detect.neighbour.stage == KEEL_WATCH_ASKING;
     }
     if (keel_sim_step(sim) > ((job->split_step == 0) ? STEPS_MAX : job->split_step + STEPS_MORE)) {
@@ -86,10 +108,10 @@ static void hook(void *arg, keel_sim_t *sim)
 }
 
 /* 0: a flaw; *met_p: whether it came to that moment */
-static int run(uint64_t seed, int *met_p)
+static int run(what_t what, uint64_t seed, int *met_p)
 {
     static const uint32_t nodes[RANKS] = {0, 1, 2, 3, 4};
-    job_t job = {.deaths = 0};
+    job_t job = {.what = what};
     const keel_sim_options_t options = {
         .seed = seed, .ranks = RANKS, .node = nodes, .program = program, .hook = hook, .no_arbiter = 1, .arg = &job};
     keel_sim_t *sim;
@@ -110,20 +132,24 @@ static int run(uint64_t seed, int *met_p)
 
 int main(int argc, char **argv)
 {
-    int is_right = 1, is_met, met = 0;
+    int is_right = 1, is_met, met = 0, unknown = 0;
 
     for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++) {
-        is_right &= run(seeds[i], &is_met);
+        is_right &= run(IS_LATE, seeds[i], &is_met);
         met += is_met;
     }
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        is_right &= run(ARE_UNKNOWN, seed, &is_met);
+        unknown += is_met;
+    }
     for (uint64_t seed = 1; argc > 1 && seed <= strtoul(argv[1], NULL, 10); seed++) {
-        is_right &= run(seed, &is_met);
+        is_right &= run(IS_LATE, seed, &is_met);
         if (is_met) {
             printf("met by seed %lu\n", (unsigned long)seed);
         }
     }
-    if (met == 0) {
-        fprintf(stderr, "no seed came to that moment\n");
+    if (met == 0 || unknown == 0) {
+        fprintf(stderr, "no seed came to that moment: %d, %d\n", met, unknown);
     }
-    return (is_right && met > 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return (is_right && met > 0 && unknown > 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
