@@ -248,6 +248,19 @@ static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
     return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
 }
 
+/* Who was released does not know: rank 0's word may be of another gsync. Where that is rank 0 itself, the others that had left
+ * before have given their images up. */
+static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_front)
+{
+    const uint64_t own = ctx->lane.slot.flags[number & 1];
+
+    if (!was_front) {
+        ctx->ckpt.is_owed |= ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT);
+        return 0;
+    }
+    return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+}
+
 /* asks for images that logs need, and finishes what was begun of one, before the arrival */
 static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 {
@@ -313,9 +326,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         return status;
     }
     was_front = rec->state == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
-    orders = !was_front              ? 0 /* rank 0's word may be of another gsync */
-             : (ctx->lane.rank == 0) ? ctx->lane.slot.flags[number & 1]
-                                     : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    orders = gsync_orders_heard(ctx, number, was_front);
     is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
     if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
         rec->is_finished = rec->is_told = 1; /* else it would take part in recovering a rank that nobody waits for */
