@@ -154,9 +154,9 @@ static void count_answers(const keel_recovery_t *rec, const keel_watch_t *watch,
     }
 }
 
-static int is_majority(const keel_suspicion_t *suspicion)
+static int is_majority(uint32_t heard, uint32_t of)
 {
-    return 2 * suspicion->heard > suspicion->live;
+    return 2 * heard > of;
 }
 
 /* ---- what follows ---- */
@@ -178,12 +178,13 @@ static void pass_on(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, i
 static void settle_alone(keel_recovery_t *rec, keel_watch_t *watch, const keel_suspicion_t *suspicion)
 {
     /* some may be slow to answer, or to start where only replacements are missing, and who ends does not come back */
-    const unsigned rounds = is_majority(suspicion) ? ISOLATED_ROUNDS + PATIENCE_START : ISOLATED_ROUNDS;
+    const unsigned rounds =
+        is_majority(suspicion->heard, suspicion->live) ? ISOLATED_ROUNDS + PATIENCE_START : ISOLATED_ROUNDS;
 
     if (watch->is_absent) {
         return; /* it is known to be dead, and its replacement does not come */
     }
-    if (2 * suspicion->heard > rec->lane->size) {
+    if (is_majority(suspicion->heard, rec->lane->size)) {
         pass_on(rec, watch->rank, watch->incarnation, 1);
         return;
     }
@@ -297,7 +298,7 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
         break;
     case KEEL_WATCH_ASKING:
         count_answers(rec, watch, &suspicion);
-        if (2 * suspicion.heard > rec->lane->size || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
+        if (is_majority(suspicion.heard, rec->lane->size) || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
             accuse(rec, watch, &suspicion);
         }
         break;

@@ -244,7 +244,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     rec->awaits_hands = (base >= rec->front);
     rec->returned = (base >= rec->front) ? base + 1 : 0;
     rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
-    keel_sections_begin_at(rec, rec->generation.number > 0 ? rec->ckpt->used.sync_counter : 0);
+    keel_sections_begin_at(rec, rec->ckpt->used.sync_counter);
     keel_position_say(rec);
     keel_position_step(rec);
     if (rec->is_frozen) {

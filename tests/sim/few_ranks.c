@@ -1,7 +1,11 @@
 /* Small programs of two or three ranks. */
 #include "few_ranks.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static keel_status_t setup(few_t *few, uint32_t rank, keel_win_h *last_p)
 {
@@ -70,10 +74,10 @@ static void hook(void *arg, keel_sim_t *sim)
     keel_sim_hook_at(sim, keel_sim_step(sim) + 1);
 }
 
-void few_progress(few_t *few, uint32_t rank)
+keel_status_t few_progress(few_t *few, uint32_t rank)
 {
-    (void)keel_progress(few->ctx[rank]);
     keel_sim_compute(few->sim, 1000);
+    return keel_progress(few->ctx[rank]);
 }
 
 void few_kill(few_t *few, uint32_t rank)
@@ -100,4 +104,17 @@ int few_run(few_t *few, const few_play_t *play, uint64_t seed)
     }
     keel_sim_destroy(few->sim);
     return is_right;
+}
+
+int few_main(const few_play_t *play, size_t state_size, uint64_t seeds)
+{
+    few_t *few = keel_alloc(state_size, "state of a test");
+    int is_right = few != NULL;
+
+    for (uint64_t seed = 1; few != NULL && seed <= seeds; seed++) {
+        memset(few, 0, state_size);
+        is_right &= few_run(few, play, seed);
+    }
+    keel_free(few);
+    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -33,11 +33,13 @@ struct few {
     unsigned deaths;
 };
 
-/* of ready(): makes progress once */
-void few_progress(few_t *few, uint32_t rank);
+/* of a rank's program: some time passes, and progress is made once */
+keel_status_t few_progress(few_t *few, uint32_t rank);
 /* of strike(); whoever is killed has no context until its replacement is there */
 void few_kill(few_t *few, uint32_t rank);
 /* 0, with a line on stderr: a flaw, or not the deaths that had to come */
 int few_run(few_t *few, const few_play_t *play, uint64_t seed);
+/* all of the seeds 1 to @a seeds, each with a test's own state of zeroes; the exit status */
+int few_main(const few_play_t *play, size_t state_size, uint64_t seeds);
 
 #endif

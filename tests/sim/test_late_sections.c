@@ -5,8 +5,6 @@
  */
 #include "few_ranks.h"
 
-#include <stdlib.h>
-
 #define SEEDS 10
 
 typedef struct job {
@@ -23,8 +21,7 @@ static keel_status_t reader(job_t *job)
     uint32_t count;
 
     while (status == KEEL_OK && ctx->lane.peers[1].mode != KEEL_PEER_LIVE) {
-        keel_sim_compute(job->few.sim, 1000);
-        status = keel_progress(ctx);
+        status = few_progress(&job->few, keel_rank(ctx));
     }
     if (status == KEEL_OK) {
         status = keel_sections_send(&ctx->rec, 1, ctx->rec.phase, &count);
@@ -79,12 +76,6 @@ static void strike(few_t *few)
 int main(void)
 {
     static const few_play_t play = {.ranks = 2, .deaths = 1, .windows = 1, .phases = phases, .strike = strike};
-    int is_right = 1;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {0};
-
-        is_right &= few_run(&job.few, &play, seed);
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main(&play, sizeof(job_t), SEEDS);
 }

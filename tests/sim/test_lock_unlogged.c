@@ -54,8 +54,7 @@ static keel_status_t source(job_t *job, keel_win_h win)
     keel_status_t status = fill(ctx, win);
 
     while (status == KEEL_OK && job->has_own <= ctx->rec.rollbacks) {
-        keel_sim_compute(job->few.sim, 1000);
-        status = keel_progress(ctx);
+        status = few_progress(&job->few, keel_rank(ctx));
     }
     status = (status == KEEL_OK) ? keel_lock(ctx, TARGET) : status;
     job->is_met |= job->few.deaths > 0 && ctx->puts.targets[TARGET].lost != 0;
@@ -64,8 +63,7 @@ static keel_status_t source(job_t *job, keel_win_h win)
     status = (status == KEEL_OK) ? keel_unlock(ctx, TARGET) : status;
     job->is_over = 1;
     while (status == KEEL_OK && job->is_again && job->few.deaths < 2) {
-        keel_sim_compute(job->few.sim, 1000);
-        status = keel_progress(ctx);
+        status = few_progress(&job->few, keel_rank(ctx));
     }
     return (status == KEEL_OK) ? keel_unlock(ctx, OTHER) : status;
 }

@@ -31,8 +31,7 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
         job->is_half |= (i == HALF - 1);
         while (status == KEEL_OK && job->is_half &&
                (ctx->lane.peers[1].incarnation == 0 || ctx->lane.peers[1].mode != KEEL_PEER_LIVE)) {
-            keel_sim_compute(job->few.sim, 1000);
-            status = keel_progress(ctx);
+            status = few_progress(&job->few, keel_rank(ctx));
         }
     }
     return (status == KEEL_OK) ? keel_flush(ctx, 1) : status;

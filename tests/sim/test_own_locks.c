@@ -4,8 +4,6 @@
  */
 #include "few_ranks.h"
 
-#include <stdlib.h>
-
 #define SEEDS 10
 #define WORD  7u
 
@@ -42,8 +40,7 @@ static keel_status_t first_phases(job_t *job, uint64_t *own)
     status = (status == KEEL_OK) ? lock_own(ctx, own) : status;
     job->has_locked = 1;
     while (status == KEEL_OK && own[0] != WORD) {
-        keel_sim_compute(job->few.sim, 1000);
-        status = keel_progress(ctx);
+        status = few_progress(&job->few, keel_rank(ctx));
     }
     return status;
 }
@@ -56,8 +53,7 @@ static keel_status_t second_phases(job_t *job, keel_win_h win)
 
     job->saved++;
     while (status == KEEL_OK && !job->has_locked) {
-        keel_sim_compute(job->few.sim, 1000);
-        status = keel_progress(ctx);
+        status = few_progress(&job->few, keel_rank(ctx));
     }
     status = (status == KEEL_OK) ? keel_lock(ctx, 0) : status;
     status = (status == KEEL_OK) ? keel_put(win, 0, 0, &word, sizeof(word)) : status;
@@ -94,12 +90,6 @@ static void strike(few_t *few)
 int main(void)
 {
     static const few_play_t play = {.ranks = 2, .deaths = 2, .windows = 1, .phases = phases, .strike = strike};
-    int is_right = 1;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {0};
-
-        is_right &= few_run(&job.few, &play, seed);
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main(&play, sizeof(job_t), SEEDS);
 }

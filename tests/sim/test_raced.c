@@ -4,8 +4,6 @@
  */
 #include "few_ranks.h"
 
-#include <stdlib.h>
-
 #define RANKS   3
 #define SEEDS   20
 #define SLOW_NS 20000000
@@ -85,12 +83,6 @@ int main(void)
 {
     static const few_play_t play = {
         .ranks = RANKS, .deaths = 3, .windows = 1, .ready = ready, .phases = phases, .strike = strike};
-    int is_right = 1;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {0};
-
-        is_right &= few_run(&job.few, &play, seed);
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main(&play, sizeof(job_t), SEEDS);
 }

@@ -4,8 +4,6 @@
  */
 #include "few_ranks.h"
 
-#include <stdlib.h>
-
 #define SEEDS 20
 #define WORD  7u
 
@@ -75,12 +73,6 @@ int main(void)
 {
     static const few_play_t play = {
         .ranks = 2, .deaths = 2, .windows = 1, .begin = begin, .phases = phases, .strike = strike};
-    int is_right = 1;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {0};
-
-        is_right &= few_run(&job.few, &play, seed);
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main(&play, sizeof(job_t), SEEDS);
 }

@@ -4,8 +4,6 @@
  */
 #include "few_ranks.h"
 
-#include <stdlib.h>
-
 #define SEEDS 40
 #define WORD  7u
 
@@ -22,8 +20,7 @@ static keel_status_t source(job_t *job, keel_win_h win)
 
     job->has_put = 1;
     while (status == KEEL_OK && (ctx->rec.deaths == 0 || ctx->rec.is_frozen)) { /* until that is decided */
-        keel_sim_compute(job->few.sim, 1000);
-        status = keel_progress(ctx);
+        status = few_progress(&job->few, keel_rank(ctx));
     }
     while (job->few.deaths < 2) {
         keel_sim_compute(job->few.sim, 1000);
@@ -66,12 +63,6 @@ static void strike(few_t *few)
 int main(void)
 {
     static const few_play_t play = {.ranks = 2, .deaths = 2, .windows = 1, .phases = phases, .strike = strike};
-    int is_right = 1;
 
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {0};
-
-        is_right &= few_run(&job.few, &play, seed);
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main(&play, sizeof(job_t), SEEDS);
 }
