@@ -22,7 +22,7 @@ if(KEEL_HAS_FUZZER AND NOT KEEL_SANITIZE)
   add_custom_target(build_fuzz_machine ALL DEPENDS ${program})
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/plan)
   add_test(NAME fuzz_machine
-           COMMAND ${program} -max_total_time=10 -max_len=2048 -timeout=30 -verbosity=0 -print_final_stats=1
+           COMMAND ${program} -max_total_time=3 -max_len=2048 -timeout=30 -verbosity=0 -print_final_stats=1
                    -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/fuzz_machine. corpus/plan
                    ${CMAKE_CURRENT_SOURCE_DIR}/corpus/plan)
   set_tests_properties(fuzz_machine PROPERTIES LABELS fuzz TIMEOUT 120 WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

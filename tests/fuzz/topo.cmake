@@ -1,4 +1,4 @@
-# the parsers of topology files: ten seconds each, from the corpus in the source tree; what is found goes to the build tree
+# the parsers of topology files: three seconds each, from the corpus in the source tree; what is found goes to the build tree
 find_program(KEEL_CLANG NAMES clang-14 clang)
 if(KEEL_CLANG AND NOT KEEL_SANITIZE)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/topo/*.c)
@@ -17,7 +17,7 @@ if(KEEL_CLANG AND NOT KEEL_SANITIZE)
     add_custom_target(build_fuzz_${format} ALL DEPENDS ${program})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${format})
     add_test(NAME fuzz_${format}
-             COMMAND ${program} -max_total_time=10 -max_len=2048 -timeout=30 -verbosity=0 -print_final_stats=1
+             COMMAND ${program} -max_total_time=3 -max_len=2048 -timeout=30 -verbosity=0 -print_final_stats=1
                      -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/fuzz_${format}. corpus/${format}
                      ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${format})
     set_tests_properties(fuzz_${format} PROPERTIES LABELS fuzz TIMEOUT 120

@@ -143,13 +143,13 @@ function(proc_kills name label program lane)
   set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
 endfunction()
 
-# Thirty deaths over each choice of lanes; the atomics are answered by rollbacks.
-set(kills_ft 7)
-set(kills_stencil 6)
-set(kills_stencil-atomics 6)
-set(kills_sections 3)
-set(kills_waits 3)
-set(kills_dht 3)
+# Twenty deaths over each choice of lanes; the atomics are answered by rollbacks.
+set(kills_ft 4)
+set(kills_stencil 4)
+set(kills_stencil-atomics 4)
+set(kills_sections 2)
+set(kills_waits 2)
+set(kills_dht 2)
 set(kills_cg 2)
 set(kills_size_cg --ranks 4 --nodes 2) # its many gsyncs take long between nodes
 foreach(lane direct served auto)

@@ -102,7 +102,7 @@ START_TEST(a_share_from_differences_is_the_share_computed_anew)
     static const unsigned rates[] = {0, 3, 30, 300, 1024};
     uint64_t seed = ckpt_seed("a_share_from_differences_is_the_share_computed_anew");
 
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(60); round++) {
         uint64_t read, spared;
         later_t later;
         world_t w;
@@ -151,7 +151,7 @@ START_TEST(every_difference_sets_its_bit_and_no_other)
     uint64_t seed = ckpt_seed("every_difference_sets_its_bit_and_no_other");
     const keel_stripes_t stripes = {.size = 5, .parities = 2};
 
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(300); round++) {
         const uint64_t size = 1 + ckpt_below(&seed, 100000), at = ckpt_below(&seed, size);
         const uint64_t sizes[5] = {size, ckpt_below(&seed, 100000)};
         const size_t most = 3 + ckpt_below(&seed, 200);

@@ -45,7 +45,7 @@ START_TEST(a_share_is_what_the_header_says)
 {
     uint64_t seed = ckpt_seed("a_share_is_what_the_header_says");
 
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(40); round++) {
         uint8_t *share;
         world_t w;
 
@@ -152,7 +152,7 @@ START_TEST(whoever_is_lost_together_is_rebuilt_at_the_same_time)
 {
     uint64_t seed = ckpt_seed("whoever_is_lost_together_is_rebuilt_at_the_same_time");
 
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(40); round++) {
         world_t w;
 
         world_init(&w, ckpt_random(&seed));
@@ -223,7 +223,7 @@ START_TEST(a_group_of_two_mirrors)
 {
     uint64_t seed = ckpt_seed("a_group_of_two_mirrors");
 
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(20); round++) {
         world_t w;
 
         world_init_sized(&w, ckpt_random(&seed), 2, 1, world_image_size);
@@ -261,7 +261,7 @@ START_TEST(work_cancelled_at_any_point_does_not_disturb_the_next)
 {
     uint64_t seed = ckpt_seed("work_cancelled_at_any_point_does_not_disturb_the_next");
 
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(60); round++) {
         keel_parity_t *parity;
         uint8_t *garbage, *share;
         uint32_t index;
@@ -305,7 +305,7 @@ START_TEST(destroyed_with_reads_outstanding)
 {
     uint64_t seed = ckpt_seed("destroyed_with_reads_outstanding");
 
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(40); round++) {
         keel_parity_t *parity;
         uint8_t *share;
         world_t w;
@@ -387,7 +387,7 @@ START_TEST(a_peer_that_dies_ends_the_work)
 {
     uint64_t seed = ckpt_seed("a_peer_that_dies_ends_the_work");
 
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(40); round++) {
         uint8_t *share;
         keel_parity_t *parity;
         world_t w;
@@ -443,7 +443,7 @@ START_TEST(a_step_does_a_bounded_amount_of_work)
 {
     uint64_t seed = ckpt_seed("a_step_does_a_bounded_amount_of_work");
 
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < UNIT_ROUNDS(20); round++) {
         keel_parity_t *parity;
         keel_status_t status;
         uint64_t before = 0;

@@ -2,6 +2,8 @@
 #ifndef KEEL_TESTS_CKPT_RANDOM_H_
 #define KEEL_TESTS_CKPT_RANDOM_H_
 
+#include "unit_rounds.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

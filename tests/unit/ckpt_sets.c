@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 60
+#define ROUNDS UNIT_ROUNDS(60)
 
 /* each image moves to a slot drawn for it */
 static void scatter(world_t *w, uint8_t *slots)

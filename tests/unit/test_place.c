@@ -118,7 +118,7 @@ START_TEST(random_hierarchies_are_spread_as_evenly_as_can_be)
     keel_place_params_t params;
     keel_domains_t domains;
 
-    for (int n = 0; n < 2000; n++) {
+    for (int n = 0; n < UNIT_ROUNDS(2000); n++) {
         const uint32_t ranks = 3 + unit_random(&state) % 300;
         const uint32_t levels = 1 + unit_random(&state) % 5;
 
@@ -218,7 +218,7 @@ START_TEST(no_partition_of_a_small_job_is_better)
     keel_groups_t groups;
     uint32_t best;
 
-    for (int n = 0; n < 200; n++) {
+    for (int n = 0; n < UNIT_ROUNDS(200); n++) {
         const uint32_t ranks = 3 + unit_random(&state) % 6;
 
         topo_random_domains(&state, ranks, 2, &domains);

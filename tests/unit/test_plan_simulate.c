@@ -195,7 +195,7 @@ START_TEST(the_librarys_groups_are_never_above_the_bound)
     uint64_t seed = unit_seed();
     unsigned round, checked = 0;
 
-    for (round = 0; round < 300; round++) {
+    for (round = 0; round < UNIT_ROUNDS(300); round++) {
         const unsigned nodes = 2 + unit_random(&seed) % 60, racks = 1 + unit_random(&seed) % nodes;
         const uint32_t ranks = nodes * (1 + unit_random(&seed) % 4) - unit_random(&seed) % 2;
         const uint32_t m = 1 + unit_random(&seed) % 3;
@@ -222,7 +222,7 @@ START_TEST(the_librarys_groups_are_never_above_the_bound)
                       params.ranks_per_node, params.group_size, m, params.aware, estimate.low, bound, text);
         checked++;
     }
-    ck_assert_uint_gt(checked, 50);
+    ck_assert_uint_gt(checked, UNIT_ROUNDS(50));
 }
 END_TEST
 

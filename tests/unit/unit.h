@@ -2,6 +2,8 @@
 #ifndef KEEL_TESTS_UNIT_H_
 #define KEEL_TESTS_UNIT_H_
 
+#include "unit_rounds.h"
+
 #include <check.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,0 +1,12 @@
+/* How many draws a test looks at. */
+#ifndef KEEL_TESTS_UNIT_ROUNDS_H_
+#define KEEL_TESTS_UNIT_ROUNDS_H_
+
+/* of @a n an eighth with the address sanitizer, which takes ten times as long */
+#ifdef __SANITIZE_ADDRESS__
+#define UNIT_ROUNDS(n) (((n) + 7) / 8)
+#else
+#define UNIT_ROUNDS(n) (n)
+#endif
+
+#endif
