@@ -139,8 +139,7 @@ set_tests_properties(proc_message_logging_refuses_too_many_loggers PROPERTIES PA
 function(proc_kills name label program lane)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/kills.sh --build ${CMAKE_BINARY_DIR} --program ${program}
                                 --lane ${lane} ${ARGN})
-  # one at a time: each is a job of eight ranks
-  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600)
 endfunction()
 
 # Twenty deaths over each choice of lanes; the atomics are answered by rollbacks.
