@@ -82,6 +82,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 
     keel_recovery_wait(&ctx->rec, rounds);
     keel_access_progress(ctx);
+    keel_requests_call_back(ctx);
     status = keel_recovery_status(&ctx->rec);
     if (status != KEEL_OK) {
         ctx->gate |= KEEL_GATE_CLOSED;
@@ -97,6 +98,7 @@ keel_status_t keel_progress(keel_context_h ctx)
     }
     keel_recovery_progress(&ctx->rec);
     keel_access_progress(ctx);
+    keel_requests_call_back(ctx);
     if (keel_recovery_status(&ctx->rec) != KEEL_OK) {
         ctx->gate |= KEEL_GATE_CLOSED;
         keel_access_mute(ctx);

@@ -32,9 +32,10 @@ struct keel_req {
     keel_status_t status;
     uint32_t pieces; /* under way */
     uint8_t is_released;
+    uint8_t is_due; /* complete, its callback has yet to be called */
     keel_send_cb_t cb;
     void *user;
-    struct keel_req *next_free;
+    struct keel_req *next; /* free, or due */
 };
 
 /* a get, or the fetching part of an atomic, that is under way: at most one message long */
@@ -104,7 +105,7 @@ struct keel_context {
     uint8_t *is_touched; /* per rank */
     ucs_list_link_t pieces_free, deferred;
     void *chunks; /* memory of pieces and requests */
-    struct keel_req *reqs_free;
+    struct keel_req *reqs_free, *due, *due_last;
     uint8_t *bounce;      /* served lane: a record that no log has room for, */
     uint32_t bounce_rank; /* and whom it was last sent to */
     struct {
@@ -168,6 +169,8 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
 keel_piece_t *keel_piece_obtain(keel_context_h ctx);
 void keel_piece_release(keel_piece_t *piece);
 void keel_req_piece_done(struct keel_req *req, keel_status_t status);
+/* calls the callbacks that are due: not from within progress, whose caller may not be called again by an access that waits */
+void keel_requests_call_back(keel_context_h ctx);
 
 /* get.c */
 void keel_access_progress(keel_context_h ctx);

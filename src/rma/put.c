@@ -189,7 +189,8 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
-    if (__builtin_expect(length > ctx->puts.record_max || ctx->gate != 0 || buffer == NULL, 0)) {
+    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
+    if (__builtin_expect(length - 1 >= ctx->puts.record_max || ctx->gate != 0 || buffer == NULL, 0)) {
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx->stats.puts++;

@@ -22,7 +22,7 @@ static keel_status_t requests_grow(keel_context_h ctx)
     ctx->chunks = chunk;
     for (unsigned i = 0; i < PER_CHUNK; i++) {
         chunk->reqs[i].ctx = ctx;
-        chunk->reqs[i].next_free = ctx->reqs_free;
+        chunk->reqs[i].next = ctx->reqs_free;
         ctx->reqs_free = &chunk->reqs[i];
         chunk->pieces[i].ctx = ctx;
         ucs_list_add_tail(&ctx->pieces_free, &chunk->pieces[i].list);
@@ -55,10 +55,10 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
         return NULL;
     }
     req = ctx->reqs_free;
-    ctx->reqs_free = req->next_free;
+    ctx->reqs_free = req->next;
     req->status = KEEL_OK;
     req->pieces = 1; /* held by the call that issues */
-    req->is_released = 0;
+    req->is_released = req->is_due = 0;
     req->cb = NULL;
     if (params != NULL && (params->field_mask & KEEL_RMA_PARAM_FIELD_CB)) {
         req->cb = params->cb;
@@ -69,13 +69,13 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
 
 static void req_recycle(struct keel_req *req)
 {
-    req->next_free = req->ctx->reqs_free;
+    req->next = req->ctx->reqs_free;
     req->ctx->reqs_free = req;
 }
 
 void keel_req_piece_done(struct keel_req *req, keel_status_t status)
 {
-    int is_released;
+    keel_context_h ctx = req->ctx;
 
     if (status != KEEL_OK) {
         req->status = status;
@@ -83,14 +83,33 @@ void keel_req_piece_done(struct keel_req *req, keel_status_t status)
     if (--req->pieces > 0) {
         return;
     }
-    is_released = req->is_released; /* the callback may free it, and issue an access that takes it again */
     if (req->cb != NULL) {
-        req->ctx->callbacks++;
-        req->cb(req->user, req->status);
-        req->ctx->callbacks--;
-    }
-    if (is_released) {
+        req->is_due = 1;
+        req->next = NULL;
+        if (ctx->due == NULL) {
+            ctx->due = req;
+        } else {
+            ctx->due_last->next = req;
+        }
+        ctx->due_last = req;
+    } else if (req->is_released) {
         req_recycle(req);
+    }
+}
+
+void keel_requests_call_back(keel_context_h ctx)
+{
+    struct keel_req *req;
+
+    while (ctx->callbacks == 0 && (req = ctx->due) != NULL) {
+        ctx->due = req->next;
+        ctx->callbacks++;
+        req->cb(req->user, req->status);
+        ctx->callbacks--;
+        req->is_due = 0;
+        if (req->is_released) { /* by the callback, too */
+            req_recycle(req);
+        }
     }
 }
 
@@ -120,7 +139,7 @@ void keel_req_free(keel_req_h req)
     if (req == NULL) {
         return;
     }
-    if (req->pieces == 0) {
+    if (req->pieces == 0 && !req->is_due) {
         req_recycle(req);
     } else {
         req->is_released = 1;

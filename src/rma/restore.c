@@ -10,6 +10,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     unsigned count;
 
     keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
+    keel_requests_call_back(ctx);
     ctx->is_lock_all = 0;
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {

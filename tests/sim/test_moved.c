@@ -10,15 +10,16 @@
 #define WORDS 6u
 #define HALF  3u
 
-typedef enum { DIES_TARGET, DIES_LOCKING, DIES_LAST } what_t;
+typedef enum { DIES_TARGET, DIES_LOCKING, DIES_SOURCE_TOO, DIES_LAST } what_t;
 
 typedef struct job {
     few_t few;
     what_t what;
-    int is_half; /* of what is put */
+    int is_half;  /* of what is put */
+    int is_later; /* and some more */
 } job_t;
 
-/* rank 0 puts; rank 1 dies, which is the target, and is replaced elsewhere */
+/* rank 0 puts; rank 1 dies, which is the target, and is replaced elsewhere; rank 0 may die in the same phase */
 static keel_status_t put_words(job_t *job, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[0];
@@ -28,10 +29,18 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
         const uint64_t word = 100 + i;
 
         status = keel_put(win, 1, i * sizeof(word), &word, sizeof(word));
+        if (status == KEEL_OK) { /* of no bytes: the direct lane and messages have to count it alike */
+            status = keel_put(win, 1, i * sizeof(word), &word, 0);
+        }
         job->is_half |= (i == HALF - 1);
         while (status == KEEL_OK && job->is_half &&
                (ctx->lane.peers[1].incarnation == 0 || ctx->lane.peers[1].mode != KEEL_PEER_LIVE)) {
             status = few_progress(&job->few, keel_rank(ctx));
+        }
+        if (job->what == DIES_SOURCE_TOO && status == KEEL_OK && i == HALF && keel_incarnation(ctx) == 0) {
+            status = keel_flush(ctx, 1);
+            job->is_later = 1;
+            keel_sim_compute(job->few.sim, 100000000); /* dies */
         }
     }
     return (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
@@ -62,13 +71,13 @@ static keel_status_t put_locked(job_t *job, keel_win_h win)
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
-    const uint32_t source = (job->what == DIES_TARGET) ? 0 : 1;
+    const uint32_t source = (job->what == DIES_LOCKING) ? 1 : 0;
     const uint64_t *own = keel_win_base(win);
     keel_status_t status = KEEL_OK;
     keel_win_h further;
 
     if (rank == source) {
-        status = (job->what == DIES_TARGET) ? put_words(job, win) : put_locked(job, win);
+        status = (job->what == DIES_LOCKING) ? put_locked(job, win) : put_words(job, win);
     }
     if (status == KEEL_OK) {
         status = keel_win_alloc(few->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
@@ -83,18 +92,25 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 
 static void strike(few_t *few)
 {
-    if (few->deaths == 0 && ((const job_t *)few)->is_half) {
+    const job_t *job = (const job_t *)few;
+
+    if (few->deaths == 0 && job->is_half) {
         few_kill(few, 1);
         keel_sim_move(few->sim, 1, 1);
+    }
+    if (few->deaths == 1 && job->is_later) {
+        few_kill(few, 0);
     }
 }
 
 int main(void)
 {
-    static const few_play_t play = {.ranks = 2, .deaths = 1, .windows = 1, .phases = phases, .strike = strike};
     int is_right = 1;
 
     for (unsigned what = 0; what < DIES_LAST; what++) {
+        const few_play_t play = {
+            .ranks = 2, .deaths = (what == DIES_SOURCE_TOO) ? 2 : 1, .windows = 1, .phases = phases, .strike = strike};
+
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             job_t job = {.what = (what_t)what};
 

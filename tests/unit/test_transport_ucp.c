@@ -469,6 +469,65 @@ START_TEST(close_sends_what_was_queued)
 }
 END_TEST
 
+/* of 8 KiB, more than sockets hold by far */
+static void large_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    static const unsigned char answer[8192];
+    const head_t *head = header;
+    echo_t *echo = rank->arg;
+
+    rank_check(rank,
+               rank->ops->reply(rank->transport, head->source, header, header_len, answer, sizeof(answer)) == KEEL_OK);
+    echo->idle++;
+}
+
+static void large_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    const head_t *head = header;
+    echo_t *echo = rank->arg;
+
+    rank_check(rank, head->seq == echo->replied[0]++ && data_len == 8192);
+}
+
+/* all requests are answered before the first answer is taken */
+static void late_body(rank_t *rank)
+{
+    enum { COUNT = 4000 };
+    head_t head = {.source = rank->rank};
+    echo_t echo = {0};
+
+    rank->arg = &echo;
+    rank->on_request = large_request;
+    rank->on_reply = large_reply;
+    rank_join(rank, "served");
+    for (; rank->rank != 0 && head.seq < COUNT; head.seq++) {
+        rank_check(rank, rank->ops->send(rank->transport, 0, &head, sizeof(head), NULL, 0) == KEEL_OK);
+        while (head.seq == 0 && echo.replied[0] == 0) { /* connects */
+            rank_progress(rank);
+        }
+    }
+    while (rank->rank == 0 && echo.idle < COUNT) {
+        rank_progress(rank);
+    }
+    rank_barrier(rank);
+    while (rank->rank != 0 && echo.replied[0] < COUNT) {
+        rank_progress(rank);
+    }
+    rank_barrier(rank);
+    rank->ops->close(rank->transport);
+}
+
+START_TEST(no_answer_is_lost_when_the_asker_takes_none_for_long)
+{
+    rig_t rig;
+
+    rig_init(&rig, 2, late_body, NULL);
+    if (rig.netns[0][0] == 0) { /* between namespaces sockets do not take all requests without progress */
+        rig_run(&rig);
+    }
+}
+END_TEST
+
 static int refuse(void *arg, size_t bytes, const char *name)
 {
     return 0;
@@ -640,6 +699,7 @@ int main(void)
                                    requests_and_replies_keep_their_order_and_data_with_one_source,
                                    requests_and_replies_keep_their_order_and_data_with_four_sources,
                                    close_sends_what_was_queued,
+                                   no_answer_is_lost_when_the_asker_takes_none_for_long,
                                    light_traffic_allocates_nothing,
                                    numbers_are_printed,
                                    NULL};

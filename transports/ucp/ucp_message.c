@@ -3,14 +3,13 @@
 
 #include "base/memory.h"
 
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    SMALL_CHUNK = 512,   /* messages allocated together */
-    SMALL_MAX = 1 << 18, /* messages there are at most */
+    SMALL_CHUNK = 512, /* messages allocated together */
     LARGE_CHUNK = 8,
-    LARGE_MAX = 2048,
     CACHE_LINE = 64
 };
 
@@ -35,11 +34,11 @@ static void chunk_release(ucs_mpool_t *pool, void *chunk)
 
 static ucs_mpool_ops_t message_pool_ops = {.chunk_alloc = chunk_alloc, .chunk_release = chunk_release};
 
-static keel_status_t pool_open(ucs_mpool_t *pool, size_t copy, unsigned chunk, unsigned max)
+static keel_status_t pool_open(ucs_mpool_t *pool, size_t copy, unsigned chunk)
 {
     void *first;
 
-    if (ucs_mpool_init(pool, 0, sizeof(keel_ucp_message_t) + copy, 0, CACHE_LINE, chunk, max, &message_pool_ops,
+    if (ucs_mpool_init(pool, 0, sizeof(keel_ucp_message_t) + copy, 0, CACHE_LINE, chunk, UINT_MAX, &message_pool_ops,
                        "keel_messages") != UCS_OK) {
         return KEEL_ERR_NO_MEMORY;
     }
@@ -58,11 +57,11 @@ keel_status_t keel_ucp_pools_open(keel_ucp_pools_t *pools, size_t small_copy, si
 
     pools->small_copy = small_copy;
     pools->large_copy = large_copy;
-    status = pool_open(&pools->small, small_copy, SMALL_CHUNK, SMALL_MAX);
+    status = pool_open(&pools->small, small_copy, SMALL_CHUNK);
     if ((status != KEEL_OK) || (large_copy == 0)) {
         return status;
     }
-    status = pool_open(&pools->large, large_copy, LARGE_CHUNK, LARGE_MAX);
+    status = pool_open(&pools->large, large_copy, LARGE_CHUNK);
     if (status != KEEL_OK) {
         ucs_mpool_cleanup(&pools->small, 0);
     }

@@ -1,6 +1,7 @@
 /*
- * Messages as they lie in memory and on the wire, and the pools they come from: bounded, grown by chunks, with the first
- * chunk there from the start so that light traffic allocates nothing.
+ * Messages as they lie in memory and on the wire, and the pools they come from: grown by chunks, with the first chunk there
+ * from the start so that light traffic allocates nothing. They have no bound: who asks may take no answer for as long as it
+ * likes, and one that is left out is a gap in their order.
  */
 #ifndef KEEL_UCP_MESSAGE_H_
 #define KEEL_UCP_MESSAGE_H_
@@ -60,7 +61,7 @@ typedef struct keel_ucp_pools {
 
 keel_status_t keel_ucp_pools_open(keel_ucp_pools_t *pools, size_t small_copy, size_t large_copy);
 void keel_ucp_pools_close(keel_ucp_pools_t *pools);
-/* NULL when the bound is reached or memory is; given back by ucs_mpool_put() */
+/* NULL when there is no memory; given back by ucs_mpool_put() */
 keel_ucp_message_t *keel_ucp_message_get(keel_ucp_pools_t *pools, size_t copy);
 
 /* the wire header of a received message, or KEEL_ERR_CORRUPT; @a header gets the aligned copy of what follows it */
