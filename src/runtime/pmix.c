@@ -324,5 +324,6 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .suspect = keel_pmix_suspect,
     .use_spare_order = keel_pmix_use_spare_order,
     .replace = keel_pmix_replace,
+    .finish = keel_pmix_spares_finish,
     .abort = keel_pmix_abort,
 };

@@ -67,6 +67,20 @@ START_TEST(job_ends_when_a_rank_is_dead_and_no_spare_is_left)
 }
 END_TEST
 
+/* all the others have passed the last gsync: nobody is needed, so nobody is missed */
+START_TEST(nobody_is_called_for_who_dies_behind_the_last_gsync)
+{
+    spare_open(1);
+    keel_pmix_spares_finish(&runtime.base);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    spare_wait(1);
+    ck_assert_uint_eq(runtime.spares.lives[2].asked, 0);
+    ck_assert_int_eq(atomic_load(&runtime.spares.spare[0].is_dead), 0);
+    ck_assert_uint_eq(aborts, 0);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
 /* a child that does nothing */
 static pid_t spare_start(keel_process_t *process)
 {
@@ -219,6 +233,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {job_ends_when_a_rank_is_dead_and_no_spare_is_left,
+                                  nobody_is_called_for_who_dies_behind_the_last_gsync,
                                   spare_that_does_not_answer_is_gone_before_it_is_passed_over,
                                   spare_that_has_joined_is_not_missed_before_its_event_is_taken,
                                   spare_of_another_rank_is_none_for_this_one,
