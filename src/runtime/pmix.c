@@ -256,7 +256,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         goto err_free;
     }
     status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
-    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* somebody else is it: nobody needs this process */
+    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* nobody needs this process */
         PMIx_Finalize(NULL, 0);
         exit(EXIT_SUCCESS);
     }
