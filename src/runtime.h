@@ -93,6 +93,8 @@ typedef struct keel_runtime_ops {
     void (*use_spare_order)(keel_runtime_t *runtime, keel_spare_order_cb_t order, void *arg);
     /* the launcher does not know that this incarnation is dead: it has to be replaced. Every process says so. */
     void (*replace)(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation);
+    /* the job has come to its end: from now on this process has nobody replaced. NULL: it never does */
+    void (*finish)(keel_runtime_t *runtime);
     /* ends the whole job with @a reason; does not return when the runtime can do so */
     void (*abort)(keel_runtime_t *runtime, const char *reason);
 } keel_runtime_ops_t;

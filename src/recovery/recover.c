@@ -156,11 +156,22 @@ static int is_waiting(const keel_recovery_t *rec)
     return rec->state == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE;
 }
 
+/* somebody has left the last gsync, for certain */
+static void recovery_is_over(keel_recovery_t *rec)
+{
+    keel_runtime_t *runtime = rec->lane->runtime;
+
+    rec->is_finished = rec->is_told = 1;
+    if (runtime->ops->finish != NULL) {
+        runtime->ops->finish(runtime);
+    }
+}
+
 /* A replacement that waits is needed should those that have left the gsync die before anybody else knows: an exit turns it away. */
 static void recovery_finished(keel_recovery_t *rec)
 {
     if (!is_waiting(rec)) {
-        rec->is_finished = rec->is_told = 1;
+        recovery_is_over(rec);
     }
 }
 
@@ -268,7 +279,7 @@ static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 
 void keel_recovery_finish(keel_recovery_t *rec)
 {
-    rec->is_finished = rec->is_told = 1;
+    recovery_is_over(rec);
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_FINISHED, NULL, 0);
 }
 

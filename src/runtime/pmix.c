@@ -256,7 +256,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         goto err_free;
     }
     status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
-    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* somebody else is it: nobody needs this process */
+    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* nobody needs this process */
         PMIx_Finalize(NULL, 0);
         exit(EXIT_SUCCESS);
     }
@@ -324,5 +324,6 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .suspect = keel_pmix_suspect,
     .use_spare_order = keel_pmix_use_spare_order,
     .replace = keel_pmix_replace,
+    .finish = keel_pmix_spares_finish,
     .abort = keel_pmix_abort,
 };

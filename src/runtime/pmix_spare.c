@@ -367,6 +367,11 @@ static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t no
     keel_pmix_say(runtime, KEEL_PMIX_EVENT_CALL, rank, incarnation, runtime->base.size + s);
 }
 
+void keel_pmix_spares_finish(keel_runtime_t *base)
+{
+    ((keel_runtime_pmix_t *)base)->spares.is_over = 1;
+}
+
 void keel_pmix_spares_step(keel_runtime_pmix_t *runtime)
 {
     keel_pmix_spares_t *spares = &runtime->spares;

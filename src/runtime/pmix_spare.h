@@ -33,7 +33,7 @@ typedef struct keel_pmix_spares {
     keel_pmix_spare_t *spare;
     keel_pmix_life_t *lives;        /* by rank */
     uint32_t absent;                /* ranks that are */
-    int is_over;                    /* somebody left: nobody is replaced any more */
+    int is_over;                    /* somebody left, or the last gsync was: nobody is replaced any more */
     int does_spawn;                 /* they do not wait: each is started when it is called (pmix_spawn.c) */
     atomic_int is_refused;          /* the launcher could not start one */
     keel_spare_order_cb_t order_cb; /* NULL: by number */
@@ -75,5 +75,7 @@ void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder);
 /* in the thread inside Keel: with each event, and with each poll() */
 void keel_pmix_spares_note(keel_runtime_pmix_t *runtime, const keel_event_t *event);
 void keel_pmix_spares_step(keel_runtime_pmix_t *runtime);
+/* finish() */
+void keel_pmix_spares_finish(keel_runtime_t *base);
 
 #endif

@@ -6,6 +6,9 @@
  * time and takes back when that has died. A caller that waits in vain claims the number itself before it passes the spare
  * over, so a process that comes too late finds it taken and ends. Names are of a node, and so are PMIx's events under Open
  * MPI: a job that can be replaced in this way runs on one.
+ *
+ * It may start when the job is over, and nobody is left who could say so. It knows by the processes that it was told of: each
+ * is gone. Had they died, nobody would have what the job has computed: no other replacement is whole before this one is there.
  */
 #define _GNU_SOURCE /* environ, get_current_dir_name() */
 #include "pmix_spawn.h"
@@ -201,6 +204,44 @@ int keel_pmix_is_spawned(void)
     return getenv(KEEL_ENV_SPAWNED) != NULL;
 }
 
+/* the next process at *text_p, which is moved behind it; 0: there is none */
+static int spawned_next(const char **text_p, uint32_t *holder_p, keel_process_t *process)
+{
+    const char *text = (*text_p != NULL) ? strchr(*text_p, ' ') : NULL;
+
+    *text_p = (text != NULL) ? text + 1 : NULL;
+    return text != NULL &&
+           sscanf(*text_p, "%" SCNu32 ":%" SCNd64 ":%" SCNu64, holder_p, &process->pid, &process->start) == 3;
+}
+
+/* where the list of processes begins: ahead of it are job, rank and number */
+static const char *spawned_list(void)
+{
+    const char *text = getenv(KEEL_ENV_SPAWNED);
+
+    for (int word = 1; text != NULL && word < 3; word++) {
+        text = strchr(text, ' ');
+        text += (text != NULL);
+    }
+    return text;
+}
+
+int keel_pmix_spawned_is_alone(void)
+{
+    const char *text = spawned_list();
+    keel_process_t process;
+    uint32_t holder;
+    int is_alone = 0;
+
+    while (spawned_next(&text, &holder, &process)) {
+        is_alone = keel_process_is_gone(&process);
+        if (!is_alone) {
+            break;
+        }
+    }
+    return is_alone;
+}
+
 keel_status_t keel_pmix_spawned_open(keel_runtime_pmix_t *runtime)
 {
     const char *text = getenv(KEEL_ENV_SPAWNED), *space = (text != NULL) ? strchr(text, ' ') : NULL;
@@ -213,12 +254,12 @@ keel_status_t keel_pmix_spawned_open(keel_runtime_pmix_t *runtime)
     memcpy(runtime->job.nspace, text, (size_t)(space - text));
     runtime->job.rank = rank;
     runtime->spare = spare;
-    return spawn_claim(runtime, spare) ? KEEL_OK : KEEL_ERR_STATE;
+    return (!keel_pmix_spawned_is_alone() && spawn_claim(runtime, spare)) ? KEEL_OK : KEEL_ERR_STATE;
 }
 
 keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime)
 {
-    const char *text = getenv(KEEL_ENV_SPAWNED);
+    const char *text = spawned_list();
     keel_pmix_spares_t *spares = &runtime->spares;
     keel_process_t process;
     uint32_t holder;
@@ -231,12 +272,10 @@ keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime)
     atomic_store(&spares->called_rank, runtime->base.rank); /* when it is called again it says again that it is there */
     keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
     spares->lives[runtime->base.rank].next = runtime->base.incarnation;
-    for (int skipped = 0; text != NULL; text = strchr(text, ' ')) {
-        text += (*text == ' ');
-        if (skipped++ >= 3 &&
-            sscanf(text, "%" SCNu32 ":%" SCNd64 ":%" SCNu64, &holder, &process.pid, &process.start) == 3) {
-            keel_pmix_know_process(runtime, holder, &process);
-        }
+    while (spawned_next(&text, &holder, &process)) {
+        keel_pmix_know_process(runtime, holder, &process);
     }
+    keel_process_self(&process); /* for those that it has started itself */
+    keel_pmix_know_process(runtime, runtime->holder, &process);
     return KEEL_OK;
 }

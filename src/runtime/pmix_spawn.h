@@ -15,8 +15,10 @@ void keel_pmix_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t spare
 int keel_pmix_spawn_is_gone(keel_runtime_pmix_t *runtime, uint32_t spare);
 
 int keel_pmix_is_spawned(void);
-/* in a process that was started so, when PMIx is connected: which job and rank it is of. KEEL_ERR_STATE: another process is
- * that spare already, and this one has to end. */
+/* in a process that was started so: all are gone that were there when it was asked for */
+int keel_pmix_spawned_is_alone(void);
+/* ... when PMIx is connected: which job and rank it is of. KEEL_ERR_STATE: another process is that spare already, or the job is
+ * over, and this one has to end. */
 keel_status_t keel_pmix_spawned_open(keel_runtime_pmix_t *runtime);
 /* ... and when the size of the job is known: its incarnation, and who else runs on this node */
 keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime);

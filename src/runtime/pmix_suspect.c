@@ -4,6 +4,7 @@
  */
 #include "pmix_events.h"
 #include "pmix_runtime.h"
+#include "pmix_spawn.h"
 
 #include <base/memory.h>
 
@@ -34,12 +35,24 @@ int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, 
     return process_p->pid != 0;
 }
 
-static keel_status_t keel_pmix_look(const keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
+/* one that was spawned and meets nobody: the job may have ended before it could hear so */
+static void look_for_end(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
+{
+    const keel_event_t event = {
+        .type = KEEL_EVENT_EXIT, .rank = suspicion->rank, .incarnation = runtime->spares.lives[suspicion->rank].next};
+
+    if (suspicion->incarnation == KEEL_INCARNATION_ANY && suspicion->live == 1 && keel_pmix_spawned_is_alone()) {
+        (void)keel_pmix_queue_push(&runtime->queue, &event); /* when there is no memory it is looked at again */
+    }
+}
+
+static keel_status_t keel_pmix_look(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
 {
     const uint32_t holder = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
     keel_process_t process;
 
     if (suspicion->is_absent) {
+        look_for_end(runtime, suspicion);
         return KEEL_OK;
     }
     if (!keel_pmix_find_process(runtime, holder, &process)) {

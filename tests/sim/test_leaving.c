@@ -1,7 +1,8 @@
 /*
  * Who waits at the end of a job that cannot come to it: all that are left end, and say so. A replacement that cannot even begin
  * leaves while the others are in their last gsync; and where nothing is kept a rank dies, another hangs, and the third waits in
- * keel_finalize() until that has heard why it goes.
+ * keel_finalize() until that has heard why it goes. And a rank dies there when another has left the last gsync: nobody needs it any
+ * more, and each of the others says so to its runtime, which would end the job if it had no spare left.
  */
 #include "rma/context.h"
 #include "sim/sim.h"
@@ -12,7 +13,7 @@
 #define SEEDS     20
 #define RANKS_MAX 3
 
-typedef enum { GIVES_UP, HANGS, WHAT_LAST } what_t;
+typedef enum { GIVES_UP, HANGS, IS_OVER, WHAT_LAST } what_t;
 
 typedef struct job {
     what_t what;
@@ -21,11 +22,28 @@ typedef struct job {
     keel_context_h ctx[RANKS_MAX]; /* NULL: not there */
     keel_status_t ended[RANKS_MAX];
     unsigned deaths, hangs;
+    keel_runtime_ops_t ops;
+    unsigned finished[RANKS_MAX]; /* said to the runtime */
 } job_t;
+
+static job_t *running;
+
+static void finish(keel_runtime_t *runtime)
+{
+    running->finished[runtime->rank]++;
+}
+
+static void listen(job_t *job, keel_runtime_t *runtime)
+{
+    running = job;
+    job->ops = *runtime->ops;
+    job->ops.finish = finish;
+    runtime->ops = &job->ops;
+}
 
 static keel_status_t phases(const job_t *job, uint32_t rank)
 {
-    if (rank == job->ranks - 1) {
+    if (rank == job->ranks - 1 && job->what != IS_OVER) {
         keel_sim_compute(job->sim, 100000000); /* dies */
     }
     return (job->what == HANGS) ? keel_gsync(job->ctx[rank], 0) : KEEL_OK;
@@ -52,6 +70,7 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
 
     if (status == KEEL_OK) {
         job->ctx[rank] = ctx;
+        listen(job, ctx->runtime);
         status = phases(job, rank);
         left = keel_finalize(ctx);
         status = (status == KEEL_OK) ? left : status;
@@ -66,7 +85,11 @@ static void hook(void *arg, keel_sim_t *sim)
     const keel_context_h ctx = job->ctx[0];
     const int is_due = job->deaths == 0 && ctx != NULL && ctx->rec.arrived == 1 && job->ctx[1] != NULL;
 
-    if (is_due && (job->what == GIVES_UP || ctx->lane.peers[1].sent > ctx->lane.peers[1].acked)) {
+    if (job->what == IS_OVER) {
+        if (is_due && job->ctx[2] != NULL && ctx->rec.is_finished) {
+            job->deaths += (unsigned)keel_sim_kill(sim, 2);
+        }
+    } else if (is_due && (job->what == GIVES_UP || ctx->lane.peers[1].sent > ctx->lane.peers[1].acked)) {
         job->hangs += (unsigned)(job->what == HANGS && keel_sim_hang(sim, 1, UINT64_MAX));
         job->deaths += (unsigned)keel_sim_kill(sim, job->ranks - 1);
     }
@@ -79,6 +102,10 @@ static int is_right(const job_t *job, int is_done)
     if (job->what == GIVES_UP) {
         return is_done && job->deaths == 1 && job->ended[0] == KEEL_ERR_CATASTROPHIC && job->ended[1] == KEEL_ERR_IO;
     }
+    if (job->what == IS_OVER) {
+        return is_done && job->deaths == 1 && job->ended[0] == KEEL_OK && job->ended[1] == KEEL_OK &&
+               job->finished[0] > 0 && job->finished[1] > 0;
+    }
     return job->deaths == 1 && job->hangs == 1 && job->ended[0] == KEEL_ERR_CATASTROPHIC &&
            job->ended[1] == (is_done ? KEEL_ERR_STATE : KEEL_OK) && job->ended[2] == KEEL_ERR_STATE;
 }
@@ -87,7 +114,7 @@ static int is_right(const job_t *job, int is_done)
 static int run(what_t what, uint64_t seed, int *done_p)
 {
     static const uint32_t nodes[RANKS_MAX];
-    job_t job = {.what = what, .ranks = (what == HANGS) ? 3 : 2};
+    job_t job = {.what = what, .ranks = (what == GIVES_UP) ? 2 : 3};
     const keel_sim_options_t options = {
         .seed = seed, .ranks = job.ranks, .node = nodes, .program = program, .hook = hook, .arg = &job};
     int good;

@@ -1,8 +1,12 @@
 /* Who is called to take a dead rank's place, and when there is nobody left. */
 #include <base/memory.h>
 #include <runtime/pmix_runtime.h>
+#include <runtime/pmix_spawn.h>
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,6 +67,20 @@ START_TEST(job_ends_when_a_rank_is_dead_and_no_spare_is_left)
     ck_assert_uint_eq(aborts, 0);
     spare_wait(1);
     ck_assert_uint_gt(aborts, 0);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+/* all the others have passed the last gsync: nobody is needed, so nobody is missed */
+START_TEST(nobody_is_called_for_who_dies_behind_the_last_gsync)
+{
+    spare_open(1);
+    keel_pmix_spares_finish(&runtime.base);
+    spare_note(KEEL_EVENT_DEATH, 2, 0);
+    spare_wait(1);
+    ck_assert_uint_eq(runtime.spares.lives[2].asked, 0);
+    ck_assert_int_eq(atomic_load(&runtime.spares.spare[0].is_dead), 0);
+    ck_assert_uint_eq(aborts, 0);
     keel_pmix_spares_release(&runtime);
 }
 END_TEST
@@ -216,14 +234,75 @@ START_TEST(processes_are_known_by_rank_and_incarnation)
 }
 END_TEST
 
+static void spawned_tell(const keel_process_t *process, unsigned spare)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "job%d 2 %u 0:%" PRId64 ":%" PRIu64 " 2:1:1", (int)getpid(), spare, process->pid,
+             process->start);
+    ck_assert_int_eq(setenv(KEEL_ENV_SPAWNED, text, 1), 0);
+}
+
+/* a process of the job, which ends */
+static void spare_stop(pid_t child)
+{
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+START_TEST(spawned_process_ends_when_all_are_gone_that_it_was_told_of)
+{
+    keel_process_t process;
+    const pid_t child = spare_start(&process);
+
+    spare_open(0);
+    spawned_tell(&process, 0);
+    ck_assert_int_eq(keel_pmix_spawned_open(&runtime), KEEL_OK);
+    spare_stop(child);
+    spawned_tell(&process, 1); /* another number, which nobody has claimed */
+    ck_assert_int_eq(keel_pmix_spawned_open(&runtime), KEEL_ERR_STATE);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
+/* they left before it could hear so */
+START_TEST(spawned_process_that_meets_nobody_finds_that_the_job_is_over)
+{
+    keel_suspicion_t suspicion = {
+        .rank = 3, .incarnation = KEEL_INCARNATION_ANY, .is_absent = 1, .live = 1, .heard = 1, .silence_ns = 1};
+    keel_process_t process;
+    const pid_t child = spare_start(&process);
+    keel_event_t event;
+
+    spare_open(1);
+    ck_assert_int_eq(keel_pmix_queue_init(&runtime.queue, SPARE_RANKS), KEEL_OK);
+    spawned_tell(&process, 0);
+    ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
+    spare_stop(child);
+    suspicion.live = 2; /* whom it has met goes on */
+    ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
+    ck_assert_int_eq(keel_pmix_queue_pop(&runtime.queue, &event), 0);
+    suspicion.live = 1;
+    ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
+    ck_assert_int_eq(keel_pmix_queue_pop(&runtime.queue, &event), 1);
+    ck_assert_int_eq(event.type, KEEL_EVENT_EXIT);
+    ck_assert_uint_eq(event.rank, 3);
+    keel_pmix_queue_release(&runtime.queue);
+    keel_pmix_spares_release(&runtime);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {job_ends_when_a_rank_is_dead_and_no_spare_is_left,
+                                  nobody_is_called_for_who_dies_behind_the_last_gsync,
                                   spare_that_does_not_answer_is_gone_before_it_is_passed_over,
                                   spare_that_has_joined_is_not_missed_before_its_event_is_taken,
                                   spare_of_another_rank_is_none_for_this_one,
                                   incarnations_are_the_spares_of_the_ranks_order,
                                   processes_are_known_by_rank_and_incarnation,
+                                  spawned_process_ends_when_all_are_gone_that_it_was_told_of,
+                                  spawned_process_that_meets_nobody_finds_that_the_job_is_over,
                                   NULL};
 
     return unit_run("pmix_spare", tests);
