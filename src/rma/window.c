@@ -170,14 +170,14 @@ keel_status_t keel_win_free(keel_win_h win)
     }
     ctx = win->ctx;
     if (!is_repeated(ctx)) {
-        status = keel_context_begin(ctx);
+        status = keel_context_check(ctx);
         if (status == KEEL_OK) {
             status = keel_lock_check_free(ctx, "keel_win_free");
         }
         if (status == KEEL_OK) {
             status = keel_gsync_run(ctx, 0);
         }
-        if (status != KEEL_OK) {
+        if (status != KEEL_OK && !(status == KEEL_ERR_ROLLED_BACK && is_repeated(ctx))) {
             return keel_context_end(ctx, status);
         }
     }

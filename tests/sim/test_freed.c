@@ -1,0 +1,104 @@
+/*
+ * Of two windows the first is freed ahead of keel_restarted(), as a replacement does again. It dies when the program has begun; or
+ * rank 2 dies before, and rank 0 when rank 1 alone has begun: then the job rolls back to behind the free that rank 2 is in.
+ */
+#include "few_ranks.h"
+
+#include <stdlib.h>
+
+#define RANKS 3
+#define SEEDS 20
+#define WORD  7u
+#define CALLS 3u /* of windows */
+
+typedef enum { DIES_LATER, DIES_BEFORE, DIES_LAST } what_t;
+
+typedef struct job {
+    few_t few;
+    what_t what;
+    uint32_t begun; /* ranks that have put something */
+    int is_met;     /* rank 2 was in that call, and the job rolled back */
+} job_t;
+
+static void ready(few_t *few, uint32_t rank)
+{
+    job_t *job = (job_t *)few;
+    const keel_context_h ctx = few->ctx[rank];
+    const keel_status_t status = keel_win_free(ctx->windows[0]);
+
+    if (status != KEEL_OK) {
+        keel_sim_flaw(few->sim, "rank %u.%u: keel_win_free: %s", rank, keel_incarnation(ctx),
+                      keel_status_string(status));
+    }
+    job->is_met |= rank == 2 && few->deaths == 2 && ctx->rec.roll == KEEL_ROLL_PENDING;
+    if (job->what == DIES_LATER || rank == 2 || keel_incarnation(ctx) > 0) {
+        return;
+    }
+    while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || ctx->rec.is_frozen ||
+           (rank == 0 && few->deaths == 1)) {
+        (void)few_progress(few, rank);
+    }
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    job_t *job = (job_t *)few;
+    const uint64_t word = WORD + rank;
+    keel_status_t status = keel_put(last, (rank + 1) % RANKS, 0, &word, sizeof(word));
+
+    job->begun |= 1u << rank;
+    while (job->what == DIES_LATER && status == KEEL_OK && few->deaths == 0) {
+        status = few_progress(few, rank);
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync(few->ctx[rank], 0);
+    }
+    if (status == KEEL_OK && *(uint64_t *)keel_win_base(last) != WORD + (rank + RANKS - 1) % RANKS) {
+        status = KEEL_ERR_CORRUPT;
+    }
+    return status;
+}
+
+static void strike(few_t *few)
+{
+    const job_t *job = (const job_t *)few;
+    const keel_context_h two = few->ctx[2];
+    int are_behind = 1;
+
+    if (job->what == DIES_LATER) {
+        if (few->deaths == 0 && job->begun == (1u << RANKS) - 1) {
+            few_kill(few, (uint32_t)(keel_sim_step(few->sim) % RANKS));
+        }
+        return;
+    }
+    for (uint32_t r = 0; r < RANKS - 1; r++) {
+        are_behind &= few->ctx[r] != NULL && few->ctx[r]->rec.phase == CALLS;
+    }
+    if (few->deaths == 0 && are_behind) {
+        few_kill(few, 2);
+    } else if (few->deaths == 1 && job->begun != 0 && two != NULL && two->rec.phase == CALLS - 1) {
+        few_kill(few, 0);
+    }
+}
+
+int main(void)
+{
+    int is_right = 1, met = 0;
+
+    for (unsigned what = 0; what < DIES_LAST; what++) {
+        const few_play_t play = {.ranks = RANKS,
+                                 .deaths = (what == DIES_BEFORE) ? 2 : 1,
+                                 .windows = 2,
+                                 .ready = ready,
+                                 .phases = phases,
+                                 .strike = strike};
+
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            job_t job = {.what = (what_t)what};
+
+            is_right &= few_run(&job.few, &play, seed);
+            met += job.is_met;
+        }
+    }
+    return (is_right && met > 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
