@@ -90,7 +90,9 @@ KEEL_API int keel_restarted(keel_context_h ctx);
  * Puts the newest usable image into the windows and protected regions and sets the place in the computation:
  * after it the program continues from its protected state. In generation 0, the program's start, windows are
  * zero and protected regions hold what they held at keel_protect(). Collective after a rollback, local in a replacement.
- * The windows of the image must have been allocated and the regions protected before, as in the first life.
+ * The windows of the image must have been allocated and the regions protected before, as in the first life: all window calls
+ * that the image was taken after are repeated, those of windows freed by then too. So a replacement
+ * of a program that makes windows in its steps gets KEEL_ERR_STATE, unless it can tell how many there were.
  * @return KEEL_ERR_STATE when nothing is to be restored or a window or region is missing; KEEL_ERR_CORRUPT.
  */
 KEEL_API keel_status_t keel_restore(keel_context_h ctx);
