@@ -173,7 +173,8 @@ keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
         keel_segment_pool_init(&ctx->pool, ctx->config.oplog_size, is_first ? SIZE_MAX : LOGS_READY);
 
     if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too small", ctx->config.oplog_size);
+        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too %s", ctx->config.oplog_size,
+                       (status == KEEL_ERR_BUDGET) ? "small" : "large: out of memory");
     }
     return status;
 }
