@@ -1,6 +1,6 @@
 /*
  * Callbacks that run inside other calls. What they put is complete when the flush or gsync is that they were called from; calls
- * that all ranks make together, and locks, are refused in them. Rank 0 reads from the last rank, to which every call comes last,
+ * that all ranks make together are refused in them. Rank 0 reads from the last rank, to which every call comes last,
  * and puts to rank 1 when it has that. No two ranks share a node.
  */
 #include <keel/keel.h>
@@ -40,8 +40,6 @@ static void on_got_refuse(void *user, keel_status_t status)
     CHECK(keel_checkpoint(ctx) == KEEL_ERR_STATE);
     CHECK(keel_win_alloc(ctx, sizeof said, NULL, &made) == KEEL_ERR_STATE);
     CHECK(keel_win_free(win) == KEEL_ERR_STATE);
-    CHECK(keel_lock(ctx, 0) == KEEL_ERR_STATE);
-    CHECK(keel_unlock(ctx, 0) == KEEL_ERR_STATE);
     CHECK(keel_finalize(ctx) == KEEL_ERR_STATE);
     CHECK(keel_progress(ctx) == KEEL_OK);
     CHECK(keel_flush_all(ctx) == KEEL_OK);
