@@ -90,7 +90,9 @@ KEEL_API int keel_restarted(keel_context_h ctx);
  * Puts the newest usable image into the windows and protected regions and sets the place in the computation:
  * after it the program continues from its protected state. In generation 0, the program's start, windows are
  * zero and protected regions hold what they held at keel_protect(). Collective after a rollback, local in a replacement.
- * The windows of the image must have been allocated and the regions protected before, as in the first life.
+ * The windows of the image must have been allocated and the regions protected before, as in the first life: all window calls
+ * that the image was taken after are repeated, those of windows freed by then too. So a replacement
+ * of a program that makes windows in its steps gets KEEL_ERR_STATE, unless it can tell how many there were.
  * @return KEEL_ERR_STATE when nothing is to be restored or a window or region is missing; KEEL_ERR_CORRUPT.
  */
 KEEL_API keel_status_t keel_restore(keel_context_h ctx);
@@ -163,7 +165,8 @@ enum keel_rma_params_field { KEEL_RMA_PARAM_FIELD_CB = KEEL_BIT(0) };
 typedef struct keel_rma_params {
     uint64_t field_mask;
     /** Called from a later Keel call when the access returned KEEL_INPROGRESS. When that is differs from life to life: a program
-     * that issues accesses there is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC). */
+     * that issues accesses there is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC). A flush or gsync that it is
+     * called from completes what it issues, too. Collective calls, locks and keel_restore() return KEEL_ERR_STATE in it. */
     keel_send_cb_t cb;
     void *user;
 } keel_rma_params_t;
@@ -254,7 +257,7 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
 /**
  * Takes the lock of @a rank's memory, all its windows [F 2.2]: exclusive. Until keel_unlock() the caller alone accesses
  * that memory, by puts, gets and atomics, or for its own rank by loads and stores too. Several ranks may be locked at once; what
- * order avoids deadlock is the program's affair. Blocks until the lock is free. Not from callbacks.
+ * order avoids deadlock is the program's affair. Blocks until the lock is free.
  *
  * A program that locks does so for every access, and does not call keel_gsync(): the two do not mix [F 3.1.2]; nor does it
  * call keel_wait_until(). Window calls, keel_checkpoint() and keel_finalize() are collective in such a program too; they

@@ -375,7 +375,7 @@ static keel_status_t keel_config_check_size(const keel_message_t *message, const
     if ((size >= KEEL_CONFIG_SIZE_MIN) && (size <= KEEL_CONFIG_SIZE_MAX)) {
         return KEEL_OK;
     }
-    keel_error(message, "%s is out of range, allowed are %zu to %zu bytes", name, KEEL_CONFIG_SIZE_MIN,
+    keel_error(message, "%s of %zu bytes is out of range, allowed are %zu to %zu", name, size, KEEL_CONFIG_SIZE_MIN,
                KEEL_CONFIG_SIZE_MAX);
     return KEEL_ERR_INVALID_PARAM;
 }
@@ -386,7 +386,7 @@ static keel_status_t keel_config_check_count(const keel_message_t *message, cons
     if (count <= max) {
         return KEEL_OK;
     }
-    keel_error(message, "%s is out of range, allowed are 0 to %u", name, max);
+    keel_error(message, "%s of %u is out of range, allowed are 0 to %u", name, count, max);
     return KEEL_ERR_INVALID_PARAM;
 }
 
@@ -397,7 +397,7 @@ static keel_status_t keel_config_check_time(const keel_message_t *message, const
     if ((seconds >= min) && (seconds <= max)) {
         return KEEL_OK;
     }
-    keel_error(message, "%s is out of range, allowed are %gs to %gs", name, min, max);
+    keel_error(message, "%s of %gs is out of range, allowed are %gs to %gs", name, seconds, min, max);
     return KEEL_ERR_INVALID_PARAM;
 }
 

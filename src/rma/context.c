@@ -76,6 +76,15 @@ keel_status_t keel_context_begin(keel_context_h ctx)
     return KEEL_OK;
 }
 
+keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call)
+{
+    if (ctx->callbacks == 0) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "%s is not to be called from callbacks", call);
+    return KEEL_ERR_STATE;
+}
+
 keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 {
     keel_status_t status;
@@ -164,7 +173,8 @@ keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
         keel_segment_pool_init(&ctx->pool, ctx->config.oplog_size, is_first ? SIZE_MAX : LOGS_READY);
 
     if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too small", ctx->config.oplog_size);
+        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too %s", ctx->config.oplog_size,
+                       (status == KEEL_ERR_BUDGET) ? "small" : "large: out of memory");
     }
     return status;
 }
@@ -519,6 +529,9 @@ keel_status_t keel_finalize(keel_context_h ctx)
 {
     keel_status_t status = keel_context_begin(ctx), left;
 
+    if (ctx != NULL && keel_context_check_outside(ctx, "keel_finalize") != KEEL_OK) {
+        return KEEL_ERR_STATE;
+    }
     if (status == KEEL_OK) {
         status = keel_lock_check_free(ctx, "keel_finalize");
         if (status != KEEL_OK) {

@@ -120,6 +120,7 @@ struct keel_context {
     int is_restore_due; /* replacement: the program has yet to call keel_restore() */
     int has_restart;    /* KEEL_RESTART_POINT() was passed */
     unsigned callbacks; /* of the program's that are running */
+    uint64_t called;    /* and that were begun */
     jmp_buf restart;
 };
 
@@ -129,6 +130,8 @@ struct keel_context {
 keel_status_t keel_context_check(keel_context_h ctx);
 /* the same for any call but a window's: from the first on, the windows made so far belong to generation 0 */
 keel_status_t keel_context_begin(keel_context_h ctx);
+/* KEEL_ERR_STATE, said, in a callback: the call that it was called from is not over */
+keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
 /* does not return when the program has set a restart point */
 keel_status_t keel_context_rolled_back(keel_context_h ctx);
 /* what a public call ends with: @a status, or a jump to the restart point */

@@ -518,6 +518,9 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
 {
     keel_status_t status = keel_context_begin(ctx);
 
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, call);
+    }
     if (status != KEEL_OK) {
         return status;
     }
@@ -562,6 +565,9 @@ keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status = keel_context_begin(ctx);
 
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, "keel_unlock");
+    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -604,6 +610,9 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
 {
     keel_status_t status = keel_context_begin(ctx);
 
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, "keel_unlock_all");
+    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }

@@ -104,6 +104,7 @@ void keel_requests_call_back(keel_context_h ctx)
     while (ctx->callbacks == 0 && (req = ctx->due) != NULL) {
         ctx->due = req->next;
         ctx->callbacks++;
+        ctx->called++;
         req->cb(req->user, req->status);
         ctx->callbacks--;
         req->is_due = 0;

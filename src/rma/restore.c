@@ -88,6 +88,10 @@ keel_status_t keel_restore(keel_context_h ctx)
     if (ctx->rec.fatal != KEEL_OK) {
         return ctx->rec.fatal;
     }
+    status = keel_context_check_outside(ctx, "keel_restore");
+    if (status != KEEL_OK) {
+        return status;
+    }
     if (ctx->is_restore_due && ctx->rec.is_restored && ctx->rec.roll == KEEL_ROLL_NONE) {
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
         restore_close_prefix(ctx);

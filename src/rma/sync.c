@@ -11,21 +11,22 @@
 
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
 {
-    keel_status_t status = KEEL_OK;
+    keel_status_t status;
     unsigned rounds = 0;
+    uint64_t called;
 
     if (rank == ctx->lane.rank) {
         keel_put_log_close_epoch(&ctx->puts);
         return KEEL_OK;
     }
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && !keel_lane_has_direct(&ctx->lane, rank)) {
-        ctx->puts.targets[rank].unsent = 0;
-        status = keel_put_log_send(&ctx->puts, rank);
-    }
-    while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
-                                 keel_waits_is_undecided(&ctx->rec, rank))) {
-        status = keel_context_wait(ctx, &rounds);
-    }
+    do {
+        called = ctx->called;
+        status = keel_flush_start(ctx, rank);
+        while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
+                                     keel_waits_is_undecided(&ctx->rec, rank))) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && called != ctx->called); /* they may have put there */
     if (status != KEEL_OK) {
         return status;
     }
@@ -61,19 +62,26 @@ keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
         keel_lane_has_direct(&ctx->lane, rank)) {
         return KEEL_OK;
     }
+    ctx->puts.targets[rank].unsent = 0;
     return keel_put_log_send(&ctx->puts, rank);
 }
 
+/* callbacks run until nothing is left that they might be called for: what they issue is complete, too */
 static keel_status_t flush_everyone(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
+    uint64_t called;
 
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_start(ctx, r);
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_one(ctx, r);
-    }
+    do {
+        called = ctx->called;
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_start(ctx, r);
+        }
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_one(ctx, r);
+        }
+        keel_requests_call_back(ctx);
+    } while (status == KEEL_OK && called != ctx->called);
     if (status == KEEL_OK) {
         ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
     }
@@ -83,16 +91,20 @@ static keel_status_t flush_everyone(keel_context_h ctx)
 keel_status_t keel_flush_all(keel_context_h ctx)
 {
     keel_status_t status = keel_context_begin(ctx);
+    uint64_t called;
 
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-        status = keel_flush_start(ctx, ctx->touched[i]);
-    }
-    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-        status = keel_flush_one(ctx, ctx->touched[i]);
-    }
+    do {
+        called = ctx->called;
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_start(ctx, ctx->touched[i]);
+        }
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_one(ctx, ctx->touched[i]);
+        }
+    } while (status == KEEL_OK && called != ctx->called);
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -354,6 +366,9 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
 {
     keel_status_t status = keel_context_begin(ctx);
 
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, "keel_gsync");
+    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -375,6 +390,9 @@ keel_status_t keel_checkpoint(keel_context_h ctx)
     unsigned rounds = 0;
     uint32_t making;
 
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, "keel_checkpoint");
+    }
     if (status == KEEL_OK) {
         status = keel_lock_check_free(ctx, "keel_checkpoint");
     }

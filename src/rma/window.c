@@ -126,6 +126,9 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
         return KEEL_ERR_INVALID_PARAM;
     }
     status = win_params_check(ctx, params);
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, "keel_win_alloc");
+    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -171,6 +174,9 @@ keel_status_t keel_win_free(keel_win_h win)
     ctx = win->ctx;
     if (!is_repeated(ctx)) {
         status = keel_context_check(ctx);
+        if (status == KEEL_OK) {
+            status = keel_context_check_outside(ctx, "keel_win_free");
+        }
         if (status == KEEL_OK) {
             status = keel_lock_check_free(ctx, "keel_win_free");
         }

@@ -285,6 +285,8 @@ bad_configuration_is_named()
         grep -qE "^keel.* error: .*$text" "$err" || fail "$variable: no line with '$text'"
     done <<'END'
 KEEL_OPLOG_SIZE=4k|KEEL_OPLOG_SIZE of 4096 bytes is too small
+KEEL_OPLOG_SIZE=8t|KEEL_OPLOG_SIZE of 8796093022208 bytes is too large
+KEEL_OPLOG_SIZE=5|KEEL_OPLOG_SIZE of 5 bytes is out of range
 KEEL_OPLOG_SIZE=lots|invalid value for KEEL_OPLOG_SIZE: 'lots'
 KEEL_GROUP_SIZE=1|KEEL_GROUP_SIZE is out of range
 KEEL_PARITIES=0|KEEL_PARITIES is out of range, allowed are 1 to 3

@@ -238,9 +238,11 @@ void keel_ucp_link_open_up(keel_ucp_link_t *link)
 keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
                                  size_t header_len, const void *data, size_t data_len, int is_copied)
 {
+    const size_t data_max =
+        (kind == KEEL_UCP_WIRE_REQUEST || kind == KEEL_UCP_WIRE_REPLY) ? KEEL_MESSAGE_DATA_MAX : KEEL_UCP_ZCOPY_MIN;
     keel_ucp_message_t *message;
 
-    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > KEEL_MESSAGE_DATA_MAX)) {
+    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > data_max)) {
         return KEEL_ERR_INVALID_PARAM;
     }
     if (link->flags & (KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED)) {

@@ -14,7 +14,7 @@
 
 #include "transport.h"
 
-enum { KEEL_UCP_WIRE_VERSION = 1, KEEL_AM_ID = 1, KEEL_MESSAGE_DATA_MAX = 60000, KEEL_UCP_ZCOPY_MIN = 4096 };
+enum { KEEL_UCP_WIRE_VERSION = 1, KEEL_AM_ID = 1, KEEL_MESSAGE_DATA_MAX = 60000, KEEL_UCP_ZCOPY_MIN = 61440 };
 
 enum keel_ucp_wire_kind {
     KEEL_UCP_WIRE_HELLO = 1, /* request side: data is the sender's address blob */
