@@ -8,106 +8,108 @@
 
 /*
  * name, runs in which the simulator has to notice it, options for these runs, what is wrong; 0 runs: the simulator cannot
- * notice it, and why (contrib/doc/planted.md)
+ * notice it, and why (contrib/doc/planted.md). A --seed is where the runs begin, shortly ahead of one that notices: a change
+ * that moves it costs time, not the test.
  */
-#define KEEL_PLANTS(_)                                                                                           \
-    _(record_lost, 600, "", "the record that begins a log segment is not kept")                                  \
-    _(record_twice, 4000, "--atomics 1", "records are handed over twice")                                        \
-    _(applied_twice, 4000, "--lanes served --atomics 1",                                                         \
-      "a record that was applied is applied again when it comes again")                                          \
-    _(records_reordered, 600, "", "the first record of a phase is handed over last")                             \
-    _(no_hand_over, 600, "", "a replacement is given arrivals without the records before them")                  \
-    _(arrival_before_records, 2000, "", "the arrival is told before the records that it vouches for")            \
-    _(no_wait_for_hands, 4000, "", "a replacement at the front goes on before all have handed over")             \
-    _(leave_without_behind, 4000, "", "a recovering process leaves without the arrivals of those behind")        \
-    _(momentary_position, 0, "", "survivors count as being where they are, not at the front")                    \
-    _(get_live, 2000, "", "a get that has a record is done again at the same position")                          \
-    _(short_in_replay, 4000, "--lanes direct --direct ptr",                                                      \
-      "a get goes the short way though it is to be answered from a record")                                      \
-    _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                           \
-      "an atomic goes the short way though nobody was told that it is in doubt")                                 \
-    _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                       \
-      "a put may overwrite what was read before its record is there")                                            \
-    _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                 \
-    _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                         \
-    _(refill_last, 4000, "", "it is filled again behind the records that overwrite what was read")               \
-    _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                  \
-    _(image_torn, 600, "", "the second half of a part is not copied")                                            \
-    _(no_second_barrier, 2000, "", "a process goes on while others copy their images")                           \
-    _(commit_in_group, 4000, "--ranks 8 --atomics 0", "a generation is used when the own group has it")          \
-    _(no_abort, 4000, "", "a death leaves the unfinished generation in the making")                              \
-    _(arrive_frozen, 0, "--ranks 3 --lanes direct --direct ptr --dedicated 0 --parities 1",                      \
-      "an arrival is announced between a death and its decision")                                                \
-    _(leave_frozen, 0, "", "a gsync is passed between a death and its decision: dead arrivals do not count")     \
-    _(dead_arrivals, 2000, "", "arrivals of dead incarnations count")                                            \
-    _(other_vector, 4000, "", "a decision for another view is taken up")                                         \
-    _(decide_on_any, 2000, "", "reports of other views are decided on")                                          \
-    _(front_not_told, 6000, "--ranks 3", "a report leaves the front accepted before out")                        \
-    _(rolling_not_told, 4000, "", "a report leaves a rollback under way out")                                    \
-    _(late_control, 4000, "", "control messages of dead incarnations are taken")                                 \
-    _(late_request, 6000, "--lanes served", "data of dead incarnations is applied")                              \
-    _(old_rollback_number, 0, "", "data from before a rollback is applied: the drain leaves none")               \
-    _(no_drain, 4000, "", "a rollback restores while accesses are under way")                                    \
-    _(no_barrier_after_restore, 4000, "", "a process goes on while others are not restored")                     \
-    _(front_atomics_local, 6000, "", "atomics of the front phase do not refuse local recovery")                  \
-    _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                 \
-      "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                  \
-    _(number_missed, 0, "--style even --seed 186758507464",                                                      \
-      "a lock's number that the log has no room for is not told lost")                                           \
-    _(loss_untold, 8000, "--style locks",                                                                        \
-      "a get log that is full does not tell those of the loss whose records were not pushed")                    \
-    _(loss_after, 8000, "--style gsync --tight 1 --lanes served --ranks 3 --deaths 3 --seed 7005524",            \
-      "a replacement is told of a get log's loss behind the puts that overwrite what was read")                  \
-    _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                    \
-      "a replacement is not told of the phases in which others fetched")                                         \
-    _(class_untold, 8000, "--style races --ranks 3", "a rank does not tell which classes of atomics it uses")    \
-    _(fetched_short, 12000, "--style races --ranks 3 --lanes direct --direct ptr",                               \
-      "a value is fetched from a replacement while others hand over to it")                                      \
-    _(mixed_short, 8000, "--style races --ranks 3 --phases 2",                                                   \
-      "... or an atomic that does not commute with others is done there")                                        \
-    _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                      \
-      "who has done nothing yet does not tell that a dead rank had done atomics")                                \
-    _(races_local, 8000, "--style races --ranks 3 --phases 4",                                                   \
-      "values that were raced for do not refuse local recovery")                                                 \
-    _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                           \
-    _(lost_log_local, 6000, "", "a log that is not whole does not refuse local recovery")                        \
-    _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                            \
-    _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")              \
-    _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                   \
-    _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")              \
-    _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")          \
-    _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                 \
-    _(whole_in_past, 0, "--style locks", "a replacement is whole amid a section that was over")                  \
-    _(whole_in_section, 0, "--style locks", "a process is whole amid an own section that others saw the end of") \
-    _(whole_early, 0, "--style locks", "locks that the predecessor left do not keep from being whole")           \
-    _(open_section_sent, 4000, "--style locks --atomics 1", "an open section is replayed with the others")       \
-    _(reader_unseen, 4000, "--style locks", "a writer does not look for readers")                                \
-    _(request_unnamed, 4000, "", "reports from before a request for a rollback are decided on")                  \
-    _(request_untold, 4000, "", "rank 0 does not pass on a request that it learns of")                           \
-    _(records_no_room, 0, "", "no harm: a replacement has no room for what was recorded, and rolls back")        \
-    _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")          \
-    _(silence_forgotten, 600, "--hangs 1",                                                                       \
-      "a connection that breaks makes a rank forget how long its neighbour is silent")                           \
-    _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                         \
-    _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                          \
-      "waits that some did not know of do not refuse local recovery")                                            \
-    _(waits_unsorted, 2000, "--style waits", "what others put is replayed as it comes")                          \
-    _(waits_at_once, 2000, "--style waits", "all of it is replayed by the first wait")                           \
-    _(clock_alone, 2000, "--style waits", "a wait does not go beyond the clocks of others")                      \
-    _(put_again, 2000, "--style waits --lanes direct --direct ptr --ranks 4 --phases 3",                         \
-      "what the predecessor put is put again")                                                                   \
-    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0",                    \
-      "a flush is over though its target is dead and not all know")                                              \
-    _(ahead_not_told, 0, "--style waits", "a report leaves out that a dead rank was ahead of all")               \
-    _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3",      \
-      "a wait returns while somebody's put is under way")                                                        \
-    _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")     \
-    _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")         \
-    _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                  \
-    _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                   \
-    _(demand_trims_own, 4000, "--soft 1", "... and what the rank itself put, which others' images are to cover") \
-    _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")     \
-    _(demand_starts_differ, 4000, "--soft 1", "ranks that begin at different positions recover together")
+#define KEEL_PLANTS(_)                                                                                                 \
+    _(record_lost, 600, "", "the record that begins a log segment is not kept")                                        \
+    _(record_twice, 4000, "--atomics 1", "records are handed over twice")                                              \
+    _(applied_twice, 4000, "--lanes served --atomics 1",                                                               \
+      "a record that was applied is applied again when it comes again")                                                \
+    _(records_reordered, 600, "", "the first record of a phase is handed over last")                                   \
+    _(no_hand_over, 600, "", "a replacement is given arrivals without the records before them")                        \
+    _(arrival_before_records, 2000, "", "the arrival is told before the records that it vouches for")                  \
+    _(no_wait_for_hands, 4000, "--seed 1230", "a replacement at the front goes on before all have handed over")        \
+    _(leave_without_behind, 4000, "", "a recovering process leaves without the arrivals of those behind")              \
+    _(momentary_position, 0, "", "survivors count as being where they are, not at the front")                          \
+    _(get_live, 2000, "--seed 171", "a get that has a record is done again at the same position")                      \
+    _(short_in_replay, 4000, "--lanes direct --direct ptr",                                                            \
+      "a get goes the short way though it is to be answered from a record")                                            \
+    _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                                 \
+      "an atomic goes the short way though nobody was told that it is in doubt")                                       \
+    _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
+      "a put may overwrite what was read before its record is there")                                                  \
+    _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \
+    _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
+    _(refill_last, 4000, "", "it is filled again behind the records that overwrite what was read")                     \
+    _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
+    _(image_torn, 600, "", "the second half of a part is not copied")                                                  \
+    _(no_second_barrier, 2000, "", "a process goes on while others copy their images")                                 \
+    _(commit_in_group, 4000, "--ranks 8 --atomics 0 --seed 135", "a generation is used when the own group has it")     \
+    _(no_abort, 4000, "", "a death leaves the unfinished generation in the making")                                    \
+    _(arrive_frozen, 0, "--ranks 3 --lanes direct --direct ptr --dedicated 0 --parities 1",                            \
+      "an arrival is announced between a death and its decision")                                                      \
+    _(leave_frozen, 0, "", "a gsync is passed between a death and its decision: dead arrivals do not count")           \
+    _(dead_arrivals, 2000, "", "arrivals of dead incarnations count")                                                  \
+    _(other_vector, 4000, "", "a decision for another view is taken up")                                               \
+    _(decide_on_any, 2000, "", "reports of other views are decided on")                                                \
+    _(front_not_told, 6000, "--ranks 3 --seed 700", "a report leaves the front accepted before out")                   \
+    _(rolling_not_told, 4000, "", "a report leaves a rollback under way out")                                          \
+    _(late_control, 4000, "", "control messages of dead incarnations are taken")                                       \
+    _(late_request, 6000, "--lanes served --seed 168", "data of dead incarnations is applied")                         \
+    _(old_rollback_number, 0, "", "data from before a rollback is applied: the drain leaves none")                     \
+    _(no_drain, 4000, "", "a rollback restores while accesses are under way")                                          \
+    _(no_barrier_after_restore, 4000, "", "a process goes on while others are not restored")                           \
+    _(front_atomics_local, 6000, "--seed 487", "atomics of the front phase do not refuse local recovery")              \
+    _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
+      "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
+    _(number_missed, 0, "--style even --seed 186758507464",                                                            \
+      "a lock's number that the log has no room for is not told lost")                                                 \
+    _(loss_untold, 8000, "--style locks",                                                                              \
+      "a get log that is full does not tell those of the loss whose records were not pushed")                          \
+    _(loss_after, 8000, "--style gsync --tight 1 --lanes served --ranks 3 --deaths 3 --seed 7005524",                  \
+      "a replacement is told of a get log's loss behind the puts that overwrite what was read")                        \
+    _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                          \
+      "a replacement is not told of the phases in which others fetched")                                               \
+    _(class_untold, 8000, "--style races --ranks 3 --seed 3003",                                                       \
+      "a rank does not tell which classes of atomics it uses")                                                         \
+    _(fetched_short, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                          \
+      "a value is fetched from a replacement while others hand over to it")                                            \
+    _(mixed_short, 8000, "--style races --ranks 3 --phases 2",                                                         \
+      "... or an atomic that does not commute with others is done there")                                              \
+    _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                            \
+      "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
+    _(races_local, 8000, "--style races --ranks 3 --phases 4 --seed 1158",                                             \
+      "values that were raced for do not refuse local recovery")                                                       \
+    _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                                 \
+    _(lost_log_local, 6000, "--seed 643", "a log that is not whole does not refuse local recovery")                    \
+    _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                                  \
+    _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")                    \
+    _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                         \
+    _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")                    \
+    _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")                \
+    _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                       \
+    _(whole_in_past, 0, "--style locks", "a replacement is whole amid a section that was over")                        \
+    _(whole_in_section, 0, "--style locks", "a process is whole amid an own section that others saw the end of")       \
+    _(whole_early, 0, "--style locks", "locks that the predecessor left do not keep from being whole")                 \
+    _(open_section_sent, 4000, "--style locks --atomics 1 --seed 514", "an open section is replayed with the others")  \
+    _(reader_unseen, 4000, "--style locks", "a writer does not look for readers")                                      \
+    _(request_unnamed, 4000, "", "reports from before a request for a rollback are decided on")                        \
+    _(request_untold, 4000, "", "rank 0 does not pass on a request that it learns of")                                 \
+    _(records_no_room, 0, "", "no harm: a replacement has no room for what was recorded, and rolls back")              \
+    _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")                \
+    _(silence_forgotten, 600, "--hangs 1",                                                                             \
+      "a connection that breaks makes a rank forget how long its neighbour is silent")                                 \
+    _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                               \
+    _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                                \
+      "waits that some did not know of do not refuse local recovery")                                                  \
+    _(waits_unsorted, 2000, "--style waits", "what others put is replayed as it comes")                                \
+    _(waits_at_once, 2000, "--style waits", "all of it is replayed by the first wait")                                 \
+    _(clock_alone, 2000, "--style waits", "a wait does not go beyond the clocks of others")                            \
+    _(put_again, 2000, "--style waits --lanes direct --direct ptr --ranks 4 --phases 3",                               \
+      "what the predecessor put is put again")                                                                         \
+    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 2011",              \
+      "a flush is over though its target is dead and not all know")                                                    \
+    _(ahead_not_told, 0, "--style waits", "a report leaves out that a dead rank was ahead of all")                     \
+    _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3 --seed 825", \
+      "a wait returns while somebody's put is under way")                                                              \
+    _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")           \
+    _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")               \
+    _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                        \
+    _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                         \
+    _(demand_trims_own, 4000, "--soft 1", "... and what the rank itself put, which others' images are to cover")       \
+    _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")           \
+    _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")
 
 #ifdef KEEL_PLANTED_DEFECTS
 #define KEEL_PLANT_NAME(_name, _runs, _options, _what) KEEL_PLANT_##_name,

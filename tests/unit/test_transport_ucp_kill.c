@@ -371,7 +371,7 @@ START_TEST(survivors_of_kills_go_on_and_meet_the_replacements)
 {
     static const char *const lanes[] = {"auto", "served"};
     const char *given = getenv("KEELTEST_KILLS");
-    const unsigned kills = (given != NULL) ? (unsigned)atoi(given) : UNIT_ROUNDS(20);
+    const unsigned kills = (given != NULL) ? (unsigned)atoi(given) : UNIT_ROUNDS(12);
     uint64_t files[2], mappings[2];
     uint32_t rank;
     unsigned i;
@@ -411,7 +411,7 @@ START_TEST(a_death_while_all_close_harms_nobody)
 
     rig_init(&rig, RANKS, storm_body, (void *)"auto");
     rig.seed = unit_seed();
-    for (i = 0; i < UNIT_ROUNDS(20); i++) {
+    for (i = 0; i < UNIT_ROUNDS(12); i++) {
         memset(rig.is_drained, 0, sizeof(rig.is_drained));
         for (rank = 0; rank < rig.size; rank++) {
             rig_spawn(&rig, rank);
