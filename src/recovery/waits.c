@@ -27,7 +27,8 @@
  * replayed together, in order, and a put of one who has heard of another's must come behind both.
  *
  * The dead rank may have been the first to leave a gsync that nobody else has left. If it did something to others behind it,
- * they know, and that is the front (keel_waits_look()): or they would go on by what it signalled while p' is not there yet.
+ * they know, and that is the front (keel_waits_look()): or they would go on by what it signalled while p' is not there yet. So it is
+ * where nobody waits: what it put over the served lane is counted and not put again, so nobody may do again what lies below it.
  *
  * Safety, of what is put to a dead rank. Who does not know of the death reads its memory by the direct lane; somebody who knows
  * does not put anything there, and what was under way on the served lane is lost. So neither is complete before the death is
@@ -123,16 +124,19 @@ void keel_waits_look(const keel_recovery_t *rec, uint32_t *reached_p, uint32_t *
 {
     *reached_p = 0;
     *first_p = UINT32_MAX;
-    for (uint32_t r = 0; keel_waits_are_used(rec) && r < rec->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
+    for (uint32_t r = 0; !rec->sections.is_used && r < rec->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
         const keel_board_slot_t *slot = &rec->lane->board[r];
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
+        *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
+        if (!keel_waits_are_used(rec)) {
+            continue;
+        }
         if (told > 1) { /* it waits for the first time, in the phase before the one that everybody begins knowing it */
             *reached_p = keel_larger(*reached_p, (uint32_t)told - 2);
             *first_p = (told - 2 < *first_p) ? (uint32_t)told - 2 : *first_p;
         }
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->opened) >> 32));
-        *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
         if (first > 0 && first - 1 < *first_p) {
             *first_p = (uint32_t)first - 1;
         }
