@@ -122,6 +122,7 @@ struct keel_context {
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
     jmp_buf restart;
+    pthread_t restart_thread; /* whose stack that is */
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)

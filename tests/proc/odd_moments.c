@@ -1,12 +1,15 @@
 /*
  * Calls at moments that programs seldom choose, in a job of two ranks on one node.
  */
+#define _GNU_SOURCE /* gettid() */
 #include <keel/keel.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static keel_context_h ctx;
 static uint32_t rank;
@@ -73,6 +76,36 @@ static void access_before_restore(void)
     CHECK(keel_gsync(ctx, 0) == KEEL_OK);
 }
 
+static void *ask_for_rollback(void *arg)
+{
+    *(keel_status_t *)arg = keel_rollback(ctx);
+    return NULL;
+}
+
+/* a call of another thread returns what a call of this one jumps for */
+static void jump_in_own_thread(void)
+{
+    static unsigned jumps; /* not protected */
+    static keel_status_t status;
+    const pid_t own = gettid();
+    pthread_t thread;
+
+    KEEL_RESTART_POINT(ctx);
+    CHECK(gettid() == own);
+    if (keel_restarted(ctx)) {
+        jumps++;
+        CHECK(keel_restore(ctx) == KEEL_OK);
+    } else if (rank == 0) {
+        CHECK(pthread_create(&thread, NULL, ask_for_rollback, &status) == 0 && pthread_join(thread, NULL) == 0);
+        CHECK(status == KEEL_ERR_ROLLED_BACK);
+        (void)keel_progress(ctx);
+        CHECK(0);
+    }
+    CHECK(keel_gsync(ctx, 0) == KEEL_OK);
+    CHECK(jumps == 1);
+    keel_restart_clear(ctx);
+}
+
 int main(void)
 {
     if (keel_init(NULL, &ctx) != KEEL_OK) {
@@ -81,6 +114,7 @@ int main(void)
     rank = keel_rank(ctx);
     free_windows();
     access_before_restore();
+    jump_in_own_thread();
     CHECK(keel_finalize(ctx) == KEEL_OK);
     return (wrong == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
