@@ -66,6 +66,7 @@ typedef struct keel_params {
  * @param [out] ctx_p   the context; freed by keel_finalize().
  * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_BUDGET, KEEL_ERR_GROUPS, KEEL_ERR_RUNTIME,
  *         KEEL_ERR_TRANSPORT.
+ * A process joins its job once: KEEL_ERR_STATE while it has a context, and after keel_finalize().
  * A peer's death: before all ranks have met the job fails; afterwards the call waits for the replacement.
  */
 KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p);

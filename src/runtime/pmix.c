@@ -233,6 +233,7 @@ static keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
 static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p)
 {
     keel_runtime_pmix_t *runtime = keel_alloc(sizeof *runtime, "runtime");
+    static int has_joined;
     const keel_config_t *config = driver_arg;
     pmix_status_t pmix_status;
     keel_status_t status;
@@ -249,12 +250,18 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         *runtime_p = &runtime->base;
         return KEEL_OK;
     }
+    if (has_joined) { /* the others know one address of it, or that it left */
+        fprintf(stderr, "keel: this process joined its job before: it cannot do so twice\n");
+        status = KEEL_ERR_STATE;
+        goto err_free;
+    }
     pmix_status = PMIx_Init(&runtime->process, NULL, 0);
     if (pmix_status != PMIX_SUCCESS) {
         keel_pmix_complain(runtime, "cannot reach the launcher", pmix_status);
         status = KEEL_ERR_RUNTIME;
         goto err_free;
     }
+    has_joined = 1;
     status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
     if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* nobody needs this process */
         PMIx_Finalize(NULL, 0);

@@ -106,6 +106,13 @@ static void jump_in_own_thread(void)
     keel_restart_clear(ctx);
 }
 
+static void join_again(void)
+{
+    keel_context_h again = NULL;
+
+    CHECK(keel_init(NULL, &again) == KEEL_ERR_STATE && again == NULL);
+}
+
 int main(void)
 {
     if (keel_init(NULL, &ctx) != KEEL_OK) {
@@ -115,6 +122,9 @@ int main(void)
     free_windows();
     access_before_restore();
     jump_in_own_thread();
+    join_again();
+    CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* the job is as it was */
     CHECK(keel_finalize(ctx) == KEEL_OK);
+    join_again();
     return (wrong == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
