@@ -8,6 +8,7 @@
 #include <keel/keel.h>
 
 #define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
+_Static_assert(KEEL_WINDOWS_MAX == 244, "keel.h says how many");
 
 typedef struct keel_target {
     char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */

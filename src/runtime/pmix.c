@@ -24,6 +24,8 @@
 #define KEEL_PMIX_TIMEOUT_MIN  1e-2 /* seconds */
 #define KEEL_PMIX_FABRIC_EVERY 1024 /* polls: hearing network devices takes a system call */
 
+static int has_joined; /* this process, its job */
+
 void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status)
 {
     fprintf(stderr, "keel: rank %u.%u: %s: %s\n", runtime->base.rank, runtime->base.incarnation, what,
@@ -153,7 +155,9 @@ static void keel_pmix_close(keel_runtime_t *base)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
 
-    if (!runtime->is_alone) {
+    if (runtime->is_alone) {
+        has_joined = 0;
+    } else {
         if (!runtime->is_keelrun && !keel_pmix_is_spare(runtime)) {
             keel_pmix_say(runtime, KEEL_PMIX_EVENT_EXIT, base->rank, base->incarnation, runtime->holder);
         }
@@ -248,7 +252,6 @@ static keel_status_t keel_pmix_check_timeout(const keel_config_t *config)
 static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p)
 {
     keel_runtime_pmix_t *runtime = keel_alloc(sizeof *runtime, "runtime");
-    static int has_joined;
     const keel_config_t *config = driver_arg;
     pmix_status_t pmix_status;
     keel_status_t status;
@@ -261,18 +264,19 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     if (status != KEEL_OK) {
         goto err_free;
     }
+    if (has_joined) { /* the others know one address of it, or that it left */
+        fprintf(stderr, "keel: this process joined its job before: it cannot do so twice\n");
+        status = KEEL_ERR_STATE;
+        goto err_free;
+    }
     if (getenv("PMIX_NAMESPACE") == NULL) { /* every launcher sets it */
         status = keel_pmix_be_alone(runtime);
         if (status != KEEL_OK) {
             goto err_free;
         }
+        has_joined = 1;
         *runtime_p = &runtime->base;
         return KEEL_OK;
-    }
-    if (has_joined) { /* the others know one address of it, or that it left */
-        fprintf(stderr, "keel: this process joined its job before: it cannot do so twice\n");
-        status = KEEL_ERR_STATE;
-        goto err_free;
     }
     pmix_status = PMIx_Init(&runtime->process, NULL, 0);
     if (pmix_status != PMIX_SUCCESS) {

@@ -1,5 +1,6 @@
 /*
- * Calls at moments that programs seldom choose, in a job of two ranks: on one node, or with the argument `served` on two.
+ * Calls at moments that programs seldom choose, in a job of two ranks: on one node, or with the argument `served` on
+ * two; with `alone` of one, without a launcher.
  */
 #define _GNU_SOURCE /* gettid() */
 #include <keel/keel.h>
@@ -139,12 +140,18 @@ static void poll_behind_rollback(void)
 
 int main(int argc, char **argv)
 {
+    const char *mode = (argc > 1) ? argv[1] : "";
+    const int is_alone = strcmp(mode, "alone") == 0;
+
     if (keel_init(NULL, &ctx) != KEEL_OK) {
         return EXIT_FAILURE;
     }
     rank = keel_rank(ctx);
-    if (argc > 1 && strcmp(argv[1], "served") == 0) {
+    if (strcmp(mode, "served") == 0) {
         poll_behind_rollback();
+    } else if (is_alone) {
+        join_again();
+        CHECK(keel_finalize(ctx) == KEEL_OK && keel_init(NULL, &ctx) == KEEL_OK);
     } else {
         free_windows();
         access_before_restore();
@@ -153,6 +160,8 @@ int main(int argc, char **argv)
     join_again();
     CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* the job is as it was */
     CHECK(keel_finalize(ctx) == KEEL_OK);
-    join_again();
+    if (!is_alone) {
+        join_again();
+    }
     return (wrong == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
