@@ -66,6 +66,7 @@ typedef struct keel_params {
  * @param [out] ctx_p   the context; freed by keel_finalize().
  * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_BUDGET, KEEL_ERR_GROUPS, KEEL_ERR_RUNTIME,
  *         KEEL_ERR_TRANSPORT.
+ * A process joins its job once: KEEL_ERR_STATE while it has a context, and after keel_finalize() where there is a launcher.
  * A peer's death: before all ranks have met the job fails; afterwards the call waits for the replacement.
  */
 KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p);
@@ -137,7 +138,7 @@ typedef struct keel_win_params {
 /**
  * Allocates @a bytes of zeroed memory that all ranks may access. Collective; sizes may differ between ranks, also 0.
  * A replacement gets the window at the address its predecessor had. Windows made after the image that a rollback returns to
- * are gone with it: their handles are invalid and the program makes them again. At most 248 windows can be made in one life.
+ * are gone with it: their handles are invalid and the program makes them again. At most 244 windows can be made in one life.
  * A rank whose call fails for want of memory leaves the others waiting: it should end the job.
  * @param [in]  params may be NULL.
  * @param [out] win_p  freed by keel_win_free() or keel_finalize().
@@ -166,7 +167,9 @@ typedef struct keel_rma_params {
     uint64_t field_mask;
     /** Called from a later Keel call when the access returned KEEL_INPROGRESS. When that is differs from life to life: a program
      * that issues accesses there is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC). A flush or gsync that it is
-     * called from completes what it issues, too. Collective calls, locks and keel_restore() return KEEL_ERR_STATE in it. */
+     * called from completes what it issues, too. Collective calls, locks and keel_restore() return KEEL_ERR_STATE in it.
+     * For what a rollback leaves incomplete it is called with KEEL_ERR_ROLLED_BACK, at the latest from keel_restore(), ahead of the
+     * memory's return: so @a user has to outlive a jump to the restart point. When the job has failed it may never be called. */
     keel_send_cb_t cb;
     void *user;
 } keel_rma_params_t;

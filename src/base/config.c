@@ -274,8 +274,8 @@ static ucs_config_field_t keel_config_table[] = {
     {"HEARTBEAT_TIMEOUT", "5s",
      "How long a rank may stay silent before it is suspected: stopped, hung, or cut off from the network. A suspect "
      "is\n"
-     "killed by the launcher and replaced. A rank that computes answers all the same. 0 turns the heartbeat off, for\n"
-     "ranks that are stopped in a debugger.",
+     "killed by the launcher and replaced. A rank that computes answers all the same. At least 10ms; 0 turns the\n"
+     "heartbeat off, for ranks that are stopped in a debugger.",
      KEEL_CONFIG_OFFSET(config.heartbeat_timeout_s), KEEL_CONFIG_TYPE_TIME},
 
     {"SPARES", "0",
@@ -412,11 +412,12 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
         bad |= keel_config_check_size(message, "KEEL_CKPT_SIZE", config->ckpt_size);
     }
     if (config->group_size == 1) {
-        keel_error(message, "KEEL_GROUP_SIZE is out of range, allowed are auto, 0 (no parity) and 2 or more");
+        keel_error(message, "KEEL_GROUP_SIZE of 1 is out of range, allowed are auto, 0 (no parity) and 2 or more");
         bad = 1;
     }
     if ((config->parities < 1) || (config->parities > KEEL_CONFIG_PARITIES_MAX)) {
-        keel_error(message, "KEEL_PARITIES is out of range, allowed are 1 to %d", KEEL_CONFIG_PARITIES_MAX);
+        keel_error(message, "KEEL_PARITIES of %u is out of range, allowed are 1 to %d", config->parities,
+                   KEEL_CONFIG_PARITIES_MAX);
         bad = 1;
     }
     if ((config->parities > 0) && (config->checksum_ranks % config->parities != 0)) {

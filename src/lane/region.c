@@ -78,20 +78,6 @@ void keel_lane_region_drop(keel_lane_t *lane, unsigned region)
     }
 }
 
-void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
-{
-    size_t size = lane->own[region].size;
-
-    keel_lane_region_drop(lane, region);
-    lane->own[region].size = size;
-    lane->own[region].is_retired = 1;
-}
-
-void *keel_lane_region_base(keel_lane_t *lane, unsigned region)
-{
-    return lane->own[region].base;
-}
-
 static void region_close(keel_lane_t *lane, keel_region_t *known)
 {
     if (known->key != NULL) {
@@ -99,6 +85,23 @@ static void region_close(keel_lane_t *lane, keel_region_t *known)
     }
     known->key = NULL;
     known->ptr = NULL;
+}
+
+void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
+{
+    size_t size = lane->own[region].size;
+
+    keel_lane_region_drop(lane, region);
+    lane->own[region].size = size;
+    lane->own[region].is_retired = 1;
+    for (uint32_t r = 0; r < lane->size; r++) { /* memory is there as long as anybody has it mapped */
+        region_close(lane, &lane->peers[r].regions[region]);
+    }
+}
+
+void *keel_lane_region_base(keel_lane_t *lane, unsigned region)
+{
+    return lane->own[region].base;
 }
 
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)

@@ -257,12 +257,14 @@ static void watch_heard(keel_recovery_t *rec, keel_watch_t *watch)
 static void watch_listen(keel_recovery_t *rec, keel_watch_t *watch)
 {
     const keel_peer_t *peer = &rec->lane->peers[watch->rank];
+    const int is_answered = peer->acked != watch->acked;
     keel_detect_t *detect = &rec->detect;
 
-    if (peer->acked != watch->acked || (peer->sent == peer->acked && !peer->is_broken)) {
+    if (is_answered || (peer->sent == peer->acked && !peer->is_broken)) {
         watch_heard(rec, watch); /* nothing that was asked is unanswered */
     }
-    if (peer->sent == peer->acked && detect->clock_ns - watch->probed_ns >= detect->interval_ns) {
+    /* not in the step of an answer: who flushes waits for one in which nothing is unanswered */
+    if (!is_answered && peer->sent == peer->acked && detect->clock_ns - watch->probed_ns >= detect->interval_ns) {
         watch->probed_ns = detect->clock_ns;
         (void)keel_lane_send_probe(rec->lane, watch->rank);
     }

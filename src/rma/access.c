@@ -8,6 +8,7 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
 {
     keel_context_h ctx = win->ctx;
     const size_t size = keel_win_size(win, rank); /* 0 when there is no such rank */
+    keel_status_t status;
 
     if (params != NULL && (params->field_mask & ~(uint64_t)KEEL_RMA_PARAM_FIELD_CB)) {
         keel_error_ctx(ctx, "keel_rma_params_t: unknown field 0x%lx", (unsigned long)params->field_mask);
@@ -22,6 +23,10 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
         return KEEL_ERR_INVALID_PARAM;
     }
     if (offset > size || length > size - offset) {
+        status = keel_context_check(ctx);
+        if (status != KEEL_OK) {
+            return status; /* before keel_restore() others' sizes may not be known */
+        }
         keel_error_ctx(ctx, "%zu bytes at offset %lu leave the window of %zu bytes at rank %u", length,
                        (unsigned long)offset, size, rank);
         return KEEL_ERR_RANGE;

@@ -8,6 +8,7 @@
 #include <keel/keel.h>
 
 #define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
+_Static_assert(KEEL_WINDOWS_MAX == 244, "keel.h says how many");
 
 typedef struct keel_target {
     char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */
@@ -122,6 +123,7 @@ struct keel_context {
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
     jmp_buf restart;
+    pthread_t restart_thread; /* whose stack that is */
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)

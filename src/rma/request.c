@@ -132,7 +132,13 @@ keel_status_t keel_req_test(keel_req_h req)
     if (req == NULL) {
         return KEEL_ERR_INVALID_PARAM;
     }
-    return (req->pieces > 0) ? KEEL_INPROGRESS : req->status;
+    if (req->pieces == 0) {
+        return req->status;
+    }
+    if (keel_recovery_status(&req->ctx->rec) == KEEL_OK) {
+        return KEEL_INPROGRESS;
+    }
+    return keel_context_end(req->ctx, keel_context_check(req->ctx)); /* it will not be complete */
 }
 
 void keel_req_free(keel_req_h req)

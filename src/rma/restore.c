@@ -143,6 +143,7 @@ keel_status_t keel_rollback(keel_context_h ctx)
 jmp_buf *keel_restart_buffer(keel_context_h ctx)
 {
     ctx->has_restart = 1;
+    ctx->restart_thread = pthread_self();
     return &ctx->restart;
 }
 
@@ -156,7 +157,7 @@ void keel_restart_clear(keel_context_h ctx)
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
     ctx->gate |= KEEL_GATE_CLOSED; /* no access goes its short way before the program knows */
-    if (ctx->has_restart && ctx->callbacks == 0) {
+    if (ctx->has_restart && ctx->callbacks == 0 && pthread_equal(ctx->restart_thread, pthread_self())) {
         longjmp(ctx->restart, 1);
     }
     return KEEL_ERR_ROLLED_BACK;

@@ -6,6 +6,7 @@
 
 #include <base/config.h>
 #include <base/memory.h>
+#include <base/message.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +21,10 @@
 #include "pmix_runtime.h"
 #include "pmix_spawn.h"
 
+#define KEEL_PMIX_TIMEOUT_MIN  1e-2 /* seconds */
 #define KEEL_PMIX_FABRIC_EVERY 1024 /* polls: hearing network devices takes a system call */
+
+static int has_joined; /* this process, its job */
 
 void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status)
 {
@@ -151,7 +155,9 @@ static void keel_pmix_close(keel_runtime_t *base)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
 
-    if (!runtime->is_alone) {
+    if (runtime->is_alone) {
+        has_joined = 0;
+    } else {
         if (!runtime->is_keelrun && !keel_pmix_is_spare(runtime)) {
             keel_pmix_say(runtime, KEEL_PMIX_EVENT_EXIT, base->rank, base->incarnation, runtime->holder);
         }
@@ -230,6 +236,19 @@ static keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
     return keel_pmix_queue_init(&runtime->queue, 1);
 }
 
+/* a process that waits for a core is silent, too: whoever is suspected so soon is killed for nothing, again and again */
+static keel_status_t keel_pmix_check_timeout(const keel_config_t *config)
+{
+    const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+
+    if (config == NULL || config->heartbeat_timeout_s == 0 || config->heartbeat_timeout_s >= KEEL_PMIX_TIMEOUT_MIN) {
+        return KEEL_OK;
+    }
+    keel_error(&message, "KEEL_HEARTBEAT_TIMEOUT of %gs is out of range, allowed are 0 (no heartbeat) and %gs or more",
+               config->heartbeat_timeout_s, KEEL_PMIX_TIMEOUT_MIN);
+    return KEEL_ERR_INVALID_PARAM;
+}
+
 static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p)
 {
     keel_runtime_pmix_t *runtime = keel_alloc(sizeof *runtime, "runtime");
@@ -241,11 +260,21 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         return KEEL_ERR_NO_MEMORY;
     }
     runtime->base.ops = &keel_runtime_pmix_ops;
+    status = keel_pmix_check_timeout(config);
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
+    if (has_joined) { /* the others know one address of it, or that it left */
+        fprintf(stderr, "keel: this process joined its job before: it cannot do so twice\n");
+        status = KEEL_ERR_STATE;
+        goto err_free;
+    }
     if (getenv("PMIX_NAMESPACE") == NULL) { /* every launcher sets it */
         status = keel_pmix_be_alone(runtime);
         if (status != KEEL_OK) {
             goto err_free;
         }
+        has_joined = 1;
         *runtime_p = &runtime->base;
         return KEEL_OK;
     }
@@ -255,6 +284,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         status = KEEL_ERR_RUNTIME;
         goto err_free;
     }
+    has_joined = 1;
     status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
     if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* nobody needs this process */
         PMIx_Finalize(NULL, 0);

@@ -288,14 +288,15 @@ KEEL_OPLOG_SIZE=4k|KEEL_OPLOG_SIZE of 4096 bytes is too small
 KEEL_OPLOG_SIZE=8t|KEEL_OPLOG_SIZE of 8796093022208 bytes is too large
 KEEL_OPLOG_SIZE=5|KEEL_OPLOG_SIZE of 5 bytes is out of range
 KEEL_OPLOG_SIZE=lots|invalid value for KEEL_OPLOG_SIZE: 'lots'
-KEEL_GROUP_SIZE=1|KEEL_GROUP_SIZE is out of range
-KEEL_PARITIES=0|KEEL_PARITIES is out of range, allowed are 1 to 3
-KEEL_PARITIES=4|KEEL_PARITIES is out of range, allowed are 1 to 3
+KEEL_GROUP_SIZE=1|KEEL_GROUP_SIZE of 1 is out of range
+KEEL_PARITIES=0|KEEL_PARITIES of 0 is out of range, allowed are 1 to 3
+KEEL_PARITIES=4|KEEL_PARITIES of 4 is out of range, allowed are 1 to 3
 KEEL_PARITIES=2|groups of 2 with 2 parities cannot be formed from 2 ranks
 KEEL_PARITY=elsewhere|invalid value for KEEL_PARITY: 'elsewhere'
 KEEL_GROUP_SIZE=3|KEEL_GROUP_SIZE of 3 is impossible: the job has 2 ranks
 KEEL_LANES=pigeon|invalid value for KEEL_LANES: 'pigeon'
 KEEL_PROTECT=some|invalid value for KEEL_PROTECT: 'some'
+KEEL_HEARTBEAT_TIMEOUT=1ns|KEEL_HEARTBEAT_TIMEOUT of 1e-09s is out of range
 KEEL_CKPT_INTERVAL=often|invalid value for KEEL_CKPT_INTERVAL: 'often'
 END
     # those that hold parity are ranks that the job has to have
