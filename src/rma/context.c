@@ -85,6 +85,13 @@ keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call)
     return KEEL_ERR_STATE;
 }
 
+keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    return (status == KEEL_OK) ? keel_context_check_outside(ctx, call) : status;
+}
+
 keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 {
     keel_status_t status;

@@ -134,6 +134,8 @@ keel_status_t keel_context_check(keel_context_h ctx);
 keel_status_t keel_context_begin(keel_context_h ctx);
 /* KEEL_ERR_STATE, said, in a callback: the call that it was called from is not over */
 keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
+/* both of these */
+keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call);
 /* does not return when the program has set a restart point */
 keel_status_t keel_context_rolled_back(keel_context_h ctx);
 /* what a public call ends with: @a status, or a jump to the restart point */

@@ -516,11 +516,8 @@ static void lock_give_own(keel_context_h ctx, int is_read)
 
 static keel_status_t lock_begin(keel_context_h ctx, const char *call)
 {
-    keel_status_t status = keel_context_begin(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, call);
 
-    if (status == KEEL_OK) {
-        status = keel_context_check_outside(ctx, call);
-    }
     if (status != KEEL_OK) {
         return status;
     }
@@ -563,11 +560,8 @@ keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
 
 keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
 {
-    keel_status_t status = keel_context_begin(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock");
 
-    if (status == KEEL_OK) {
-        status = keel_context_check_outside(ctx, "keel_unlock");
-    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -608,11 +602,8 @@ keel_status_t keel_lock_all(keel_context_h ctx)
 
 keel_status_t keel_unlock_all(keel_context_h ctx)
 {
-    keel_status_t status = keel_context_begin(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock_all");
 
-    if (status == KEEL_OK) {
-        status = keel_context_check_outside(ctx, "keel_unlock_all");
-    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }

@@ -364,11 +364,8 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
 
 keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
 {
-    keel_status_t status = keel_context_begin(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
 
-    if (status == KEEL_OK) {
-        status = keel_context_check_outside(ctx, "keel_gsync");
-    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -386,13 +383,10 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
 
 keel_status_t keel_checkpoint(keel_context_h ctx)
 {
-    keel_status_t status = keel_context_begin(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
     unsigned rounds = 0;
     uint32_t making;
 
-    if (status == KEEL_OK) {
-        status = keel_context_check_outside(ctx, "keel_checkpoint");
-    }
     if (status == KEEL_OK) {
         status = keel_lock_check_free(ctx, "keel_checkpoint");
     }

@@ -80,6 +80,24 @@ keel_status_t few_progress(few_t *few, uint32_t rank)
     return keel_progress(few->ctx[rank]);
 }
 
+keel_status_t few_put_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word)
+{
+    const uint64_t own = word + rank;
+
+    return keel_put(win, (rank + 1) % few->play->ranks, 0, &own, sizeof(own));
+}
+
+keel_status_t few_gsync_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word)
+{
+    const uint32_t before = (rank + few->play->ranks - 1) % few->play->ranks;
+    keel_status_t status = keel_gsync(few->ctx[rank], 0);
+
+    if (status == KEEL_OK && *(const uint64_t *)keel_win_base(win) != word + before) {
+        status = KEEL_ERR_CORRUPT;
+    }
+    return status;
+}
+
 void few_kill(few_t *few, uint32_t rank)
 {
     few->deaths += (unsigned)keel_sim_kill(few->sim, rank);

@@ -35,6 +35,10 @@ struct few {
 
 /* of a rank's program: some time passes, and progress is made once */
 keel_status_t few_progress(few_t *few, uint32_t rank);
+/* of a rank's program: @a word and its rank to the next rank, at the start of @a win */
+keel_status_t few_put_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word);
+/* and a gsync, behind which what the rank before put is there, or the result is KEEL_ERR_CORRUPT */
+keel_status_t few_gsync_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word);
 /* of strike(); whoever is killed has no context until its replacement is there */
 void few_kill(few_t *few, uint32_t rank);
 /* 0, with a line on stderr: a flaw, or not the deaths that had to come */

@@ -20,19 +20,12 @@ static void ready(few_t *few, uint32_t rank)
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
-    const uint64_t word = WORD + rank;
     keel_status_t status = keel_win_alloc(few->ctx[rank], 64, NULL, &last);
 
     if (status == KEEL_OK) {
-        status = keel_put(last, (rank + 1) % RANKS, 0, &word, sizeof(word));
+        status = few_put_ring(few, rank, last, WORD);
     }
-    if (status == KEEL_OK) {
-        status = keel_gsync(few->ctx[rank], 0);
-    }
-    if (status == KEEL_OK && *(uint64_t *)keel_win_base(last) != WORD + (rank + RANKS - 1) % RANKS) {
-        status = KEEL_ERR_CORRUPT;
-    }
-    return status;
+    return (status == KEEL_OK) ? few_gsync_ring(few, rank, last, WORD) : status;
 }
 
 static void strike(few_t *few)
