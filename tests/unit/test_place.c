@@ -142,7 +142,7 @@ START_TEST(large_hierarchies_are_spread_as_evenly_as_can_be)
     uint64_t state = unit_seed();
     keel_domains_t domains;
 
-    for (unsigned n = 0; n < sizeof(sizes) / sizeof(*sizes); n++) {
+    for (unsigned n = 0; n < UNIT_ROUNDS(sizeof(sizes) / sizeof(*sizes)); n++) {
         const keel_place_params_t params = {.group_size = 4 + n * 7, .parities = 1 + n % 3, .level = 3};
 
         topo_random_domains(&state, sizes[n], 4, &domains);
