@@ -222,6 +222,10 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job_fail_fences(job);
     job_broadcast(job, MESSAGE_DEATH, rank, state->incarnation, NULL, 0);
     if (job->options->spares > 0) {
+        if (job_has_rank(job, rank)) {
+            job->absent_count++;
+            job->absent_signal = signal_number;
+        }
         job->spares_left--;
         state->state = RANK_DEAD;
         job->left_count++;
@@ -246,9 +250,16 @@ static void job_on_left(job_t *job, uint32_t rank)
     if (state->is_finalized) {
         job_broadcast(job, MESSAGE_EXIT, rank, state->incarnation, NULL, 0);
     }
-    if (job->left_count == job->options->ranks) {
-        job_end(job, 0, NULL);
+    if (job->left_count < job->options->ranks) {
+        return;
     }
+    if (job->absent_count > 0) {
+        job_end(
+            job, 128 + job->absent_signal,
+            "%u ranks, the last by signal %d (%s), were killed while the job was leaving: nothing is recovered then",
+            job->absent_count, job->absent_signal, strsignal(job->absent_signal));
+    }
+    job_end(job, 0, NULL);
 }
 
 static void job_on_exited(job_t *job, uint32_t rank, int status)
@@ -347,6 +358,7 @@ static void job_on_join(job_t *job, const message_t *message, const char *payloa
     message_t join = *message;
 
     if (!state->has_joined && message->rank != (uint32_t)message->value) {
+        job->absent_count--;
         report_verbose("spare %u is rank %lld", message->rank, (long long)message->value);
     }
     if (!state->has_joined) {
