@@ -229,7 +229,7 @@ KEEL_API void keel_req_free(keel_req_h req);          /**< an incomplete one com
 /** All accesses to @a rank are complete there and here; closes the epoch towards it (EC +1) [F 2.2]. */
 KEEL_API keel_status_t keel_flush(keel_context_h ctx, uint32_t rank);
 KEEL_API keel_status_t keel_flush_all(keel_context_h ctx);
-/** Orders accesses before it ahead of those after it, per target; completes nothing. */
+/** Orders accesses before it ahead of those after it, per target; completes none but gets and values that are fetched. */
 KEEL_API keel_status_t keel_fence(keel_context_h ctx);
 
 typedef enum {
