@@ -120,7 +120,7 @@ KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
  */
 #define KEEL_RESTART_POINT(_ctx) (void)setjmp(*keel_restart_buffer(_ctx))
 
-KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx); /**< for KEEL_RESTART_POINT() */
+KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx); /**< for KEEL_RESTART_POINT(); NULL: no point is set */
 KEEL_API void keel_restart_clear(keel_context_h ctx);      /**< calls return KEEL_ERR_ROLLED_BACK again */
 
 /** Makes communication progress and takes part in recovery; never blocks. */
