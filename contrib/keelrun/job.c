@@ -158,9 +158,28 @@ static void job_fail_fences(job_t *job)
     }
 }
 
-/* why a dead rank cannot be replaced, or NULL */
-static const char *job_why_no_restart(const job_t *job, const job_rank_t *state)
+/* a spare that waits has no rank yet */
+static bool job_has_rank(const job_t *job, uint32_t process)
 {
+    return process < job->options->ranks - job->options->spares || job->ranks[process].has_joined;
+}
+
+/* nobody else is there who would call a spare */
+static bool job_is_last(const job_t *job, uint32_t process)
+{
+    for (uint32_t other = 0; other < job->options->ranks; other++) {
+        if (other != process && job_has_rank(job, other) && job->ranks[other].state != RANK_DEAD) {
+            return false;
+        }
+    }
+    return job_has_rank(job, process);
+}
+
+/* why a dead rank cannot be replaced, or NULL */
+static const char *job_why_no_restart(const job_t *job, uint32_t rank)
+{
+    const job_rank_t *state = &job->ranks[rank];
+
     if (job->met_ns == 0) {
         return "before all ranks had met";
     }
@@ -169,6 +188,9 @@ static const char *job_why_no_restart(const job_t *job, const job_rank_t *state)
     }
     if (job->finalized_count != 0) {
         return "while the job was leaving: nothing is recovered then";
+    }
+    if (job->options->spares > 0 && job_is_last(job, rank)) {
+        return "and nobody is left to call a spare";
     }
     if (job->options->spares > 0) {
         return job->spares_left == 0 ? "and no spare is left" : NULL;
@@ -182,7 +204,7 @@ static const char *job_why_no_restart(const job_t *job, const job_rank_t *state)
 static void job_on_death(job_t *job, uint32_t rank, int signal_number)
 {
     job_rank_t *state = &job->ranks[rank];
-    const char *why = job_why_no_restart(job, state);
+    const char *why = job_why_no_restart(job, rank);
 
     report_verbose("rank %u incarnation %u died: signal %d", rank, state->incarnation, signal_number);
     if (why != NULL) {
@@ -200,6 +222,10 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job_fail_fences(job);
     job_broadcast(job, MESSAGE_DEATH, rank, state->incarnation, NULL, 0);
     if (job->options->spares > 0) {
+        if (job_has_rank(job, rank)) {
+            job->absent_count++;
+            job->absent_signal = signal_number;
+        }
         job->spares_left--;
         state->state = RANK_DEAD;
         job->left_count++;
@@ -224,9 +250,16 @@ static void job_on_left(job_t *job, uint32_t rank)
     if (state->is_finalized) {
         job_broadcast(job, MESSAGE_EXIT, rank, state->incarnation, NULL, 0);
     }
-    if (job->left_count == job->options->ranks) {
-        job_end(job, 0, NULL);
+    if (job->left_count < job->options->ranks) {
+        return;
     }
+    if (job->absent_count > 0) {
+        job_end(
+            job, 128 + job->absent_signal,
+            "%u ranks, the last by signal %d (%s), were killed while the job was leaving: nothing is recovered then",
+            job->absent_count, job->absent_signal, strsignal(job->absent_signal));
+    }
+    job_end(job, 0, NULL);
 }
 
 static void job_on_exited(job_t *job, uint32_t rank, int status)
@@ -325,6 +358,7 @@ static void job_on_join(job_t *job, const message_t *message, const char *payloa
     message_t join = *message;
 
     if (!state->has_joined && message->rank != (uint32_t)message->value) {
+        job->absent_count--;
         report_verbose("spare %u is rank %lld", message->rank, (long long)message->value);
     }
     if (!state->has_joined) {

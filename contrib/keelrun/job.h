@@ -66,6 +66,8 @@ typedef struct job {
     job_node_t *nodes;
     fence_t *fences;
     uint32_t spares_left;
+    uint32_t absent_count; /* dead ranks that no spare has taken; the last one's signal */
+    int absent_signal;
     uint32_t ready_count, met_count, finalized_count, left_count, connected_count;
     uint64_t start_ns, met_ns; /* met_ns: when all ranks had met; 0: not yet */
     bool has_death;            /* fences fail from now on */

@@ -120,7 +120,7 @@ KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
  */
 #define KEEL_RESTART_POINT(_ctx) (void)setjmp(*keel_restart_buffer(_ctx))
 
-KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx); /**< for KEEL_RESTART_POINT() */
+KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx); /**< for KEEL_RESTART_POINT(); NULL: no point is set */
 KEEL_API void keel_restart_clear(keel_context_h ctx);      /**< calls return KEEL_ERR_ROLLED_BACK again */
 
 /** Makes communication progress and takes part in recovery; never blocks. */
@@ -229,7 +229,7 @@ KEEL_API void keel_req_free(keel_req_h req);          /**< an incomplete one com
 /** All accesses to @a rank are complete there and here; closes the epoch towards it (EC +1) [F 2.2]. */
 KEEL_API keel_status_t keel_flush(keel_context_h ctx, uint32_t rank);
 KEEL_API keel_status_t keel_flush_all(keel_context_h ctx);
-/** Orders accesses before it ahead of those after it, per target; completes nothing. */
+/** Orders accesses before it ahead of those after it, per target; completes none but gets and values that are fetched. */
 KEEL_API keel_status_t keel_fence(keel_context_h ctx);
 
 typedef enum {

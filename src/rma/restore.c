@@ -142,6 +142,14 @@ keel_status_t keel_rollback(keel_context_h ctx)
 
 jmp_buf *keel_restart_buffer(keel_context_h ctx)
 {
+    static _Thread_local jmp_buf nowhere; /* set by the caller, jumped to by nobody */
+
+    if (ctx == NULL) {
+        const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+
+        keel_error(&message, "KEEL_RESTART_POINT without a context: no call will go on there");
+        return &nowhere;
+    }
     ctx->has_restart = 1;
     ctx->restart_thread = pthread_self();
     return &ctx->restart;

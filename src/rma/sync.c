@@ -120,11 +120,21 @@ keel_status_t keel_flush_all(keel_context_h ctx)
 keel_status_t keel_fence(keel_context_h ctx)
 {
     keel_status_t status = keel_context_begin(ctx);
+    unsigned rounds = 0;
 
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    /* both lanes keep the order of a pair by themselves: stores, and one queue; only the epoch ends */
+    /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
+     * when it has been handed the puts: so none is logged before what was asked ahead of it is here. */
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     keel_put_log_close_epoch(&ctx->puts);
     return KEEL_OK;

@@ -72,6 +72,8 @@ static void check_null_handles(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_rollback(NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats));
     keel_req_free(NULL);
+    KEEL_RESTART_POINT(NULL);
+    keel_restart_clear(NULL);
     failures += keel_restarted(NULL) != 0 || keel_win_base(NULL) != NULL || keel_win_size(NULL, 0) != 0 ||
                 keel_rank(NULL) != UINT32_MAX || keel_size(NULL) != 0 || keel_incarnation(NULL) != 0;
     failures +=

@@ -239,6 +239,7 @@ calls_refuse_bad_arguments()
 
     for lane in direct served; do
         refuse_all $lane arguments
+        has "$err" 2 'KEEL_RESTART_POINT without a context'
     done
 }
 

@@ -2,6 +2,7 @@
  * A rank of the tests of keelrun and of runtime/pmix: it uses the runtime's table alone, and checks what it is told.
  * Each incarnation's address is a pattern of its rank and incarnation, so that a wrong or mixed-up one shows.
  */
+#include <base/config.h>
 #include <runtime/pmix.h>
 
 #include <signal.h>
@@ -183,20 +184,49 @@ static void client_print(const client_t *client)
     fflush(stdout);
 }
 
-/* client MODE NUMBER [PLAN]: watch REPLACEMENTS; abort RANK (-1: all); exit STATUS (of the last rank); desert */
+static keel_status_t client_prepare_nothing(void *arg, const uint64_t *bytes, unsigned count)
+{
+    (void)arg;
+    (void)bytes;
+    (void)count;
+    return KEEL_OK;
+}
+
+/* the job is over for all; the last rank waits to be killed, the others leave when they have heard of that */
+static void client_finish(client_t *client)
+{
+    const struct timespec nap = {.tv_nsec = 200000};
+
+    client->ops->finish(client->runtime);
+    if (client->runtime->rank == client->runtime->size - 1) {
+        pause();
+    }
+    while (client->deaths == 0) {
+        client_take_events(client);
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* client MODE NUMBER [PLAN]: watch REPLACEMENTS; abort RANK (-1: all); exit STATUS (of the last rank); desert; finish */
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "watch", *plan = argc > 3 ? argv[3] : NULL;
     int number = argc > 2 ? atoi(argv[2]) : 0;
     client_t client = {.ops = &keel_runtime_pmix_ops};
+    const char *spares = getenv("KEEL_SPARES");
+    keel_config_t config = {.spares = spares != NULL ? (unsigned)atoi(spares) : 0};
     const char *rank_text = getenv("PMIX_RANK"), *incarnation_text = getenv("KEEL_INCARNATION");
 
     if (rank_text != NULL && incarnation_text != NULL) {
         client_maybe_die(plan, (uint32_t)atoi(rank_text), (uint32_t)atoi(incarnation_text),
                          strcmp(incarnation_text, "0") == 0 ? "early" : "start");
     }
-    if (client.ops->open(NULL, &client.runtime) != KEEL_OK) {
+    if (client.ops->open(&config, &client.runtime) != KEEL_OK) {
         return 8;
+    }
+    if (client.runtime->is_spare && client.ops->await_rank(client.runtime, client_prepare_nothing, NULL) != KEEL_OK) {
+        client.ops->close(client.runtime);
+        return 0;
     }
     client.peers = calloc(client.runtime->size, sizeof *client.peers);
     if (client.runtime->incarnation > 0) {
@@ -216,7 +246,11 @@ int main(int argc, char **argv)
             return 0;
         }
     }
-    client_watch(&client, strcmp(mode, "watch") == 0 ? number : -1);
+    if (strcmp(mode, "finish") == 0) {
+        client_finish(&client);
+    } else {
+        client_watch(&client, strcmp(mode, "watch") == 0 ? number : -1);
+    }
     client_print(&client);
     client.ops->close(client.runtime);
     free(client.peers);

@@ -232,6 +232,13 @@ too_many_restarts_end_the_job()
     one_line "rank 2 (incarnation 3) was killed"
 }
 
+death_while_leaving_is_told_with_spares_too()
+{
+    run 137 -n 3 --nodes 2 --spares 2 -v --kill 2@0 "$client" finish
+    has "$err" 4 ' left$'
+    has "$err" 1 'while the job was leaving: nothing is recovered then$'
+}
+
 abort_prints_one_reason()
 {
     run 1 -n 4 --nodes 2 "$client" abort 2

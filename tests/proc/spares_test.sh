@@ -103,6 +103,15 @@ no_spare_left_ends_the_job()
     grep -q 'was killed by signal 9 (Killed) and no spare is left$' "$err" || fail "no reason given"
 }
 
+# spares are there, but whoever would call one is dead
+death_of_all_ranks_ends_the_job()
+{
+    run 137 "${small[@]}" -n 2 --nodes 2 --spares 2 --kill "0@anyone:sweep 80 of" --kill "1@anyone:sweep 80 of" \
+        "$stencil" "${sweeps[@]}" -v
+    has "$err" 2 ' died: signal 9$'
+    grep -q 'was killed by signal 9 (Killed) and nobody is left to call a spare$' "$err" || fail "no reason given"
+}
+
 # ---- mpirun, which tells nobody of a death ---------------------------------------------------------------------------------
 
 # four ranks, and KEEL_SPARES more processes
