@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define GROUP_MAX     8    /* sizes of groups up to here have to be seen, */
-#define RUNS_MANY     8000 /* and what is rare, in sets of so many runs */
+#define RUNS_MANY     5000 /* and what is rare, in sets of so many runs */
 #define WORKERS_MAX   8
 #define FLAWS_SHOWN   10
 #define FLAWS_KEPT    100
@@ -66,7 +66,7 @@ typedef struct tally {
     _Atomic uint64_t decoded, spared, sparing, dedicated;
     _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
     _Atomic uint64_t steps;
-    _Atomic uint64_t large, wide, parities[4];
+    _Atomic uint64_t large[CASE_STYLES], wide, parities[4];
     _Atomic uint64_t seed_of[WORKERS_MAX];
     uint64_t failed_seed[FLAWS_KEPT];
 } tally_t;
@@ -167,7 +167,7 @@ static void count(tally_t *tally, const case_result_t *result)
     atomic_fetch_add(&tally->doubted, result->false_suspicions > 0);
     atomic_fetch_add(&tally->steps, result->steps);
     if (result->recoveries > 0 && result->checkpoints > 0 && !result->is_catastrophic) {
-        atomic_fetch_add(&tally->large, (uint64_t)(result->ranks > 16));
+        atomic_fetch_add(&tally->large[result->style], (uint64_t)(result->ranks > 16));
         atomic_fetch_add(&tally->wide, (uint64_t)(result->group > 7));
         atomic_fetch_add(&tally->parities[result->parities], 1);
     }
@@ -592,9 +592,13 @@ static int has_gaps(const options_t *options, const tally_t *tally)
         fprintf(stderr, "no group lost three members and recovered\n");
         gaps = 1;
     }
-    if ((styles & IN_GSYNC) && (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (tally->large == 0)) {
-        fprintf(stderr, "no job of more than 16 ranks recovered\n");
-        gaps = 1;
+    for (i = 0; (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (i < CASE_RACES); ++i) {
+        const int is_due = (i == CASE_GSYNC) ? 1 : (i == CASE_LOCKS) ? options->runs >= RUNS_MANY : styles == IN_WAITS;
+
+        if ((tally->large[i] == 0) && (styles & (1u << i)) && is_due) {
+            fprintf(stderr, "no job of more than 16 ranks recovered, style %u\n", i);
+            gaps = 1;
+        }
     }
     if ((options->limits.splits <= 0) && (tally->moved == 0)) {
         fprintf(stderr, "no replacement came up on another node\n");
@@ -683,11 +687,12 @@ int main(int argc, char **argv)
         (unsigned long long)tally->fenced, (unsigned long long)tally->doubted, (unsigned long long)tally->splits,
         (unsigned long long)tally->isolated, (unsigned long long)tally->moved, (unsigned long long)tally->steps,
         seconds);
-    printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, of groups of more than 7: %llu; with 1, "
-           "2 and 3 "
-           "parities: %llu, %llu, %llu\n",
-           (unsigned long long)tally->large, (unsigned long long)tally->wide, (unsigned long long)tally->parities[1],
-           (unsigned long long)tally->parities[2], (unsigned long long)tally->parities[3]);
+    printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, with locks %llu, with waits %llu; of "
+           "groups of more than 7: %llu; with 1, 2 and 3 parities: %llu, %llu, %llu\n",
+           (unsigned long long)tally->large[CASE_GSYNC], (unsigned long long)tally->large[CASE_LOCKS],
+           (unsigned long long)tally->large[CASE_WAITS], (unsigned long long)tally->wide,
+           (unsigned long long)tally->parities[1], (unsigned long long)tally->parities[2],
+           (unsigned long long)tally->parities[3]);
     printf("recovered from an image in groups of");
     for (unsigned size = 2; size <= GROUP_MAX; ++size) {
         printf(" %u: %llu%s", size, (unsigned long long)tally->groups[size], (size < GROUP_MAX) ? "," : "");
