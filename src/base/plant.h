@@ -109,6 +109,8 @@
     _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                         \
     _(demand_trims_own, 4000, "--soft 1", "... and what the rank itself put, which others' images are to cover")       \
     _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")           \
+    _(demand_over_generation, 2000, "--soft 1",                                                                        \
+      "... and lies over that of the generation, which a rollback goes back to")                                       \
     _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")
 
 #ifdef KEEL_PLANTED_DEFECTS

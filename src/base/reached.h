@@ -14,6 +14,8 @@
     _(atomic_behind, "an atomic to one that is behind is only logged")                         \
     _(get_recorded_same, "a get to one at the same position is answered from its record")      \
     _(get_recorded_ahead, "a get to one that is ahead is answered from its record")            \
+    _(fetched_recorded_same, "... and what an atomic fetched at one at the same position")     \
+    _(fetched_recorded_ahead, "... at one that is ahead")                                      \
     _(get_done, "a re-executing process does a get without a record")                          \
     _(get_waits, "a get to one that is behind waits")                                          \
     _(get_short, "a get goes the short way of the direct lane")                                \

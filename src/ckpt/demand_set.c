@@ -157,8 +157,9 @@ void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, cons
     const keel_ckpt_t *ckpt = demand->ckpt;
     const keel_demand_member_t serving = demand_serving(demand, ckpt->group.index);
     keel_ckpt_image_t image = {.generation = (uint32_t)meta->generation,
-                               .slot =
-                                   (serving.position != 0) ? demand_other_slot(serving.slot) : KEEL_SLOTS_COORDINATED,
+                               .slot = KEEL_PLANT(demand_over_generation) ? ckpt->used_slot
+                                       : (serving.position != 0)          ? demand_other_slot(serving.slot)
+                                                                          : KEEL_SLOTS_COORDINATED,
                                .size = keel_image_size(parts, count),
                                .window_calls = meta->window_calls};
     keel_status_t status = (parts == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
@@ -220,7 +221,7 @@ void keel_demand_receive_image(keel_demand_t *demand, const keel_control_in_t *i
     uint32_t index;
 
     if (in->length < sizeof(*image) || in->length != sizeof(*image) + image->map_bytes || demand->parity == NULL ||
-        image->slot < KEEL_SLOTS_COORDINATED || image->slot >= KEEL_SLOTS ||
+        (image->slot < KEEL_SLOTS_COORDINATED && !KEEL_PLANT(demand_over_generation)) || image->slot >= KEEL_SLOTS ||
         ckpt->groups.of_rank[in->source] != ckpt->groups.of_rank[ckpt->lane->rank]) {
         keel_error(ckpt->lane->message, "malformed demand image message from rank %u refused", in->source);
         return;

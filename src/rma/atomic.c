@@ -357,6 +357,11 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
     keel_status_t status = KEEL_OK;
 
     ctx->rec.replayed_gets++;
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(fetched_recorded_ahead);
+    } else {
+        KEEL_REACHED(fetched_recorded_same);
+    }
     if (atomic_log(ctx, rank, where, atomic) != NULL) {
         return KEEL_OK;
     }

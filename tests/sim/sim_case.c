@@ -420,7 +420,12 @@ static void scene_hook(void *arg, keel_sim_t *sim)
     scene_hunt(scene);
     if (step >= scene->check_step) {
         scene_check_step(scene);
-        scene->check_step = step + 1 + keel_random_below(&scene->checking, CASE_CHECK * scene->processes);
+        scene->check_step = step + 1;
+        if (scene->is_each_step) {
+            scene_check_logs(scene);
+        } else {
+            scene->check_step += keel_random_below(&scene->checking, CASE_CHECK * scene->processes);
+        }
     }
     if (step >= scene->sample_step) {
         scene_sample(scene);
@@ -666,6 +671,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     scene.params.drivers = keel_sim_drivers(scene.sim);
     scene.checking.state = keel_random_mix(seed ^ 0x696e7661);
     scene.check_step = 1;
+    scene.is_each_step = limits->each_step;
     scene.sampling.state = keel_random_mix(seed ^ 0x73616d70);
     scene.sample_step = 1 + keel_random_scaled(&scene.sampling, 20000);
     scene_next_death(&scene);

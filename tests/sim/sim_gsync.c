@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define GROUP_MAX     8    /* sizes of groups up to here have to be seen, */
-#define RUNS_MANY     8000 /* and what is rare, in sets of so many runs */
+#define RUNS_MANY     5000 /* and what is rare, in sets of so many runs */
 #define WORKERS_MAX   8
 #define FLAWS_SHOWN   10
 #define FLAWS_KEPT    100
@@ -66,7 +66,7 @@ typedef struct tally {
     _Atomic uint64_t decoded, spared, sparing, dedicated;
     _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
     _Atomic uint64_t steps;
-    _Atomic uint64_t large, wide, parities[4];
+    _Atomic uint64_t large[CASE_STYLES], wide, parities[4];
     _Atomic uint64_t seed_of[WORKERS_MAX];
     uint64_t failed_seed[FLAWS_KEPT];
 } tally_t;
@@ -167,7 +167,7 @@ static void count(tally_t *tally, const case_result_t *result)
     atomic_fetch_add(&tally->doubted, result->false_suspicions > 0);
     atomic_fetch_add(&tally->steps, result->steps);
     if (result->recoveries > 0 && result->checkpoints > 0 && !result->is_catastrophic) {
-        atomic_fetch_add(&tally->large, (uint64_t)(result->ranks > 16));
+        atomic_fetch_add(&tally->large[result->style], (uint64_t)(result->ranks > 16));
         atomic_fetch_add(&tally->wide, (uint64_t)(result->group > 7));
         atomic_fetch_add(&tally->parities[result->parities], 1);
     }
@@ -273,6 +273,7 @@ static void usage(void)
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
+         "  --each-step      look at the invariants behind each step\n"
          "  --allow-gaps     do not fail when some outcome never occurred\n"
          "  --stop           stop after 10 flaws");
 #ifdef KEEL_PLANTED_DEFECTS
@@ -310,6 +311,7 @@ enum {
     OPT_MOVES,
     OPT_TRACE,
     OPT_VERBOSE,
+    OPT_EACH,
     OPT_GAPS,
     OPT_STOP,
     OPT_PLANT,
@@ -321,23 +323,41 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
-                                             {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
-                                             {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
-                                             {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
-                                             {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
-                                             {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
-                                             {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},
-                                             {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
-                                             {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
-                                             {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
-                                             {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
-                                             {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},
-                                             {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
-                                             {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
-                                             {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
-                                             {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
-                                             {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
+                                             {"runs", 1, NULL, OPT_RUNS},
+                                             {"seconds", 1, NULL, OPT_SECONDS},
+                                             {"fixed", 1, NULL, OPT_FIXED},
+                                             {"workers", 1, NULL, OPT_WORKERS},
+                                             {"crashes", 1, NULL, OPT_CRASHES},
+                                             {"ranks", 1, NULL, OPT_RANKS},
+                                             {"phases", 1, NULL, OPT_PHASES},
+                                             {"deaths", 1, NULL, OPT_DEATHS},
+                                             {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"late-windows", 1, NULL, OPT_LATE},
+                                             {"parities", 1, NULL, OPT_PARITIES},
+                                             {"dedicated", 1, NULL, OPT_DEDICATED},
+                                             {"style", 1, NULL, OPT_STYLE},
+                                             {"hangs", 1, NULL, OPT_HANGS},
+                                             {"splits", 1, NULL, OPT_SPLITS},
+                                             {"lanes", 1, NULL, OPT_LANES},
+                                             {"soft", 1, NULL, OPT_SOFT},
+                                             {"tight", 1, NULL, OPT_TIGHT},
+                                             {"direct", 1, NULL, OPT_DIRECT},
+                                             {"hunt", 1, NULL, OPT_HUNT},
+                                             {"moves", 1, NULL, OPT_MOVES},
+                                             {"trace", 0, NULL, OPT_TRACE},
+                                             {"verbose", 0, NULL, OPT_VERBOSE},
+                                             {"each-step", 0, NULL, OPT_EACH},
+                                             {"allow-gaps", 0, NULL, OPT_GAPS},
+                                             {"stop", 0, NULL, OPT_STOP},
+                                             {"plant", 1, NULL, OPT_PLANT},
+                                             {"plants", 0, NULL, OPT_PLANTS},
+                                             {"count", 0, NULL, OPT_COUNT},
+                                             {"harmless", 0, NULL, OPT_HARMLESS},
+                                             {"cases", 0, NULL, OPT_CASES},
+                                             {"case", 1, NULL, OPT_CASE},
+                                             {"help", 0, NULL, OPT_HELP},
+                                             {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -474,6 +494,10 @@ static void read_options(int argc, char **argv, options_t *options)
         case OPT_VERBOSE:
             options->limits.verbose = 1;
             break;
+        case OPT_EACH:
+            options->limits.each_step = 1;
+            strncat(options->repeat, " --each-step", sizeof(options->repeat) - strlen(options->repeat) - 1);
+            break;
         case OPT_GAPS:
             options->allow_gaps = 1;
             break;
@@ -568,9 +592,13 @@ static int has_gaps(const options_t *options, const tally_t *tally)
         fprintf(stderr, "no group lost three members and recovered\n");
         gaps = 1;
     }
-    if ((styles & IN_GSYNC) && (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (tally->large == 0)) {
-        fprintf(stderr, "no job of more than 16 ranks recovered\n");
-        gaps = 1;
+    for (i = 0; (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (i < CASE_RACES); ++i) {
+        const int is_due = (i == CASE_GSYNC) ? 1 : (i == CASE_LOCKS) ? options->runs >= RUNS_MANY : styles == IN_WAITS;
+
+        if ((tally->large[i] == 0) && (styles & (1u << i)) && is_due) {
+            fprintf(stderr, "no job of more than 16 ranks recovered, style %u\n", i);
+            gaps = 1;
+        }
     }
     if ((options->limits.splits <= 0) && (tally->moved == 0)) {
         fprintf(stderr, "no replacement came up on another node\n");
@@ -659,11 +687,12 @@ int main(int argc, char **argv)
         (unsigned long long)tally->fenced, (unsigned long long)tally->doubted, (unsigned long long)tally->splits,
         (unsigned long long)tally->isolated, (unsigned long long)tally->moved, (unsigned long long)tally->steps,
         seconds);
-    printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, of groups of more than 7: %llu; with 1, "
-           "2 and 3 "
-           "parities: %llu, %llu, %llu\n",
-           (unsigned long long)tally->large, (unsigned long long)tally->wide, (unsigned long long)tally->parities[1],
-           (unsigned long long)tally->parities[2], (unsigned long long)tally->parities[3]);
+    printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, with locks %llu, with waits %llu; of "
+           "groups of more than 7: %llu; with 1, 2 and 3 parities: %llu, %llu, %llu\n",
+           (unsigned long long)tally->large[CASE_GSYNC], (unsigned long long)tally->large[CASE_LOCKS],
+           (unsigned long long)tally->large[CASE_WAITS], (unsigned long long)tally->wide,
+           (unsigned long long)tally->parities[1], (unsigned long long)tally->parities[2],
+           (unsigned long long)tally->parities[3]);
     printf("recovered from an image in groups of");
     for (unsigned size = 2; size <= GROUP_MAX; ++size) {
         printf(" %u: %llu%s", size, (unsigned long long)tally->groups[size], (size < GROUP_MAX) ? "," : "");

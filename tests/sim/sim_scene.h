@@ -84,7 +84,8 @@ typedef struct scene {
     int is_dedicated;
     uint64_t sample_step; /* when parity is looked at next */
     keel_random_t sampling;
-    uint64_t check_step; /* when the invariants are */
+    uint64_t check_step; /* when the invariants are, */
+    int is_each_step;    /* or always */
     keel_random_t checking;
     invariants_t invariants;
     int has_overlapped;
