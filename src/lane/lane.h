@@ -165,8 +165,10 @@ int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 /* own memory, zeroed, reachable by peers; announced to all that are connected */
 keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
 void keel_lane_region_drop(keel_lane_t *lane, unsigned region);
-/* the same, but replacements are still told its size: they re-execute accesses to it */
+/* the same, but replacements are still told its size: they re-execute accesses to it, and are handed others' */
 void keel_lane_region_retire(keel_lane_t *lane, unsigned region);
+/* and what is mapped here of such regions of a peer that has retired them, too, is given back */
+void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer);
 /* what peers told of theirs by this number is of a computation that was given up: they will tell again */
 void keel_lane_region_forget(keel_lane_t *lane, unsigned region);
 void *keel_lane_region_base(keel_lane_t *lane, unsigned region);

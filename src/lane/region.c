@@ -95,7 +95,18 @@ void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
     lane->own[region].size = size;
     lane->own[region].is_retired = 1;
     for (uint32_t r = 0; r < lane->size; r++) { /* memory is there as long as anybody has it mapped */
-        region_close(lane, &lane->peers[r].regions[region]);
+        if (lane->peers[r].mode == KEEL_PEER_LIVE) {
+            region_close(lane, &lane->peers[r].regions[region]);
+        }
+    }
+}
+
+void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer)
+{
+    for (unsigned region = KEEL_REGION_WINDOW0; region < KEEL_REGION_LAST; region++) {
+        if (lane->own[region].is_retired) {
+            region_close(lane, &lane->peers[peer].regions[region]);
+        }
     }
 }
 

@@ -385,6 +385,13 @@ static void say_handed(keel_recovery_t *rec, uint32_t rank)
     (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_HANDED, &message, sizeof(message));
 }
 
+/* it has freed what this process has, and is handed nothing more of it */
+static void set_live(keel_recovery_t *rec, uint32_t rank)
+{
+    keel_lane_set_mode(rec->lane, rank, KEEL_PEER_LIVE);
+    keel_lane_regions_close_retired(rec->lane, rank);
+}
+
 void keel_position_go_live_whole(keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -393,7 +400,7 @@ void keel_position_go_live_whole(keel_recovery_t *rec)
         }
         if (rec->lane->peers[r].mode != KEEL_PEER_LIVE) { /* else inside a section there, with records to be sent */
             keel_put_log_mark_sent(rec->puts, r);
-            keel_lane_set_mode(rec->lane, r, KEEL_PEER_LIVE);
+            set_live(rec, r);
         }
         (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
         say_handed(rec, r);
@@ -424,7 +431,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     keel_place_t *place = &rec->places[rank];
 
     keel_put_log_mark_sent(rec->puts, rank);
-    keel_lane_set_mode(rec->lane, rank, KEEL_PEER_LIVE);
+    set_live(rec, rank);
     place->is_replaying = place->is_held = 0;
     place->streamed = 0;
     if (tell_fetched(rec, rank) == KEEL_OK &&
@@ -456,7 +463,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
             (void)keel_get_log_refill(rec->gets, rank);
         }
         keel_put_log_mark_sent(rec->puts, rank);
-        keel_lane_set_mode(rec->lane, rank, KEEL_PEER_LIVE);
+        set_live(rec, rank);
         keel_sections_release_due(rec, rank);
         rec->places[rank].is_replaying = 0;
         rec->places[rank].is_held &= (rec->places[rank].state != KEEL_RANK_FRONT); /* it may fall behind again */
