@@ -2,7 +2,8 @@
  * What the master does about a rank that others do not hear: it is the arbiter. It can see whether a process is stopped,
  * and it can kill; so a suspect is either killed and then dead like any other, or left alone.
  *
- * A suspect that is stopped is killed, whoever says so. One that runs is killed when the accuser hears more than half
+ * A suspect that is stopped is killed, whoever says so. One that runs and has not greeted a replacement is left alone. Else one
+ * that runs is killed when the accuser hears more than half
  * of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
  * its say; if that does not come (two nodes, one rank each), of all accusers the one that hears most is right, on the lowest
  * node among equals: one part of the job is left. A suspect that runs and was accused from another node is started again
@@ -120,6 +121,9 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     own->accused_ns = now;
     own->silence_ns = suspicion->silence_ns;
     process = process_state(state->pid);
+    if (is_any && process != 'T') {
+        return; /* it has not greeted a replacement: those who know it can tell whether it computes */
+    }
     if (process == 'T' || 2 * suspicion->heard > suspicion->live ||
         (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect && !fence_is_outvoted(job, accuser))) {
         fence_rank(job, accuser, suspect, process);

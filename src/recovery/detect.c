@@ -36,7 +36,7 @@
 /* timeouts that a watched process may be silent */
 #define PATIENCE_NEIGHBOUR 1
 #define PATIENCE_BROKEN    3 /* its connection broke: its own neighbour is first, and the launcher before that */
-#define PATIENCE_GREETING  3 /* who is there greets a replacement at once */
+#define PATIENCE_GREETING  3 /* who is there greets a replacement, unless it computes: the runtime looks */
 #define PATIENCE_START     6 /* a replacement has to start */
 
 keel_status_t keel_detect_init(keel_recovery_t *rec)
@@ -52,7 +52,8 @@ keel_status_t keel_detect_init(keel_recovery_t *rec)
         }
     }
     detect->now_ns = keel_recovery_now(rec);
-    detect->neighbour.rank = detect->broken.rank = detect->absent.rank = rec->lane->rank;
+    detect->neighbour.rank = detect->settled.rank = rec->lane->rank;
+    detect->broken.rank = detect->absent.rank = rec->lane->rank;
     detect->asked = keel_alloc(rec->lane->size * sizeof(*detect->asked), "heartbeats");
     return (detect->asked == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
 }
@@ -77,6 +78,24 @@ static uint32_t next_up(const keel_lane_t *lane)
     return lane->rank;
 }
 
+/* Who is new cannot ask who has not greeted it, and that one may compute: so the next rank that is no replacement of now is asked, too. */
+static uint32_t next_settled(const keel_recovery_t *rec)
+{
+    const keel_lane_t *lane = rec->lane;
+    uint32_t rank = next_up(lane);
+
+    if (rank == lane->rank || rec->places[rank].state != KEEL_RANK_FRESH) {
+        return lane->rank;
+    }
+    for (uint32_t step = 1; step < lane->size; step++) {
+        rank = (lane->rank + step) % lane->size;
+        if (lane->peers[rank].is_up && rec->places[rank].state != KEEL_RANK_FRESH) {
+            return rank;
+        }
+    }
+    return lane->rank;
+}
+
 /* Another whose connection broke cannot answer. One that is watched already stays: connections that break and answer again do
  * not keep it from being found. */
 static uint32_t next_broken(const keel_recovery_t *rec)
@@ -88,7 +107,8 @@ static uint32_t next_broken(const keel_recovery_t *rec)
     for (uint32_t step = lane->size - 1; lane->broken > 0 && step > 0; step--) {
         const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
 
-        if (peer->is_up && peer->is_broken && peer->rank != detect->neighbour.rank) {
+        if (peer->is_up && peer->is_broken && peer->rank != detect->neighbour.rank &&
+            peer->rank != detect->settled.rank) {
             broken = peer->rank;
             if (broken == detect->broken.rank) {
                 break;
@@ -332,7 +352,7 @@ static void look_at_broken(keel_recovery_t *rec)
 void keel_detect_step(keel_recovery_t *rec)
 {
     keel_detect_t *detect = &rec->detect;
-    keel_watch_t *const watches[] = {&detect->neighbour, &detect->broken, &detect->absent};
+    keel_watch_t *const watches[] = {&detect->neighbour, &detect->settled, &detect->broken, &detect->absent};
     const uint64_t longest = detect->timeout_ns / STEPS_A_TIMEOUT;
     /* it brings nobody back, but waits until all that are there have heard why it goes */
     const int is_leaving = rec->is_finished || rec->fatal != KEEL_OK;
@@ -354,6 +374,7 @@ void keel_detect_step(keel_recovery_t *rec)
         detect->neighbour.heard_ns = detect->clock_ns;
     }
     watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);
+    watch_choose(rec, &detect->settled, next_settled(rec), 0);
     watch_choose(rec, &detect->broken, next_broken(rec), 0);
     watch_choose(rec, &detect->absent, is_leaving ? rec->lane->rank : next_absent(rec->lane), 1);
     for (unsigned i = 0; i < sizeof(watches) / sizeof(*watches); i++) {

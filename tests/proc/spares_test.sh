@@ -97,6 +97,16 @@ stopped_rank_is_replaced_by_a_spare()
     has "$err" 1 'spare 4 is rank 1$'
 }
 
+# whoever takes the dead rank's place never hears the stopped one
+stopped_rank_beside_a_dead_one_is_replaced()
+{
+    run 0 "${small[@]}" -n 4 --nodes 4 --spares 2 -x KEEL_PARITIES=2 -x KEEL_HEARTBEAT_TIMEOUT=1s \
+        --kill "1@anyone:sweep 80 of" --stop "2@anyone:sweep 80 of" "$stencil" "${sweeps[@]}" -v
+    has "$out" 1 'verification PASSED'
+    has "$err" 1 'rank 2 incarnation 0 killed: rank 0 does not hear it (state T)$'
+    has "$err" 2 ' died: signal 9$'
+}
+
 no_spare_left_ends_the_job()
 {
     run 137 "${small[@]}" -n 4 --nodes 2 --spares 1 --kill 1@0.1 --kill 4@0.6 "$stencil" -s 64x64 -n 100000

@@ -242,6 +242,9 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
         ((suspicion->incarnation != KEEL_INCARNATION_ANY) && (suspicion->incarnation != suspect->incarnation))) {
         return KEEL_OK;
     }
+    if ((suspicion->incarnation == KEEL_INCARNATION_ANY) && (suspect->state != SIM_HUNG)) {
+        return KEEL_OK; /* it has not greeted a replacement, and may compute */
+    }
     if ((suspect->state != SIM_HUNG) && (2 * suspicion->heard <= suspicion->live) &&
         (++suspect->accusations < SIM_ACCUSATIONS)) {
         return KEEL_OK;
