@@ -79,7 +79,7 @@
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")                    \
     _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")                \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                       \
-    _(whole_in_past, 0, "--style locks", "a replacement is whole amid a section that was over")                        \
+    _(whole_in_past, 600, "--style locks", "a replacement is whole amid a section that was over")                      \
     _(whole_in_section, 0, "--style locks", "a process is whole amid an own section that others saw the end of")       \
     _(whole_early, 0, "--style locks", "locks that the predecessor left do not keep from being whole")                 \
     _(open_section_sent, 4000, "--style locks --atomics 1 --seed 514", "an open section is replayed with the others")  \

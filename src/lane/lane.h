@@ -164,6 +164,8 @@ int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 
 /* own memory, zeroed, reachable by peers; announced to all that are connected */
 keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
+/* announces it again */
+void keel_lane_region_tell(keel_lane_t *lane, unsigned region);
 void keel_lane_region_drop(keel_lane_t *lane, unsigned region);
 /* the same, but replacements are still told its size: they re-execute accesses to it, and are handed others' */
 void keel_lane_region_retire(keel_lane_t *lane, unsigned region);

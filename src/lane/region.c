@@ -39,6 +39,15 @@ void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
     }
 }
 
+void keel_lane_region_tell(keel_lane_t *lane, unsigned region)
+{
+    for (uint32_t r = 0; r < lane->size; r++) {
+        if (lane->peers[r].is_up) {
+            region_announce(lane, r, region);
+        }
+    }
+}
+
 keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p)
 {
     keel_transport_mem_t *mem;
@@ -56,11 +65,7 @@ keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t b
     lane->own[region] = (keel_own_region_t){.base = base, .size = bytes, .mem = mem};
     lane->changes++;
     pthread_mutex_unlock(&lane->lock);
-    for (uint32_t r = 0; r < lane->size; r++) {
-        if (lane->peers[r].is_up) {
-            region_announce(lane, r, region);
-        }
-    }
+    keel_lane_region_tell(lane, region);
     *base_p = base;
     return KEEL_OK;
 }
@@ -94,13 +99,9 @@ void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
     keel_lane_region_drop(lane, region);
     lane->own[region].size = size;
     lane->own[region].is_retired = 1;
-    for (uint32_t r = 0; r < lane->size; r++) { /* memory is there as long as anybody has it mapped */
-        if (lane->peers[r].mode == KEEL_PEER_LIVE) {
-            region_close(lane, &lane->peers[r].regions[region]);
-        }
-    }
 }
 
+/* memory is there as long as anybody has it mapped */
 void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer)
 {
     for (unsigned region = KEEL_REGION_WINDOW0; region < KEEL_REGION_LAST; region++) {

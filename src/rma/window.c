@@ -190,6 +190,11 @@ keel_status_t keel_win_free(keel_win_h win)
     /* the object stays: a rollback may bring the window back */
     win->freed_call = ++ctx->window_calls;
     keel_lane_region_retire(&ctx->lane, win->region);
+    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.roll == KEEL_ROLL_NONE; r++) { /* else it is back already */
+        if (ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
+            keel_lane_regions_close_retired(&ctx->lane, r);
+        }
+    }
     win->base = NULL;
     return KEEL_OK;
 }
@@ -253,6 +258,8 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
             if (status != KEEL_OK) {
                 return status;
             }
+        } else if (win->freed_call == 0 && ctx->rec.roll != KEEL_ROLL_NONE) {
+            keel_lane_region_tell(&ctx->lane, win->region); /* who had freed it has given the mapping back */
         }
     }
     ctx->window_calls = window_calls;
