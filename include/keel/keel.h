@@ -84,6 +84,8 @@ keel_incarnation(keel_context_h ctx); /**< 0 in the first process of a rank, lar
 
 /**
  * True when keel_restore() has to be called: in a replacement, and after KEEL_ERR_ROLLED_BACK.
+ * Where it is first false, or at the first access, the program's start ends: windows made later are not part of generation 0. So
+ * it is asked at the same place in all ranks.
  */
 KEEL_API int keel_restarted(keel_context_h ctx);
 

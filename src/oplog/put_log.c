@@ -18,8 +18,9 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     log->pool = pool;
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
-    if (log->record_max > (lane->ops->max_data & ~(size_t)7)) {
-        log->record_max = lane->ops->max_data & ~(size_t)7;
+    /* a record also has to fit in a message that sends it on */
+    if (log->record_max > ((lane->ops->max_data - KEEL_PUT_MESSAGE_HEAD) & ~(size_t)7)) {
+        log->record_max = (lane->ops->max_data - KEEL_PUT_MESSAGE_HEAD) & ~(size_t)7;
     }
     log->record_max -= sizeof(keel_record_t);
     /* a target is a cache line or two: keep them from sharing */

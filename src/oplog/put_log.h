@@ -16,6 +16,9 @@
 #include "oplog/segment.h"
 #include "order/epochs.h"
 
+/* of the messages in which records are sent to whoever replays them (recovery/waits, recovery/sections), bytes at most */
+#define KEEL_PUT_MESSAGE_HEAD 40
+
 typedef struct keel_put_target {
     /* hot */
     uint8_t *tail;  /* where the next record goes */

@@ -4,7 +4,8 @@
  * A process that is inside Keel asks one neighbour, the next rank that is up, for a sign of life; the neighbour's service
  * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Another, to which
  * a connection broke, is asked beside it: connections may break and answer again without end, and what is known of the
- * neighbour's silence has to last. Nobody asks while it computes: whoever computes keeps the others waiting itself, so a
+ * neighbour's silence has to last. While the neighbour is a replacement of which nothing is decided, the next rank that was
+ * there before is asked, too: the replacement cannot ask who has not greeted it, and who computes greets nobody. Nobody asks while it computes: whoever computes keeps the others waiting itself, so a
  * death found when it comes back delays the job by no more than the timeout. The other way round, silence is counted only
  * while this process looks, in steps of a bounded length: who was stopped itself, or had no core for a while, has not
  * listened and accuses nobody of that time.

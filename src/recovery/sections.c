@@ -32,6 +32,7 @@ typedef struct sections_message {
     uint64_t is_left; /* the receiver's predecessor owned or read the sender's memory, or was about to */
     uint8_t records[];
 } sections_message_t;
+_Static_assert(sizeof(sections_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits behind it");
 
 keel_status_t keel_sections_init(keel_sections_t *s, uint32_t ranks)
 {

@@ -61,6 +61,7 @@ typedef struct waits_message {
     uint32_t stage; /* waits_stage_t: what this message is the last of */
     uint8_t records[];
 } waits_message_t;
+_Static_assert(sizeof(waits_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits behind it");
 
 keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
 {
