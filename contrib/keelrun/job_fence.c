@@ -2,9 +2,9 @@
  * What the master does about a rank that others do not hear: it is the arbiter. It can see whether a process is stopped,
  * and it can kill; so a suspect is either killed and then dead like any other, or left alone.
  *
- * A suspect that is stopped is killed, whoever says so. One that runs and has not greeted a replacement is left alone. Else one
- * that runs is killed when the accuser hears more than half
- * of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
+ * A suspect that is stopped is killed, whoever says so. One that runs and has not greeted a replacement is left alone, and the
+ * replacement's word is no vote: it has nothing yet that others need. Else one that runs is killed when the accuser hears more
+ * than half of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
  * its say; if that does not come (two nodes, one rank each), of all accusers the one that hears most is right, on the lowest
  * node among equals: one part of the job is left. A suspect that runs and was accused from another node is started again
  * on yet another node: its network may be what is broken. When it is not the first of its node, the whole node goes.
@@ -114,16 +114,16 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     if (state->state != RANK_RUNNING || state->has_exited) {
         return;
     }
+    process = process_state(state->pid);
+    if (is_any && process != 'T') {
+        return; /* it has not greeted a replacement: those who know it can tell whether it computes */
+    }
     own->doubts = own->is_accuser && own->accused == suspect ? own->doubts + 1 : 1;
     own->is_accuser = true;
     own->accused = suspect;
     own->heard = suspicion->heard;
     own->accused_ns = now;
     own->silence_ns = suspicion->silence_ns;
-    process = process_state(state->pid);
-    if (is_any && process != 'T') {
-        return; /* it has not greeted a replacement: those who know it can tell whether it computes */
-    }
     if (process == 'T' || 2 * suspicion->heard > suspicion->live ||
         (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect && !fence_is_outvoted(job, accuser))) {
         fence_rank(job, accuser, suspect, process);

@@ -400,6 +400,9 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
     }
     status = rollback_barrier(rec, target, KEEL_ROLL_RESTORED);
     if (status == KEEL_OK) {
+        for (uint32_t r = 0; r < rec->lane->size; r++) { /* who is new has made and freed them meanwhile */
+            keel_lane_regions_close_retired(rec->lane, r);
+        }
         rec->state = KEEL_RANK_FRONT;
         rec->is_restored = 1;
         rec->roll = KEEL_ROLL_NONE;

@@ -79,6 +79,11 @@ cut_node_is_replaced()
     has "$err" 1 'rank 1 incarnation 0 died: signal 9$'
     has "$err" 1 'rank 2 incarnation 0 died: signal 9$'
     has "$err" 2 'rank [12] incarnation 1 started on node 0'
+    # the lower one's rank is a replacement that the other cannot greet: the other has the data and is believed, though its node
+    # has no network for anybody to be started there
+    run 3 "${small[@]}" "${quick[@]}" -n 2 --nodes 2 --netns --cut-node "1@$amid" \
+        --kill "0@anyone:rank 0 incarnation 0 is silent" "$stencil" "${sweeps[@]}"
+    has "$err" 1 'rank 0 incarnation 1 killed: rank 1 does not hear it (state [RSD])$'
 }
 
 # a process that was woken has done something: it was given the core, and gave it away

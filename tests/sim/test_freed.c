@@ -1,6 +1,7 @@
 /*
  * Of two windows the first is freed ahead of keel_restarted(), as a replacement does again. It dies when the program has begun; or
- * rank 2 dies before, and rank 0 when rank 1 alone has begun: then the job rolls back to behind the free that rank 2 is in.
+ * rank 2 dies before, and rank 0 when rank 1 alone has begun: then the job rolls back to behind the free that rank 2 is in. Or the
+ * first death is a rollback to behind the free. Nobody keeps what it had mapped of a replacement's first window.
  */
 #include "few_ranks.h"
 
@@ -11,7 +12,7 @@
 #define WORD  7u
 #define CALLS 3u /* of windows */
 
-typedef enum { DIES_LATER, DIES_BEFORE, DIES_LAST } what_t;
+typedef enum { DIES_LATER, DIES_BEFORE, DIES_ROLLED, DIES_LAST } what_t;
 
 typedef struct job {
     few_t few;
@@ -31,7 +32,7 @@ static void ready(few_t *few, uint32_t rank)
                       keel_status_string(status));
     }
     job->is_met |= rank == 2 && few->deaths == 2 && ctx->rec.roll == KEEL_ROLL_PENDING;
-    if (job->what == DIES_LATER || rank == 2 || keel_incarnation(ctx) > 0) {
+    if (job->what != DIES_BEFORE || rank == 2 || keel_incarnation(ctx) > 0) {
         return;
     }
     while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || ctx->rec.is_frozen ||
@@ -46,10 +47,16 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     keel_status_t status = few_put_ring(few, rank, last, WORD);
 
     job->begun |= 1u << rank;
-    while (job->what == DIES_LATER && status == KEEL_OK && few->deaths == 0) {
+    while (job->what != DIES_BEFORE && status == KEEL_OK && few->deaths == 0) {
         status = few_progress(few, rank);
     }
-    return (status == KEEL_OK) ? few_gsync_ring(few, rank, last, WORD) : status;
+    status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, WORD) : status;
+    for (uint32_t r = 0; status == KEEL_OK && r < RANKS; r++) {
+        if (r != rank && keel_lane_region_ptr(&few->ctx[rank]->lane, r, KEEL_REGION_WINDOW0) != NULL) {
+            keel_sim_flaw(few->sim, "rank %u has the freed window of rank %u mapped", rank, r);
+        }
+    }
+    return status;
 }
 
 static void strike(few_t *few)
@@ -58,7 +65,7 @@ static void strike(few_t *few)
     const keel_context_h two = few->ctx[2];
     int are_behind = 1;
 
-    if (job->what == DIES_LATER) {
+    if (job->what != DIES_BEFORE) {
         if (few->deaths == 0 && job->begun == (1u << RANKS) - 1) {
             few_kill(few, (uint32_t)(keel_sim_step(few->sim) % RANKS));
         }
@@ -82,6 +89,7 @@ int main(void)
         const few_play_t play = {.ranks = RANKS,
                                  .deaths = (what == DIES_BEFORE) ? 2 : 1,
                                  .windows = 2,
+                                 .flags = (what == DIES_ROLLED) ? KEEL_PARAM_FLAG_NONDETERMINISTIC : 0,
                                  .ready = ready,
                                  .phases = phases,
                                  .strike = strike};
