@@ -17,6 +17,7 @@ typedef struct job {
     what_t what;
     int is_half;  /* of what is put */
     int is_later; /* and some more */
+    int is_seen;  /* the lock, and who owned it */
 } job_t;
 
 /* rank 0 puts; rank 1 dies, which is the target, and is replaced elsewhere; rank 0 may die in the same phase */
@@ -46,6 +47,17 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
     return (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
 }
 
+/* rank 1 owns the lock of rank 0, under its own incarnation */
+static void check_owner(job_t *job, uint32_t incarnation)
+{
+    const uint64_t word = keel_lane_locks(&job->few.ctx[0]->lane)->word;
+
+    if (word != keel_lock_word(keel_lock_counter(word), 1, incarnation)) {
+        keel_sim_flaw(job->few.sim, "the lock says %lx, which is not rank 1.%u", (unsigned long)word, incarnation);
+    }
+    job->is_seen = 1;
+}
+
 /* rank 1 puts in critical sections, dies itself between two of them, and goes on elsewhere */
 static keel_status_t put_locked(job_t *job, keel_win_h win)
 {
@@ -58,6 +70,9 @@ static keel_status_t put_locked(job_t *job, keel_win_h win)
         status = keel_lock(ctx, 0);
         if (status == KEEL_OK) {
             status = keel_put(win, 0, i * sizeof(word), &word, sizeof(word));
+        }
+        if (status == KEEL_OK && keel_incarnation(ctx) > 0 && i == WORDS - 1) {
+            check_owner(job, keel_incarnation(ctx));
         }
         status = (status == KEEL_OK) ? keel_unlock(ctx, 0) : status;
         job->is_half |= (i == HALF - 1);
@@ -114,7 +129,7 @@ int main(void)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             job_t job = {.what = (what_t)what};
 
-            is_right &= few_run(&job.few, &play, seed);
+            is_right &= few_run(&job.few, &play, seed) && job.is_seen == (what == DIES_LOCKING);
         }
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -141,6 +141,7 @@ START_TEST(one_changed_block_costs_what_was_and_what_is_of_it_once_a_parity)
         later_check(&later, &read, &spared);
         ck_assert_uint_eq(read, 2 * parities * later.shape.block);
         later_free(&later);
+        world_check_products(&w);
         world_free(&w);
     }
 }

@@ -190,6 +190,7 @@ START_TEST(every_set_of_m_members_of_every_group_is_rebuilt)
                     lose_and_check(&w, set);
                 }
             }
+            world_check_products(&w);
             world_free(&w);
         }
     }

@@ -24,6 +24,41 @@ uint64_t world_image_size(uint64_t *random)
     }
 }
 
+/* ISA-L's, by the linker's --wrap */
+void __real_ec_encode_data(int length, int count, int rows, unsigned char *tables, unsigned char **from,
+                           unsigned char **to);
+void __real_ec_encode_data_update(int length, int count, int rows, int index, unsigned char *tables,
+                                  unsigned char *from, unsigned char **to);
+void __wrap_ec_encode_data(int length, int count, int rows, unsigned char *tables, unsigned char **from,
+                           unsigned char **to);
+void __wrap_ec_encode_data_update(int length, int count, int rows, int index, unsigned char *tables,
+                                  unsigned char *from, unsigned char **to);
+
+static uint64_t products;
+
+void __wrap_ec_encode_data(int length, int count, int rows, unsigned char *tables, unsigned char **from,
+                           unsigned char **to)
+{
+    products++;
+    __real_ec_encode_data(length, count, rows, tables, from, to);
+}
+
+void __wrap_ec_encode_data_update(int length, int count, int rows, int index, unsigned char *tables,
+                                  unsigned char *from, unsigned char **to)
+{
+    products++;
+    __real_ec_encode_data_update(length, count, rows, index, tables, from, to);
+}
+
+void world_check_products(const world_t *w)
+{
+    if (w->parities == 1) {
+        ck_assert_uint_eq(products, w->products);
+    } else {
+        ck_assert_uint_gt(products, w->products);
+    }
+}
+
 /* slots are larger than images and hold noise behind them: nobody may take it for zeros */
 static void world_region(world_t *w, uint32_t rank, unsigned region, uint64_t size)
 {
@@ -50,6 +85,7 @@ static void world_init_group(world_t *w, uint64_t seed, keel_parity_group_t grou
     fake_lane_init(&w->lane, seed + 1, max_reads[ckpt_below(&w->random, 4)]);
     w->lane.at_once_percent = (unsigned)ckpt_below(&w->random, 3) * 30;
     w->lane.inside_percent = (unsigned)ckpt_below(&w->random, 3) * 30;
+    w->products = products;
     w->size = group.size;
     w->parities = group.parities;
     w->is_dedicated = group.is_dedicated;

@@ -22,6 +22,7 @@ typedef struct world {
     uint64_t image_sizes[GROUP_MAX];
     uint8_t *images[GROUP_MAX], *shares[GROUP_MAX];
     size_t share_size;
+    uint64_t products; /* that were computed when it was made */
 } world_t;
 
 keel_parity_group_t world_group(const world_t *w, uint32_t index);
@@ -42,6 +43,8 @@ keel_status_t world_begin_image(const world_t *w, keel_parity_t *parity, uint8_t
 keel_status_t world_run(world_t *w, keel_parity_t *parity);
 /* all shares */
 void world_encode(world_t *w);
+/* with one parity everything was XOR since the world was made: no product was computed. With more parities some were. */
+void world_check_products(const world_t *w);
 /* memory with noise in and behind it, and that it has become what was expected and no more */
 uint8_t *world_output(world_t *w, size_t length);
 void world_check(const uint8_t *memory, const uint8_t *expected, size_t length);
