@@ -31,6 +31,7 @@
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \
+    _(fence_open, 2000, "--wide 1", "a fence does not wait for what is being read")                                    \
     _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
     _(refill_last, 4000, "", "it is filled again behind the records that overwrite what was read")                     \
     _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
@@ -79,6 +80,7 @@
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")                    \
     _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")                \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                       \
+    _(record_alone, 2000, "--style locks --wide 1", "a record is as long as a message, which has a head too")          \
     _(whole_in_past, 600, "--style locks", "a replacement is whole amid a section that was over")                      \
     _(whole_in_section, 8000, "--style locks --ranks 3 --phases 2 --seed 1400",                                        \
       "a process is whole amid an own section that others saw the end of")                                             \

@@ -11,6 +11,7 @@
 
 keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
 {
+    const size_t head = KEEL_PLANT(record_alone) ? 0 : KEEL_PUT_MESSAGE_HEAD;
     keel_status_t status;
 
     memset(log, 0, sizeof(*log));
@@ -19,8 +20,8 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
     /* a record also has to fit in a message that sends it on */
-    if (log->record_max > ((lane->ops->max_data - KEEL_PUT_MESSAGE_HEAD) & ~(size_t)7)) {
-        log->record_max = (lane->ops->max_data - KEEL_PUT_MESSAGE_HEAD) & ~(size_t)7;
+    if (log->record_max > ((lane->ops->max_data - head) & ~(size_t)7)) {
+        log->record_max = (lane->ops->max_data - head) & ~(size_t)7;
     }
     log->record_max -= sizeof(keel_record_t);
     /* a target is a cache line or two: keep them from sharing */

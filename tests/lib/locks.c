@@ -6,10 +6,11 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const keel_atomic_op_t exchanges[] = {KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_XOR};
+/* the first three without pieces */
+static const keel_atomic_op_t exchanges[] = {KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_XOR,
+                                             KEEL_ATOMIC_ADD,  KEEL_ATOMIC_AND,   KEEL_ATOMIC_OR};
 
 enum { ID_STATE = 1 };
 
@@ -28,7 +29,10 @@ typedef struct locks_run {
     locks_state_t state;
     keel_random_t random; /* of the step, */
     keel_random_t extra;  /* and for programs with rewrites */
+    keel_random_t drawn;  /* pieces */
     unsigned seen;        /* in the step */
+    pieces_t pieces;
+    unsigned char *got, *fresh; /* buffers of these */
 } locks_run_t;
 
 static void run_point(locks_run_t *run, const char *what, uint32_t target)
@@ -55,11 +59,6 @@ static locks_seen_t *run_note(locks_run_t *run, uint32_t target, int is_write)
 static void run_mix(locks_run_t *run, uint64_t value)
 {
     run->state.hash = keel_random_mix(run->state.hash ^ value) + 0x9e3779b97f4a7c15ull;
-}
-
-static uint64_t link_of(uint64_t chain, uint32_t rank, uint64_t step, uint32_t target)
-{
-    return keel_random_mix(chain ^ ((uint64_t)rank << 40) ^ (step << 20) ^ target);
 }
 
 static keel_status_t run_get(locks_run_t *run, uint32_t target, size_t offset, void *to, size_t length)
@@ -118,22 +117,44 @@ static keel_status_t run_add(locks_run_t *run, uint32_t target, uint64_t operand
                                 fetches ? &old : NULL));
 }
 
+/* what takes @a from to @a to, or as near to it as can be, which is then @a to */
+static uint64_t exchange_operand(keel_atomic_op_t op, uint64_t from, uint64_t *to)
+{
+    const uint64_t operand = *to;
+
+    switch (op) {
+    case KEEL_ATOMIC_XOR:
+        return from ^ operand;
+    case KEEL_ATOMIC_ADD:
+        return operand - from;
+    case KEEL_ATOMIC_AND:
+        *to = from & operand;
+        return operand;
+    case KEEL_ATOMIC_OR:
+        *to = from | operand;
+        return operand;
+    default:
+        return operand;
+    }
+}
+
 /* the cell from @a old to @a value by one atomic of 8 bytes, or two of 4 */
 static keel_status_t run_exchange(locks_run_t *run, uint32_t target, locks_seen_t *seen, uint64_t old)
 {
     const size_t at = offsetof(locks_memory_t, cell) + 8 * seen->cell;
     const unsigned size = keel_random_chance(&run->extra, 512) ? 4 : 8;
-    const keel_atomic_op_t op = exchanges[keel_random_below(&run->extra, 3)];
+    const keel_atomic_op_t op = exchanges[keel_random_below(&run->extra, (run->journal->options.room > 0) ? 6 : 3)];
 
     for (unsigned done = 0; done < 8; done += size) {
         const uint64_t mask = (size == 8) ? UINT64_MAX : UINT32_MAX;
-        const uint64_t from = (old >> (8 * done)) & mask, to = (seen->value >> (8 * done)) & mask;
-        uint64_t fetched = 0;
+        const uint64_t from = (old >> (8 * done)) & mask;
+        uint64_t to = (seen->value >> (8 * done)) & mask, fetched = 0;
+        const uint64_t operand = exchange_operand(op, from, &to) & mask;
 
+        seen->value = (seen->value & ~(mask << (8 * done))) | (to << (8 * done));
         run_point(run, "exchange at", target);
         TRY(play_did(run->host, PLAY_DID_PUT | PLAY_DID_GET, target,
-                     keel_atomic(run->win, op, target, at + done, size, (op == KEEL_ATOMIC_XOR) ? from ^ to : to, from,
-                                 &fetched)));
+                     keel_atomic(run->win, op, target, at + done, size, operand, from, &fetched)));
         seen->old |= (fetched & mask) << (8 * done);
     }
     seen->has_old = 1;
@@ -161,6 +182,32 @@ static keel_status_t run_rewrite(locks_run_t *run, uint32_t target, locks_seen_t
     return run_put(run, target, at, &seen->value, sizeof(seen->value));
 }
 
+/* half of the time a piece is read, or written where nobody but writers may be, or both */
+static keel_status_t run_piece(locks_run_t *run, uint32_t target, locks_seen_t *seen)
+{
+    pieces_access_t access = {.to = run->got, .from = run->fresh};
+
+    if (run->journal->options.room == 0 || keel_random_chance(&run->drawn, 512)) {
+        return KEEL_OK;
+    }
+    pieces_draw(&run->drawn, run->journal->options.room, &access);
+    access.puts &= seen->is_write;
+    seen->put_seed = keel_random_mix(run->state.hash ^ keel_random_next(&run->drawn));
+    if (access.puts) {
+        play_fill(run->fresh, access.put.length, seen->put_seed);
+    }
+    TRY(pieces_do(&run->pieces, target, &access));
+    seen->has_got = (uint8_t)access.gets;
+    seen->has_put = (uint8_t)access.puts;
+    seen->got = access.get;
+    seen->put = access.put;
+    if (access.gets) {
+        seen->got_hash = play_hash(0, run->got, access.get.length);
+        run_mix(run, seen->got_hash);
+    }
+    return KEEL_OK;
+}
+
 /* the section's own part: the window of @a target is locked */
 static keel_status_t run_section(locks_run_t *run, uint32_t target)
 {
@@ -182,6 +229,7 @@ static keel_status_t run_section(locks_run_t *run, uint32_t target)
     } else {
         TRY(run_rewrite(run, target, seen));
     }
+    TRY(run_piece(run, target, seen));
     if (run->journal->options.has_atomics && keel_random_chance(&run->random, 400)) {
         seen->added = run->state.hash >> 32;
         TRY(run_add(run, target, seen->added));
@@ -189,7 +237,7 @@ static keel_status_t run_section(locks_run_t *run, uint32_t target)
     if (keel_random_chance(&run->random, 300)) {
         TRY(run_flush(run, target));
     }
-    head[1] = link_of(head[1], run->host->rank, run->state.step, target);
+    head[1] = locks_link(head[1], run->host->rank, run->state.step, target);
     head[0]++;
     if (keel_random_chance(&run->random, 300)) { /* in two puts */
         TRY(run_put(run, target, 8, &head[1], 8));
@@ -246,6 +294,9 @@ static keel_status_t run_read(locks_run_t *run)
         seen->cell = (uint8_t)(run->state.hash % LOCKS_CELLS);
         TRY(run_get(run, target, offsetof(locks_memory_t, cell) + 8 * seen->cell, &seen->value, sizeof(seen->value)));
         run_mix(run, seen->value);
+        if (i == 0) {
+            TRY(run_piece(run, target, seen));
+        }
     }
     run_point(run, "unlock all from", run->host->rank);
     return play_did(run->host, PLAY_DID_FLUSH, PLAY_ALL, keel_unlock_all(run->life.ctx));
@@ -259,6 +310,7 @@ static keel_status_t run_step(locks_run_t *run)
 
     run->random.state = keel_random_mix(options->seed ^ ((uint64_t)run->host->rank << 32) ^ (run->state.step + 1));
     run->extra.state = keel_random_mix(run->random.state ^ 0x72657772);
+    run->drawn.state = keel_random_mix(run->random.state ^ 0x7069656365);
     run->seen = 0;
     memset(run->journal->seen[run->host->rank][run->state.step], 0, sizeof(run->journal->seen[0][0]));
     switch (kinds[keel_random_below(&run->random, sizeof(kinds) / sizeof(kinds[0]))]) {
@@ -299,6 +351,7 @@ static keel_status_t run_steps(void *arg)
             TRY(keel_checkpoint(run->life.ctx));
         }
     }
+    memcpy(run->journal->end_pieces[run->host->rank], run->pieces.own, options->room);
     run->journal->end[run->host->rank] = *run->own; /* behind a checkpoint: nobody writes any more */
     return KEEL_OK;
 }
@@ -306,10 +359,13 @@ static keel_status_t run_steps(void *arg)
 static keel_status_t run_open(void *arg)
 {
     locks_run_t *run = arg;
-    keel_status_t status = keel_win_alloc(run->life.ctx, sizeof(*run->own), NULL, &run->win);
+    keel_status_t status =
+        keel_win_alloc(run->life.ctx, sizeof(*run->own) + run->journal->options.room, NULL, &run->win);
 
     if (status == KEEL_OK) {
         run->own = keel_win_base(run->win);
+        run->pieces = (pieces_t){
+            .host = run->host, .win = run->win, .at = sizeof(*run->own), .own = (unsigned char *)(run->own + 1)};
         status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
     }
     return status;
@@ -318,117 +374,22 @@ static keel_status_t run_open(void *arg)
 keel_status_t locks_program(play_host_t *host)
 {
     locks_run_t run = {.host = host, .journal = host->locks, .state = {.hash = keel_random_mix(host->rank + 77)}};
+    const uint32_t room = run.journal->options.room;
+    keel_status_t status;
 
+    if (room > 0) {
+        run.got = host->alloc(2 * (size_t)room, "pieces");
+        run.fresh = run.got + room;
+    }
     run.life = (life_t){.host = host,
                         .steps = run.journal->options.steps,
                         .step = &run.state.step,
                         .open = run_open,
                         .run = run_steps,
                         .arg = &run};
-    return life_run(&run.life);
-}
-
-/* ---- the judge ---- */
-
-typedef struct event {
-    const locks_seen_t *seen;
-    uint32_t rank;
-    uint32_t step;
-} event_t;
-
-static int event_compare(const void *left, const void *right)
-{
-    const event_t *a = left, *b = right;
-
-    if (a->seen->version != b->seen->version) {
-        return a->seen->version < b->seen->version ? -1 : 1;
+    status = life_run(&run.life);
+    if (room > 0) {
+        host->release(run.got);
     }
-    if (a->seen->is_write != b->seen->is_write) {
-        return (int)a->seen->is_write - (int)b->seen->is_write; /* who reads a version comes before who ends it */
-    }
-    return (a->step > b->step) - (a->step < b->step);
-}
-
-static unsigned events_of(const locks_journal_t *journal, uint32_t target, event_t *events)
-{
-    unsigned count = 0;
-
-    for (uint32_t r = 0; r < journal->options.ranks; r++) {
-        for (uint32_t step = 0; step < journal->options.steps; step++) {
-            for (unsigned i = 0; i < LOCKS_SEEN_MAX; i++) {
-                const locks_seen_t *seen = &journal->seen[r][step][i];
-
-                if (seen->is_used && seen->target == target) {
-                    events[count++] = (event_t){.seen = seen, .rank = r, .step = step};
-                }
-            }
-        }
-    }
-    qsort(events, count, sizeof(*events), event_compare);
-    return count;
-}
-
-/* what each rank saw of a window never goes back */
-static const char *judge_order(const event_t *events, unsigned count, char *text, size_t size)
-{
-    static uint32_t next[LOCKS_RANKS_MAX];
-
-    memset(next, 0, sizeof(next));
-    for (unsigned i = 0; i < count; i++) {
-        if (events[i].step < next[events[i].rank]) {
-            snprintf(text, size, "rank %u step %u comes behind its step %u in the history of window %u", events[i].rank,
-                     events[i].step, next[events[i].rank], events[i].seen->target);
-            return text;
-        }
-        next[events[i].rank] = events[i].step;
-    }
-    return NULL;
-}
-
-static const char *judge_window(const locks_journal_t *journal, uint32_t target, event_t *events, char *text,
-                                size_t size)
-{
-    const unsigned count = events_of(journal, target, events);
-    locks_memory_t memory = {0};
-
-    for (unsigned i = 0; i < count; i++) {
-        const locks_seen_t *seen = events[i].seen;
-
-        if (seen->version != memory.version || seen->chain != memory.chain ||
-            (!seen->is_write && seen->value != memory.cell[seen->cell]) ||
-            (seen->has_old && seen->old != memory.cell[seen->cell])) {
-            snprintf(text, size, "window %u: rank %u step %u %s version %llu chain %llx, which stood at %llu %llx%s",
-                     target, events[i].rank, events[i].step, seen->is_write ? "wrote over" : "read",
-                     (unsigned long long)seen->version, (unsigned long long)seen->chain,
-                     (unsigned long long)memory.version, (unsigned long long)memory.chain,
-                     seen->version == memory.version && seen->chain == memory.chain ? " (cell differs)" : "");
-            return text;
-        }
-        if (seen->is_write) {
-            memory.version++;
-            memory.chain = link_of(memory.chain, events[i].rank, events[i].step, target);
-            memory.cell[seen->cell] = seen->value;
-            memory.total += seen->added;
-        }
-    }
-    if (memcmp(&memory, &journal->end[target], sizeof(memory)) != 0) {
-        const locks_memory_t *end = &journal->end[target];
-
-        snprintf(text, size, "window %u ends at version %llu total %llu, its history at %llu total %llu", target,
-                 (unsigned long long)end->version, (unsigned long long)end->total, (unsigned long long)memory.version,
-                 (unsigned long long)memory.total);
-        return text;
-    }
-    return judge_order(events, count, text, size);
-}
-
-const char *locks_judge(const locks_journal_t *journal, char *text, size_t size)
-{
-    static event_t events[LOCKS_RANKS_MAX * LOCKS_STEPS_MAX * LOCKS_SEEN_MAX];
-    const char *flaw = NULL;
-
-    for (uint32_t target = 0; target < journal->options.ranks && flaw == NULL; target++) {
-        flaw = judge_window(journal, target, events, text, size);
-    }
-    return flaw;
+    return status;
 }

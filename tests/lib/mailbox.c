@@ -7,6 +7,7 @@
 #include "mailbox.h"
 
 #include "life.h"
+#include "pieces.h"
 #include "relay.h"
 #include "sim/random.h"
 
@@ -40,6 +41,8 @@ typedef struct waits_run {
     relay_t relay;
     uint32_t ring[256], members, place; /* of this step */
     unsigned rounds;
+    pieces_t pieces; /* of messages; `memory` is of those and of the relay's */
+    unsigned char *memory, *got, *fresh;
 } waits_run_t;
 
 static void run_point(waits_run_t *run, const char *what, uint32_t rank)
@@ -86,6 +89,52 @@ static void run_draw(waits_run_t *run)
     }
 }
 
+/* what comes with a message, into fresh */
+static keel_random_t run_draw_piece(waits_run_t *run, uint32_t sender, unsigned round, piece_t *piece)
+{
+    keel_random_t random = {word_of(run, sender, round, WORDS)};
+
+    *piece = piece_draw(&random, run->options->room);
+    play_fill(run->fresh, piece->length, keel_random_next(&random));
+    return random;
+}
+
+static keel_status_t run_check_piece(waits_run_t *run, const unsigned char *bytes, uint32_t sender,
+                                     const piece_t *piece)
+{
+    char text[128];
+
+    if (memcmp(bytes, run->fresh, piece->length) != 0) {
+        snprintf(text, sizeof(text), "rank %u.%u step %u: piece %u+%u is not what rank %u sent", run->host->rank,
+                 run->host->incarnation, (unsigned)run->state.step, piece->offset, piece->length, sender);
+        run->host->flaw(run->host, text);
+        return KEEL_ERR_CORRUPT;
+    }
+    run->state.hash = play_hash(run->state.hash, bytes, piece->length);
+    return KEEL_OK;
+}
+
+static keel_status_t run_send_piece(waits_run_t *run, uint32_t to, unsigned round)
+{
+    pieces_access_t access = {.puts = 1, .from = run->fresh};
+
+    (void)run_draw_piece(run, run->host->rank, round, &access.put);
+    return pieces_do(&run->pieces, to, &access);
+}
+
+/* the message is complete: who sent it may look at it too, until its reader has sent the next one round the ring */
+static keel_status_t run_look_again(waits_run_t *run, uint32_t to, unsigned round)
+{
+    pieces_access_t access = {.gets = 1, .to = run->got};
+    keel_random_t random = run_draw_piece(run, run->host->rank, round, &access.get);
+
+    if (!keel_random_chance(&random, 300)) {
+        return KEEL_OK;
+    }
+    TRY(pieces_do(&run->pieces, to, &access));
+    return run_check_piece(run, run->got, run->host->rank, &access.get);
+}
+
 static keel_status_t run_send(waits_run_t *run, uint32_t to, unsigned round)
 {
     const uint64_t flag = (run->state.step << 8 | round) + 1;
@@ -94,13 +143,17 @@ static keel_status_t run_send(waits_run_t *run, uint32_t to, unsigned round)
     for (unsigned i = 0; i < WORDS; i++) {
         words[i] = word_of(run, run->host->rank, round, i);
     }
+    if (run->options->room > 0) {
+        TRY(run_send_piece(run, to, round));
+    }
     run_point(run, "put to", to);
     TRY(play_did(run->host, PLAY_DID_PUT, to, keel_put(run->win, to, 0, words, sizeof(words))));
     run_point(run, "fence, then flag to", to);
     TRY((round & 1) ? keel_fence(run->life.ctx) : keel_flush(run->life.ctx, to));
     TRY(play_did(run->host, PLAY_DID_PUT, to, keel_put(run->win, to, offsetof(mailbox_t, flag), &flag, sizeof(flag))));
     run_point(run, "flush", to);
-    return play_did(run->host, PLAY_DID_FLUSH, to, keel_flush(run->life.ctx, to));
+    TRY(play_did(run->host, PLAY_DID_FLUSH, to, keel_flush(run->life.ctx, to)));
+    return (run->options->room > 0) ? run_look_again(run, to, round) : KEEL_OK;
 }
 
 static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round)
@@ -119,6 +172,12 @@ static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round
             return KEEL_ERR_CORRUPT;
         }
         run->state.hash = keel_random_mix(run->state.hash ^ run->box->words[i]);
+    }
+    if (run->options->room > 0) {
+        piece_t piece;
+
+        (void)run_draw_piece(run, from, round, &piece);
+        return run_check_piece(run, run->pieces.own + piece.offset, from, &piece);
     }
     return KEEL_OK;
 }
@@ -174,10 +233,28 @@ static keel_status_t run_steps(void *arg)
     return relay_check(&run->relay, run->options->steps);
 }
 
+/* behind the window's other parts */
+static void run_place_pieces(waits_run_t *run)
+{
+    const uint32_t room = run->options->room;
+    unsigned char *base = keel_win_base(run->win);
+
+    run->pieces = (pieces_t){
+        .host = run->host, .win = run->win, .at = sizeof(waits_window_t), .own = base + sizeof(waits_window_t)};
+    run->relay.room = room;
+    run->relay.pieces = run->pieces;
+    run->relay.pieces.at += room;
+    run->relay.pieces.own += room;
+    run->relay.got = run->got;
+    run->relay.fresh = run->fresh;
+    run->relay.wanted = run->memory + 2 * (size_t)room;
+}
+
 static keel_status_t run_open(void *arg)
 {
     waits_run_t *run = arg;
-    keel_status_t status = keel_win_alloc(run->life.ctx, sizeof(waits_window_t), NULL, &run->win);
+    const size_t bytes = sizeof(waits_window_t) + (1 + RELAY_TOKENS) * (size_t)run->options->room;
+    keel_status_t status = keel_win_alloc(run->life.ctx, bytes, NULL, &run->win);
 
     if (status == KEEL_OK) {
         waits_window_t *window = keel_win_base(run->win);
@@ -190,6 +267,9 @@ static keel_status_t run_open(void *arg)
                                .win = run->win,
                                .offset = offsetof(waits_window_t, relay),
                                .area = &window->relay};
+        if (run->options->room > 0) {
+            run_place_pieces(run);
+        }
         status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
     }
     return status;
@@ -197,13 +277,27 @@ static keel_status_t run_open(void *arg)
 
 keel_status_t waits_program(play_host_t *host)
 {
+    const uint32_t room = host->waits->room;
     waits_run_t run = {.host = host, .options = host->waits};
+    keel_status_t status;
 
+    if (room > 0) {
+        const size_t bytes = (2 + RELAY_TOKENS * (size_t)run.options->ranks) * room;
+
+        run.memory = host->alloc(bytes, "pieces");
+        memset(run.memory, 0, bytes);
+        run.got = run.memory;
+        run.fresh = run.memory + room;
+    }
     run.life = (life_t){.host = host,
                         .steps = run.options->steps,
                         .step = &run.state.step,
                         .open = run_open,
                         .run = run_steps,
                         .arg = &run};
-    return life_run(&run.life);
+    status = life_run(&run.life);
+    if (run.memory != NULL) {
+        host->release(run.memory);
+    }
+    return status;
 }

@@ -1,6 +1,6 @@
 /*
  * A random program whose ranks wait for each other inside phases: messages go round in rings and back and forth, several times
- * through the same mailbox. What each has to hold is known without running it.
+ * through the same mailbox, with a piece of any size each. What each has to hold is known without running it.
  */
 #ifndef KEEL_TEST_WAITS_H_
 #define KEEL_TEST_WAITS_H_
@@ -12,6 +12,7 @@ typedef struct waits_options {
     uint32_t ranks, steps;
     unsigned checkpoints; /* of 1024: steps that end with one */
     int has_atomics;
+    uint32_t room; /* of pieces, in the mailbox and of each token; 0: there are none */
 } waits_options_t;
 
 /* as play_program(), with host->waits */

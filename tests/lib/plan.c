@@ -279,6 +279,79 @@ static int plan_may_reuse(const plan_t *plan, const plan_op_t *op, keel_random_t
     return (op->kind == PLAN_GET) && (op->mode == PLAN_BLOCKING) && keel_random_chance(random, plan->options.reuse);
 }
 
+/* a value that comes while the epoch goes on */
+static int plan_is_open(const plan_op_t *op)
+{
+    return (op->mode != PLAN_BLOCKING) && ((op->kind == PLAN_GET) || ((op->kind == PLAN_UPDATE) && op->is_fetching));
+}
+
+/* is it the last access to its slot in the epoch */
+static int plan_is_last(const plan_epoch_t *epoch, const plan_op_t *op)
+{
+    const plan_op_t *other;
+
+    for (other = op + 1; other < epoch->op + epoch->op_count; ++other) {
+        if ((other->target == op->target) && (other->window == op->window) && (other->slot == op->slot)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* a fence, and what overwrites what @a op reads, at the end of the epoch */
+static void plan_draw_fenced(plan_t *plan, keel_random_t *random, const plan_role_t *role, uint32_t rank, plan_op_t *op,
+                             plan_epoch_t *epoch)
+{
+    const plan_slot_t *slot = &plan->window[op->window].slot[op->slot];
+    plan_op_t *put = &epoch->op[epoch->op_count];
+
+    *put = (plan_op_t){.kind = PLAN_PUT,
+                       .mode = (uint8_t)keel_random_below(random, 4),
+                       .window = op->window,
+                       .slot = op->slot,
+                       .target = op->target,
+                       .offset = op->offset,
+                       .length = op->length,
+                       .is_fenced = 1};
+    if ((plan->options.atomics > 0) && keel_random_chance(random, 300)) {
+        plan_make_atomic(plan, slot, random, role, rank, put);
+        put->mode = ((put->mode == PLAN_DETACHED) && put->is_fetching) ? PLAN_CALLBACK : put->mode;
+    } else if (keel_random_chance(random, 300)) {
+        plan_draw_range(slot, random, put);
+    }
+    if (keel_random_chance(random, 800)) {
+        op->wait_behind = (uint8_t)(epoch->op_count + keel_random_below(random, PLAN_EPOCH_OPS));
+    }
+    put->wait_behind = (uint8_t)(epoch->op_count + keel_random_below(random, PLAN_EPOCH_OPS));
+    plan->has_atomics |= (put->kind == PLAN_UPDATE);
+    ++epoch->op_count;
+}
+
+/* it comes behind all else of the epoch: what is drawn there is as it is without */
+static void plan_draw_fences(plan_t *plan, uint32_t phase, uint32_t rank, candidate_t *candidate, unsigned count,
+                             plan_epoch_t *epoch)
+{
+    const unsigned drawn = epoch->op_count;
+    keel_random_t random = {plan->fences};
+    unsigned i, k;
+
+    for (i = 0; (plan->options.fenced > 0) && (i < drawn) && (epoch->op_count < PLAN_EPOCH_OPS); ++i) {
+        plan_op_t *op = &epoch->op[i];
+        const plan_role_t *role = plan_role(plan, phase, op->window, op->target, op->slot);
+
+        if ((role->kind != PLAN_OWNED) || !plan_is_open(op) || !plan_is_last(epoch, op) ||
+            !keel_random_chance(&random, plan->options.fenced)) {
+            continue;
+        }
+        plan_draw_fenced(plan, &random, role, rank, op, epoch);
+        for (k = 0; k < count; ++k) {
+            candidate[k].is_put |= (candidate[k].target == op->target) && (candidate[k].window == op->window) &&
+                                   (candidate[k].slot == op->slot);
+        }
+    }
+    plan->fences = random.state;
+}
+
 static void plan_draw_epoch(plan_t *plan, keel_random_t *random, uint32_t phase, uint32_t rank, candidate_t *candidate,
                             unsigned count, plan_epoch_t *epoch)
 {
@@ -309,6 +382,7 @@ static void plan_draw_epoch(plan_t *plan, keel_random_t *random, uint32_t phase,
     for (i = 0; i < epoch->op_count; ++i) {
         epoch->op[i].wait_behind = (uint8_t)(i + keel_random_below(random, PLAN_EPOCH_OPS));
     }
+    plan_draw_fences(plan, phase, rank, candidate, count, epoch);
     epoch->compute_ns = keel_random_chance(random, 300) ? (uint32_t)keel_random_scaled(random, 200000) : 0;
 }
 
@@ -369,6 +443,7 @@ plan_t *plan_create(const plan_options_t *options)
     unsigned w;
 
     plan->options = *options;
+    plan->fences = keel_random_mix(options->seed ^ 0x66656e63);
     plan->window_count = 1 + keel_random_below(&random, options->windows);
     for (w = 0; w < plan->window_count; ++w) {
         plan_draw_window(plan, &random, &plan->window[w]);

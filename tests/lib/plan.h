@@ -26,6 +26,7 @@ typedef struct plan_options {
     unsigned unsafe;         /* of 1024: gsyncs that allow no checkpoint */
     unsigned checkpoints;    /* of 1024: phases that end with keel_checkpoint() */
     unsigned reuse;          /* of 1024: a get is followed by a put of what was got, before anything is flushed */
+    unsigned fenced;         /* of 1024: a get that is under way is followed by a fence and a put to the same bytes */
     int late_windows;        /* some are allocated in mid-program, and freed */
 } plan_options_t;
 
@@ -61,6 +62,7 @@ typedef struct plan_op {
     uint8_t atomic;
     uint8_t is_fetching, is_observed; /* the old value is asked for; it may influence what follows */
     uint8_t is_conditional;           /* done or not as the program's state has it */
+    uint8_t is_fenced;                /* a fence comes first */
     uint8_t wait_behind;              /* PLAN_REQUEST: ops of the epoch issued before it is waited for */
 } plan_op_t;
 
@@ -87,6 +89,7 @@ typedef struct plan {
     plan_role_t *role; /* see plan_role() */
     plan_step_t *step; /* of (phase, rank) */
     uint8_t *sync;     /* plan_sync_t at the end of each phase */
+    uint64_t fences;   /* state of a keel_random_t */
     unsigned has_atomics;
 } plan_t;
 

@@ -28,7 +28,7 @@ uint64_t play_hash(uint64_t hash, const void *data, size_t length)
     return keel_random_mix(hash ^ word ^ (length << 56));
 }
 
-static void play_fill(void *buffer, size_t length, uint64_t seed)
+void play_fill(void *buffer, size_t length, uint64_t seed)
 {
     keel_random_t random = {seed};
     unsigned char *byte = buffer;
@@ -166,6 +166,9 @@ static keel_status_t play_issue_all(play_t *play, const plan_epoch_t *epoch)
     unsigned i, k;
 
     for (i = 0; i < epoch->op_count; ++i) {
+        if (epoch->op[i].is_fenced) {
+            TRY(play->access->fence(play->access->arg));
+        }
         TRY(play_issue(play, &epoch->op[i], i));
         for (k = 0; k <= i; ++k) {
             if ((epoch->op[k].mode == PLAN_REQUEST) && (epoch->op[k].wait_behind == i)) {

@@ -56,6 +56,7 @@ typedef struct play {
 } play_t;
 
 uint64_t play_hash(uint64_t hash, const void *data, size_t length);
+void play_fill(void *buffer, size_t length, uint64_t seed);
 void play_start(play_t *play, const plan_t *plan, uint32_t rank, const play_access_t *access, void *scratch);
 /* one phase without the synchronisation at its end; an error of an access, or KEEL_ERR_CORRUPT: observe() was not content */
 keel_status_t play_phase(play_t *play);

@@ -13,7 +13,8 @@ typedef struct hop {
     uint64_t number;      /* step << 16 | number */
     uint32_t holder;
     unsigned token;
-    int is_own;          /* this rank is the holder, and does it */
+    int is_own; /* this rank is the holder, and does it */
+    int has_piece;
     uint32_t *last_rank; /* what was last written with the token */
     unsigned *last_slot;
 } hop_t;
@@ -112,40 +113,47 @@ static keel_status_t hop_read(relay_t *relay, hop_t *hop, uint32_t rank, unsigne
     return relay_read(relay, hop, rank, slot);
 }
 
-/* on the token's word at @a rank, whose value all know; @a draw says which */
+static uint64_t atomic_result(keel_atomic_op_t op, uint64_t was, uint64_t operand, uint64_t compare)
+{
+    switch (op) {
+    case KEEL_ATOMIC_ADD:
+        return was + operand;
+    case KEEL_ATOMIC_AND:
+        return was & operand;
+    case KEEL_ATOMIC_OR:
+        return was | operand;
+    case KEEL_ATOMIC_XOR:
+        return was ^ operand;
+    case KEEL_ATOMIC_SWAP:
+        return operand;
+    default:
+        return (compare == was) ? operand : was;
+    }
+}
+
+/* on the token's word at @a rank, whose value all know; @a draw says which. Programs with pieces know all kinds and sizes */
 static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t draw)
 {
-    static const keel_atomic_op_t ops[] = {KEEL_ATOMIC_ADD, KEEL_ATOMIC_ADD, KEEL_ATOMIC_XOR, KEEL_ATOMIC_SWAP,
-                                           KEEL_ATOMIC_CSWAP};
+    static const keel_atomic_op_t ops[] = {KEEL_ATOMIC_ADD,   KEEL_ATOMIC_ADD, KEEL_ATOMIC_XOR, KEEL_ATOMIC_SWAP,
+                                           KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_AND, KEEL_ATOMIC_OR};
     const size_t at = relay->offset + offsetof(relay_area_t, word[hop->token]);
-    const keel_atomic_op_t op = ops[draw % (sizeof(ops) / sizeof(ops[0]))];
-    const uint64_t operand = keel_random_mix(draw), was = relay->word[rank][hop->token];
+    const keel_atomic_op_t op = ops[draw % ((relay->room > 0) ? sizeof(ops) / sizeof(ops[0]) : 5)];
+    const size_t size = (relay->room > 0 && (draw >> 34 & 1)) ? 4 : 8;
+    const uint64_t mask = (size == 4) ? UINT32_MAX : UINT64_MAX, whole = relay->word[rank][hop->token];
+    const uint64_t operand = keel_random_mix(draw) & mask, was = whole & mask;
     const int fetches = (draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP;
-    const uint64_t compare = was + (draw >> 33 & 1); /* half of them find something else */
+    const uint64_t compare = (was + (draw >> 33 & 1)) & mask; /* half of them find something else */
     uint64_t found = was;
     char text[160];
 
-    switch (op) {
-    case KEEL_ATOMIC_ADD:
-        relay->word[rank][hop->token] += operand;
-        break;
-    case KEEL_ATOMIC_XOR:
-        relay->word[rank][hop->token] ^= operand;
-        break;
-    case KEEL_ATOMIC_SWAP:
-        relay->word[rank][hop->token] = operand;
-        break;
-    default:
-        relay->word[rank][hop->token] = (compare == was) ? operand : was;
-        break;
-    }
+    relay->word[rank][hop->token] = (whole & ~mask) | (atomic_result(op, was, operand, compare) & mask);
     if (!hop->is_own) {
         return KEEL_OK;
     }
     TRY(hop_order(relay, hop, rank));
     relay_point(relay, hop, "atomic at", rank, 0);
     TRY(play_did(relay->host, PLAY_DID_PUT | (fetches ? PLAY_DID_GET : 0), rank,
-                 keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, compare, fetches ? &found : NULL)));
+                 keel_atomic(relay->win, op, rank, at, size, operand, compare, fetches ? &found : NULL)));
     if (found != was) {
         snprintf(text, sizeof(text), "rank %u.%u step %u hop %u: an atomic at rank %u finds %llx instead of %llx",
                  relay->host->rank, relay->host->incarnation, (unsigned)(hop->number >> 16),
@@ -168,6 +176,62 @@ static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, ui
     relay_point(relay, hop, "adds at", rank, 0);
     return play_did(relay->host, PLAY_DID_PUT, rank,
                     keel_atomic(relay->win, KEEL_ATOMIC_ADD, rank, at, sizeof(operand), operand, 0, NULL));
+}
+
+static unsigned char *relay_wanted(const relay_t *relay, uint32_t rank, unsigned token)
+{
+    return relay->wanted + ((size_t)rank * RELAY_TOKENS + token) * relay->room;
+}
+
+static keel_status_t relay_compare_piece(relay_t *relay, const hop_t *hop, uint32_t rank, const unsigned char *bytes,
+                                         piece_t piece)
+{
+    const unsigned char *wanted = relay_wanted(relay, rank, hop->token) + piece.offset;
+    char text[160];
+
+    if (memcmp(bytes, wanted, piece.length) != 0) {
+        uint32_t at = 0;
+
+        for (; bytes[at] == wanted[at]; at++) {
+        }
+        snprintf(text, sizeof(text),
+                 "rank %u.%u step %u hop %u: piece %u+%u of token %u at rank %u is not what has to be there at byte %u",
+                 relay->host->rank, relay->host->incarnation, (unsigned)(hop->number >> 16),
+                 (unsigned)(hop->number & 0xffff), piece.offset, piece.length, hop->token, rank, piece.offset + at);
+        relay->host->flaw(relay->host, text);
+        return KEEL_ERR_CORRUPT;
+    }
+    relay->hash = play_hash(relay->hash, bytes, piece.length);
+    return KEEL_OK;
+}
+
+/* a piece is read, or written, or both */
+static keel_status_t hop_piece(relay_t *relay, const hop_t *hop, uint32_t next, int *is_next_alone)
+{
+    keel_random_t random = {keel_random_mix(hop->random.state ^ 0x7069656365)};
+    const uint32_t any = keel_random_below(&random, relay->ranks);
+    const uint32_t rank = keel_random_chance(&random, 400) ? any : next;
+    pieces_access_t access = {.to = relay->got, .from = relay->fresh};
+    pieces_t pieces = relay->pieces;
+
+    pieces_draw(&random, relay->room, &access);
+    if (access.puts) {
+        play_fill(relay->fresh, access.put.length, keel_random_next(&random));
+        *is_next_alone &= (rank == next || rank == hop->holder);
+    }
+    if (hop->is_own) {
+        pieces.at += (size_t)hop->token * relay->room;
+        pieces.own += (size_t)hop->token * relay->room;
+        TRY(hop_order(relay, hop, rank));
+        TRY(pieces_do(&pieces, rank, &access));
+    }
+    if (hop->is_own && access.gets) {
+        TRY(relay_compare_piece(relay, hop, rank, relay->got, access.get));
+    }
+    if (access.puts) {
+        memcpy(relay_wanted(relay, rank, hop->token) + access.put.offset, relay->fresh, access.put.length);
+    }
+    return KEEL_OK;
 }
 
 /* what the holder reads and writes, half of the time what the one before it wrote first; all ranks know what it writes */
@@ -200,6 +264,9 @@ static keel_status_t hop_accesses(relay_t *relay, hop_t *hop, uint32_t next)
         } else {
             TRY(hop_read(relay, hop, rank, slot));
         }
+    }
+    if (hop->has_piece) {
+        TRY(hop_piece(relay, hop, next, &is_next_alone));
     }
     if (!hop->is_own) {
         return KEEL_OK;
@@ -241,17 +308,21 @@ static keel_status_t relay_walk(relay_t *relay, uint64_t step, int is_real)
     keel_random_t random = {keel_random_mix(relay->seed ^ (step * 0x9e37) ^ 0x746f6b656e)};
     const unsigned hops = 1 + keel_random_below(&random, 12), tokens = 1 + keel_random_below(&random, RELAY_TOKENS);
     uint32_t holder[RELAY_TOKENS], last_rank[RELAY_TOKENS], next;
-    unsigned last_slot[RELAY_TOKENS] = {0};
+    unsigned last_slot[RELAY_TOKENS] = {0}, first = 0;
 
     relay->known = UINT64_MAX; /* it may end in the middle */
     for (unsigned t = 0; t < tokens; t++) {
         holder[t] = keel_random_below(&random, relay->ranks);
         last_rank[t] = UINT32_MAX;
     }
+    if (relay->room > 0) {
+        first = (unsigned)(keel_random_mix(random.state) % (hops * tokens));
+    }
     for (unsigned i = 0; i < hops * tokens; i++) { /* each token in its turn: each has as many hops */
         hop_t hop = {.number = step << 16 | (i / tokens),
                      .token = i % tokens,
                      .holder = holder[i % tokens],
+                     .has_piece = relay->room > 0 && i >= first && i < first + RELAY_PIECES,
                      .last_rank = &last_rank[i % tokens],
                      .last_slot = &last_slot[i % tokens]};
 
@@ -286,6 +357,9 @@ static void relay_go_back(relay_t *relay, uint64_t step)
         memset(relay->held, 0, sizeof(relay->held));
         memset(relay->word, 0, sizeof(relay->word));
         memset(relay->sum, 0, sizeof(relay->sum));
+        if (relay->room > 0) {
+            memset(relay->wanted, 0, (size_t)relay->ranks * RELAY_TOKENS * relay->room);
+        }
         relay->known = 0;
     }
 }
@@ -311,6 +385,10 @@ keel_status_t relay_check(relay_t *relay, uint64_t steps)
     for (hop.token = 0; hop.token < RELAY_TOKENS; hop.token++) {
         for (unsigned slot = 0; slot < RELAY_SLOTS; slot++) {
             TRY(relay_compare(relay, &hop, relay->host->rank, slot, relay->area->slot[hop.token][slot]));
+        }
+        if (relay->room > 0) {
+            TRY(relay_compare_piece(relay, &hop, relay->host->rank, relay->pieces.own + (size_t)hop.token * relay->room,
+                                    (piece_t){.length = relay->room}));
         }
         is_right &= relay->area->word[hop.token] == relay->word[relay->host->rank][hop.token];
     }

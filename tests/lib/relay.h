@@ -6,12 +6,13 @@
 #ifndef KEEL_TEST_RELAY_H_
 #define KEEL_TEST_RELAY_H_
 
-#include "play.h"
+#include "pieces.h"
 
 #define RELAY_TOKENS 3
 #define RELAY_SLOTS  3
 #define RELAY_WORDS  3
 #define RELAY_RANKS  32
+#define RELAY_PIECES 4 /* hops of a step that have one, at most */
 
 /* in each rank's window */
 typedef struct relay_area {
@@ -35,6 +36,10 @@ typedef struct relay {
     uint64_t word[RELAY_RANKS][RELAY_TOKENS], sum[RELAY_RANKS]; /* what these are */
     uint64_t known;
     char note[96];
+    /* of programs with pieces: each token has `room` bytes at each rank */
+    pieces_t pieces;
+    uint32_t room;                       /* 0: none */
+    unsigned char *wanted, *got, *fresh; /* what all of them are: RELAY_TOKENS * room of each rank; buffers of `room` */
 } relay_t;
 
 int relay_is_step(const relay_t *relay, uint64_t step);

@@ -35,6 +35,7 @@ typedef struct case_limits {
     int soft;          /* KEEL_OPLOG_SOFT, percent; demand checkpoints */
     int tight;         /* logs that hold almost nothing */
     int moves;         /* replacements on other nodes */
+    int wide;          /* programs with pieces of drawn sizes, and fences while something is being read */
     int each_step;     /* the invariants are looked at behind each */
     hunt_kind_t hunt;
     unsigned trace_lines;

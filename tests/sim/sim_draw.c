@@ -8,6 +8,7 @@
 /* of 1024: jobs of up to CASE_RANKS_MAX ranks, which take long; groups of any size that the job allows */
 #define CASE_LARGE     16
 #define CASE_ANY_GROUP 150
+#define CASE_PIECES    ((uint32_t)384 << 10) /* bytes, over all ranks and steps */
 
 static void __attribute__((format(printf, 2, 3))) scene_env(scene_t *scene, const char *format, ...)
 {
@@ -31,6 +32,18 @@ static uint32_t scene_draw_ranks(scene_t *scene)
     return ranks;
 }
 
+/* of pieces: less where many ranks do many steps, each of which takes log space */
+static uint32_t scene_draw_room(const scene_t *scene)
+{
+    const plan_options_t *options = &scene->plan_options;
+    const uint32_t room = CASE_PIECES / (options->ranks * options->phases);
+
+    if (!scene->is_wide) {
+        return 0;
+    }
+    return (room < 64) ? 64 : (room < PIECES_ROOM_MAX) ? room & ~7u : PIECES_ROOM_MAX;
+}
+
 /* a program of critical sections, each step of which counts as a phase */
 static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
 {
@@ -48,6 +61,7 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
                                         .has_atomics = (int)keel_random_chance(random, 300),
                                         .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
     journal.options.has_rewrites = (int)(keel_random_mix(journal.options.seed ^ 0x72657776) & 1);
+    journal.options.room = scene_draw_room(scene);
     if (limits->atomics >= 0) {
         journal.options.has_atomics = limits->atomics;
     }
@@ -90,6 +104,7 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
                                      .steps = options->phases,
                                      .checkpoints = keel_random_chance(random, 500) ? 200 : 0,
                                      .has_atomics = (int)keel_random_chance(&atomics, 250)};
+    scene->waits.room = scene_draw_room(scene);
     if (limits->atomics >= 0) {
         scene->waits.has_atomics = limits->atomics;
     }
@@ -136,6 +151,7 @@ static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
     options->late_windows = keel_random_chance(random, 150);
     options->fetchless = (int)(keel_random_mix(options->seed ^ 0x66657463) & 1);
     options->reuse = 400;
+    options->fenced = scene->is_wide ? 500 : 0;
     scene->is_dense = keel_random_chance(random, 250);
     if (scene->is_dense) {
         scene_draw_dense(scene, limits);
@@ -177,8 +193,12 @@ static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
     keel_random_t *random = &scene->random;
     const int is_drawn = keel_random_chance(random, 80);
     const int is_tight = (limits->tight >= 0) ? limits->tight : is_drawn;
-    const size_t source = (scene->plan != NULL) ? 2 * plan_source_bytes(scene->plan) : 64 << 10;
-    const size_t target = (scene->plan != NULL) ? 2 * plan_target_bytes(scene->plan) : (size_t)scene->ranks << 14;
+    /* pieces twice, of up to so many in a step: written and read by one rank, read at one rank */
+    const size_t room = (scene->locks != NULL) ? scene->locks->options.room : scene->waits.room;
+    const size_t pieces = 2 * room * scene->plan_options.phases;
+    const size_t source = (scene->plan != NULL) ? 2 * plan_source_bytes(scene->plan) : (64 << 10) + 8 * pieces;
+    const size_t target = (scene->plan != NULL) ? 2 * plan_target_bytes(scene->plan)
+                                                : ((size_t)scene->ranks << 14) + 2 * scene->ranks * pieces;
     const size_t tight = (size_t)(16 + 4 * keel_random_below(random, 8)) << 10;
 
     scene->soft = keel_random_chance(random, 400) ? 0 : 1 + keel_random_scaled(random, 60);
@@ -378,6 +398,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->random.state = keel_random_mix(seed ^ 0x6b65656c);
     scene->sizes.state = keel_random_mix(seed ^ 0x73697a65);
     scene->moving.state = keel_random_mix(seed ^ 0x6d6f7665);
+    scene->is_wide = (limits->wide >= 0) ? limits->wide : (int)(keel_random_mix(seed ^ 0x77696465) & 1);
     scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS
                            : keel_random_chance(&scene->random, 100) ? CASE_WAITS

@@ -58,6 +58,7 @@ typedef struct scene {
     races_journal_t *races; /* CASE_RACES */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
+    int is_wide; /* case_limits_t */
     keel_sim_t *sim;
     keel_params_t params;
     struct keel_drivers drivers;
