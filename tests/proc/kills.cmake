@@ -19,9 +19,9 @@ endfunction()
 add_executable(sections lock_sections.c)
 target_link_libraries(sections PRIVATE keel_kernel)
 
-add_executable(waits wait_tokens.c ${CMAKE_SOURCE_DIR}/tests/lib/relay.c)
-target_include_directories(waits PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib ${CMAKE_SOURCE_DIR}/transports)
-target_link_libraries(waits PRIVATE keel_kernel)
+add_executable(waits wait_tokens.c)
+target_include_directories(waits PRIVATE ${CMAKE_SOURCE_DIR}/transports)
+target_link_libraries(waits PRIVATE keel_test_program keel_kernel)
 
 proc_job(ft_s_alone 1 1 ft -c S)
 proc_job(ft_s_verifies_on_2 2 1 ft -c S)
