@@ -54,6 +54,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     status = few_put_ring(few, rank, last, OLD);
 
     status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, OLD) : status;
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status; /* what is there has been looked at */
     while (status == KEEL_OK && rank == 1 && !fenced->is_killed) {
         status = few_progress(few, rank);
     }
