@@ -189,7 +189,8 @@ KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, 
 
 /**
  * Reads @a length bytes at @a offset of @a rank's window into @a buffer, valid when the request is complete. What it
- * read is logged at the target when the epoch closes [F 4.1]. Towards a dead rank it waits for the replacement.
+ * read is logged at the target when the epoch closes [F 4.1]. Towards a dead rank it waits for the replacement. A put to the
+ * same bytes that follows is ordered behind it by a wait for the request, a flush or a fence, and by nothing else.
  */
 KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                     const keel_rma_params_t *params, keel_req_h *req_p);
