@@ -5,10 +5,10 @@
  * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Another, to which
  * a connection broke, is asked beside it: connections may break and answer again without end, and what is known of the
  * neighbour's silence has to last. While the neighbour is a replacement of which nothing is decided, the next rank that was
- * there before is asked, too: the replacement cannot ask who has not greeted it, and who computes greets nobody. Nobody asks while it computes: whoever computes keeps the others waiting itself, so a
- * death found when it comes back delays the job by no more than the timeout. The other way round, silence is counted only
- * while this process looks, in steps of a bounded length: who was stopped itself, or had no core for a while, has not
- * listened and accuses nobody of that time.
+ * there before is asked, too: the replacement cannot ask who has not greeted it, and who computes greets nobody. Nobody
+ * asks while it computes: whoever computes keeps the others waiting itself, so a death found when it comes back delays the
+ * job by no more than the timeout. The other way round, silence is counted only while this process looks, in steps of a
+ * bounded length: who was stopped itself, or had no core for a while, has not listened and accuses nobody of that time.
  *
  * Bound. From its hang to the accusation a rank has half a timeout until it is asked, one until its neighbour asks everybody
  * (three when its connection broke, six when it is a replacement that has to start), and one for their answers: at most 4.5
@@ -79,7 +79,8 @@ static uint32_t next_up(const keel_lane_t *lane)
     return lane->rank;
 }
 
-/* Who is new cannot ask who has not greeted it, and that one may compute: so the next rank that is no replacement of now is asked, too. */
+/* Who is new cannot ask who has not greeted it, and that one may compute: so the next rank that is no replacement of now
+ * is asked, too. */
 static uint32_t next_settled(const keel_recovery_t *rec)
 {
     const keel_lane_t *lane = rec->lane;

@@ -12,7 +12,7 @@
 
 typedef struct computing {
     few_t few; /* first */
-    int does_compute, is_killed;
+    int does_compute;
 } computing_t;
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
@@ -28,7 +28,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
         computing->does_compute = 1;
         keel_sim_compute(few->sim, LONG_NS);
     }
-    while (status == KEEL_OK && rank == 1 && !computing->is_killed) {
+    while (status == KEEL_OK && rank == 1 && few->deaths == 0) {
         status = few_progress(few, rank);
     }
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
@@ -38,8 +38,7 @@ static void strike(few_t *few)
 {
     computing_t *computing = (computing_t *)few;
 
-    if (computing->does_compute && !computing->is_killed) {
-        computing->is_killed = 1;
+    if (computing->does_compute && few->deaths == 0) {
         few_kill(few, 1);
     }
 }

@@ -14,7 +14,7 @@ static const char *const lanes[] = {"KEEL_LANES=served", "KEEL_LANES=direct"};
 
 typedef struct fenced {
     few_t few; /* first */
-    int is_direct, is_asked, is_killed;
+    int is_direct, is_asked;
 } fenced_t;
 
 static keel_status_t get_then_put(few_t *few, keel_win_h last)
@@ -55,7 +55,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 
     status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, OLD) : status;
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status; /* what is there has been looked at */
-    while (status == KEEL_OK && rank == 1 && !fenced->is_killed) {
+    while (status == KEEL_OK && rank == 1 && few->deaths == 0) {
         status = few_progress(few, rank);
     }
     while (status == KEEL_OK && rank == 0 && fenced->is_direct && is_thought_alive(few)) {
@@ -72,8 +72,7 @@ static void strike(few_t *few)
 {
     fenced_t *fenced = (fenced_t *)few;
 
-    if (fenced->is_asked && !fenced->is_killed) {
-        fenced->is_killed = 1;
+    if (fenced->is_asked && few->deaths == 0) {
         few_kill(few, 1);
     }
 }

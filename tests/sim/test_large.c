@@ -12,7 +12,7 @@
 
 typedef struct large {
     few_t few; /* first */
-    int is_put, is_killed;
+    int is_put;
     unsigned char bytes[BYTES];
 } large_t;
 
@@ -46,7 +46,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     } else if (status == KEEL_OK && !locks) {
         status = keel_wait_until(last, 0, sizeof(uint64_t), KEEL_COMPARE_EQ, 1);
     }
-    while (status == KEEL_OK && rank == 1 && !large->is_killed) {
+    while (status == KEEL_OK && rank == 1 && few->deaths == 0) {
         status = few_progress(few, rank);
     }
     status = (status == KEEL_OK) ? keel_win_alloc(few->ctx[rank], 64, NULL, &end) : status;
@@ -60,8 +60,7 @@ static void strike(few_t *few)
 {
     large_t *large = (large_t *)few;
 
-    if (large->is_put && !large->is_killed) {
-        large->is_killed = 1;
+    if (large->is_put && few->deaths == 0) {
         few_kill(few, 1);
     }
 }
