@@ -111,6 +111,9 @@ typedef struct keel_transport_ops {
      * by a reply, or disconnect(). Queues, never blocks, at most max_data bytes. */
     keel_status_t (*send)(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                           const void *data, size_t data_len);
+    /* from on_request: memory for the data of the next reply() to that peer, which copies no data from there. What others
+     * write meanwhile is so read once. NULL: the peer cannot be reached, or there is no memory */
+    void *(*reply_room)(keel_transport_t *transport, uint32_t peer, size_t data_len);
     /* from on_request or on_idle: a message to the peer's on_reply; header and data are copied */
     keel_status_t (*reply)(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                            const void *data, size_t data_len);

@@ -30,6 +30,14 @@ static inline void keel_prefetch_write(const void *address)
 #endif
 }
 
+/* the same for all lines of @a length bytes */
+static inline void keel_prefetch_write_all(const void *address, size_t length)
+{
+    for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
+        keel_prefetch_write((const uint8_t *)address + at);
+    }
+}
+
 /* a word that may lie anywhere */
 typedef struct keel_copy_block {
     uint64_t words[2];

@@ -13,6 +13,7 @@
  */
 #include "lane/lane.h"
 
+#include "base/copy.h"
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
@@ -55,6 +56,12 @@ static void *served_target(keel_lane_t *lane, uint64_t where, uint64_t length, i
         return NULL;
     }
     return (char *)r->base + offset;
+}
+
+/* once: others may write there meanwhile, and the log has what the asker gets */
+static void served_load(void *room, const void *from, size_t length)
+{
+    memcpy(room, from, length);
 }
 
 /* @a payload is not aligned: it lies in a receive buffer */
@@ -200,8 +207,9 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     return NULL;
 }
 
-static void served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
-                            const void *data)
+/* where the next one like it will be written; NULL: not logged, or not known */
+static const void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
+                                   const void *data)
 {
     keel_get_record_t record = {
         .phase = (uint32_t)(wire->words[3] >> 32), .index = (uint32_t)wire->words[3], .where = where, .length = length};
@@ -209,15 +217,14 @@ static void served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t
     if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
         keel_board_lose_get(&lane->board[wire->source], record.phase);
     }
-    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) {
-        lane->on_served_get(lane->arg, wire->source, &record, data);
-    }
+    return (wire->flags & KEEL_WIRE_FLAG_LOGGED) ? lane->on_served_get(lane->arg, wire->source, &record, data) : NULL;
 }
 
 static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 {
     const uint64_t length = wire->words[2];
-    const void *data;
+    const void *data, *next;
+    void *room;
 
     if (length > lane->ops->max_data) {
         served_refuse(lane, wire);
@@ -228,8 +235,17 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         served_refuse(lane, wire);
         return "get outside its region";
     }
-    served_note_get(lane, wire, wire->words[1], (uint32_t)length, data);
-    served_reply(lane, wire, KEEL_WIRE_VALUE, data, length);
+    room = lane->ops->reply_room(lane->transport, wire->source, length);
+    if (room == NULL) {
+        keel_info(lane->message, "no reply to rank %u: it is presumably dead", wire->source);
+        return NULL;
+    }
+    served_load(room, data, length);
+    next = served_note_get(lane, wire, wire->words[1], (uint32_t)length, room);
+    served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
+    if (next != NULL) {
+        keel_prefetch_write_all(next, length); /* its lines come from memory while the answer is under way */
+    }
     return NULL;
 }
 
@@ -259,7 +275,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return why;
     }
-    served_note_get(lane, wire, record.where, atomic.size, &old);
+    (void)served_note_get(lane, wire, record.where, atomic.size, &old);
     served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
 }
@@ -271,7 +287,7 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
     uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->words[2]);
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0) {
-        served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
+        (void)served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
     }
     if (wire->words[0] != 0) {
         served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));

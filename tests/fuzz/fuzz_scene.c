@@ -74,6 +74,13 @@ static keel_status_t fuzz_send(keel_transport_t *self, uint32_t peer, const void
     return KEEL_OK;
 }
 
+static void *fuzz_reply_room(keel_transport_t *self, uint32_t peer, size_t data_len)
+{
+    static unsigned char room[FUZZ_DATA_MAX];
+
+    return (data_len <= sizeof(room)) ? room : NULL;
+}
+
 static keel_status_t fuzz_reply(keel_transport_t *self, uint32_t peer, const void *header, size_t header_len,
                                 const void *data, size_t data_len)
 {
@@ -99,6 +106,7 @@ static const keel_transport_ops_t transport_ops = {.name = "fuzz",
                                                    .mem_free = fuzz_mem_free,
                                                    .mem_pack = fuzz_mem_pack,
                                                    .send = fuzz_send,
+                                                   .reply_room = fuzz_reply_room,
                                                    .reply = fuzz_reply,
                                                    .progress = fuzz_progress,
                                                    .wait = fuzz_wait,

@@ -16,6 +16,8 @@ typedef struct fake {
     keel_transport_t super;
     unsigned replies;
     keel_wire_t last_reply;
+    uint64_t last_word;
+    uint8_t room[BYTES];
 } fake_t;
 
 static fake_t fake;
@@ -73,11 +75,19 @@ static keel_status_t fake_send(keel_transport_t *transport, uint32_t peer, const
     return KEEL_OK;
 }
 
+static void *fake_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len)
+{
+    return (data_len <= sizeof(fake.room)) ? fake.room : NULL;
+}
+
 static keel_status_t fake_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                                 const void *data, size_t data_len)
 {
     fake.replies++;
     memcpy(&fake.last_reply, header, sizeof(fake.last_reply));
+    if (data_len == sizeof(fake.last_word)) {
+        memcpy(&fake.last_word, data, data_len);
+    }
     return KEEL_OK;
 }
 
@@ -90,6 +100,7 @@ static const keel_transport_ops_t fake_ops = {.open = fake_open,
                                               .mem_free = fake_mem_free,
                                               .mem_pack = fake_mem_pack,
                                               .send = fake_send,
+                                              .reply_room = fake_reply_room,
                                               .reply = fake_reply,
                                               .max_data = 4096};
 
@@ -103,11 +114,17 @@ typedef struct scene {
     uint8_t *window;
     uint64_t sequence[RANKS];
     unsigned noted;
+    uint64_t noted_word;
 } scene_t;
 
-static void scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
+static const void *scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
 {
-    ((scene_t *)arg)->noted++;
+    scene_t *scene = arg;
+
+    scene->noted++;
+    memcpy(&scene->noted_word, data, sizeof(scene->noted_word));
+    memset(scene->window, 0xa5, BYTES); /* another writes there at this moment */
+    return NULL;
 }
 
 static void scene_refill(void *arg, uint32_t source, const void *data, size_t length)
@@ -369,6 +386,27 @@ START_TEST(a_read_that_cannot_be_answered_is_refused_and_not_recorded)
 }
 END_TEST
 
+START_TEST(a_read_beside_a_write_is_answered_as_it_was_recorded)
+{
+    scene_t scene;
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+    wire.flags = KEEL_WIRE_FLAG_LOGGED;
+    wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
+    wire.words[2] = 8;
+    scene_deliver(&scene, &wire, NULL, 0);
+    ck_assert_uint_eq(scene.noted, 1);
+    ck_assert_uint_eq(scene.window[8], 0xa5);
+    ck_assert_uint_eq(fake.last_word, scene.noted_word);
+    wire = fake.last_reply;
+    keel_wire_seal(&wire, &scene.noted_word, sizeof(scene.noted_word));
+    ck_assert_uint_eq(wire.crc, fake.last_reply.crc);
+    scene_end(&scene);
+}
+END_TEST
+
 START_TEST(a_gap_a_stranger_and_another_rollback_are_refused)
 {
     scene_t scene;
@@ -501,6 +539,7 @@ int main(void)
                                   no_short_message_is_applied,
                                   nothing_is_written_outside_a_window,
                                   a_read_that_cannot_be_answered_is_refused_and_not_recorded,
+                                  a_read_beside_a_write_is_answered_as_it_was_recorded,
                                   a_gap_a_stranger_and_another_rollback_are_refused,
                                   a_greeting_outruns_the_news_of_the_predecessors_life_and_death,
                                   a_dead_incarnation_is_cut_off,

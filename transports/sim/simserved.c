@@ -494,6 +494,13 @@ static sim_process_t *sim_asker(const sim_process_t *process, uint32_t peer)
     return asker;
 }
 
+static void *sim_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len)
+{
+    static _Thread_local unsigned char room[SIM_MAX_DATA];
+
+    return (data_len <= sizeof(room) && sim_asker(sim_self(transport), peer) != NULL) ? room : NULL;
+}
+
 static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                                const void *data, size_t data_len)
 {
@@ -596,6 +603,7 @@ const keel_transport_ops_t sim_transport_ops = {
     .fence = sim_fence,
     .flush = sim_flush,
     .send = sim_send,
+    .reply_room = sim_reply_room,
     .reply = sim_reply,
     .max_data = SIM_MAX_DATA,
     .progress = sim_progress,

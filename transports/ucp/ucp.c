@@ -319,6 +319,7 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .fence = no_fence,
     .flush = no_flush,
     .send = keel_ucp_requests_send,
+    .reply_room = keel_ucp_service_reply_room,
     .reply = keel_ucp_service_reply,
     .max_data = KEEL_MESSAGE_DATA_MAX,
     .progress = keel_ucp_requests_progress,

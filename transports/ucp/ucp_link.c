@@ -198,14 +198,9 @@ keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t 
     return KEEL_OK;
 }
 
-static keel_ucp_message_t *compose(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
-                                   size_t header_len, const void *data, size_t data_len, int is_copied)
+static void compose(keel_ucp_message_t *message, keel_ucp_link_t *link, enum keel_ucp_wire_kind kind,
+                    const void *header, size_t header_len, const void *data, size_t data_len)
 {
-    keel_ucp_message_t *message = keel_ucp_message_get(&link->port->pools, is_copied ? data_len : 0);
-
-    if (message == NULL) {
-        return NULL;
-    }
     message->to = link;
     message->wire = link->port->wire;
     message->wire.kind = (uint8_t)kind;
@@ -215,10 +210,6 @@ static keel_ucp_message_t *compose(keel_ucp_link_t *link, enum keel_ucp_wire_kin
     if (header_len > 0) {
         memcpy(message->header, header, header_len);
     }
-    if (is_copied && (data_len > 0)) {
-        message->data = memcpy(message->copy, data, data_len);
-    }
-    return message;
 }
 
 void keel_ucp_link_greet(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *data, size_t data_len)
@@ -235,32 +226,63 @@ void keel_ucp_link_open_up(keel_ucp_link_t *link)
     make_busy(link);
 }
 
-keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
-                                 size_t header_len, const void *data, size_t data_len, int is_copied)
+static keel_status_t may_send(const keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, size_t header_len,
+                              size_t data_len)
 {
     const size_t data_max =
         (kind == KEEL_UCP_WIRE_REQUEST || kind == KEEL_UCP_WIRE_REPLY) ? KEEL_MESSAGE_DATA_MAX : KEEL_UCP_ZCOPY_MIN;
-    keel_ucp_message_t *message;
 
     if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > data_max)) {
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (link->flags & (KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED)) {
-        return KEEL_ERR_UNREACHABLE;
-    }
-    message = compose(link, kind, header, header_len, data, data_len, is_copied);
-    if (message == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
+    return (link->flags & (KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED)) ? KEEL_ERR_UNREACHABLE : KEEL_OK;
+}
+
+static void enqueue(keel_ucp_link_t *link, keel_ucp_message_t *message)
+{
     if ((link->flags & KEEL_UCP_LINK_OPEN) && ucs_list_is_empty(&link->queue) && (link->under_way < WINDOW) &&
         !link->port->is_in_progress) {
         issue(link, message);
-        return KEEL_OK;
+        return;
     }
     ucs_list_add_tail(&link->queue, &message->link);
     if (link->flags & KEEL_UCP_LINK_OPEN) {
         make_busy(link);
     }
+}
+
+keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
+                                 size_t header_len, const void *data, size_t data_len, int is_copied)
+{
+    const keel_status_t status = may_send(link, kind, header_len, data_len);
+    keel_ucp_message_t *message;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    message = keel_ucp_message_get(&link->port->pools, is_copied ? data_len : 0);
+    if (message == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if (is_copied && (data_len > 0)) {
+        data = memcpy(message->copy, data, data_len);
+    }
+    compose(message, link, kind, header, header_len, data, data_len);
+    enqueue(link, message);
+    return KEEL_OK;
+}
+
+keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_ucp_message_t *message, enum keel_ucp_wire_kind kind,
+                                      const void *header, size_t header_len, size_t data_len)
+{
+    const keel_status_t status = may_send(link, kind, header_len, data_len);
+
+    if (status != KEEL_OK) {
+        ucs_mpool_put(message);
+        return status;
+    }
+    compose(message, link, kind, header, header_len, message->copy, data_len);
+    enqueue(link, message);
     return KEEL_OK;
 }
 

@@ -90,6 +90,9 @@ void keel_ucp_link_open_up(keel_ucp_link_t *link);
 /* @a is_copied: data is copied, else it is read in place */
 keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
                                  size_t header_len, const void *data, size_t data_len, int is_copied);
+/* the same with data that lies in @a message, of the port's pools, already: it is used up */
+keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_ucp_message_t *message, enum keel_ucp_wire_kind kind,
+                                      const void *header, size_t header_len, size_t data_len);
 /* forgets the link. With @a must_drain no buffer given to it is read after the return. */
 void keel_ucp_link_retire(keel_ucp_link_t *link, int must_drain);
 

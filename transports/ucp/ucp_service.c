@@ -169,14 +169,49 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
     return UCS_OK;
 }
 
+/* the link to who asked; NULL: dead, or never heard of */
+static keel_ucp_link_t *asker_link(keel_ucp_t *ucp, uint32_t rank)
+{
+    keel_ucp_link_t *link = (rank < ucp->params.size) ? ucp->service.links[rank] : NULL;
+
+    return ((link == NULL) || is_dead(ucp, rank, link->instance)) ? NULL : link;
+}
+
+static void room_release(keel_ucp_service_t *service)
+{
+    if (service->room != NULL) {
+        ucs_mpool_put(service->room);
+        service->room = NULL;
+    }
+}
+
+void *keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len)
+{
+    keel_ucp_service_t *service = &keel_ucp_of(transport)->service;
+
+    room_release(service); /* of one that was not replied to */
+    if (asker_link(keel_ucp_of(transport), rank) == NULL) {
+        return NULL;
+    }
+    service->room = keel_ucp_message_get(&service->port.pools, data_len);
+    return (service->room != NULL) ? service->room->copy : NULL;
+}
+
 keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
                                      const void *data, size_t data_len)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
-    keel_ucp_link_t *link = (rank < ucp->params.size) ? ucp->service.links[rank] : NULL;
+    keel_ucp_service_t *service = &ucp->service;
+    keel_ucp_link_t *link = asker_link(ucp, rank);
+    keel_ucp_message_t *message;
 
-    if ((link == NULL) || is_dead(ucp, rank, link->instance)) {
+    if (link == NULL) {
         return KEEL_ERR_UNREACHABLE;
+    }
+    if (service->room != NULL && data == service->room->copy) {
+        message = service->room;
+        service->room = NULL;
+        return keel_ucp_link_send_made(link, message, KEEL_UCP_WIRE_REPLY, header, header_len, data_len);
     }
     return keel_ucp_link_send(link, KEEL_UCP_WIRE_REPLY, header, header_len, data, data_len, 1);
 }
@@ -333,6 +368,7 @@ void keel_ucp_service_close(keel_ucp_t *ucp)
 {
     keel_ucp_service_t *service = &ucp->service;
 
+    room_release(service);
     keel_ucp_port_close(&service->port);
     while (!ucs_list_is_empty(&service->held)) {
         keel_free(ucs_list_extract_head(&service->held, keel_ucp_held_hello_t, link));
