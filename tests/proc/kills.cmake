@@ -128,10 +128,10 @@ proc_job(cg_s_verifies_with_message_logging 4 1 cg_ml PROGRAM -c S)
 proc_job(dht_verifies_with_message_logging 5 2 dht_ml -x ML_LOGGERS=2 PROGRAM -n 1000 --closed --batch 100)
 proc_job(stencil_verifies_with_message_logging 4 2 stencil_ml PROGRAM -s 101x67 -n 50 --atomics)
 proc_job(message_logging_says_what_it_logged 3 1 dht_ml -x ML_VERBOSE=y PROGRAM -n 100 --batch 10 --closed)
-# 200 inserts, four records more for the one collision; of each rank a put of its count, markers: two windows, eleven
-# steps, the end
+# 200 inserts, four records more for the one collision; of each rank a put of its count, markers: two windows, the clock's
+# start, its gsync and its stop, eleven steps, the end
 set_tests_properties(proc_message_logging_says_what_it_logged PROPERTIES
-                     PASS_REGULAR_EXPRESSION "ml: 234 records")
+                     PASS_REGULAR_EXPRESSION "ml: 240 records")
 proc_job(message_logging_refuses_too_many_loggers 3 1 dht_ml -x ML_LOGGERS=2 PROGRAM -n 100)
 set_tests_properties(proc_message_logging_refuses_too_many_loggers PROPERTIES PASS_REGULAR_EXPRESSION "half the ranks")
 

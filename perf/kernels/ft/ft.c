@@ -13,7 +13,7 @@
 #define PROGRAM "ft"
 
 typedef struct {
-    double started, ready; /* protected: wall clock at the start, and after the first transform */
+    double started, ready; /* protected: wall clock at the start (0: not yet), and after the first transform */
     uint64_t settled;      /* protected: gsyncs behind the warm-up */
     uint64_t checkpoints;  /* protected: taken before the clock started */
 } ft_clock_t;
@@ -121,12 +121,13 @@ static void ft_report(const ft_t *ft, const ft_clock_t *clock)
 {
     const uint64_t done = ft->step - 1;
     const unsigned long iter = done % ft_steps_per_repeat(ft);
+    const double now = kernel_now_s();
     ft_complex_t sum;
 
     if (ft->step == ft_steps(ft)) {
         return;
     }
-    printf("ft: %8.3f s  ", kernel_now_s() - clock->started);
+    printf("ft: %8.3f s  ", (clock->started != 0) ? now - clock->started : 0); /* 0: warming up */
     if (iter == 0) {
         printf("first transform\n");
     } else {
@@ -137,7 +138,7 @@ static void ft_report(const ft_t *ft, const ft_clock_t *clock)
     fflush(stdout);
 }
 
-static void ft_judge(const ft_t *ft, const ft_clock_t *clock, ft_outcome_t *outcome)
+static void ft_judge(const ft_t *ft, const ft_clock_t *clock, double stopped, ft_outcome_t *outcome)
 {
     unsigned long repeat, iteration;
     uint32_t rank;
@@ -163,8 +164,8 @@ static void ft_judge(const ft_t *ft, const ft_clock_t *clock, ft_outcome_t *outc
 
         outcome->hash = kernel_hash(outcome->hash, &hash, sizeof hash);
     }
-    outcome->seconds = kernel_now_s() - clock->started;
-    outcome->iteration_s = (kernel_now_s() - clock->ready) / (double)(ft_steps(ft) - ft_steps_of_warmup(ft) - 2);
+    outcome->seconds = stopped - clock->started;
+    outcome->iteration_s = (stopped - clock->ready) / (double)(ft_steps(ft) - ft_steps_of_warmup(ft) - 2);
     keel_stats(ft->ctx, &outcome->stats);
     outcome->stats.checkpoints -= clock->checkpoints;
 }
@@ -216,39 +217,37 @@ static keel_status_t ft_open(ft_t *ft, ft_clock_t *clock)
     return keel_protect(ft->ctx, 2, clock, sizeof *clock);
 }
 
-/* Between the warm-up and what is timed: until the checkpoint behind the warm-up is safe and the logs are empty. 1: go on so. */
-static int ft_settles(const ft_t *ft, ft_clock_t *clock)
+/* Behind a warm-up not before its checkpoint is safe and the logs are empty. */
+static keel_status_t ft_clock_start(const ft_t *ft, ft_clock_t *clock)
 {
     enum { GSYNCS = 4 };
     keel_stats_t stats;
 
-    if (ft->warmups == 0 || ft->step != ft_steps_of_warmup(ft) || clock->settled > GSYNCS) {
-        return 0;
+    if ((clock->started != 0) || (ft->step != ft_steps_of_warmup(ft))) {
+        return KEEL_OK;
     }
-    clock->settled++;
-    if (clock->settled > GSYNCS) {
-        if (keel_stats(ft->ctx, &stats) == KEEL_OK) {
-            clock->checkpoints = stats.checkpoints;
-        }
-        clock->started = kernel_now_s();
-        return 0;
+    while ((ft->warmups != 0) && (clock->settled < GSYNCS)) {
+        clock->settled++;
+        KERNEL_TRY(keel_gsync(ft->ctx, KEEL_GSYNC_SAFE));
     }
-    return 1;
+    KERNEL_TRY(kernel_clock_start(ft->ctx, &clock->started));
+    if ((ft->warmups != 0) && (keel_stats(ft->ctx, &stats) == KEEL_OK)) {
+        clock->checkpoints = stats.checkpoints;
+    }
+    return KEEL_OK;
 }
 
 /* All steps that are left, and the end. Called again after a rollback. */
 static keel_status_t ft_run(ft_t *ft, ft_clock_t *clock, int is_verbose, ft_outcome_t *outcome)
 {
     const int is_first = (keel_rank(ft->ctx) == 0);
+    double stopped;
 
     if (keel_restarted(ft->ctx)) {
         KERNEL_TRY(keel_restore(ft->ctx));
     }
     while (ft->step < ft_steps(ft)) {
-        if (ft_settles(ft, clock)) {
-            KERNEL_TRY(keel_gsync(ft->ctx, KEEL_GSYNC_SAFE));
-            continue;
-        }
+        KERNEL_TRY(ft_clock_start(ft, clock));
         if (ft->step == ft_steps_of_warmup(ft) + 1) {
             clock->ready = kernel_now_s();
         }
@@ -257,8 +256,9 @@ static keel_status_t ft_run(ft_t *ft, ft_clock_t *clock, int is_verbose, ft_outc
             ft_report(ft, clock);
         }
     }
+    stopped = kernel_clock_stop();
     if (is_first) {
-        ft_judge(ft, clock, outcome);
+        ft_judge(ft, clock, stopped, outcome);
     }
     return keel_finalize(ft->ctx);
 }
@@ -294,7 +294,8 @@ int main(int argc, char **argv)
     if ((ft.spectrum == NULL) || (ft_scratch_alloc(&ft) != 0)) {
         return kernel_keel_error(PROGRAM, "memory of the kernel", KEEL_ERR_NO_MEMORY);
     }
-    clock.started = clock.ready = kernel_now_s();
+    kernel_touch(ft.spectrum, ft.local * sizeof *ft.spectrum);
+    kernel_touch(ft.work, ft.local * sizeof *ft.work);
     status = ft_open(&ft, &clock);
     if (status == KEEL_OK) {
         do {

@@ -26,6 +26,17 @@ typedef struct {
 
 double kernel_now_s(void); /* wall clock, so that a replacement on another machine goes on from its predecessor's */
 
+/* The clock of what is timed. It starts when all ranks have their memory: a gsync, and the time it ended in *started_p, which
+ * is protected and 0 at first; else nothing happens. Where a rollback unsets it, it keeps what it was in this process. */
+keel_status_t kernel_clock_start(keel_context_h ctx, double *started_p);
+double kernel_clock_stop(void); /* returns the time; called again after a rollback */
+/* The same of a process that only logs: bounds of the cpu time that it tells. The first begin and the last end count. */
+void kernel_cpu_begin(void);
+void kernel_cpu_end(void);
+
+/* Faults private memory in, ahead of the clock. */
+void kernel_touch(void *memory, size_t bytes);
+
 /* Continues @a hash (KERNEL_HASH_START at first) over @a bytes of memory. */
 #define KERNEL_HASH_START 0xcbf29ce484222325ull
 uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes);

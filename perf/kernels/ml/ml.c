@@ -213,3 +213,21 @@ keel_status_t __wrap_keel_checkpoint(keel_context_h ctx)
 {
     return __wrap_keel_gsync(ctx, KEEL_GSYNC_SAFE);
 }
+
+/* The loggers count their cpu time from there on, and to there, too. */
+keel_status_t __wrap_kernel_clock_start(keel_context_h ctx, double *started_p)
+{
+    KERNEL_TRY(mark(ML_START));
+    return __real_kernel_clock_start(ctx, started_p);
+}
+
+double __wrap_kernel_clock_stop(void)
+{
+    const double stopped = __real_kernel_clock_stop();
+    const keel_status_t status = mark(ML_STOP);
+
+    if (status != KEEL_OK) { /* the kernel cannot be told here */
+        exit(kernel_keel_error("ml", "end of the clock", status));
+    }
+    return stopped;
+}

@@ -9,7 +9,7 @@
 #include <keel/keel.h>
 
 /* What goes from a rank to its logger: a stream of records, each followed by its data. */
-typedef enum { ML_PUT, ML_GET, ML_ATOMIC, ML_GSYNC, ML_ALLOC, ML_END } ml_kind_t;
+typedef enum { ML_PUT, ML_GET, ML_ATOMIC, ML_GSYNC, ML_ALLOC, ML_START, ML_STOP, ML_END } ml_kind_t;
 
 typedef struct {
     uint32_t kind, target;
@@ -57,6 +57,8 @@ typedef struct {
     _type __wrap_##_name _args;         \
     _type __real_##_name _args;
 ML_WRAPS(ML_DECLARE)
+ML_DECLARE(keel_status_t, kernel_clock_start, (keel_context_h ctx, double *started_p))
+ML_DECLARE(double, kernel_clock_stop, (void))
 #undef ML_DECLARE
 
 /* The logger's life: takes part in what is collective when its ranks do, until they end. */

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 typedef struct {
     uint32_t rank;
@@ -99,6 +98,12 @@ static keel_status_t take_part(logger_t *logger, int *is_over)
     switch (marker) {
     case ML_ALLOC:
         return __real_keel_win_alloc(logger->ctx, 0, NULL, &win);
+    case ML_START:
+        kernel_cpu_begin();
+        return KEEL_OK;
+    case ML_STOP:
+        kernel_cpu_end();
+        return KEEL_OK;
     case ML_END:
         *is_over = 1;
         return __real_keel_finalize(logger->ctx);
@@ -130,19 +135,15 @@ static keel_status_t run(logger_t *logger)
 /* On stderr, for whoever asks by ML_VERBOSE: what the kernel prints is for scripts. */
 static void say_what_was_logged(const logger_t *logger)
 {
-    struct rusage usage;
     uint64_t records = 0;
     uint32_t i;
 
     for (i = 0; i < logger->count; i++) {
         records += logger->sources[i].sequence;
     }
-    getrusage(RUSAGE_SELF, &usage);
     if (getenv("ML_VERBOSE") != NULL) {
-        fprintf(stderr, "ml: %" PRIu64 " records, %" PRIu64 " bytes of %u ranks, %.6f s of cpu time\n", records,
-                logger->logged, logger->count,
-                (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                    1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
+        fprintf(stderr, "ml: %" PRIu64 " records, %" PRIu64 " bytes of %u ranks\n", records, logger->logged,
+                logger->count);
     }
 }
 
