@@ -33,6 +33,7 @@ typedef struct {
     keel_win_h whole;    /* the vector to be multiplied, then shares of sums [SUM_COUNT][ranks] */
     keel_win_h hashes;   /* at rank 0: of each rank's memory */
     state_t state;       /* protected */
+    uint64_t executed;   /* steps, by this process */
     double *x, *z, *r;   /* protected: own parts, one after another */
     double *p, *product; /* scratch but for p, own part of what is in the window: protected with it */
 } cg_t;
@@ -131,6 +132,7 @@ static keel_status_t step_end(cg_t *cg, unsigned long phase)
     const unsigned long every = cg->common.ckpt_every;
 
     kernel_die_here(&cg->common.death, cg->ctx, cg->state.step, phase);
+    cg->executed++;
     cg->state.step++; /* an image taken here must continue, not repeat */
     if ((every != 0) && (cg->state.step % (every * STEPS_PER_ITERATION) == 0)) {
         return keel_checkpoint(cg->ctx);
@@ -239,6 +241,16 @@ static keel_status_t do_step(cg_t *cg)
 static uint64_t steps(const cg_t *cg)
 {
     return cg->iterations * STEPS_PER_ITERATION + 1;
+}
+
+/* A replacement knows from --die how far its predecessor came; where death came otherwise nobody can tell. */
+static void tell_again(const cg_t *cg, uint32_t rank, uint32_t incarnation)
+{
+    if (incarnation == 0) {
+        kernel_tell_again(cg->executed - steps(cg));
+    } else if (cg->common.death.is_set && (cg->common.death.rank == rank)) {
+        kernel_tell_again(cg->executed - (steps(cg) - cg->common.death.step));
+    }
 }
 
 static void report(const cg_t *cg)
@@ -354,7 +366,7 @@ int main(int argc, char **argv)
     cg_t cg = {0};
     kernel_outcome_t outcome = {.kernel = PROGRAM, .is_right = 1};
     keel_status_t status;
-    uint32_t rank;
+    uint32_t rank, incarnation;
     int exit_status;
 
     exit_status = parse(argc, argv, &cg);
@@ -366,6 +378,7 @@ int main(int argc, char **argv)
         return kernel_keel_error(PROGRAM, "keel_init", status);
     }
     rank = keel_rank(cg.ctx);
+    incarnation = keel_incarnation(cg.ctx);
     outcome.ranks = keel_size(cg.ctx);
     if (scratch_init(&cg) != 0) {
         return kernel_keel_error(PROGRAM, "memory of the kernel", KEEL_ERR_NO_MEMORY);
@@ -382,6 +395,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         print(&cg, &outcome);
     }
+    tell_again(&cg, rank, incarnation);
     cg_matrix_cleanup(&cg.matrix);
     free(cg.x);
     return outcome.is_right ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG;

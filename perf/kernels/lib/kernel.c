@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes)
 static struct {
     double started; /* 0: not yet */
     struct rusage begin, end;
-    int has_end;
+    int has_end, has_again;
+    uint64_t steps_again;
 } life;
 
 void kernel_cpu_begin(void)
@@ -86,6 +88,12 @@ void kernel_touch(void *memory, size_t bytes)
     }
 }
 
+void kernel_tell_again(uint64_t steps)
+{
+    life.steps_again = steps;
+    life.has_again = 1;
+}
+
 static double seconds_between(struct timeval begin, struct timeval end)
 {
     return (double)(end.tv_sec - begin.tv_sec) + 1e-6 * (double)(end.tv_usec - begin.tv_usec);
@@ -98,6 +106,9 @@ static void life_tell(void)
     }
     fprintf(stderr, "kernel: %.6f s of user time\n", seconds_between(life.begin.ru_utime, life.end.ru_utime));
     fprintf(stderr, "kernel: %.6f s of system time\n", seconds_between(life.begin.ru_stime, life.end.ru_stime));
+    if (life.has_again) {
+        fprintf(stderr, "kernel: %" PRIu64 " steps done again\n", life.steps_again);
+    }
 }
 
 /* With KERNEL_CPU in the environment: what this process used while the clock ran is told on stderr when it ends; of a

@@ -37,6 +37,9 @@ void kernel_cpu_end(void);
 /* Faults private memory in, ahead of the clock. */
 void kernel_touch(void *memory, size_t bytes);
 
+/* Steps that this process did and somebody had done before; with KERNEL_CPU they are told at its end. */
+void kernel_tell_again(uint64_t steps);
+
 /* Continues @a hash (KERNEL_HASH_START at first) over @a bytes of memory. */
 #define KERNEL_HASH_START 0xcbf29ce484222325ull
 uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes);
