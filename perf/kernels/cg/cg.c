@@ -263,10 +263,11 @@ static void report(const cg_t *cg)
     }
 }
 
-static void judge(const cg_t *cg, kernel_outcome_t *outcome)
+static void judge(cg_t *cg, kernel_outcome_t *outcome)
 {
     outcome->hash = kernel_hash(KERNEL_HASH_START, keel_win_base(cg->hashes), outcome->ranks * sizeof(uint64_t));
     outcome->is_verified = (cg->iterations == cg->klass->iterations);
+    kernel_spoil(&cg->state.zeta, sizeof cg->state.zeta);
     outcome->is_right = !outcome->is_verified || cg_zeta_is_published(cg->klass, cg->state.zeta);
     keel_stats(cg->ctx, &outcome->stats);
 }

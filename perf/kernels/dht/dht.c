@@ -114,6 +114,9 @@ static keel_status_t count_volume(job_t *job)
 {
     dht_count_t count;
 
+    if (keel_rank(job->dht.ctx) + 1 == job->dht.ranks) {
+        kernel_spoil(keel_win_base(job->dht.win), dht_volume_bytes(&job->dht));
+    }
     KERNEL_TRY(dht_count(&job->dht, job->inserts * job->dht.ranks, &count));
     return keel_put(job->results, 0, keel_rank(job->dht.ctx) * sizeof count, &count, sizeof count);
 }

@@ -88,6 +88,16 @@ void kernel_touch(void *memory, size_t bytes)
     }
 }
 
+void kernel_spoil(void *result, size_t bytes)
+{
+    const char *word = getenv("KERNEL_SPOIL");
+    unsigned long number;
+
+    if ((word != NULL) && (kernel_parse_number(word, 0, &number) == 0)) {
+        ((uint64_t *)result)[number % (bytes / sizeof(uint64_t))] ^= 1ull << 30;
+    }
+}
+
 void kernel_tell_again(uint64_t steps)
 {
     life.steps_again = steps;

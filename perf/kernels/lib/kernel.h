@@ -37,6 +37,10 @@ void kernel_cpu_end(void);
 /* Faults private memory in, ahead of the clock. */
 void kernel_touch(void *memory, size_t bytes);
 
+/* KERNEL_SPOIL=N in the environment changes a bit of 8-byte word N, modulo their number, of a result that is about to be
+ * verified: so that a test can see that this is seen. */
+void kernel_spoil(void *result, size_t bytes);
+
 /* Steps that this process did and somebody had done before; with KERNEL_CPU they are told at its end. */
 void kernel_tell_again(uint64_t steps);
 

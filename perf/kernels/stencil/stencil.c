@@ -221,13 +221,14 @@ typedef struct {
 static void judge(const stencil_t *stencil, stencil_outcome_t *outcome)
 {
     const stencil_options_t *options = stencil->options;
-    const char *results = keel_win_base(stencil->results);
+    char *results = keel_win_base(stencil->results);
     double *expected;
 
     outcome->hash =
         kernel_hash(KERNEL_HASH_START, results + hash_offset(stencil), keel_size(stencil->ctx) * sizeof(uint64_t));
     outcome->is_right = 1;
     if (options->is_verifying) {
+        kernel_spoil(results, change_offset(stencil));
         expected = stencil_serial(options->rows, options->columns, options->sweeps);
         outcome->is_right = (expected != NULL) && (memcmp(expected, results, change_offset(stencil)) == 0);
         free(expected);
