@@ -23,6 +23,7 @@ typedef struct {
     uint64_t step;    /* batches of inserts, then the count */
     double started;   /* wall clock; 0: not yet */
     double inserting; /* seconds so far; what a lost life took is lost */
+    double thinking;  /* the same */
 } state_t;
 
 typedef struct {
@@ -91,7 +92,7 @@ static keel_status_t insert_batch(job_t *job)
     const uint64_t first = job->state.step * job->batch;
     const uint64_t count = (job->inserts - first < job->batch) ? job->inserts - first : job->batch;
     const uint64_t own = (uint64_t)keel_rank(job->dht.ctx) * job->inserts;
-    double spent_s = 0, begun;
+    double spent_s = 0, thought_s = 0, begun;
     uint64_t i;
 
     for (i = 0; i < count; i++) {
@@ -103,10 +104,13 @@ static keel_status_t insert_batch(job_t *job)
         spent_s += steady_now_s() - begun;
         set_think_time(job, i + 1, spent_s);
         if (job->think_s > 0) {
+            begun = steady_now_s();
             think(job, own + first + i);
+            thought_s += steady_now_s() - begun;
         }
     }
     job->state.inserting += spent_s;
+    job->state.thinking += thought_s;
     return KEEL_OK;
 }
 
@@ -147,6 +151,8 @@ static void judge(const job_t *job, kernel_outcome_t *outcome, dht_count_t *all)
         all->wrong += counts[rank].wrong;
         outcome->hash = kernel_hash(outcome->hash, &counts[rank], sizeof counts[rank]);
     }
+    outcome->last = (kernel_field_t){"communication_percent", NULL,
+                                     100 * job->state.inserting / (job->state.inserting + job->state.thinking)};
     outcome->is_verified = 1;
     outcome->is_right = (all->wrong == 0) && (all->elements == job->inserts * outcome->ranks);
     keel_stats(job->dht.ctx, &outcome->stats);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { COMMON_FIELDS = 15 };
+enum { COMMON_FIELDS = 15, TRAILING_FIELDS = 1 };
 
 /* a count without decimals, anything else with six */
 static void print_number(double number)
@@ -42,7 +42,11 @@ static size_t common_fields(const kernel_outcome_t *outcome, char *hash, size_t 
     for (i = 0; i < COMMON_FIELDS; i++) {
         fields[i] = common[i];
     }
-    return COMMON_FIELDS;
+    if (outcome->last.name == NULL) {
+        return COMMON_FIELDS;
+    }
+    fields[COMMON_FIELDS] = outcome->last;
+    return COMMON_FIELDS + TRAILING_FIELDS;
 }
 
 static void print_json(const kernel_field_t *fields, size_t count)
@@ -96,7 +100,7 @@ static void print_text(const kernel_outcome_t *outcome, const kernel_field_t *fi
 void kernel_print_outcome(const kernel_outcome_t *outcome, kernel_format_t format, const kernel_field_t *fields,
                           size_t count)
 {
-    kernel_field_t common[COMMON_FIELDS];
+    kernel_field_t common[COMMON_FIELDS + TRAILING_FIELDS];
     char hash[17];
     const size_t common_count = common_fields(outcome, hash, sizeof hash, common);
 
