@@ -122,11 +122,12 @@ foreach(death 0@0.0 3@100.1 6@107.0 0@121.2 5@404.1)
   proc_job(cg_survives_death_at_${place} 8 1 cg ${small_logs} PROGRAM -c S --ckpt-every 3 --die ${death})
 endforeach()
 
-# every access also at extra processes, which check that they miss none
-proc_job(ft_w_verifies_with_message_logging 6 2 ft_ml -x ML_LOGGERS=2 PROGRAM -c W)
-proc_job(cg_s_verifies_with_message_logging 4 1 cg_ml PROGRAM -c S)
-proc_job(dht_verifies_with_message_logging 5 2 dht_ml -x ML_LOGGERS=2 PROGRAM -n 1000 --closed --batch 100)
-proc_job(stencil_verifies_with_message_logging 4 2 stencil_ml PROGRAM -s 101x67 -n 50 --atomics)
+# every access also at extra processes, which check that they record what was sent
+proc_job(ft_w_verifies_with_message_logging 6 2 ft_ml -x ML_LOGGERS=2 -x ML_CHECK=y PROGRAM -c W)
+proc_job(cg_s_verifies_with_message_logging 4 1 cg_ml -x ML_CHECK=y PROGRAM -c S)
+proc_job(dht_verifies_with_message_logging 5 2 dht_ml -x ML_LOGGERS=2 -x ML_CHECK=y
+         PROGRAM -n 1000 --closed --batch 100)
+proc_job(stencil_verifies_with_message_logging 4 2 stencil_ml -x ML_CHECK=y PROGRAM -s 101x67 -n 50 --atomics)
 proc_job(message_logging_says_what_it_logged 3 1 dht_ml -x ML_VERBOSE=y PROGRAM -n 100 --batch 10 --closed)
 # 200 inserts, four records more for the one collision; of each rank a put of its count, markers: two windows, the clock's
 # start, its gsync and its stop, eleven steps, the end

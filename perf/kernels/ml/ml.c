@@ -20,7 +20,8 @@ static struct {
     keel_win_h rings;
     uint32_t loggers, logger; /* how many, and the own one */
     uint64_t ring;            /* offset of the own ring there */
-    uint64_t written, sequence;
+    uint64_t written, sequence, sum;
+    int is_checked;
     unsigned char small[sizeof(ml_record_t) + SMALL];
 } ml;
 
@@ -61,6 +62,9 @@ static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, co
     const ml_record_t head = {
         .kind = kind, .target = target, .sequence = ml.sequence++, .offset = offset, .length = length};
 
+    if (ml.is_checked) {
+        ml.sum = ml_sum(ml_sum(ml.sum, (const unsigned char *)&head, sizeof head), data, length);
+    }
     if (length <= SMALL) { /* as one put */
         memcpy(ml.small, &head, sizeof head);
         memcpy(ml.small + sizeof head, data, length);
@@ -74,7 +78,7 @@ static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, co
 
 static keel_status_t mark(ml_kind_t kind)
 {
-    KERNEL_TRY(record(kind, 0, 0, "", 0));
+    KERNEL_TRY(record(kind, 0, (kind == ML_END) ? ml.sum : 0, "", 0));
     return __real_keel_flush(ml.ctx, ml.logger); /* the log is whole before the epoch closes */
 }
 
@@ -106,6 +110,7 @@ keel_status_t __wrap_keel_init(const keel_params_t *params, keel_context_h *ctx_
     }
     KERNEL_TRY(__real_keel_init(&own, ctx_p));
     ml.ctx = *ctx_p;
+    ml.is_checked = (getenv("ML_CHECK") != NULL);
     rank = keel_rank(ml.ctx);
     size = __real_keel_size(ml.ctx);
     ml.loggers = loggers_wanted(size);

@@ -13,11 +13,11 @@ typedef enum { ML_PUT, ML_GET, ML_ATOMIC, ML_GSYNC, ML_ALLOC, ML_START, ML_STOP,
 
 typedef struct {
     uint32_t kind, target;
-    uint64_t sequence, offset;
-    uint64_t length; /* of the data that follows, bytes */
+    uint64_t sequence, offset; /* of ML_END the offset is ml_sum() of all before it, with ML_CHECK in the environment */
+    uint64_t length;           /* of the data that follows, bytes */
 } ml_record_t;
 
-enum { ML_RING_BYTES = 4 << 20, ML_LOG_BYTES = 64 << 20 };
+enum { ML_RING_BYTES = 4 << 20, ML_LOG_BYTES = 64 << 20, ML_HUGE_PAGE = 2 << 20 };
 
 /* At a logger, one for each of its ranks: the bytes written so far, then the ring that they are in. */
 typedef struct {
@@ -63,6 +63,15 @@ ML_DECLARE(double, kernel_clock_stop, (void))
 
 /* The logger's life: takes part in what is collective when its ranks do, until they end. */
 keel_status_t ml_logger_run(keel_context_h ctx, keel_win_h rings, uint32_t loggers);
+
+/* Continues a sum over bytes and their order, the same however they are cut; 0 at first. */
+static inline uint64_t ml_sum(uint64_t sum, const unsigned char *data, size_t length)
+{
+    for (; length > 0; length--) {
+        sum = sum * 0x100000001b3ull + *data++ + 1;
+    }
+    return sum;
+}
 
 /* The ring of @a rank at its logger. */
 static inline uint64_t ml_ring_offset(uint32_t rank, uint32_t loggers)

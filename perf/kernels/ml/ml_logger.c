@@ -11,12 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef struct {
     uint32_t rank;
     uint64_t taken, announced;
     uint64_t left;     /* bytes of the record that is being taken */
     uint64_t sequence; /* of the next record */
+    uint64_t sum;      /* of what was recorded */
     ml_kind_t marker;
     int is_marked;
 } source_t;
@@ -28,7 +30,18 @@ typedef struct {
     uint32_t count, loggers;
     unsigned char *log;
     uint64_t logged;
+    uint64_t spoilt; /* which byte of all is recorded wrong, so that a test can see this found; UINT64_MAX: none */
+    int is_checked;
 } logger_t;
+
+/* What was just recorded, read again from the log. */
+static void check(logger_t *logger, source_t *source, uint64_t at, size_t length)
+{
+    if ((logger->spoilt >= logger->logged) && (logger->spoilt < logger->logged + length)) {
+        logger->log[at + logger->spoilt - logger->logged] ^= 1;
+    }
+    source->sum = ml_sum(source->sum, logger->log + at, length);
+}
 
 /* Bytes of @a source's ring into the log, or into @a copy too. */
 static void take(logger_t *logger, source_t *source, const ml_ring_t *ring, size_t length, unsigned char *copy)
@@ -41,6 +54,9 @@ static void take(logger_t *logger, source_t *source, const ml_ring_t *ring, size
         part = (length < ML_RING_BYTES - from) ? length : ML_RING_BYTES - from;
         part = (part < ML_LOG_BYTES - to) ? part : ML_LOG_BYTES - to;
         memcpy(logger->log + to, ring->data + from, part);
+        if (logger->is_checked) {
+            check(logger, source, to, part);
+        }
         if (copy != NULL) {
             memcpy(copy, ring->data + from, part);
             copy += part;
@@ -57,7 +73,7 @@ static keel_status_t serve(logger_t *logger, source_t *source)
         (const ml_ring_t *)((const char *)keel_win_base(logger->rings) + ml_ring_offset(source->rank, logger->loggers));
     const uint64_t written = __atomic_load_n(&ring->written, __ATOMIC_ACQUIRE);
     ml_record_t head;
-    uint64_t part;
+    uint64_t part, sum;
 
     while (!source->is_marked && (source->taken < written)) {
         if (source->left > 0) {
@@ -69,8 +85,13 @@ static keel_status_t serve(logger_t *logger, source_t *source)
         if (written - source->taken < sizeof head) {
             break;
         }
+        sum = source->sum;
         take(logger, source, ring, sizeof head, (unsigned char *)&head);
         if ((head.sequence != source->sequence++) || (head.kind > ML_END)) {
+            return KEEL_ERR_CORRUPT;
+        }
+        if (logger->is_checked && (head.kind == ML_END) && (head.offset != sum)) {
+            fprintf(stderr, "ml: what was recorded of rank %u is not what it sent\n", source->rank);
             return KEEL_ERR_CORRUPT;
         }
         source->left = head.length;
@@ -142,22 +163,42 @@ static void say_what_was_logged(const logger_t *logger)
         records += logger->sources[i].sequence;
     }
     if (getenv("ML_VERBOSE") != NULL) {
-        fprintf(stderr, "ml: %" PRIu64 " records, %" PRIu64 " bytes of %u ranks\n", records, logger->logged,
-                logger->count);
+        fprintf(stderr, "ml: %" PRIu64 " records, %" PRIu64 " bytes of %u ranks%s\n", records, logger->logged,
+                logger->count, logger->is_checked ? ", checked" : "");
     }
+}
+
+/* Like Keel's logs: of huge pages where the system has them, and faulted in before anything is timed. */
+static unsigned char *log_alloc(void)
+{
+    unsigned char *log = aligned_alloc(ML_HUGE_PAGE, ML_LOG_BYTES);
+
+    if (log != NULL) {
+        (void)madvise(log, ML_LOG_BYTES, MADV_HUGEPAGE); /* a wish */
+        kernel_touch(log, ML_LOG_BYTES);
+    }
+    return log;
+}
+
+static uint64_t byte_to_spoil(void)
+{
+    const char *text = getenv("ML_SPOIL");
+    unsigned long number;
+
+    return ((text != NULL) && (kernel_parse_number(text, 0, &number) == 0)) ? number : UINT64_MAX;
 }
 
 keel_status_t ml_logger_run(keel_context_h ctx, keel_win_h rings, uint32_t loggers)
 {
     const uint32_t ranks = __real_keel_size(ctx) - loggers, own = keel_rank(ctx) - ranks;
-    logger_t logger = {.ctx = ctx, .rings = rings, .loggers = loggers};
+    logger_t logger = {.ctx = ctx, .rings = rings, .loggers = loggers, .spoilt = byte_to_spoil()};
     keel_status_t status = KEEL_ERR_NO_MEMORY;
     uint32_t rank;
 
-    logger.log = malloc(ML_LOG_BYTES);
+    logger.is_checked = (getenv("ML_CHECK") != NULL);
+    logger.log = log_alloc();
     logger.sources = calloc(ranks, sizeof *logger.sources);
     if ((logger.log != NULL) && (logger.sources != NULL)) {
-        memset(logger.log, 0, ML_LOG_BYTES); /* faulted in before anything is timed */
         for (rank = 0; rank < ranks; rank++) {
             if (rank % loggers == own) {
                 logger.sources[logger.count++].rank = rank;
