@@ -1,0 +1,29 @@
+# The kernels as the figures run them: under little protection, in large classes, and what they tell; included by this
+# folder's CMakeLists.txt behind kills.cmake.
+foreach(protect none puts)
+  set(run -x KEEL_PROTECT=${protect} PROGRAM)
+  proc_job(cg_s_verifies_under_${protect} 2 1 cg ${run} -c S)
+  proc_job(dht_verifies_under_${protect} 2 1 dht ${run} -n 2000 --closed)
+  proc_job(stencil_verifies_under_${protect} 2 1 stencil ${run} -s 101x67 --atomics)
+endforeach()
+
+# proc_job_long(NAME ...): proc_job() of minutes
+function(proc_job_long name)
+  proc_job(long_${name} ${ARGN})
+  set_tests_properties(proc_long_${name} PROPERTIES LABELS "proc;long" TIMEOUT 630)
+endfunction()
+set(minutes --timeout 600 -x KEEL_PROTECT=none -x KEEL_CKPT_INTERVAL=off PROGRAM)
+proc_job_long(cg_a_verifies_on_2 2 1 cg ${minutes} -c A)
+proc_job_long(cg_b_verifies_on_2 2 1 cg ${minutes} -c B)
+proc_job_long(ft_b_verifies_on_2 2 1 ft ${minutes} -c B)
+
+# each is a function of kernels_test.sh
+foreach(case
+        steps_done_again_are_counted cpu_time_is_told_by_every_process what_is_set_up_is_not_timed share_of_inserts_is_told
+        spoilt_ft_is_found spoilt_cg_is_found spoilt_stencil_is_found spoilt_dht_is_found spoilt_log_is_found)
+  add_test(NAME proc_kernels_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels_test.sh ${CMAKE_BINARY_DIR} ${case})
+  set_tests_properties(proc_kernels_${case} PROPERTIES LABELS proc TIMEOUT 300)
+endforeach()
+# of times, though only of their ratios
+set_tests_properties(proc_kernels_what_is_set_up_is_not_timed proc_kernels_share_of_inserts_is_told PROPERTIES
+                     RUN_SERIAL TRUE)

@@ -1,0 +1,148 @@
+#!/bin/bash
+# One case of what the kernels tell and find wrong: kernels_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+keelrun=$build/contrib/keelrun/keelrun kernels=$build/perf/kernels
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=48m -x KEEL_GETLOG_SIZE=8m -x KEEL_CKPT_INTERVAL=off --timeout 50)
+
+# column NAME: of the last line, by the header's name
+column()
+{
+    awk -F, -v name="$1" '$1 == "kernel" { for (c = 1; c <= NF; c++) if ($c == name) at = c; next } { print $at }' "$out"
+}
+
+# told PATTERN: the sum of what the processes tell in such lines
+told() { awk -v pattern="^kernel: [0-9.]+ $1\$" '$0 ~ pattern { sum += $2 } END { print sum + 0 }' "$err"; }
+
+# is_true EXPRESSION: of awk
+is_true() { awk "BEGIN { exit !($1) }"; }
+
+# ---- what is told ---------------------------------------------------------------------------------------------------------
+
+# death after 100 of 406 steps and a checkpoint after 81 of them: one rank does 19 again, or all four
+steps_done_again_are_counted()
+{
+    local protect again=0
+
+    run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y "$kernels/cg" -c S --ckpt-every 3
+    has "$err" 4 '^kernel: 0 steps done again$'
+    for protect in all ckpt; do
+        again=$((again + (again == 0 ? 19 : 57)))
+        run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y -x KEEL_PROTECT=$protect "$kernels/cg" -c S --ckpt-every 3 --die 2@100.1
+        has "$err" 4 '^kernel: [0-9]* steps done again$'
+        [ "$(told 'steps done again')" -eq $again ] || fail "not $again steps"
+    done
+    # without a checkpoint, to the start
+    run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y -x KEEL_PROTECT=ckpt "$kernels/cg" -c S --die 2@100.1
+    has "$err" 4 '^kernel: 100 steps done again$'
+    # how far one came that was killed by somebody else nobody can tell
+    run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y --kill '2@anyone:iteration 5 of' "$kernels/cg" -c S -n 300 -v
+    has "$err" 3 '^kernel: 0 steps done again$'
+    has "$err" 3 'steps done again'
+}
+
+cpu_time_is_told_by_every_process()
+{
+    local kind
+
+    run 0 -n 3 "${small[@]}" -x KERNEL_CPU=y "$kernels/stencil" -n 10
+    for kind in user system; do
+        has "$err" 3 "^kernel: [0-9]*\.[0-9]\{6\} s of $kind time\$"
+    done
+    run 0 -n 3 "${small[@]}" -x KERNEL_CPU=y "$kernels/stencil_ml" -n 10
+    for kind in user system; do
+        has "$err" 3 "^kernel: [0-9]*\.[0-9]\{6\} s of $kind time\$"
+    done
+    run 0 -n 3 "${small[@]}" "$kernels/stencil" -n 10
+    has "$err" 0 '^kernel:'
+}
+
+# is_little PART ...: a job tells less than this part of what it and the launcher used
+is_little()
+{
+    local part=$1 whole
+    shift
+
+    times >"$scratch/before"
+    run 0 "${small[@]}" -x KERNEL_CPU=y -x KEEL_PROTECT=none "$@"
+    times >"$scratch/after"
+    whole=$(tail -q -n 1 "$scratch/before" "$scratch/after" | tr 'ms' '  ' |
+        awk '{ sum = 60 * $1 + $2 + 60 * $3 + $4 - sum } END { print sum }')
+    is_true "$(told 's of user time') + $(told 's of system time') < $whole / $part" ||
+        fail "more than one part of $part of $whole s: $*"
+}
+
+# a matrix, a heap and a log that take long to make, and little to do with them
+what_is_set_up_is_not_timed()
+{
+    is_little 3 -n 1 "$kernels/cg" -c A -n 1
+    is_little 20 -n 1 "$kernels/dht" -n 100 --closed --cells 20000000
+    is_little 20 -n 2 "$kernels/dht_ml" -n 100 --closed --cells 20000000
+}
+
+# with think time nineteen times as long as inserts take, these are 5 % of it; others share the machine
+share_of_inserts_is_told()
+{
+    local insert_us share tries
+
+    for ((tries = 0; tries < 10; tries++)); do
+        run 0 -n 2 "${small[@]}" "$kernels/dht" --closed --csv
+        [ "$(column communication_percent)" = 100 ] || fail "without think time not 100 %"
+        [ "$(column think_us)" = 0 ] || fail "a think time"
+        [ "$(head -n 1 "$out" | tr ',' '\n' | tail -n 1)" = communication_percent ] || fail "not the last column"
+        insert_us=$(column insert_us)
+        run 0 -n 2 "${small[@]}" "$kernels/dht" --csv --think-ns "$(awk "BEGIN { printf \"%d\", 19000 * $insert_us }")"
+        share=$(column communication_percent)
+        ! is_true "$share > 2 && $share < 12" || return 0
+    done
+    fail "inserts are $share %"
+}
+
+# ---- what is found wrong --------------------------------------------------------------------------------------------------
+
+# spoilt KERNEL ARGUMENTS -- WORDS: the verification fails when one of these words of the result is another
+spoilt()
+{
+    local program=("$kernels/$1") word
+    shift
+    while [ "$1" != -- ]; do
+        program+=("$1")
+        shift
+    done
+    shift
+    for word; do
+        run 1 -n 2 "${small[@]}" -x "KERNEL_SPOIL=$word" "${program[@]}" --csv
+        [ "$(column verified)" = no ] || fail "verified with word $word spoilt: ${program[*]}"
+        run 1 -n 2 "${small[@]}" -x "KERNEL_SPOIL=$word" "${program[@]}"
+        has "$out" 1 'verification FAILED$'
+    done
+    run 0 -n 2 "${small[@]}" "${program[@]}" --csv
+    [ "$(column verified)" = yes ] || fail "not verified: ${program[*]}"
+}
+
+# real and imaginary parts of both ranks' shares, of the first iteration and the last
+spoilt_ft_is_found() { spoilt ft -c S -- 0 1 3 22 23; }
+spoilt_cg_is_found() { spoilt cg -c S -- 0; }
+# the first cell, one amid them, the last one
+spoilt_stencil_is_found() { spoilt stencil -s 64x64 -n 20 -- 0 2000 4095; }
+# the number of cells drawn, the first element, its link
+spoilt_dht_is_found() { spoilt dht -n 1000 --closed -- 0 8 9; }
+
+# the head of a record, its data, the last byte before the markers of the end
+spoilt_log_is_found()
+{
+    local byte bytes
+
+    run 0 -n 2 "${small[@]}" -x ML_VERBOSE=y -x ML_CHECK=y "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
+    has "$err" 1 '^ml: [0-9]* records, [0-9]* bytes of 1 ranks, checked$'
+    bytes=$(sed -n 's/^ml: .* records, \([0-9]*\) bytes.*/\1/p' "$err")
+    for byte in 0 200 5000 $((bytes / 2)) $((bytes - 33)); do # a record is of 32 bytes
+        run 3 -n 2 "${small[@]}" -x ML_CHECK=y -x "ML_SPOIL=$byte" "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
+        has "$err" 1 '^ml: what was recorded of rank 0 is not what it sent$'
+    done
+}
+
+run_case
