@@ -17,25 +17,46 @@ find_programs() {
 }
 
 # job KEELRUN_OPTIONS... PROGRAM...: its output. Whatever it complains about is shown and ends the measurement, unless
-# job_may_warn is set. Of a kernel, the user time of all its processes is left in $out/cpu.
+# job_may_warn is set. Of a kernel, the user time of all its processes is left in $out/cpu, and with what the system took for them
+# in $out/cpu_all.
 job() {
     KERNEL_CPU=y "$keelrun" --timeout "${job_timeout:-300}" "$@" 2> "$out/stderr" || {
         cat "$out/stderr" >&2
         die "a job failed: $*"
     }
-    awk '/^kernel: .* of user time$/ { sum += $2 } END { print sum + 0 }' "$out/stderr" > "$out/cpu"
+    awk -v all="$out/cpu_all" '/^kernel: .* of user time$/ { user += $2 } /^kernel: .* of system time$/ { system_s += $2 }
+        END { print user + 0; print user + system_s > all }' "$out/stderr" > "$out/cpu"
     if [ -z "${job_may_warn:-}" ] && grep -E 'error|warn' "$out/stderr" >&2; then
         die "a job complained: $*"
     fi
 }
 
-# place PROCESSES: sets on, what goes ahead of a program: each rank on a core of its own, with its service thread, as launchers
-# bind them, where there are cores enough. Where the scheduler may put three threads that spin on one of two cores, a message
-# now and then waits for a time slice of 4 ms.
+# allowed_cores: the numbers of the cores that this script may use
+allowed_cores() {
+    local part
+    for part in $(taskset -cp $$ | sed 's/.*: //; s/,/ /g'); do
+        seq "${part%-*}" "${part#*-}"
+    done
+}
+
+# place RANKS: sets on, what goes ahead of a program: each of so many ranks on a core of its own, with its service thread, as
+# launchers bind them, where there are cores enough. Where the scheduler may put three threads that spin on one of two cores, a
+# message now and then waits for a time slice of 4 ms. Ranks behind those, which log for others, go where the scheduler puts them.
 # shellcheck disable=SC2016,SC2034
 place() {
-    on=(sh -c 'exec taskset -c $((PMIX_RANK % $(nproc))) "$0" "$@"')
-    [ "$1" -le "$(nproc)" ] || on=()
+    local -a allowed
+    mapfile -t allowed < <(allowed_cores)
+    on=()
+    [ "$1" -gt ${#allowed[@]} ] || on=(bash -c 'cores=($0) core=${cores[PMIX_RANK]:-}
+        [ -z "$core" ] || exec taskset -c "$core" "$@"
+        exec "$@"' "${allowed[*]:0:$1}")
+}
+
+# turned ROUND WORD...: the words, beginning with another one each round
+turned() {
+    local by=$(($1 % ($# - 1)))
+    shift
+    echo "${@:by + 1}" "${@:1:by}"
 }
 
 box() { # TITLE CSV
@@ -67,13 +88,15 @@ quartiles() {
     sort -g | awk '{ v[NR] = $1 } END { if (NR > 0) print v[int(NR / 2) + (NR % 2)], v[int((NR + 3) / 4)], v[int((3 * NR + 3) / 4)] }'
 }
 
-# kernel_round ROUND CONFIG FILE JOB...: a line for its seconds and the user seconds of its processes, for lib/ratios.awk
+# kernel_round ROUND CONFIG FILE JOB...: lines for lib/rounds.awk: its seconds, and those that its processes computed, in user
+# mode and in all
 kernel_round() {
     local round=$1 config=$2 file=$3
     shift 3
     job "$@" > "$out/kernel"
     echo "$round,$config,seconds,$(column seconds < "$out/kernel")" >> "$file"
     echo "$round,$config,user seconds,$(cat "$out/cpu")" >> "$file"
+    echo "$round,$config,CPU seconds,$(cat "$out/cpu_all")" >> "$file"
 }
 
 # kernel_of KERNEL CONFIG: its program
@@ -82,14 +105,13 @@ kernel_of() {
 }
 
 # configure CONFIG RANKS: sets launch, keelrun's options for a configuration: none, ckpt, puts, all, ml, which adds a rank that
-# logs; and on (place)
+# logs, default, which sets nothing; and on (place)
 # shellcheck disable=SC2034
 configure() {
-    if [ "$1" = ml ]; then
-        launch=(-n $(($2 + 1)) -x ML_LOGGERS=1 -x KEEL_CKPT_INTERVAL=off)
-        place $(($2 + 1))
-    else
-        launch=(-n "$2" -x "KEEL_PROTECT=$1" -x KEEL_CKPT_INTERVAL=off)
-        place "$2"
-    fi
+    case $1 in
+    ml) launch=(-n $(($2 + 1)) -x ML_LOGGERS=1 -x KEEL_CKPT_INTERVAL=off) ;;
+    default) launch=(-n "$2") ;;
+    *) launch=(-n "$2" -x "KEEL_PROTECT=$1" -x KEEL_CKPT_INTERVAL=off) ;;
+    esac
+    place "$2"
 }

@@ -189,13 +189,15 @@ static void ft_print(const ft_t *ft, uint32_t ranks, const ft_outcome_t *outcome
         return;
     }
     if (format == KERNEL_FORMAT_CSV) {
-        printf("kernel,class,ranks,iterations,repeats,seconds,iteration_s,verified,memory,put_bytes,checkpoints,"
-               "checkpoint_bytes,deaths,rollbacks,demand_checkpoints,put_log_peak\n");
+        printf(
+            "kernel,class,ranks,iterations,repeats,seconds,iteration_s,verified,memory,put_bytes,checkpoints,"
+            "checkpoint_bytes,deaths,rollbacks,demand_checkpoints,put_log_peak,checkpoint_copy_s,checkpoint_work_s\n");
         printf("ft,%c,%u,%lu,%lu,%.6f,%.6f,%s,%016" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-               ",%" PRIu64 ",%" PRIu64 "\n",
+               ",%" PRIu64 ",%" PRIu64 ",%.9f,%.9f\n",
                ft->klass->name, ranks, ft->iterations, ft->repeats, outcome->seconds, outcome->iteration_s, verdict,
                outcome->hash, stats->put_bytes, stats->checkpoints, stats->checkpoint_bytes, stats->deaths,
-               stats->rollbacks, stats->demand_checkpoints, stats->put_log_peak);
+               stats->rollbacks, stats->demand_checkpoints, stats->put_log_peak,
+               (double)stats->checkpoint_copy_ns * 1e-9, (double)stats->checkpoint_work_ns * 1e-9);
         return;
     }
     printf("ft: class %c, %u ranks as %u x %u pencils, %.3f s, %.4f s an iteration\n", ft->klass->name, ranks, ft->p1,

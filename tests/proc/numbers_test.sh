@@ -1,0 +1,195 @@
+#!/bin/bash
+# One case of perf/numbers and what it computes with: numbers_test.sh DIRECTORY-OF-THE-BUILD CASE. What it measures is not
+# judged here.
+set -u
+
+# shellcheck disable=SC2034 # by proc_lib.sh
+build=$1 name=$2
+perf=$(cd "$(dirname "$0")/../../perf" && pwd)
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+
+# ---- arithmetic -------------------------------------------------------------------------------------------------------
+
+# shown ARGUMENTS...: what lib/rounds.awk shows of $scratch/rounds, in a line
+shown()
+{
+    awk "$@" -v base=none -f "$perf/lib/rounds.awk" "$scratch/rounds" 2>"$err" | paste -sd' '
+}
+
+overheads_and_ratios_are_those_of_each_round()
+{
+    # in three rounds nothing, Keel's log and ML's; in the third ML took less time than nothing
+    printf '%s\n' 0,none,s,100 0,all,s,104 0,ml,s,120 1,all,s,250 1,none,s,200 1,ml,s,300 2,none,s,80 2,all,s,60 2,ml,s,70 \
+        0,all,other,7 >"$scratch/rounds"
+    [ "$(shown -v key=s -v config=all -v show=value)" = '104 250 60' ] || fail value
+    [ "$(shown -v key=s -v config=all -v show=overhead)" = '4 25 -25' ] || fail overhead
+    [ "$(shown -v key=s -v config=all -v show=ratio)" = '0.961538462 0.8 1.33333333' ] || fail ratio
+    [ "$(shown -v key=s -v config=all -v show=less -v peer=ml)" = '80 50 0' ] || fail less
+    # a value that is lost is no zero
+    grep -v '^1,none' "$scratch/rounds" >"$scratch/less" && mv "$scratch/less" "$scratch/rounds"
+    [ -z "$(shown -v key=s -v config=all -v show=overhead)" ] || fail 'a lost round'
+    one_line '^no s in round 1 of none$'
+    [ "$(shown -v key=s -v config=all -v show=value)" = '104 250 60' ] || fail 'not lost'
+    [ -z "$(shown -v key=other -v config=all -v show=value)" ] || fail 'a key that only one round has'
+    echo 1,none,s,0 >>"$scratch/rounds"
+    [ -z "$(shown -v key=s -v config=all -v show=ratio)" ] || fail 'no time at all'
+}
+
+goals_are_met_or_not_or_that_is_unclear()
+{
+    local v q1 q3 goal met is
+    while read -r v q1 q3 goal met; do
+        is=$(awk -v v="$v" -v q1="$q1" -v q3="$q3" -v goal="${goal#-}" -f "$perf/lib/met.awk")
+        [ "${is:--}" = "$met" ] || fail "$v [$q1, $q3] $goal: $is"
+    done <<END
+1 0.9 1.1 - -
+1.2 1.2 1.2 >=1.2 yes
+1.3 1.2 1.4 >=1.2 yes
+1.3 1.1 1.4 >=1.2 unclear
+1.1 1.0 1.2 >=1.2 NO
+-5 -9 -1 <=4 yes
+10 9 11 <=4 NO
+3 -1 5 <=4 unclear
+9 9 9 <=10 yes
+END
+}
+
+# 2 s are sqrt(2 * 0.02 s * 100 s)
+interval_is_dalys()
+{
+    echo '0.005 0.015' | awk -v mtbf=100 -f "$perf/lib/daly.awk" >"$out"
+    has "$out" 1 '^1.98 1.01010101 0.757575758 20$'
+    echo '3 5' | awk -v mtbf=4 -f "$perf/lib/daly.awk" >"$out" # more than it can save
+    has "$out" 1 '^4 200 125 8000$'
+    ! echo ' 5' | awk -v mtbf=4 -f "$perf/lib/daly.awk" >"$out" 2>"$err" || fail 'no copy'
+    one_line '^no cost of a checkpoint:  5$'
+    [ ! -s "$out" ] || fail 'an interval of nothing'
+}
+
+# with_jobs COMMAND...: with what perf/lib/jobs.sh defines
+with_jobs()
+{
+    me=test perf=$perf out=$scratch bash -euo pipefail -c '. "$perf/lib/jobs.sh" && eval "$1"' - "$*"
+}
+
+rounds_take_turns_and_ranks_have_cores()
+{
+    local cores
+
+    [ "$(printf '%s\n' 9 1 5 3 7 8 2 6 4 | with_jobs quartiles)" = '5 3 7' ] || fail quartiles
+    [ "$(printf '%s\n' 40 10 30 20 | with_jobs quartiles)" = '20 10 30' ] || fail 'quartiles of an even number'
+    [ "$(echo 4 | with_jobs quartiles)" = '4 4 4' ] || fail 'quartiles of one'
+    [ "$(with_jobs 'for r in 0 1 2 3; do turned $r a b c; done' | paste -sd,)" = 'a b c,b c a,c a b,a b c' ] || fail turned
+    cores=$(with_jobs allowed_cores | paste -sd' ')
+    [ "$(wc -w <<<"$cores")" -eq "$(nproc)" ] || fail "cores: $cores"
+    # one that is not the first, a rank on it, and who logs beside it
+    cores=${cores##* }
+    taskset -c "$cores" true || fail "core $cores"
+    [ "$(me=test perf=$perf out=$scratch taskset -c "$cores" bash -c '. "$perf/lib/jobs.sh"; place 1
+        PMIX_RANK=0 "${on[@]}" sh -c "taskset -cp \$\$"' | sed 's/.*: //')" = "$cores" ] || fail "not on core $cores"
+    [ "$(with_jobs 'place 1; PMIX_RANK=0 "${on[@]}" nproc; PMIX_RANK=1 "${on[@]}" nproc' | paste -sd' ')" = "1 $(nproc)" ] ||
+        fail 'the first rank is not on one core, or the logger is'
+}
+
+# ---- the whole --------------------------------------------------------------------------------------------------------
+
+# rows of goals: nine columns, numbers with their quartiles, and met as the goal says
+goals()
+{
+    awk -F, 'NF != 9 { bad = "row " NR " has " NF " columns" }
+        NR == 1 { if ($0 != "part,what,value,quartile1,quartile3,goal,met,ranks,cores") bad = "head: " $0; next }
+        { for (c = 3; c <= 5; c++) if ($c !~ /^-?[0-9]+[.][0-9][0-9][0-9]$/) bad = "row " NR ", column " c ": " $c }
+        $4 > $3 || $3 > $5 { bad = "quartiles of row " NR }
+        $6 !~ /^([<>]=[0-9.]+)?$/ || $8 !~ /^[0-9]+([+][0-9]+)?$/ || $9 < 1 { bad = "row " NR ": " $0 }
+        { bound = substr($6, 3) + 0; met = ($6 ~ /^>/) ? $3 >= bound : $3 <= bound
+          if ($7 != ($6 == "" ? "" : ($4 < bound && bound < $5) ? "unclear" : met ? "yes" : "NO")) bad = "met: " $0 }
+        seen[$2]++ { bad = "twice: " $2 }
+        END { if (bad != "") { print bad; exit 1 } }' "$1" >"$scratch/why" || fail "$(cat "$scratch/why")"
+}
+
+# of_part PART COUNT PATTERN COUNT...: so many rows, and so many that match
+of_part()
+{
+    local rows=$scratch/part
+
+    grep "^$1," "$scratch/quick/goals.csv" >"$rows"
+    has "$rows" "$2" ''
+    shift 2
+    while [ $# -gt 0 ]; do
+        has "$rows" "$2" "$1"
+        shift 2
+    done
+}
+
+every_part_of_the_goals_is_measured_small()
+{
+    local part
+
+    "$perf/numbers" --build "$build" --out "$scratch/quick" --quick >"$out" 2>"$err" || fail "status $?: $(cat "$err")"
+    goals "$scratch/quick/goals.csv"
+    of_part shm 5 ' / raw UCX,.*,2,[0-9]*$' 5
+    of_part targets 1 'to 4 targets: rate / raw UCX,.*,>=0.9,.*,5,' 1
+    of_part large 4 'non-temporal stores' 2 'raw UCX' 2
+    of_part tcp 10 '[pg][ue]t of [0-9km]* over tcp: rate logged / not logged (medians),' 10 ',>=0.97,' 6
+    of_part served 5 'raw UCX' 5
+    of_part ft 21 ': \(puts\|all\) with logs of 128 MiB and no checkpoints ([A-Za-z ]*seconds) overhead %' 6 ': ml (' 3 \
+        "less than ML's (.*,>=25,.*,2+1," 3 ': all with default settings (' 3 'MiB,' 4 'demand images' 2 ',2+1,' 6 \
+        'put by a rank with the warm-up MiB,56.000,' 2
+    of_part daly 7 "Daly's interval ([A-Za-z ]*seconds) overhead %" 3 ',<=1,' 1 'checkpoints of a run.*,>=5,yes,' 1 \
+        ' cost of a checkpoint .* ms,' 1 'cost (MTBF 1 s): s,' 1 'by arithmetic: .* %,' 1
+    of_part store 12 ',2+1,' 6 '(CPU seconds)' 4
+    of_part ckpt "$(($(grep -c '^ckpt,' "$scratch/quick/goals.csv")))" 'of 1m: time stopped / memcpy' 1 ': until safe ms' 1 \
+        ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
+    of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
+    for part in shm targets large tcp served ft daly store ckpt restore; do
+        has "$scratch/quick/$part.machine" 2 '^\(begun\|ended\): .* load '
+        has "$scratch/quick/$part.machine" 1 '^settings: rounds 1, ranks 2, class S, MTBF 1 s, quick'
+    done
+    # all were measured in one way
+    has "$out" 1 '^shm targets large tcp served ft daly store ckpt restore on .* cores;.*;rounds 1, '
+    # measured again, a part's rows replace the old ones, and others stay; a part of another commit is named apart
+    cp "$scratch/quick/goals.csv" "$scratch/before"
+    sed -i 's/^commit: .*/commit: another/' "$scratch/quick/tcp.machine"
+    "$perf/numbers" --build "$build" --out "$scratch/quick" --quick large >"$out" 2>"$err" || fail "status $?"
+    cut -d, -f1,2 "$scratch/quick/goals.csv" | diff <(cut -d, -f1,2 "$scratch/before") - >"$scratch/why" ||
+        fail "rows: $(cat "$scratch/why")"
+    has "$scratch/quick/perftest.large.csv" 5 ''
+    has "$out" 1 '^tcp on .*;another;'
+    has "$out" 1 '^shm targets large served ft daly store ckpt restore on '
+}
+
+# no job, or none that prints anything: the measurement ends, and nothing is written of it
+lost_jobs_end_the_measurement()
+{
+    local fake=$scratch/fake part file=$scratch/lost/goals.csv
+
+    mkdir -p "$fake/contrib/keelrun" "$fake/perf/kernels"
+    for part in contrib/keelrun/keelrun perf/keel_perftest perf/kernels/ft; do
+        echo '#!/bin/sh' >"$fake/$part"
+        chmod +x "$fake/$part"
+    done
+    for part in shm tcp ft daly store ckpt restore; do
+        printf '#!/bin/sh\nexit 1\n' >"$fake/contrib/keelrun/keelrun"
+        ! "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no job"
+        has "$err" 1 '^perf/numbers: a job failed: '
+        printf '#!/bin/sh\nexit 0\n' >"$fake/contrib/keelrun/keelrun"
+        ! "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no rows"
+        has "$file" 1 ''
+        [ ! -e "$scratch/lost/$part.machine" ] || fail "$part has a machine"
+    done
+}
+
+wrong_options_are_refused()
+{
+    local wrong
+
+    for wrong in '--ranks 1' '--ranks two' '--rounds 0' everything '--class'; do
+        # shellcheck disable=SC2086 # two words
+        ! "$perf/numbers" --build "$build" --out "$scratch/none" $wrong >"$out" 2>"$err" || fail "not refused: $wrong"
+        one_line '^perf/numbers: '
+        [ ! -e "$scratch/none" ] || fail "a folder for $wrong"
+    done
+}
+
+run_case
