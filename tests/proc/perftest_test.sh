@@ -284,7 +284,7 @@ page_says_what_was_measured()
     printf 'few=3\nmany=5\nfixed=0.5\n' >"$folder/checkpoints.with"
     printf 'key,config,median,quartile1,quartile3,rounds\n3 ranks,fixed,1234.5,-3,2e3,5\n' >"$folder/checkpoints.csv"
     echo 'some day, 2 cores' >"$folder/checkpoints.machine"
-    echo 'another day' >"$folder/goals/shm.machine"
+    printf 'begun: another day\nended: at night\n' >"$folder/goals/shm.machine"
     printf '%s\n' part,what,value,quartile1,quartile3,goal,met,ranks,cores 'shm,a,1.5,0,0,>=2,NO,2,2' \
         'shm,b,5,4,6,<=4,NO,2,2' 'shm,c %,5,3,6,<=4,unclear,2+1,2' 'shm,d,3,1,4,<=4,yes,2,2' 'shm,e,3,1,4,,,2,2' \
         >"$folder/goals/goals.csv"
@@ -293,7 +293,7 @@ page_says_what_was_measured()
     has "$folder/README.md" 1 '^(no 5 ranks of daly in checkpoints.csv, which has: 3 ranks) % and (no 5 ranks of fixed'
     has "$folder/README.md" 1 '^| checkpoints | some day, 2 cores |$'
     has "$folder/README.md" 1 '^| demand | (not recorded) |$'
-    has "$folder/README.md" 1 '^| shm | another day |$'
+    has "$folder/README.md" 1 '^| shm | begun: another day; ended: at night |$'
     has "$folder/README.md" 1 '^| a | 1.5 |  | at least 2 | \*\*no\*\* | 25 % | 2 |$'
     has "$folder/README.md" 1 '^| b | 5 | 4 to 6 | at most 4 | \*\*no\*\* | 25 % | 2 |$'
     has "$folder/README.md" 1 '^| c % | 5 | 3 to 6 | at most 4 | unclear | 1 points | 2+1 |$'
