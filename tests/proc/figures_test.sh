@@ -39,6 +39,7 @@ all_parts_come_to_pictures_and_a_page()
     figure logging "$ranks" puts,all,ml
     figure store "$ranks" puts,all,ml
     figure store_closed "$ranks" puts,all,ml
+    has "$scratch/figures/store.with" 1 '^share=[0-9.]*$'
     figure groups 2,4 whole,rebuild,restore,replay
     figure sizes_shm $sizes 'Keel logged,Keel not logged,UCX'
     figure sizes_tcp $sizes 'Keel logged,Keel not logged,UCX'
