@@ -91,7 +91,8 @@ bad_figures_are_refused()
     command -v gnuplot >/dev/null || exit 77
     while IFS=: read -r bad text; do
         # shellcheck disable=SC2086
-        "$perf/figures/run" --build "$build" --out "$scratch/figures" $bad >"$out" 2>"$err" && fail "not refused: $bad"
+        timeout 20 "$perf/figures/run" --build "$build" --out "$scratch/figures" $bad >"$out" 2>"$err" &&
+            fail "not refused: $bad"
         one_line "$text"
     done <<END
 --rounds 0:rounds 0 is no number
@@ -122,6 +123,12 @@ jobs_that_fail_end_the_figures()
             fail "$part of nothing"
         [ ! -e "$scratch/figures/$part.machine" ] || fail "$part was measured on a machine, though it was not"
     done
+    # and one that leaves something out
+    printf '#!/bin/sh\nprintf "test,detail\\nrestore,whole=1:1:1;rebuild=2:2:2;replay=3:3:3\\n"\n' \
+        >"$scratch/fake/contrib/keelrun/keelrun"
+    ! "$perf/figures/run" --build "$scratch/fake" --out "$scratch/figures" --quick groups >"$out" 2>"$err" ||
+        fail 'groups without a restore'
+    one_line "no number was measured of restore, 2: ''"
 }
 
 # to perf/numbers, and nothing else
