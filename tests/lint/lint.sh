@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|symbols [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|figures|symbols [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -156,6 +156,18 @@ lint_readme() {
         *) [ -e "$link" ] || complain "README.md: no $link" ;;
         esac
     done
+}
+
+# the page of figures is made of its text and of what was measured, and of nothing else
+lint_figures() {
+    local copy
+    copy=$(mktemp -d) || exit 1
+    cp -r perf/figures/. "$copy"
+    rm "$copy/README.md"
+    perf/figures/page "$copy" || complain "perf/figures/page failed"
+    diff perf/figures/README.md "$copy/README.md" ||
+        complain "perf/figures/README.md (<) is not what perf/figures/page makes of page.md and the CSV files (>)"
+    rm -r "$copy"
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same

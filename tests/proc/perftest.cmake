@@ -4,8 +4,16 @@ foreach(case
         csv_has_a_row_of_numbers_for_each_test patterns_and_protections_are_measured checkpoints_and_deaths_are_timed
         both_transfers_take_time_and_memory
         client_and_server_meet_without_a_launcher lost_client_ends_the_server bad_arguments_are_refused
-        medians_and_quartiles_are_those_of_the_rounds figures_come_to_pictures_and_a_page
+        medians_and_quartiles_are_those_of_the_rounds
         goals_are_compared_with_what_is_measured)
   add_test(NAME proc_perftest_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/perftest_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_perftest_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 150)
+endforeach()
+
+# the same of figures_test.sh
+foreach(case
+        all_parts_come_to_pictures_and_a_page page_says_what_was_measured bad_figures_are_refused jobs_that_fail_end_the_figures
+        goals_are_passed_what_was_given)
+  add_test(NAME proc_figures_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures_test.sh ${CMAKE_BINARY_DIR} ${case})
+  set_tests_properties(proc_figures_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 150)
 endforeach()

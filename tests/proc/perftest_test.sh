@@ -225,21 +225,6 @@ medians_and_quartiles_are_those_of_the_rounds()
     has "$out" 1 '^l,NaN,NaN,NaN,7,6,8$'
 }
 
-figures_come_to_pictures_and_a_page()
-{
-    command -v gnuplot >/dev/null || exit 77
-    "$perf/figures/run" --build "$build" --out "$scratch/figures" --class S --ranks 2 --rounds 1 logging >"$out" 2>"$err" ||
-        fail "status $?"
-    has "$scratch/figures/logging.csv" 3 '^2 ranks,\(puts\|all\|ml\),-*[0-9.e-]*,'
-    [ -s "$scratch/figures/logging.svg" ] && [ -s "$scratch/figures/logging.png" ] || fail 'no picture'
-    has "$scratch/figures/README.md" 1 'Here FT with 2 ranks takes$'
-    has "$scratch/figures/README.md" 1 '^-*[0-9.]* % longer with puts logged, -*[0-9.]* % with gets too'
-    has "$scratch/figures/README.md" 0 '{{'
-    has "$scratch/figures/README.md" 1 '^(not measured: perf/figures/run goals)$'
-    ! "$perf/figures/run" --rounds 0 2>"$err" || fail 'no rounds'
-    has "$err" 1 'rounds 0 is no number'
-}
-
 goals_are_compared_with_what_is_measured()
 {
     "$perf/numbers" --build "$build" --out "$scratch/numbers" --rounds 1 shm >"$out" 2>"$err" || fail "status $?"
