@@ -104,22 +104,22 @@ static keel_status_t context_open(perf_run_t *run)
 }
 
 /* whether all ranks run on one host, as raw UCX has to know: by their names */
-static keel_status_t hosts_compare(perf_run_t *run)
+keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at)
 {
     const char *lanes = getenv("KEEL_LANES");
-    char name[64] = {0}, *names;
+    char name[PERF_HOST_NAME] = {0}, *names;
 
     gethostname(name, sizeof name - 1);
-    for (uint32_t r = 0; r < run->size; r++) { /* into the cards, which nobody needs yet */
+    for (uint32_t r = 0; r < run->size; r++) {
         if (r != run->rank) {
-            PERF_TRY(keel_put(run->marks, r, cards_at(run) + (size_t)run->rank * RAW_UCP_CARD, name, sizeof name));
+            PERF_TRY(keel_put(win, r, at + (size_t)run->rank * sizeof name, name, sizeof name));
         }
     }
     PERF_TRY(keel_gsync(run->ctx, 0));
-    names = (char *)keel_win_base(run->marks) + cards_at(run);
+    names = (char *)keel_win_base(win) + at;
     run->is_shm = 1;
     for (uint32_t r = 0; r < run->size; r++) {
-        run->is_shm &= (r == run->rank || memcmp(names + (size_t)r * RAW_UCP_CARD, name, sizeof name) == 0);
+        run->is_shm &= (r == run->rank || memcmp(names + (size_t)r * sizeof name, name, sizeof name) == 0);
     }
     if (run->plan->lane == PERF_LANE_TCP ||
         (run->plan->lane == PERF_LANE_AUTO && lanes != NULL && !strcmp(lanes, "served"))) {
@@ -138,7 +138,7 @@ keel_status_t perf_run_open(perf_run_t *run, int is_bare)
     }
     PERF_TRY(keel_win_alloc(run->ctx, results_at(run) + (run->rank == 0 ? run->size * sizeof(perf_result_t) : 0), NULL,
                             &run->marks));
-    return hosts_compare(run);
+    return perf_run_hosts_compare(run, run->marks, cards_at(run));
 }
 
 /* ---- steps ---- */

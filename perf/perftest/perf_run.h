@@ -10,6 +10,7 @@
 
 #define PERF_PARTS       7
 #define PERF_PART_NAME   16
+#define PERF_HOST_NAME   64
 #define PERF_SAMPLES_MAX 16384u /* kept of a side; later ones replace the earliest */
 
 /* ns an access of one side (Keel, or what it is compared with) */
@@ -79,6 +80,8 @@ void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, si
 
 /* joins the job; the context and, unless the test is @a bare, the marks */
 keel_status_t perf_run_open(perf_run_t *run, int is_bare);
+/* all ranks: sets is_shm; @a at bytes into @a win there is room for PERF_HOST_NAME bytes a rank, which nobody needs yet */
+keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at);
 /* an initiator, ahead of accesses by raw UCX: those who are to make progress for it wait in perf_run_sync() */
 keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw);
 /* all ranks come to the same step. @a is_raw: meanwhile raw UCX makes progress at those who wait. */
