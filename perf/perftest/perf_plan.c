@@ -259,6 +259,8 @@ static unsigned long default_iterations(const perf_test_t *test)
 static unsigned long default_warmup(const perf_test_t *test)
 {
     switch (test->id) {
+    case PERF_CKPT:
+        return 2; /* each of both copies is faulted in */
     case PERF_RESTORE:
         return 0; /* none of the spares may be meant for it */
     default:

@@ -63,6 +63,11 @@ void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, si
     part_fill(part, name, "MiB", bytes, count, 1 << 20);
 }
 
+void perf_part_fill_rates(perf_part_t *part, const char *name, double *rates, size_t count)
+{
+    part_fill(part, name, "GB/s", rates, count, 1);
+}
+
 /* ---- the job ---- */
 
 /* marks; at every rank the cards; at rank 0 the results */
@@ -80,7 +85,7 @@ static keel_status_t context_open(perf_run_t *run)
 {
     const keel_drivers_t drivers = {.transport = keel_transport_table(0), .runtime = &perf_pair_ops, .arg = run->pair};
     char protect[32], lane[32];
-    const char *env[3] = {NULL};
+    const char *env[4] = {NULL};
     unsigned count = 0;
     keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV, .env = env};
 
@@ -92,6 +97,7 @@ static keel_status_t context_open(perf_run_t *run)
         snprintf(lane, sizeof lane, "KEEL_LANES=%s", run->plan->lane == PERF_LANE_SHM ? "direct" : "served");
         env[count++] = lane;
     }
+    env[count++] = "KEEL_CKPT_INTERVAL=1gsyncs"; /* safe gsyncs are of ckpt alone: each takes one */
     if (run->plan->has_waits) {
         params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         params.flags = KEEL_PARAM_FLAG_WAITS;
