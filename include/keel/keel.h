@@ -314,7 +314,7 @@ typedef struct keel_stats {
     uint64_t log_overflows;                          /**< how often logging towards a target stopped */
     uint64_t checkpoints, checkpoint_aborts;         /**< committed, and given up because of a death */
     uint64_t checkpoint_bytes;                       /**< size of the newest image, bytes */
-    uint64_t checkpoint_copy_ns, checkpoint_safe_ns; /**< newest: program stopped, and until committed */
+    uint64_t checkpoint_copy_ns, checkpoint_safe_ns; /**< newest: image copied, and until committed */
     uint64_t checkpoint_work_ns; /**< newest: comparing and parity, bit by bit in calls of Keel after the copy; with
                                       what a recovery computed again until the next one */
     uint64_t generation;         /**< gsync number of the newest committed image, 0: program start */
