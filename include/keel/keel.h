@@ -314,7 +314,7 @@ typedef struct keel_stats {
     uint64_t log_overflows;                          /**< how often logging towards a target stopped */
     uint64_t checkpoints, checkpoint_aborts;         /**< committed, and given up because of a death */
     uint64_t checkpoint_bytes;                       /**< size of the newest image, bytes */
-    uint64_t checkpoint_copy_ns, checkpoint_safe_ns; /**< newest: program stopped, and until committed */
+    uint64_t checkpoint_copy_ns, checkpoint_safe_ns; /**< newest: image copied, and until committed */
     uint64_t checkpoint_work_ns; /**< newest: comparing and parity, bit by bit in calls of Keel after the copy; with
                                       what a recovery computed again until the next one */
     uint64_t generation;         /**< gsync number of the newest committed image, 0: program start */
@@ -340,6 +340,8 @@ typedef struct keel_stats {
      *  are not part of KEEL_CKPT_SIZE: with groups of k ranks and m parities at most (k - m) * 512 KiB, or 32 MiB in bulk. */
     uint64_t transfer_ns, transfer_peak_bytes;
     uint64_t checkpoint_memory; /**< bytes of images and parity held now; at most KEEL_CKPT_SIZE */
+    /** newest: what of checkpoint_work_ns is parity, and the bytes that were read and written in it */
+    uint64_t checkpoint_parity_ns, checkpoint_parity_bytes;
 } keel_stats_t;
 
 KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p);

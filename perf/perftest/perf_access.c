@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/memory.h>
+
 #include "perf_block.h"
 #include "perf_report.h"
 
@@ -266,11 +268,10 @@ static keel_status_t memory_make(perf_run_t *run, size_t stride)
     if (run->test->peer == PERF_PEER_STORES) {
         run->store_at = 0;
         run->store_bytes = run->plan->log_bytes > stride ? run->plan->log_bytes & ~(size_t)63 : stride;
-        run->store = aligned_alloc(64, run->store_bytes);
+        run->store = keel_arena_alloc(run->store_bytes, run->store_bytes, "stores");
         if (run->store == NULL) {
             return KEEL_ERR_NO_MEMORY;
         }
-        memset(run->store, 0, run->store_bytes);
     }
     return KEEL_OK;
 }
@@ -280,7 +281,7 @@ static void memory_release(perf_run_t *run)
     free(run->source);
     free(run->samples[0]);
     free(run->samples[1]);
-    free(run->store);
+    keel_arena_free(run->store, run->store_bytes);
     free(run->targets);
     run->source = run->store = NULL;
     run->samples[0] = run->samples[1] = NULL;

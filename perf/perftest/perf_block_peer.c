@@ -1,11 +1,7 @@
 /* The same accesses by raw UCX, and the stores of one core that the log of large puts is bound by. */
 #include "perf_block.h"
 
-#include <string.h>
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include <base/copy.h>
 
 static inline uint32_t next_target(perf_run_t *run)
 {
@@ -134,38 +130,19 @@ static keel_status_t flush(perf_run_t *run, unsigned long count)
 
 /* ---- stores ---- */
 
-/* past the caches, into memory that is as large as what Keel logs between two checkpoints */
-static void store_past(char *to, const char *from, size_t length)
-{
-#ifdef __SSE2__
-    size_t at = 0;
-
-    for (; at + 64 <= length; at += 64) {
-        for (unsigned w = 0; w < 64; w += 16) {
-            _mm_stream_si128((__m128i *)(void *)(to + at + w),
-                             _mm_loadu_si128((const __m128i *)(const void *)(from + at + w)));
-        }
-    }
-    memcpy(to + at, from + at, length - at);
-#else
-    memcpy(to, from, length);
-#endif
-}
-
+/* whole lines by the widest stores this machine has, into memory of the kind and size of Keel's log between two checkpoints */
 static keel_status_t stores(perf_run_t *run, unsigned long count)
 {
-    const size_t size = run->test->size, step = (size + 63) & ~(size_t)63;
+    const size_t step = (run->test->size + KEEL_COPY_LINE - 1) & ~(size_t)(KEEL_COPY_LINE - 1);
 
     for (unsigned long i = 0; i < count; i++) {
         if (run->store_at + step > run->store_bytes) {
             run->store_at = 0;
         }
-        store_past(run->store + run->store_at, run->source, size);
+        keel_copy_lines(run->store + run->store_at, run->source, step);
         run->store_at += step;
     }
-#ifdef __SSE2__
-    _mm_sfence();
-#endif
+    keel_copy_lines_done();
     return KEEL_OK;
 }
 

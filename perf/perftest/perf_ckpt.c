@@ -1,19 +1,62 @@
 /*
- * Coordinated checkpoints: what the call takes, how long the program is stopped, how long until the generation protects when
- * the program goes on with gsyncs, what of that it spent in Keel on comparing and parity, how long others' images took to come, and
- * the buffers for them. What it is compared with is a plain memcpy of as much by all ranks at once, into memory that was touched before.
+ * Coordinated checkpoints as the program sees them. It is stopped for as long as a gsync that takes one lasts, less a gsync that
+ * takes none; compared with a plain memcpy of as much by all ranks at once, timed by the same gsync behind it, less the same.
+ * Both read the window as the program left it and write into one of two memories in turn. Ahead of each the program writes its
+ * memory and all ranks meet. Every time is that of the rank for which it was longest.
  */
 #include "perf_access.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#define WARM_UP 2u /* they fault the memory of both slots in */
+#include <base/memory.h>
 
-typedef struct ckpt_times {
-    double call[PERF_ROUNDS_MAX], stopped[PERF_ROUNDS_MAX], safe[PERF_ROUNDS_MAX], work[PERF_ROUNDS_MAX],
-        copy[PERF_ROUNDS_MAX], transfer[PERF_ROUNDS_MAX], buffers[PERF_ROUNDS_MAX];
-} ckpt_times_t;
+enum {
+    GSYNC,    /* one that takes none */
+    TAKEN,    /* one that takes a checkpoint */
+    COPIED,   /* memcpy, and one that takes none */
+    CALL,     /* keel_checkpoint(): until the checkpoint protects */
+    COPY,     /* of TAKEN as the library counts: image, without waiting for other ranks */
+    SAFE,     /* from the copy on until it protects, while the program goes on with gsyncs; */
+    WORK,     /* of that spent in Keel on comparing and parity; */
+    PARITY,   /* of that on parity; all ranks' sum, as */
+    MOVED,    /* bytes read and written for it */
+    TRANSFER, /* until the images of others had come, and the parity was there */
+    BUFFERS,  /* bytes */
+    CORE,     /* memcpy by rank 0 while the others sleep */
+    SERIES
+};
+
+typedef struct ckpt_test {
+    perf_run_t *run;
+    size_t changed; /* bytes */
+    int value;      /* written last */
+    char *copies[2];
+    double values[SERIES][PERF_ROUNDS_MAX];
+} ckpt_test_t;
+
+static keel_status_t program_work(ckpt_test_t *test)
+{
+    memset(keel_win_base(test->run->data), ++test->value, test->changed);
+    return keel_gsync(test->run->ctx, 0);
+}
+
+/* with a copy @a to ahead of it unless NULL */
+static keel_status_t gsync_time(ckpt_test_t *test, char *to, unsigned flags, double *ns_p)
+{
+    perf_run_t *run = test->run;
+    uint64_t begun;
+
+    PERF_TRY(program_work(test));
+    begun = perf_now_ns();
+    if (to != NULL) {
+        memcpy(to, keel_win_base(run->data), run->test->size);
+        __asm__ volatile("" : : "r"(to) : "memory"); /* the copy is wanted */
+    }
+    PERF_TRY(keel_gsync(run->ctx, flags));
+    *ns_p = (double)(perf_now_ns() - begun);
+    return KEEL_OK;
+}
 
 /* gsyncs until the checkpoint is committed or given up. Rank 0 tells the others, so that all end at the same gsync. */
 static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *stats)
@@ -34,40 +77,102 @@ static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *
     }
 }
 
-static keel_status_t checkpoint_time(perf_run_t *run, unsigned i, ckpt_times_t *times)
+/* the job's interval is one safe gsync */
+static keel_status_t checkpoint_time(ckpt_test_t *test, unsigned i)
 {
-    uint64_t begun, before;
+    perf_run_t *run = test->run;
     keel_stats_t stats;
+    uint64_t before;
 
     PERF_TRY(keel_stats(run->ctx, &stats));
     before = stats.checkpoints + stats.checkpoint_aborts;
-    begun = perf_now_ns();
-    PERF_TRY(keel_checkpoint(run->ctx));
-    times->call[i] = (double)(perf_now_ns() - begun);
+    PERF_TRY(gsync_time(test, NULL, KEEL_GSYNC_SAFE, &test->values[TAKEN][i]));
+    PERF_TRY(keel_stats(run->ctx, &stats));
+    if (stats.checkpoint_bytes == 0) {
+        fprintf(stderr, "keel_perftest: %s: no checkpoint is taken\n", run->test->name);
+        return KEEL_ERR_STATE;
+    }
     PERF_TRY(safe_await(run, before, &stats));
-    times->stopped[i] = (double)stats.checkpoint_copy_ns;
-    times->safe[i] = (double)stats.checkpoint_safe_ns;
-    times->work[i] = (double)stats.checkpoint_work_ns;
-    times->transfer[i] = (double)stats.transfer_ns;
-    times->buffers[i] = (double)stats.transfer_peak_bytes;
+    test->values[COPY][i] = (double)stats.checkpoint_copy_ns;
+    test->values[SAFE][i] = (double)stats.checkpoint_safe_ns;
+    test->values[WORK][i] = (double)stats.checkpoint_work_ns;
+    test->values[PARITY][i] = (double)stats.checkpoint_parity_ns;
+    test->values[MOVED][i] = (double)stats.checkpoint_parity_bytes;
+    test->values[TRANSFER][i] = (double)stats.transfer_ns;
+    test->values[BUFFERS][i] = (double)stats.transfer_peak_bytes;
     return KEEL_OK;
 }
 
-static keel_status_t copy_time(perf_run_t *run, char *to, size_t bytes, double *ns_p)
+static keel_status_t call_time(ckpt_test_t *test, double *ns_p)
 {
     uint64_t begun;
 
-    PERF_TRY(keel_gsync(run->ctx, 0));
+    PERF_TRY(program_work(test));
     begun = perf_now_ns();
-    memcpy(to, keel_win_base(run->data), bytes);
-    __asm__ volatile("" : : "r"(to) : "memory"); /* the copy is wanted */
+    PERF_TRY(keel_checkpoint(test->run->ctx));
     *ns_p = (double)(perf_now_ns() - begun);
-    return keel_gsync(run->ctx, 0);
+    return KEEL_OK;
 }
 
-static void side_fill(perf_side_t *side, const double *rounds, double *values, unsigned count, double percentile)
+static keel_status_t core_time(ckpt_test_t *test, char *to, double *ns_p)
 {
-    memcpy(side->rounds, rounds, count * sizeof *rounds);
+    perf_run_t *run = test->run;
+    uint64_t begun;
+
+    PERF_TRY(program_work(test));
+    begun = perf_now_ns();
+    if (run->rank == 0) {
+        memcpy(to, keel_win_base(run->data), run->test->size);
+        __asm__ volatile("" : : "r"(to) : "memory");
+        *ns_p = (double)(perf_now_ns() - begun);
+    }
+    return perf_run_sync(run, 0);
+}
+
+/* in turn the copy comes first or the checkpoint, each with a memory that was not the last one's */
+static keel_status_t iteration_run(ckpt_test_t *test, unsigned long number, unsigned i)
+{
+    const int is_first = (number % 2 == 0), has_peer = (test->copies[0] != NULL);
+    char *to = test->copies[number % 2];
+
+    PERF_TRY(gsync_time(test, NULL, 0, &test->values[GSYNC][i]));
+    if (has_peer && is_first) {
+        PERF_TRY(gsync_time(test, to, 0, &test->values[COPIED][i]));
+    }
+    PERF_TRY(checkpoint_time(test, i));
+    if (has_peer && !is_first) {
+        PERF_TRY(gsync_time(test, to, 0, &test->values[COPIED][i]));
+    }
+    PERF_TRY(call_time(test, &test->values[CALL][i]));
+    return has_peer ? core_time(test, to, &test->values[CORE][i]) : KEEL_OK;
+}
+
+/* ---- results ---- */
+
+/* at rank 0: the longest of all ranks, or their sum */
+static keel_status_t ranks_combine(perf_run_t *run, double *values, unsigned count, int is_sum)
+{
+    const int is_initiator = run->is_initiator;
+    perf_result_t own = {0};
+    const perf_result_t *all;
+
+    memcpy(own.keel.rounds, values, count * sizeof *values);
+    run->is_initiator = 1;
+    PERF_TRY(perf_run_gather(run, &own, &all));
+    run->is_initiator = is_initiator;
+    for (uint32_t r = 1; all != NULL && r < run->size; r++) {
+        for (unsigned i = 0; i < count; i++) {
+            const double value = all[r].keel.rounds[i];
+
+            values[i] = is_sum ? values[i] + value : value > values[i] ? value : values[i];
+        }
+    }
+    return keel_gsync(run->ctx, 0); /* before the next ones come */
+}
+
+static void side_fill(perf_side_t *side, double *values, unsigned count, double percentile)
+{
+    memcpy(side->rounds, values, count * sizeof *values);
     for (unsigned i = 0; i < count; i++) {
         side->overall += values[i] / count;
     }
@@ -75,38 +180,69 @@ static void side_fill(perf_side_t *side, const double *rounds, double *values, u
     side->percentile = perf_percentile(values, count, percentile);
 }
 
-keel_status_t perf_ckpt_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result)
+static void result_fill(ckpt_test_t *test, unsigned count, perf_result_t *result)
 {
-    const size_t changed = test->size / 100 * test->changed;
-    const unsigned count = (unsigned)test->rounds;
-    ckpt_times_t times = {0};
-    char *to = malloc(test->size);
+    const double size = (double)test->run->test->size;
+    double(*values)[PERF_ROUNDS_MAX] = test->values;
+    perf_part_t *part = result->parts;
 
-    if (to == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    memset(to, 0, test->size);
-    run->test = test;
-    run->initiators = run->size;
-    run->is_initiator = 1;
-    PERF_TRY(keel_win_alloc(run->ctx, test->size, NULL, &run->data));
-    memset(keel_win_base(run->data), 0, test->size);
-    for (unsigned i = 0; i < WARM_UP + count; i++) {
-        memset(keel_win_base(run->data), (int)i + 1, changed);
-        if (test->peer == PERF_PEER_MEMCPY) {
-            PERF_TRY(copy_time(run, to, test->size, &times.copy[i < WARM_UP ? 0 : i - WARM_UP]));
-        }
-        PERF_TRY(keel_gsync(run->ctx, 0));
-        PERF_TRY(checkpoint_time(run, i < WARM_UP ? 0 : i - WARM_UP, &times));
+    for (unsigned i = 0; i < count; i++) {
+        values[TAKEN][i] -= values[GSYNC][i];
+        values[COPIED][i] -= values[GSYNC][i];
+        values[MOVED][i] /= values[PARITY][i] > 0 ? values[PARITY][i] : 1;
+        values[CORE][i] = 2 * size / (values[CORE][i] > 0 ? values[CORE][i] : 1);
     }
     result->iterations = count;
-    side_fill(&result->keel, times.stopped, times.call, count, test->percentile);
-    side_fill(&result->peer, times.copy, times.copy, count, test->percentile);
-    perf_part_fill(&result->parts[0], "stopped", times.stopped, count);
-    perf_part_fill(&result->parts[1], "safe", times.safe, count);
-    perf_part_fill(&result->parts[2], "work", times.work, count);
-    perf_part_fill(&result->parts[3], "transfer", times.transfer, count);
-    perf_part_fill_bytes(&result->parts[4], "buffers", times.buffers, count);
-    free(to);
+    side_fill(&result->keel, values[TAKEN], count, test->run->test->percentile);
+    perf_part_fill(part++, "stopped", values[TAKEN], count);
+    perf_part_fill(part++, "safe", values[SAFE], count);
+    perf_part_fill(part++, "work", values[WORK], count);
+    perf_part_fill(part++, "transfer", values[TRANSFER], count);
+    perf_part_fill_bytes(part++, "buffers", values[BUFFERS], count);
+    perf_part_fill(part++, "copy", values[COPY], count);
+    perf_part_fill(part++, "gsync", values[GSYNC], count);
+    perf_part_fill(part++, "call", values[CALL], count);
+    perf_part_fill_rates(part++, "parity", values[MOVED], count);
+    if (test->copies[0] != NULL) {
+        side_fill(&result->peer, values[COPIED], count, test->run->test->percentile);
+        perf_part_fill_rates(part++, "core", values[CORE], count);
+    }
+}
+
+static keel_status_t copies_make(ckpt_test_t *test)
+{
+    const size_t size = test->run->test->size;
+
+    for (unsigned c = 0; c < 2; c++) {
+        test->copies[c] = keel_arena_alloc(size, size, "copies");
+        if (test->copies[c] == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+    }
+    return KEEL_OK;
+}
+
+keel_status_t perf_ckpt_run(perf_run_t *run, const perf_test_t *plan, perf_result_t *result)
+{
+    ckpt_test_t test = {.run = run, .changed = plan->size / 100 * plan->changed};
+    const unsigned count = (unsigned)plan->rounds;
+
+    run->test = plan;
+    run->initiators = 1; /* rank 0 has the results of all */
+    run->is_initiator = (run->rank == 0);
+    if (plan->peer == PERF_PEER_MEMCPY) {
+        PERF_TRY(copies_make(&test));
+    }
+    PERF_TRY(keel_win_alloc(run->ctx, plan->size, NULL, &run->data));
+    memset(keel_win_base(run->data), 0, plan->size);
+    for (unsigned long n = 0; n < plan->warmup + count; n++) {
+        PERF_TRY(iteration_run(&test, n, n < plan->warmup ? 0 : (unsigned)(n - plan->warmup)));
+    }
+    for (unsigned s = 0; s < SERIES; s++) {
+        PERF_TRY(ranks_combine(run, test.values[s], count, s == PARITY || s == MOVED));
+    }
+    result_fill(&test, count, result);
+    keel_arena_free(test.copies[0], plan->size);
+    keel_arena_free(test.copies[1], plan->size);
     return keel_win_free(run->data);
 }

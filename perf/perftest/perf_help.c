@@ -13,7 +13,7 @@ static const char help_head[] =
 static const char help_tail[] =
     "     -s <size>      bytes of a message; of a rank's memory for ckpt and restore; k, m, g may follow\n"
     "     -n <iters>     number of iterations (by size)\n"
-    "     -w <iters>     number of warm-up iterations (a tenth)\n"
+    "     -w <iters>     number of warm-up iterations (a tenth; ckpt 2, restore none)\n"
     "     -O <count>     accesses a flush\n"
     "     -R <rank>      percentile to print (50.0)\n"
     "     -b <file>      batch file: each line a name and options of a test; -b again: every line of the first with\n"
@@ -43,6 +43,13 @@ static const char help_tail[] =
     "means of one. UCX's gets and fetching atomics are complete without a flush and get none. A log in which many "
     "accesses\n"
     "a flush do not fit makes -O smaller.\n"
+    "ckpt: stopped is a gsync that takes a checkpoint less one that takes none, memcpy a copy with a gsync behind it, "
+    "less\n"
+    "the same; parity and core are bytes read and written a second, by parity and by memcpy of rank 0 while the "
+    "others\n"
+    "sleep. The times are those of the slowest rank. restore: all ranks but 0 die in turn; keelrun needs as many "
+    "--spares\n"
+    "as -w and -n together, or none and --restarts enough.\n"
     "Exit status: 0, 1 a failure, 2 wrong options.\n";
 
 void perf_help_print(void)

@@ -18,7 +18,7 @@ const perf_kind_t perf_kinds[PERF_KINDS] = {
     {PERF_GSYNC, "gsync", "gsync of all ranks", PERF_IS_LATENCY | PERF_IS_COLLECTIVE, 0, 8, 1},
     {PERF_CKPT, "ckpt", "coordinated checkpoint of -s bytes a rank", PERF_IS_LATENCY | PERF_IS_COLLECTIVE, MEMCPY,
      16u << 20, 1},
-    {PERF_RESTORE, "restore", "SIGKILL of the last rank to its replacement at work; needs keelrun",
+    {PERF_RESTORE, "restore", "SIGKILL of a rank to its replacement at work; needs keelrun",
      PERF_IS_LATENCY | PERF_IS_COLLECTIVE | PERF_IS_ALONE, 0, 16u << 20, 1},
 };
 

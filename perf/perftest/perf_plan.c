@@ -245,7 +245,7 @@ static unsigned long default_iterations(const perf_test_t *test)
     unsigned long count = 200000;
 
     if (test->id == PERF_CKPT || test->id == PERF_RESTORE) {
-        return (test->id == PERF_CKPT) ? 9 : 3;
+        return 9;
     }
     if (test->id == PERF_GSYNC) {
         return 2000;
@@ -254,6 +254,18 @@ static unsigned long default_iterations(const perf_test_t *test)
         count = count * 4096 / test->size;
     }
     return (count < 180) ? 180 : count;
+}
+
+static unsigned long default_warmup(const perf_test_t *test)
+{
+    switch (test->id) {
+    case PERF_CKPT:
+        return 2; /* each of both copies is faulted in */
+    case PERF_RESTORE:
+        return 0; /* none of the spares may be meant for it */
+    default:
+        return test->iterations / 10;
+    }
 }
 
 static int test_add(parser_t *parser, const perf_test_t *given)
@@ -286,7 +298,7 @@ static int test_add(parser_t *parser, const perf_test_t *given)
         }
         test->rounds = test->iterations;
     }
-    test->warmup = (test->warmup == 0) ? test->iterations / 10 : test->warmup - 1;
+    test->warmup = (test->warmup == 0) ? default_warmup(test) : test->warmup - 1;
     if (test->name[0] == '\0') {
         snprintf(test->name, sizeof test->name, "%s", kind->name);
     }

@@ -1,25 +1,29 @@
 /*
  * A rank is killed, its replacement takes its place: from the death until it stands where the others are. A cycle of gsyncs
- * a death. The last rank puts the time to rank 0 and kills itself. Its replacement does not repeat that put, the last of
- * its phase: so it is no part of what has to be the same in every life, and what was put stays.
+ * a death, of each rank but rank 0 in turn, from the last on. It puts the time to rank 0 and kills itself. Its replacement does
+ * not repeat that put, the last of its phase: so it is no part of what has to be the same in every life, and what was put stays.
  */
 #include "perf_access.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STRIP (1u << 20) /* bytes each rank puts to its neighbour a step, at most */
-#define DEATH 7u         /* words a replacement tells; in the next one is when its predecessor died */
-#define TOLD  (DEATH + 1)
+#define STRIP  (1u << 20) /* bytes each rank puts to its neighbour a step, at most */
+#define DEATH  7u         /* words a replacement tells; in the next one is when its predecessor died */
+#define TOLD   (DEATH + 1)
+#define NOBODY ULONG_MAX
 
 typedef struct restore {
     perf_run_t *run;
     keel_win_h data, told;
-    uint64_t step; /* protected */
+    size_t told_at; /* in its window, behind the names of hosts */
+    uint64_t step;  /* protected */
     char *source;
-    unsigned long cycle; /* steps of one */
+    unsigned long cycle;    /* steps of one */
+    unsigned long replaced; /* the death after which this process came, or NOBODY's */
 } restore_t;
 
 static keel_status_t step_put(restore_t *restore, uint64_t step)
@@ -30,11 +34,21 @@ static keel_status_t step_put(restore_t *restore, uint64_t step)
     return keel_put(restore->data, (run->rank + 1) % run->size, step % (size / strip) * strip, restore->source, strip);
 }
 
+static unsigned long deaths_of(const perf_test_t *test)
+{
+    return test->warmup + test->iterations;
+}
+
+static size_t told_offset(const restore_t *restore, unsigned long death)
+{
+    return restore->told_at + death * TOLD * sizeof(uint64_t);
+}
+
 static keel_status_t die(restore_t *restore, unsigned long death)
 {
     const uint64_t now = perf_now_ns();
 
-    PERF_TRY(keel_put(restore->told, 0, (death * TOLD + DEATH) * sizeof now, &now, sizeof now));
+    PERF_TRY(keel_put(restore->told, 0, told_offset(restore, death) + DEATH * sizeof now, &now, sizeof now));
     PERF_TRY(keel_flush(restore->run->ctx, 0));
     raise(SIGKILL);
     return KEEL_ERR_STATE;
@@ -48,24 +62,25 @@ static keel_status_t tell(restore_t *restore, unsigned long death)
 
     PERF_TRY(keel_stats(restore->run->ctx, &stats));
     memcpy(&told[2], stats.recovery_ns, 5 * sizeof told[0]);
-    return keel_put(restore->told, 0, death * TOLD * sizeof told[0], told, sizeof told);
+    return keel_put(restore->told, 0, told_offset(restore, death), told, sizeof told);
 }
 
-/* step @a at of the cycle of one death: image, puts, death of the last rank, its replacement tells */
+/* step @a at of the cycle of one death: image, puts, death of the rank whose turn it is, its replacement tells */
 static keel_status_t step_run(restore_t *restore, unsigned long death, unsigned long at)
 {
     perf_run_t *run = restore->run;
-    const int is_last = (run->rank == run->size - 1);
+    const uint32_t others = run->size - 1;
+    const int is_turn = (run->rank == others - death % others);
     const unsigned long front = 1 + run->test->replay;
 
     PERF_TRY(step_put(restore, restore->step - 1));
     if (at == 0) {
         return keel_checkpoint(run->ctx);
     }
-    if (is_last && at == front && keel_incarnation(run->ctx) == death) {
+    if (is_turn && at == front && restore->replaced != death) {
         PERF_TRY(die(restore, death));
     }
-    if (is_last && at == front + 1) {
+    if (is_turn && at == front + 1) {
         PERF_TRY(tell(restore, death));
     }
     return keel_gsync(run->ctx, 0);
@@ -82,14 +97,14 @@ static double part_ns(const uint64_t *told, unsigned part)
 
 static void report(restore_t *restore, perf_result_t *result)
 {
-    static const char *const names[PERF_PARTS] = {"whole",   "launch",  "start", "agreement",
-                                                  "rebuild", "restore", "replay"};
-    const uint64_t *told = keel_win_base(restore->told);
-    const unsigned count = (unsigned)restore->run->test->iterations;
+    static const char *const names[DEATH] = {"whole", "launch", "start", "agreement", "rebuild", "restore", "replay"};
+    const perf_test_t *test = restore->run->test;
+    const uint64_t *told = (const void *)((char *)keel_win_base(restore->told) + told_offset(restore, test->warmup));
+    const unsigned count = (unsigned)test->iterations;
     perf_side_t *side = &result->keel;
     double values[PERF_ROUNDS_MAX];
 
-    for (unsigned p = 0; p < PERF_PARTS; p++) {
+    for (unsigned p = 0; p < DEATH; p++) {
         for (unsigned d = 0; d < count; d++) {
             values[d] = part_ns(&told[d * TOLD], p);
         }
@@ -102,7 +117,7 @@ static void report(restore_t *restore, perf_result_t *result)
         }
         perf_part_fill(&result->parts[p], names[p], values, count);
         if (p == 0) {
-            side->percentile = perf_percentile(values, count, restore->run->test->percentile);
+            side->percentile = perf_percentile(values, count, test->percentile);
         }
     }
     result->iterations = count;
@@ -110,27 +125,33 @@ static void report(restore_t *restore, perf_result_t *result)
 
 keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result)
 {
-    restore_t restore = {.run = run, .cycle = test->replay + 4};
-    const size_t told_bytes = test->iterations * TOLD * sizeof(uint64_t);
+    restore_t restore = {
+        .run = run, .cycle = test->replay + 4, .replaced = NOBODY, .told_at = (size_t)run->size * PERF_HOST_NAME};
 
     run->test = test;
     run->initiators = 1;
     run->is_initiator = (run->rank == 0);
+    if (run->size < 2) {
+        fprintf(stderr, "keel_perftest: %s needs two ranks\n", test->name);
+        return KEEL_ERR_INVALID_PARAM;
+    }
     restore.source = malloc(STRIP);
     if (restore.source == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     memset(restore.source, 1 + (int)run->rank, STRIP);
     PERF_TRY(keel_win_alloc(run->ctx, test->size, NULL, &restore.data));
-    PERF_TRY(keel_win_alloc(run->ctx, run->rank == 0 ? told_bytes : 0, NULL, &restore.told));
+    PERF_TRY(keel_win_alloc(run->ctx, run->rank == 0 ? told_offset(&restore, deaths_of(test)) : restore.told_at, NULL,
+                            &restore.told));
     PERF_TRY(keel_protect(run->ctx, 0, &restore.step, sizeof restore.step));
     if (keel_restarted(run->ctx)) {
-        PERF_TRY(keel_restore(run->ctx));
+        PERF_TRY(keel_restore(run->ctx)); /* to the image of its cycle */
+        restore.replaced = (unsigned long)(restore.step / restore.cycle);
     } else {
         memset(keel_win_base(restore.data), 1 + (int)run->rank, test->size);
-        PERF_TRY(keel_gsync(run->ctx, 0)); /* nobody writes there before */
+        PERF_TRY(perf_run_hosts_compare(run, restore.told, 0)); /* its gsyncs: nobody writes into that memory before */
     }
-    while (restore.step < test->iterations * restore.cycle) {
+    while (restore.step < deaths_of(test) * restore.cycle) {
         const uint64_t step = restore.step++; /* before the gsync: an image taken there goes on from here */
 
         PERF_TRY(step_run(&restore, (unsigned long)(step / restore.cycle), (unsigned long)(step % restore.cycle)));

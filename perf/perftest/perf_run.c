@@ -63,6 +63,11 @@ void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, si
     part_fill(part, name, "MiB", bytes, count, 1 << 20);
 }
 
+void perf_part_fill_rates(perf_part_t *part, const char *name, double *rates, size_t count)
+{
+    part_fill(part, name, "GB/s", rates, count, 1);
+}
+
 /* ---- the job ---- */
 
 /* marks; at every rank the cards; at rank 0 the results */
@@ -80,7 +85,7 @@ static keel_status_t context_open(perf_run_t *run)
 {
     const keel_drivers_t drivers = {.transport = keel_transport_table(0), .runtime = &perf_pair_ops, .arg = run->pair};
     char protect[32], lane[32];
-    const char *env[3] = {NULL};
+    const char *env[4] = {NULL};
     unsigned count = 0;
     keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV, .env = env};
 
@@ -92,6 +97,7 @@ static keel_status_t context_open(perf_run_t *run)
         snprintf(lane, sizeof lane, "KEEL_LANES=%s", run->plan->lane == PERF_LANE_SHM ? "direct" : "served");
         env[count++] = lane;
     }
+    env[count++] = "KEEL_CKPT_INTERVAL=1gsyncs"; /* safe gsyncs are of ckpt alone: each takes one */
     if (run->plan->has_waits) {
         params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         params.flags = KEEL_PARAM_FLAG_WAITS;
@@ -104,22 +110,22 @@ static keel_status_t context_open(perf_run_t *run)
 }
 
 /* whether all ranks run on one host, as raw UCX has to know: by their names */
-static keel_status_t hosts_compare(perf_run_t *run)
+keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at)
 {
     const char *lanes = getenv("KEEL_LANES");
-    char name[64] = {0}, *names;
+    char name[PERF_HOST_NAME] = {0}, *names;
 
     gethostname(name, sizeof name - 1);
-    for (uint32_t r = 0; r < run->size; r++) { /* into the cards, which nobody needs yet */
+    for (uint32_t r = 0; r < run->size; r++) {
         if (r != run->rank) {
-            PERF_TRY(keel_put(run->marks, r, cards_at(run) + (size_t)run->rank * RAW_UCP_CARD, name, sizeof name));
+            PERF_TRY(keel_put(win, r, at + (size_t)run->rank * sizeof name, name, sizeof name));
         }
     }
     PERF_TRY(keel_gsync(run->ctx, 0));
-    names = (char *)keel_win_base(run->marks) + cards_at(run);
+    names = (char *)keel_win_base(win) + at;
     run->is_shm = 1;
     for (uint32_t r = 0; r < run->size; r++) {
-        run->is_shm &= (r == run->rank || memcmp(names + (size_t)r * RAW_UCP_CARD, name, sizeof name) == 0);
+        run->is_shm &= (r == run->rank || memcmp(names + (size_t)r * sizeof name, name, sizeof name) == 0);
     }
     if (run->plan->lane == PERF_LANE_TCP ||
         (run->plan->lane == PERF_LANE_AUTO && lanes != NULL && !strcmp(lanes, "served"))) {
@@ -138,7 +144,7 @@ keel_status_t perf_run_open(perf_run_t *run, int is_bare)
     }
     PERF_TRY(keel_win_alloc(run->ctx, results_at(run) + (run->rank == 0 ? run->size * sizeof(perf_result_t) : 0), NULL,
                             &run->marks));
-    return hosts_compare(run);
+    return perf_run_hosts_compare(run, run->marks, cards_at(run));
 }
 
 /* ---- steps ---- */

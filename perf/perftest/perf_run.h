@@ -8,8 +8,9 @@
 #include "perf_plan.h"
 #include "raw_ucp.h"
 
-#define PERF_PARTS       7
+#define PERF_PARTS       10
 #define PERF_PART_NAME   16
+#define PERF_HOST_NAME   64
 #define PERF_SAMPLES_MAX 16384u /* kept of a side; later ones replace the earliest */
 
 /* ns an access of one side (Keel, or what it is compared with) */
@@ -18,10 +19,10 @@ typedef struct perf_side {
     double percentile, average, overall; /* ns; average: of the last round */
 } perf_side_t;
 
-/* a part of the time, or memory that it took; quartiles */
+/* a part of the time, memory that it took, or a rate; quartiles */
 typedef struct perf_part {
     char name[PERF_PART_NAME]; /* empty: no more */
-    char unit[4];              /* ms, or MiB */
+    char unit[8];              /* ms, MiB or GB/s */
     double values[3];
 } perf_part_t;
 
@@ -29,7 +30,7 @@ typedef struct perf_part {
 typedef struct perf_result {
     uint64_t iterations; /* of each side; 0: it only was a target */
     perf_side_t keel, peer;
-    perf_part_t parts[PERF_PARTS]; /* ckpt, restore: rank 0's */
+    perf_part_t parts[PERF_PARTS]; /* ckpt, restore: at rank 0 */
 } perf_result_t;
 
 typedef struct perf_run {
@@ -73,12 +74,15 @@ typedef struct perf_run {
 uint64_t perf_now_ns(void);
 /* the value below which @a rank percent of the values lie; sorts them */
 double perf_percentile(double *values, size_t count, double rank);
-/* names a part and gives it the quartiles of ns, or of bytes; sorts them */
+/* names a part and gives it the quartiles of ns, of bytes, or of bytes a ns; sorts them */
 void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count);
 void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, size_t count);
+void perf_part_fill_rates(perf_part_t *part, const char *name, double *rates, size_t count);
 
 /* joins the job; the context and, unless the test is @a bare, the marks */
 keel_status_t perf_run_open(perf_run_t *run, int is_bare);
+/* all ranks: sets is_shm; @a at bytes into @a win there is room for PERF_HOST_NAME bytes a rank, which nobody needs yet */
+keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at);
 /* an initiator, ahead of accesses by raw UCX: those who are to make progress for it wait in perf_run_sync() */
 keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw);
 /* all ranks come to the same step. @a is_raw: meanwhile raw UCX makes progress at those who wait. */

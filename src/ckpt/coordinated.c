@@ -225,7 +225,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
                                        .sync_counter = meta->sync_counter};
     ckpt->is_owed = 0;
     ckpt->started_ns = start;
-    ckpt->work_ns = 0;
+    ckpt->work_ns = ckpt->parity_ns = 0;
     if (keel_ckpt_is_checksum(ckpt)) {
         ckpt->stage = KEEL_CKPT_IMAGES;
         return KEEL_OK;
@@ -264,6 +264,7 @@ static void ckpt_made(keel_ckpt_t *ckpt)
         ckpt->parity_read += keel_parity_bytes_from(ckpt->parity, i);
     }
     ckpt->parity_spared += keel_ckpt_has_share(ckpt) ? keel_parity_bytes_spared(ckpt->parity) : 0;
+    ckpt->parity_moved = keel_ckpt_has_share(ckpt) ? keel_parity_bytes_moved(ckpt->parity) : 0;
     ckpt->encode_ns = ckpt_now(ckpt) - ckpt->encode_started_ns;
     ckpt->stage = KEEL_CKPT_SAFE;
     ckpt->lane->slot.parity_done = ckpt->making.number;
@@ -272,6 +273,7 @@ static void ckpt_made(keel_ckpt_t *ckpt)
 static void ckpt_go_on(keel_ckpt_t *ckpt)
 {
     keel_status_t status;
+    uint64_t start;
 
     if (ckpt->is_rearming) {
         status = keel_parity_step(ckpt->parity);
@@ -301,7 +303,9 @@ static void ckpt_go_on(keel_ckpt_t *ckpt)
         }
     }
     if (ckpt->stage == KEEL_CKPT_ENCODING) {
+        start = ckpt_now(ckpt);
         status = keel_ckpt_has_share(ckpt) ? keel_parity_step(ckpt->parity) : KEEL_OK;
+        ckpt->parity_ns += ckpt_now(ckpt) - start;
         if (status == KEEL_OK) {
             ckpt_made(ckpt);
         } else if (status != KEEL_INPROGRESS) {

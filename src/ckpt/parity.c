@@ -14,6 +14,7 @@ struct keel_parity {
     keel_gather_t *gather;
     keel_plan_t plan;
     uint64_t *bytes_read;        /* by member */
+    uint64_t bytes_moved;        /* these, the share before, and what is written */
     const void **whole;          /* sources that cover all of a piece, */
     uint8_t *whole_coefficients; /* and theirs */
     int is_active;
@@ -132,7 +133,7 @@ static void parity_piece_combine(keel_parity_t *parity, const keel_gather_piece_
 static void parity_combine_ready(keel_parity_t *parity)
 {
     const keel_gather_piece_t *piece;
-    size_t done = 0;
+    size_t done = 0, written = 0;
 
     while (done < PARITY_STEP && (piece = keel_gather_ready(parity->gather)) != NULL) {
         parity_piece_combine(parity, piece);
@@ -140,8 +141,10 @@ static void parity_combine_ready(keel_parity_t *parity)
         for (unsigned i = 0; i < piece->source_count; i++) {
             done += piece->sources[i].length;
         }
+        written += piece->length;
         keel_gather_done(parity->gather);
     }
+    parity->bytes_moved += done + written;
 }
 
 /* ---- work ---- */
@@ -184,6 +187,7 @@ static keel_status_t parity_begin(keel_parity_t *parity, const keel_parity_work_
         return status;
     }
     memset(parity->bytes_read, 0, parity->plan.stripes.size * sizeof *parity->bytes_read);
+    parity->bytes_moved = 0;
     parity_end(parity, KEEL_OK);
     parity->is_active = 1;
     return KEEL_OK;
@@ -230,6 +234,11 @@ uint64_t keel_parity_bytes_from(const keel_parity_t *parity, uint32_t index)
 uint64_t keel_parity_bytes_spared(const keel_parity_t *parity)
 {
     return parity->plan.bytes_spared;
+}
+
+uint64_t keel_parity_bytes_moved(const keel_parity_t *parity)
+{
+    return parity->bytes_moved;
 }
 
 size_t keel_parity_buffer_peak(const keel_parity_t *parity)

@@ -79,6 +79,8 @@ void keel_parity_cancel(keel_parity_t *parity);
 uint64_t keel_parity_bytes_from(const keel_parity_t *parity, uint32_t index);
 /* and what was not read because it had not changed */
 uint64_t keel_parity_bytes_spared(const keel_parity_t *parity);
+/* read and written by it so far, the share of the generation before included */
+uint64_t keel_parity_bytes_moved(const keel_parity_t *parity);
 /* bytes of buffers for what is read, at most so far */
 size_t keel_parity_buffer_peak(const keel_parity_t *parity);
 

@@ -592,6 +592,8 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->checkpoint_copy_ns = ctx->ckpt.copy_ns;
     stats_p->checkpoint_safe_ns = ctx->ckpt.safe_ns;
     stats_p->checkpoint_work_ns = ctx->ckpt.work_ns;
+    stats_p->checkpoint_parity_ns = ctx->ckpt.parity_ns;
+    stats_p->checkpoint_parity_bytes = ctx->ckpt.parity_moved;
     stats_p->parity_bytes = ctx->ckpt.parity_read;
     stats_p->parity_spared_bytes = ctx->ckpt.parity_spared;
     stats_p->generation = ctx->ckpt.used.number;

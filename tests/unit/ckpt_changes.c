@@ -64,6 +64,7 @@ static uint8_t *later_share(later_t *later, uint32_t index, int has_before, uint
     const keel_parity_before_t before = {.share = w->shares[index], .changes = (const uint8_t *const *)later->maps};
     keel_parity_t *parity = world_parity(w, index);
     keel_parity_work_t work = world_work(w, share);
+    uint64_t moved;
 
     work.slot = 1 - w->slot;
     work.before = has_before ? &before : NULL;
@@ -74,6 +75,9 @@ static uint8_t *later_share(later_t *later, uint32_t index, int has_before, uint
         *read_p += keel_parity_bytes_from(parity, i);
     }
     *spared_p = keel_parity_bytes_spared(parity);
+    moved = keel_parity_bytes_moved(parity) - *read_p;
+    ck_assert_uint_ge(moved, w->share_size);
+    ck_assert_uint_le(moved, (has_before ? 2 : 1) * w->share_size);
     keel_parity_destroy(parity);
     return share;
 }
