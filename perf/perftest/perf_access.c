@@ -11,20 +11,12 @@
 #include <base/memory.h>
 
 #include "perf_block.h"
+#include "perf_check.h"
 #include "perf_report.h"
 
-#define PAIRS_MIN       5u         /* blocks of a side a round, at least */
-#define SAMPLE_NS       5000.0     /* about how long a sample takes, at least: reading the clock takes 25 ns */
-#define GETS_LOGGED     (4u << 20) /* bytes between two checkpoints: a target has KEEL_GETLOG_SIZE for all */
-#define WAKING_MAX      65536u     /* bytes of an access that is not timed */
-#define RECORD_BYTES    64u        /* of a log, and its share of all else, at most */
-#define RANDOM_COUNT    1024u      /* targets drawn */
-#define BLOCK_PAIRS_MAX 4096u
-
-typedef struct schedule {
-    unsigned long block, pairs; /* accesses a block; blocks of a side a round */
-    unsigned long ckpt_every;   /* pairs between two checkpoints */
-} schedule_t;
+#define SAMPLE_NS    5000.0 /* about how long a sample takes, at least: reading the clock takes 25 ns */
+#define WAKING_MAX   65536u /* bytes of an access that is not timed */
+#define RANDOM_COUNT 1024u  /* targets drawn */
 
 /* ---- who accesses whom ---- */
 
@@ -60,7 +52,7 @@ static keel_status_t targets_choose(perf_run_t *run)
 
     run->initiators = (is_collective || pattern >= PERF_ALL) ? run->size : 1;
     run->is_initiator = (run->rank < run->initiators);
-    run->target_count = run->next = 0;
+    run->target_count = run->next = run->cursors[0] = run->cursors[1] = 0;
     if (run->size < 2) {
         fprintf(stderr, "keel_perftest: %s needs two ranks\n", run->test->name);
         return KEEL_ERR_INVALID_PARAM;
@@ -88,49 +80,26 @@ static keel_status_t targets_choose(perf_run_t *run)
     return KEEL_OK;
 }
 
-/* ---- how much between two checkpoints ---- */
-
-static void schedule_make(perf_test_t *test, unsigned long log_bytes, schedule_t *schedule)
-{
-    const unsigned flags = perf_kind(test)->flags;
-    const unsigned long record = ((flags & PERF_IS_COLLECTIVE) || test->id == PERF_FLUSH) ? 0
-                                 : (flags & PERF_IS_ATOMIC)                               ? RECORD_BYTES
-                                                                                          : test->size + RECORD_BYTES;
-    const unsigned long per_round = (test->iterations + test->rounds - 1) / test->rounds;
-    unsigned long most = BLOCK_PAIRS_MAX * PAIRS_MIN * 1024ul;
-
-    if ((flags & (PERF_IS_GET | PERF_IS_ATOMIC)) && log_bytes > GETS_LOGGED) {
-        log_bytes = GETS_LOGGED;
-    }
-    if (record > 0) {
-        most = log_bytes / record / 2; /* the half: a few accesses before a block are not timed */
-        most += (most == 0);
-    }
-    if (test->outstanding > most) {
-        test->outstanding = most;
-    }
-    most -= most % test->outstanding;
-    schedule->block = (per_round + PAIRS_MIN - 1) / PAIRS_MIN;
-    schedule->block += test->outstanding - 1;
-    schedule->block -= schedule->block % test->outstanding;
-    if (schedule->block > most) {
-        schedule->block = most;
-    }
-    schedule->pairs = (per_round + schedule->block - 1) / schedule->block;
-    schedule->pairs = (schedule->pairs < PAIRS_MIN) ? PAIRS_MIN : schedule->pairs;
-    schedule->pairs = (schedule->pairs > BLOCK_PAIRS_MAX) ? BLOCK_PAIRS_MAX : schedule->pairs;
-    schedule->ckpt_every = most / schedule->block;
-    if (test->warmup > most) {
-        test->warmup = most;
-    }
-    test->warmup -= test->warmup % test->outstanding;
-}
-
 /* ---- a block ---- */
 
 static void sample_add(perf_run_t *run, unsigned side, double ns)
 {
     run->samples[side][run->sampled[side]++ % PERF_SAMPLES_MAX] = ns;
+}
+
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
+static void counts_add(const perf_run_t *run, const keel_stats_t *before, const keel_stats_t *after,
+                       perf_counts_t *counts)
+{
+    counts->accesses += (run->test->id == PERF_GSYNC)
+                            ? after->gsyncs - before->gsyncs
+                            : after->puts + after->gets + after->atomics - before->puts - before->gets - before->atomics;
+    counts->put_log += grown(before->put_log_bytes, after->put_log_bytes);
+    counts->get_log += grown(before->get_log_bytes, after->get_log_bytes);
 }
 
 /* by an initiator; @a ns_p: of an access. What comes before is not timed: it wakes the target. */
@@ -141,6 +110,7 @@ static keel_status_t block_time(perf_run_t *run, unsigned side, perf_block_t blo
 
     if (run->test->size <= WAKING_MAX) {
         PERF_TRY(block(run, run->test->outstanding));
+        run->counts.untimed += (side == 0) ? run->test->outstanding : 0;
     }
     begun = last = perf_now_ns();
     for (unsigned long done = 0; done < count; done += chunk) {
@@ -161,10 +131,18 @@ static keel_status_t block_time(perf_run_t *run, unsigned side, perf_block_t blo
 static keel_status_t block_run(perf_run_t *run, unsigned side, perf_block_t block, unsigned long count, double *ns_p)
 {
     const int is_raw = (side == 1 && run->test->peer == PERF_PEER_UCX);
+    keel_stats_t before, after;
 
+    run->counts.turns += (run->side != side);
+    run->side = side;
     if (run->is_initiator) {
+        run->next = run->cursors[side]; /* both sides access the same targets in the same order */
         PERF_TRY(perf_run_await_targets(run, is_raw));
+        PERF_TRY(keel_stats(run->ctx, &before));
         PERF_TRY(block_time(run, side, block, count, ns_p));
+        PERF_TRY(keel_stats(run->ctx, &after));
+        counts_add(run, &before, &after, &run->counts);
+        run->cursors[side] = run->next;
     }
     return perf_run_sync(run, is_raw);
 }
@@ -179,11 +157,13 @@ static keel_status_t logs_empty(perf_run_t *run)
 static keel_status_t warm_up(perf_run_t *run, unsigned side, perf_block_t block)
 {
     const unsigned long outstanding = run->test->outstanding;
+    unsigned long some;
     double ns = 0;
 
     run->chunk[side] = outstanding;
-    if (run->test->warmup > 0) {
-        PERF_TRY(block_run(run, side, block, run->test->warmup, &ns));
+    for (unsigned long left = run->test->warmup; left > 0; left -= some) {
+        some = left < run->schedule.most ? left : run->schedule.most;
+        PERF_TRY(block_run(run, side, block, some, &ns));
         PERF_TRY(logs_empty(run));
     }
     PERF_TRY(block_run(run, side, block, outstanding, &ns));
@@ -191,6 +171,7 @@ static keel_status_t warm_up(perf_run_t *run, unsigned side, perf_block_t block)
         run->chunk[side] = outstanding * (unsigned long)(SAMPLE_NS / (ns * (double)outstanding) + 1);
     }
     run->sampled[side] = 0;
+    run->counts.untimed += (side == 0 && run->is_initiator) ? run->test->warmup + outstanding : 0;
     return logs_empty(run);
 }
 
@@ -208,10 +189,9 @@ static void side_add(perf_side_t *side, unsigned long round, double *blocks, uns
     side->rounds[round] = perf_percentile(blocks, count, 50);
 }
 
-static keel_status_t rounds_run(perf_run_t *run, const schedule_t *schedule, const perf_block_t *blocks,
-                                perf_result_t *result)
+static keel_status_t rounds_run(perf_run_t *run, const perf_block_t *blocks, perf_result_t *result)
 {
-    static double times[2][BLOCK_PAIRS_MAX];
+    const perf_schedule_t *schedule = &run->schedule;
     unsigned long since = 0;
 
     for (unsigned long round = 0; round < run->test->rounds; round++) {
@@ -220,13 +200,13 @@ static keel_status_t rounds_run(perf_run_t *run, const schedule_t *schedule, con
                 PERF_TRY(logs_empty(run));
                 since = 0;
             }
-            PERF_TRY(block_run(run, 0, blocks[0], schedule->block, &times[0][p]));
+            PERF_TRY(block_run(run, 0, blocks[0], schedule->block, &run->times[0][p]));
             if (blocks[1] != NULL) {
-                PERF_TRY(block_run(run, 1, blocks[1], schedule->block, &times[1][p]));
+                PERF_TRY(block_run(run, 1, blocks[1], schedule->block, &run->times[1][p]));
             }
         }
-        side_add(&result->keel, round, times[0], schedule->pairs);
-        side_add(&result->peer, round, times[1], schedule->pairs);
+        side_add(&result->keel, round, run->times[0], schedule->pairs);
+        side_add(&result->peer, round, run->times[1], schedule->pairs);
         result->iterations += schedule->pairs * schedule->block;
         perf_report_stage(run, result, round);
     }
@@ -235,21 +215,66 @@ static keel_status_t rounds_run(perf_run_t *run, const schedule_t *schedule, con
     return KEEL_OK;
 }
 
-static keel_status_t measure(perf_run_t *run, const schedule_t *schedule, perf_result_t *result)
+/* ---- whether it was done ---- */
+
+/* of those in turn, the first ones @a issued go to */
+static uint64_t targets_distinct(const perf_run_t *run, uint64_t issued)
+{
+    const uint64_t count = issued < run->target_count ? issued : run->target_count;
+    uint64_t distinct = 0;
+
+    for (uint32_t r = 0; r < run->size; r++) {
+        uint64_t at = 0;
+
+        while (at < count && run->targets[at] != r) {
+            at++;
+        }
+        distinct += (at < count);
+    }
+    return distinct;
+}
+
+/* some more gets, into memory that is cleared */
+static keel_status_t gets_check(perf_run_t *run, unsigned side, perf_block_t block)
+{
+    double ns;
+
+    PERF_TRY(logs_empty(run));
+    memset(run->source, 0, run->test->size);
+    PERF_TRY(block_run(run, side, block, run->test->outstanding, &ns));
+    return run->is_initiator ? perf_check_source(run, side) : KEEL_OK;
+}
+
+static keel_status_t result_check(perf_run_t *run, const perf_block_t *blocks, perf_result_t *result)
+{
+    perf_counts_t *counts = &result->counts;
+
+    *counts = run->counts;
+    counts->peer_accesses = run->raw.accesses;
+    counts->expected = run->is_initiator ? targets_distinct(run, result->iterations + counts->untimed) : 0;
+    for (unsigned side = 0; side < 2 && blocks[side] != NULL && (perf_kind(run->test)->flags & PERF_IS_GET); side++) {
+        PERF_TRY(gets_check(run, side, blocks[side]));
+    }
+    return perf_check_memory(run, counts);
+}
+
+static keel_status_t measure(perf_run_t *run, perf_result_t *result)
 {
     const perf_block_t blocks[2] = {perf_block_keel(run->test), perf_block_peer(run->test)};
 
+    memset(&run->counts, 0, sizeof run->counts);
     for (unsigned side = 0; side < 2 && blocks[side] != NULL; side++) {
         PERF_TRY(warm_up(run, side, blocks[side]));
     }
-    PERF_TRY(rounds_run(run, schedule, blocks, result));
+    run->counts.turns = 0;
+    PERF_TRY(rounds_run(run, blocks, result));
     for (unsigned side = 0; side < 2; side++) {
         const size_t count = run->sampled[side] < PERF_SAMPLES_MAX ? run->sampled[side] : PERF_SAMPLES_MAX;
 
         (side == 0 ? &result->keel : &result->peer)->percentile =
             perf_percentile(run->samples[side], count, run->test->percentile);
     }
-    return KEEL_OK;
+    return result_check(run, blocks, result);
 }
 
 /* ---- what a test needs ---- */
@@ -259,7 +284,14 @@ static keel_status_t memory_make(perf_run_t *run, size_t stride)
     run->source = aligned_alloc(64, stride);
     run->samples[0] = malloc(PERF_SAMPLES_MAX * sizeof(double));
     run->samples[1] = malloc(PERF_SAMPLES_MAX * sizeof(double));
-    if (run->source == NULL || run->samples[0] == NULL || run->samples[1] == NULL) {
+    for (unsigned side = 0; side < 2; side++) {
+        run->times[side] = calloc(run->schedule.pairs, sizeof *run->times[side]);
+        run->swaps[side] = calloc(run->size, sizeof *run->swaps[side]);
+        if (run->samples[side] == NULL || run->times[side] == NULL || run->swaps[side] == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+    }
+    if (run->source == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     memset(run->source, 1, stride);
@@ -279,12 +311,14 @@ static keel_status_t memory_make(perf_run_t *run, size_t stride)
 static void memory_release(perf_run_t *run)
 {
     free(run->source);
-    free(run->samples[0]);
-    free(run->samples[1]);
+    for (unsigned side = 0; side < 2; side++) {
+        free(run->samples[side]);
+        free(run->times[side]);
+        free(run->swaps[side]);
+    }
     keel_arena_free(run->store, run->store_bytes);
     free(run->targets);
     run->source = run->store = NULL;
-    run->samples[0] = run->samples[1] = NULL;
     run->targets = NULL;
 }
 
@@ -303,13 +337,11 @@ static keel_status_t overflows_check(perf_run_t *run)
     return KEEL_OK;
 }
 
-keel_status_t perf_access_run(perf_run_t *run, perf_test_t *test, perf_result_t *result)
+keel_status_t perf_access_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result)
 {
-    const size_t stride = (test->size + 63) & ~(size_t)63;
-    schedule_t schedule;
+    const size_t stride = perf_stride(test);
 
     run->test = test;
-    schedule_make(test, run->plan->log_bytes, &schedule);
     PERF_TRY(targets_choose(run));
     PERF_TRY(memory_make(run, stride));
     run->offset = (run->initiators > 1) ? run->rank * stride : 0;
@@ -317,7 +349,8 @@ keel_status_t perf_access_run(perf_run_t *run, perf_test_t *test, perf_result_t 
     if (test->peer == PERF_PEER_UCX) {
         PERF_TRY(perf_run_raw_open(run, stride * run->initiators));
     }
-    PERF_TRY(measure(run, &schedule, result));
+    PERF_TRY(perf_check_fill(run));
+    PERF_TRY(measure(run, result));
     PERF_TRY(overflows_check(run));
     if (test->peer == PERF_PEER_UCX) {
         PERF_TRY(perf_run_raw_close(run));

@@ -4,8 +4,8 @@
 
 #include "perf_run.h"
 
-/* accesses, flush and gsync. @a test: accesses a flush become fewer where the logs would not hold them */
-keel_status_t perf_access_run(perf_run_t *run, perf_test_t *test, perf_result_t *result);
+/* accesses, flush and gsync, as run->schedule says */
+keel_status_t perf_access_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result);
 /* perf_ckpt.c */
 keel_status_t perf_ckpt_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result);
 /* perf_restore.c: in a replacement too */

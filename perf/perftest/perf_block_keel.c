@@ -84,7 +84,7 @@ static keel_status_t add_many(perf_run_t *run, unsigned long count)
     return KEEL_OK;
 }
 
-static inline keel_status_t fetch_many(perf_run_t *run, keel_atomic_op_t op, unsigned long count)
+static keel_status_t fadd(perf_run_t *run, unsigned long count)
 {
     const unsigned long outstanding = run->test->outstanding;
     const size_t size = run->test->size;
@@ -92,21 +92,30 @@ static inline keel_status_t fetch_many(perf_run_t *run, keel_atomic_op_t op, uns
 
     for (unsigned long i = 0; i < count; i += outstanding) {
         for (unsigned long k = 0; k < outstanding; k++) {
-            PERF_TRY(keel_atomic(run->data, op, next_target(run), run->offset, size, 1, old, &old));
+            PERF_TRY(keel_atomic(run->data, KEEL_ATOMIC_ADD, next_target(run), run->offset, size, 1, 0, &old));
         }
         PERF_TRY(close_epochs(run));
     }
     return KEEL_OK;
 }
 
-static keel_status_t fadd(perf_run_t *run, unsigned long count)
-{
-    return fetch_many(run, KEEL_ATOMIC_ADD, count);
-}
-
+/* each succeeds: it finds what the one before it wrote */
 static keel_status_t cswap(perf_run_t *run, unsigned long count)
 {
-    return fetch_many(run, KEEL_ATOMIC_CSWAP, count);
+    const unsigned long outstanding = run->test->outstanding;
+    const size_t size = run->test->size;
+    uint64_t old = 0;
+
+    for (unsigned long i = 0; i < count; i += outstanding) {
+        for (unsigned long k = 0; k < outstanding; k++) {
+            const uint32_t target = next_target(run);
+            const uint64_t last = run->swaps[0][target]++;
+
+            PERF_TRY(keel_atomic(run->data, KEEL_ATOMIC_CSWAP, target, run->offset, size, last + 1, last, &old));
+        }
+        PERF_TRY(close_epochs(run));
+    }
+    return KEEL_OK;
 }
 
 static keel_status_t flush(perf_run_t *run, unsigned long count)

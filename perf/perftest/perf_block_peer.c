@@ -92,30 +92,32 @@ static keel_status_t add_many(perf_run_t *run, unsigned long count)
     return verdict(failed);
 }
 
-static inline keel_status_t fetch_many(perf_run_t *run, ucp_atomic_op_t op, unsigned long count)
+static keel_status_t fadd(perf_run_t *run, unsigned long count)
 {
-    const unsigned long outstanding = run->test->outstanding;
     const size_t size = run->test->size;
     const uint64_t one = 1;
     uint64_t old = 0;
     int failed = 0;
 
-    for (unsigned long i = 0; i < count; i += outstanding) {
-        for (unsigned long k = 0; k < outstanding; k++) {
-            failed |= raw_ucp_fetch(&run->raw, next_target(run), op, &one, &old, size, run->offset);
-        }
+    for (unsigned long i = 0; i < count; i++) {
+        failed |= raw_ucp_fetch(&run->raw, next_target(run), UCP_ATOMIC_OP_ADD, &one, &old, size, run->offset);
     }
     return verdict(failed);
 }
 
-static keel_status_t fadd(perf_run_t *run, unsigned long count)
-{
-    return fetch_many(run, UCP_ATOMIC_OP_ADD, count);
-}
-
 static keel_status_t cswap(perf_run_t *run, unsigned long count)
 {
-    return fetch_many(run, UCP_ATOMIC_OP_CSWAP, count);
+    const size_t size = run->test->size;
+    int failed = 0;
+
+    for (unsigned long i = 0; i < count; i++) {
+        const uint32_t target = next_target(run);
+        const uint64_t last = run->swaps[1][target]++;
+        uint64_t swapped = last + 1;
+
+        failed |= raw_ucp_fetch(&run->raw, target, UCP_ATOMIC_OP_CSWAP, &last, &swapped, size, run->offset);
+    }
+    return verdict(failed);
 }
 
 static keel_status_t flush(perf_run_t *run, unsigned long count)

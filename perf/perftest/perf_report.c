@@ -85,6 +85,13 @@ static const char *protect_of(const perf_run_t *run)
     return run->plan->protect[0] != '\0' ? run->plan->protect : name != NULL ? name : "all";
 }
 
+static const char *lane_of(const perf_run_t *run, const perf_test_t *test)
+{
+    static const char *const names[PERF_LANES] = {"auto", "shm", "tcp"};
+
+    return test->id == PERF_RESTORE ? names[run->plan->lane] : run->is_shm ? "shm" : "tcp"; /* it does not look at hosts */
+}
+
 static void box_rule(void)
 {
     printf("+----------------------------------------------------------------------------------------------------------"
@@ -97,7 +104,9 @@ static void table_head(const perf_plan_t *plan)
 
     printf("%s\n", rule);
     printf("|              |              |        %8s (usec)       |   bandwidth (MB/s)  |  message rate (msg/s) |\n",
-           (perf_kind(first)->flags & PERF_IS_LATENCY) ? "latency " : "overhead");
+           plan->is_batch                                 ? "time    "
+           : (perf_kind(first)->flags & PERF_IS_LATENCY) ? "latency "
+                                                         : "overhead");
     printf(
         "%s\n",
         "+--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+");
@@ -196,22 +205,18 @@ void perf_report_stage(perf_run_t *run, const perf_result_t *result, unsigned lo
     run->stage_ns = now;
 }
 
-/* the ratios of all rounds, sorted; how many */
-static unsigned long ratios_make(const perf_run_t *run, const perf_test_t *test, const perf_result_t *all,
-                                 double *ratios)
+/* of all rounds, from what an access took in the mean of the initiators */
+static void ratios_make(const perf_run_t *run, const perf_test_t *test, const perf_result_t *all, double *ratios)
 {
-    const int is_latency = (perf_kind(test)->flags & PERF_IS_LATENCY) != 0;
+    double keel[PERF_ROUNDS_MAX] = {0}, peer[PERF_ROUNDS_MAX] = {0};
 
-    for (unsigned long i = 0; i < test->rounds; i++) {
-        double keel = 0, peer = 0;
-
-        for (uint32_t r = 0; r < run->initiators; r++) {
-            keel += all[r].keel.rounds[i];
-            peer += all[r].peer.rounds[i];
+    for (uint32_t r = 0; r < run->initiators; r++) {
+        for (unsigned long i = 0; i < test->rounds; i++) {
+            keel[i] += all[r].keel.rounds[i];
+            peer[i] += all[r].peer.rounds[i];
         }
-        ratios[i] = is_latency ? keel / peer : peer / keel;
     }
-    return test->rounds;
+    perf_ratios_make(keel, peer, test->rounds, (perf_kind(test)->flags & PERF_IS_LATENCY) != 0, ratios);
 }
 
 /* ---- the end of a test ---- */
@@ -219,8 +224,40 @@ static unsigned long ratios_make(const perf_run_t *run, const perf_test_t *test,
 typedef struct final {
     side_t keel, peer;
     uint64_t iterations;
+    perf_counts_t counts;
     double quartiles[3]; /* of the ratio */
 } final_t;
+
+/* of all ranks */
+static perf_counts_t counts_sum(const perf_run_t *run, const perf_result_t *all)
+{
+    perf_counts_t sum = {.turns = all[0].counts.turns};
+
+    for (uint32_t r = 0; r < run->size; r++) {
+        const perf_counts_t *one = &all[r].counts;
+
+        sum.accesses += one->accesses;
+        sum.peer_accesses += one->peer_accesses;
+        sum.untimed += one->untimed;
+        sum.put_log += one->put_log;
+        sum.get_log += one->get_log;
+        sum.reached[0] += one->reached[0];
+    }
+    return sum;
+}
+
+static int has_counts(const perf_test_t *test)
+{
+    return test->id != PERF_CKPT && test->id != PERF_RESTORE;
+}
+
+static void print_counts(const perf_counts_t *counts)
+{
+    printf("accesses=%" PRIu64 ";peer_accesses=%" PRIu64 ";untimed=%" PRIu64 ";turns=%" PRIu64 ";reached=%" PRIu64
+           ";put_log=%" PRIu64 ";get_log=%" PRIu64,
+           counts->accesses, counts->peer_accesses, counts->untimed, counts->turns, counts->reached[0],
+           counts->put_log, counts->get_log);
+}
 
 static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf_result_t *all, const final_t *end)
 {
@@ -230,7 +267,7 @@ static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf
     printf("%s,%s,%zu,%lu,%s,%u,%s,%s,%" PRIu64 ",%.4f,%.4f,%.4f,%.2f,%.2f,%.0f,%.0f,", test->name,
            perf_kind(test)->name, test->size, test->outstanding,
            is_collective ? "together" : perf_pattern_name(test->pattern), run->size, protect_of(run),
-           run->is_shm ? "shm" : "tcp", end->iterations, keel->percentile_us, keel->average_us, keel->overall_us,
+           lane_of(run, test), end->iterations, keel->percentile_us, keel->average_us, keel->overall_us,
            keel->average_mbs, keel->overall_mbs, keel->average_rate, keel->overall_rate);
     if (test->peer != PERF_PEER_NONE) {
         printf("%s,%.4f,%.4f,%.0f,%.3f,%.3f,%.3f,%lu,", perf_peer_name(test->peer), peer->percentile_us,
@@ -243,6 +280,9 @@ static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf
         const perf_part_t *part = &all[0].parts[p];
 
         printf("%s%s=%.3f:%.3f:%.3f", p > 0 ? ";" : "", part->name, part->values[1], part->values[0], part->values[2]);
+    }
+    if (has_counts(test)) {
+        print_counts(&end->counts);
     }
     printf("\n");
 }
@@ -262,6 +302,11 @@ static void print_text(const perf_test_t *test, const perf_result_t *all, const 
                                                             : "rate",
                peer_name, end->quartiles[1], end->quartiles[0], end->quartiles[2], test->rounds);
     }
+    if (end->counts.accesses > 0) {
+        printf("Logged:        %.1f bytes an access, and %.1f of gets\n",
+               (double)end->counts.put_log / (double)end->counts.accesses,
+               (double)end->counts.get_log / (double)end->counts.accesses);
+    }
     for (unsigned p = 0; p < PERF_PARTS && all[0].parts[p].name[0] != '\0'; p++) {
         const perf_part_t *part = &all[0].parts[p];
 
@@ -279,11 +324,13 @@ void perf_report_final(const perf_run_t *run, const perf_test_t *test, const per
     for (uint32_t r = 0; r < run->initiators; r++) {
         end.iterations += (is_collective && r > 0) ? 0 : all[r].iterations;
     }
+    if (has_counts(test)) { /* of a restore there is only rank 0's result */
+        end.counts = counts_sum(run, all);
+    }
     if (test->peer != PERF_PEER_NONE) {
-        const unsigned long rounds = ratios_make(run, test, all, ratios);
-
+        ratios_make(run, test, all, ratios);
         for (unsigned q = 0; q < 3; q++) {
-            end.quartiles[q] = perf_percentile(ratios, rounds, 25.0 * (q + 1));
+            end.quartiles[q] = perf_percentile(ratios, test->rounds, 25.0 * (q + 1));
         }
     }
     if (run->plan->format == PERF_CSV) {

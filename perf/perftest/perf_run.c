@@ -25,25 +25,6 @@ uint64_t perf_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double perf_percentile(double *values, size_t count, double rank)
-{
-    size_t at;
-
-    if (count == 0) {
-        return 0;
-    }
-    qsort(values, count, sizeof *values, compare_doubles);
-    at = (size_t)(rank / 100 * (double)count);
-    return values[at < count ? at : count - 1];
-}
-
 static void part_fill(perf_part_t *part, const char *name, const char *unit, double *values, size_t count, double one)
 {
     snprintf(part->name, sizeof part->name, "%s", name);
@@ -215,7 +196,7 @@ keel_status_t perf_run_gather(perf_run_t *run, const perf_result_t *own, const p
 {
     char *results = (char *)keel_win_base(run->marks) + results_at(run);
 
-    if (run->rank != 0 && run->is_initiator) {
+    if (run->rank != 0) {
         PERF_TRY(keel_put(run->marks, 0, results_at(run) + run->rank * sizeof *own, own, sizeof *own));
     } else if (run->rank == 0) {
         memcpy(results, own, sizeof *own);
@@ -229,13 +210,14 @@ keel_status_t perf_run_gather(perf_run_t *run, const perf_result_t *own, const p
 static keel_status_t raw_connect(perf_run_t *run)
 {
     const char *cards = (const char *)keel_win_base(run->marks) + cards_at(run);
+    const uint64_t nothing = 0;
 
     for (unsigned t = 0; t < run->target_count; t++) {
         const uint32_t target = run->targets[t];
 
         if (run->raw.targets[target].ep == NULL &&
             (raw_ucp_connect(&run->raw, target, cards + (size_t)target * RAW_UCP_CARD) != 0 ||
-             raw_ucp_put_nbx(&run->raw, target, run->source, 8, run->offset) != 0 ||
+             raw_ucp_put_nbx(&run->raw, target, &nothing, sizeof nothing, run->offset) != 0 ||
              raw_ucp_flush(&run->raw, target) != 0)) {
             return KEEL_ERR_TRANSPORT;
         }
@@ -259,6 +241,7 @@ keel_status_t perf_run_raw_open(perf_run_t *run, size_t bytes)
     PERF_TRY(keel_gsync(run->ctx, 0));
     if (run->is_initiator) {
         PERF_TRY(raw_connect(run));
+        run->raw.accesses = 0;
     }
     return perf_run_sync(run, 1);
 }

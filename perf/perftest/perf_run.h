@@ -5,6 +5,7 @@
 #include <keel/keel.h>
 
 #include "pair.h"
+#include "perf_compute.h"
 #include "perf_plan.h"
 #include "raw_ucp.h"
 
@@ -26,10 +27,22 @@ typedef struct perf_part {
     double values[3];
 } perf_part_t;
 
+/* what was done in all, in blocks and ahead of them, counted where it is done */
+typedef struct perf_counts {
+    uint64_t accesses;                 /* Keel's, as keel_stats() has them; of the gsync test gsyncs */
+    uint64_t peer_accesses;            /* calls of raw UCX */
+    uint64_t untimed;                  /* of each side: warm-up, and ahead of blocks */
+    uint64_t turns;                    /* times the other side took over */
+    uint64_t put_log, get_log;         /* bytes */
+    uint64_t expected;                 /* targets that this rank was to reach */
+    uint64_t reached[2], added[2];     /* of each side, at this rank: initiators whose data is here; sum of atomics' words */
+} perf_counts_t;
+
 /* what one rank measured */
 typedef struct perf_result {
-    uint64_t iterations; /* of each side; 0: it only was a target */
+    uint64_t iterations; /* of each side */
     perf_side_t keel, peer;
+    perf_counts_t counts;
     perf_part_t parts[PERF_PARTS]; /* ckpt, restore: at rank 0 */
 } perf_result_t;
 
@@ -47,11 +60,14 @@ typedef struct perf_run {
 
     /* of the test that runs */
     const perf_test_t *test;
+    perf_schedule_t schedule;
     keel_win_h data;
     raw_ucp_t raw;
     int is_initiator;
     uint32_t *targets; /* in turn */
     unsigned target_count, next;
+    unsigned cursors[2], side; /* next of each side between its blocks; whose block was the last */
+    uint64_t *swaps[2];        /* cswap: what was written last, by rank of the target */
     uint32_t initiators; /* ranks below this one issue */
     uint64_t offset;     /* of the window, where this rank writes */
     char *source;
@@ -60,6 +76,8 @@ typedef struct perf_run {
     double *samples[2]; /* of Keel, and of the peer */
     unsigned long sampled[2];
     unsigned long chunk[2]; /* accesses a sample */
+    double *times[2];       /* of the blocks of a round, ns an access */
+    perf_counts_t counts;
 } perf_run_t;
 
 /* Leaves the calling function with the status of @a _call when that is an error. */
@@ -71,9 +89,13 @@ typedef struct perf_run {
         }                                          \
     } while (0)
 
+/* bytes of an initiator's place in the memory of its target */
+static inline size_t perf_stride(const perf_test_t *test)
+{
+    return (test->size + 63) & ~(size_t)63;
+}
+
 uint64_t perf_now_ns(void);
-/* the value below which @a rank percent of the values lie; sorts them */
-double perf_percentile(double *values, size_t count, double rank);
 /* names a part and gives it the quartiles of ns, of bytes, or of bytes a ns; sorts them */
 void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count);
 void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, size_t count);
@@ -87,7 +109,7 @@ keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at)
 keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw);
 /* all ranks come to the same step. @a is_raw: meanwhile raw UCX makes progress at those who wait. */
 keel_status_t perf_run_sync(perf_run_t *run, int is_raw);
-/* every initiator's result at rank 0, in the order of ranks; elsewhere NULL */
+/* every rank's result at rank 0, in the order of ranks; elsewhere NULL */
 keel_status_t perf_run_gather(perf_run_t *run, const perf_result_t *own, const perf_result_t **all_p);
 /* raw UCX with @a bytes of memory at each rank, connected to the targets */
 keel_status_t perf_run_raw_open(perf_run_t *run, size_t bytes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "perf_access.h"
+#include "perf_check.h"
 #include "perf_report.h"
 
 static int is_launched(void)
@@ -49,6 +50,7 @@ static keel_status_t test_run(perf_run_t *run, perf_test_t *test)
     run->stage_ns = 0;
     PERF_TRY(keel_stats(run->ctx, &stats));
     run->overflows = stats.log_overflows;
+    perf_schedule_make(test, run->plan->log_bytes, &run->schedule);
     perf_report_test(run, test);
     switch (test->id) {
     case PERF_CKPT:
@@ -63,9 +65,11 @@ static keel_status_t test_run(perf_run_t *run, perf_test_t *test)
     if (test->id != PERF_RESTORE) {
         PERF_TRY(perf_run_gather(run, &result, &all));
     }
-    if (run->rank == 0) {
-        perf_report_final(run, test, all);
+    if (run->rank != 0) {
+        return KEEL_OK;
     }
+    PERF_TRY(perf_check_sums(run, all));
+    perf_report_final(run, test, all);
     return KEEL_OK;
 }
 

@@ -22,6 +22,7 @@ typedef struct raw_ucp {
     void *base;
     raw_target_t *targets; /* by rank; without endpoint where nothing is connected */
     unsigned ranks;
+    uint64_t accesses; /* puts, gets and atomics handed over to UCP */
 } raw_ucp_t;
 
 /* @a tls as UCX_TLS; @a option: "NAME=VALUE" without UCX_, or empty.
@@ -35,21 +36,13 @@ int raw_ucp_connect(raw_ucp_t *raw, unsigned index, const void *card);
 /* until a request of UCP's, or NULL, is complete */
 int raw_ucp_wait(raw_ucp_t *raw, ucs_status_ptr_t request);
 
-static inline int raw_ucp_put(raw_ucp_t *raw, unsigned target, const void *buffer, size_t length, uint64_t offset)
-{
-    static const ucp_request_param_t none = {0};
-    const raw_target_t *t = &raw->targets[target];
-    ucs_status_ptr_t request = ucp_put_nbx(t->ep, buffer, length, t->base + offset, t->rkey, &none);
-
-    return (request == NULL) ? 0 : raw_ucp_wait(raw, request);
-}
-
 static inline int raw_ucp_get(raw_ucp_t *raw, unsigned target, void *buffer, size_t length, uint64_t offset)
 {
     static const ucp_request_param_t none = {0};
     const raw_target_t *t = &raw->targets[target];
     ucs_status_ptr_t request = ucp_get_nbx(t->ep, buffer, length, t->base + offset, t->rkey, &none);
 
+    raw->accesses++;
     return (request == NULL) ? 0 : raw_ucp_wait(raw, request);
 }
 
@@ -68,6 +61,7 @@ static inline int raw_ucp_put_nbx(raw_ucp_t *raw, unsigned target, const void *b
     static const ucp_request_param_t none = {0};
     const raw_target_t *t = &raw->targets[target];
 
+    raw->accesses++;
     return raw_ucp_started(ucp_put_nbx(t->ep, buffer, length, t->base + offset, t->rkey, &none));
 }
 
@@ -76,6 +70,7 @@ static inline int raw_ucp_get_nbx(raw_ucp_t *raw, unsigned target, void *buffer,
     static const ucp_request_param_t none = {0};
     const raw_target_t *t = &raw->targets[target];
 
+    raw->accesses++;
     return raw_ucp_started(ucp_get_nbx(t->ep, buffer, length, t->base + offset, t->rkey, &none));
 }
 
@@ -86,6 +81,7 @@ static inline int raw_ucp_add_nbx(raw_ucp_t *raw, unsigned target, const void *o
                                         .datatype = ucp_dt_make_contig(size)};
     const raw_target_t *t = &raw->targets[target];
 
+    raw->accesses++;
     return raw_ucp_started(ucp_atomic_op_nbx(t->ep, UCP_ATOMIC_OP_ADD, operand, 1, t->base + offset, t->rkey, &params));
 }
 
@@ -99,6 +95,7 @@ static inline int raw_ucp_fetch(raw_ucp_t *raw, unsigned target, ucp_atomic_op_t
     const raw_target_t *t = &raw->targets[target];
     ucs_status_ptr_t request = ucp_atomic_op_nbx(t->ep, op, operand, 1, t->base + offset, t->rkey, &params);
 
+    raw->accesses++;
     return (request == NULL) ? 0 : raw_ucp_wait(raw, request);
 }
 
