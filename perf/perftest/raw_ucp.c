@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ucs/config/parser.h>
+
 typedef struct raw_card {
     uint64_t base;
     uint32_t address_len, rkey_len;
@@ -18,17 +20,23 @@ static int raw_failed(const char *what, ucs_status_t status)
     return -1;
 }
 
-/* one option of the caller's, for these contexts alone */
-static ucs_status_t set_option(ucp_config_t *config, const char *option)
+/* of those that ucx_info -c lists; UCX ignores others */
+static int is_known(const char *variable)
 {
-    char name[64];
-    const char *equals = strchr(option, '=');
+    char *text = NULL, line[80];
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    int known = 0;
 
-    if (equals == NULL) {
-        return UCS_OK;
+    if (stream != NULL) {
+        ucs_config_parser_print_all_opts(stream, UCS_DEFAULT_ENV_PREFIX, UCS_CONFIG_PRINT_CONFIG,
+                                         &ucs_config_global_list);
+        fclose(stream);
+        snprintf(line, sizeof line, "\n%s=", variable);
+        known = (text != NULL && strstr(text, line) != NULL);
+        free(text);
     }
-    snprintf(name, sizeof name, "%.*s", (int)(equals - option), option);
-    return ucp_config_modify(config, name, equals + 1);
+    return known;
 }
 
 static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *option)
@@ -44,15 +52,47 @@ static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *op
     if (status != UCS_OK) {
         return status;
     }
-    status = ucp_config_modify(config, "TLS", tls);
-    if (status == UCS_OK) {
-        status = set_option(config, option);
+    if (strncmp(option, "TLS=", 4) != 0) {
+        status = ucp_config_modify(config, "TLS", tls);
     }
     if (status == UCS_OK) {
         status = ucp_init(&params, config, &raw->context);
     }
     ucp_config_release(config);
     return (status == UCS_OK) ? ucp_worker_create(raw->context, &worker, &raw->worker) : status;
+}
+
+/* One option of the caller's, for this context alone, which reads the environment while it is opened: ucp_config_modify()
+ * would not find what belongs to a transport under the name that it has in the environment. */
+static ucs_status_t open_with_option(raw_ucp_t *raw, const char *tls, const char *option)
+{
+    const char *equals = strchr(option, '=');
+    char variable[72], *before = NULL;
+    ucs_status_t status;
+
+    if (equals == NULL) {
+        return open_context(raw, tls, option);
+    }
+    snprintf(variable, sizeof variable, UCS_DEFAULT_ENV_PREFIX "%.*s", (int)(equals - option), option);
+    if (!is_known(variable)) {
+        fprintf(stderr, "keel_perftest: --ucx %s: UCX has no %s\n", option, variable);
+        return UCS_ERR_NO_ELEM;
+    }
+    if (getenv(variable) != NULL) {
+        before = strdup(getenv(variable));
+    }
+    setenv(variable, equals + 1, 1);
+    status = open_context(raw, tls, option);
+    if (status != UCS_OK) {
+        fprintf(stderr, "keel_perftest: --ucx %s: %s\n", option, ucs_status_string(status));
+    }
+    if (before != NULL) {
+        setenv(variable, before, 1);
+    } else {
+        unsetenv(variable);
+    }
+    free(before);
+    return status;
 }
 
 int raw_ucp_open(raw_ucp_t *raw, const char *tls, const char *option, size_t bytes, unsigned ranks)
@@ -66,7 +106,7 @@ int raw_ucp_open(raw_ucp_t *raw, const char *tls, const char *option, size_t byt
     memset(raw, 0, sizeof *raw);
     raw->targets = calloc(ranks, sizeof *raw->targets);
     raw->ranks = ranks;
-    status = (raw->targets == NULL) ? UCS_ERR_NO_MEMORY : open_context(raw, tls, option);
+    status = (raw->targets == NULL) ? UCS_ERR_NO_MEMORY : open_with_option(raw, tls, option);
     if (status == UCS_OK) {
         status = ucp_mem_map(raw->context, &map, &raw->memory);
     }
