@@ -95,9 +95,9 @@ static uint64_t grown(uint64_t before, uint64_t after)
 static void counts_add(const perf_run_t *run, const keel_stats_t *before, const keel_stats_t *after,
                        perf_counts_t *counts)
 {
-    counts->accesses += (run->test->id == PERF_GSYNC)
-                            ? after->gsyncs - before->gsyncs
-                            : after->puts + after->gets + after->atomics - before->puts - before->gets - before->atomics;
+    counts->accesses += (run->test->id == PERF_GSYNC) ? after->gsyncs - before->gsyncs
+                                                      : after->puts + after->gets + after->atomics - before->puts -
+                                                            before->gets - before->atomics;
     counts->put_log += grown(before->put_log_bytes, after->put_log_bytes);
     counts->get_log += grown(before->get_log_bytes, after->get_log_bytes);
 }

@@ -36,12 +36,43 @@ const char *perf_peer_name(perf_peer_t peer)
     return names[peer];
 }
 
+const char *perf_protect_find(const char *name)
+{
+    static const char *const names[] = {"none", "ckpt", "puts", "gets", "all"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!strcmp(name, names[i])) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+static int is_within(unsigned long value, unsigned long min, unsigned long max)
+{
+    return value >= min && value <= max;
+}
+
 static int test_is_sane(const perf_test_t *test)
 {
-    return (unsigned)test->id < PERF_KINDS && memchr(test->name, '\0', sizeof test->name) != NULL && test->size > 0 &&
-           test->size <= 1ul << 40 && test->iterations > 0 && test->outstanding > 0 && test->rounds > 0 &&
-           test->rounds <= PERF_ROUNDS_MAX && (unsigned)test->pattern < PERF_PATTERNS &&
-           (unsigned)test->peer < PERF_PEERS && test->changed <= 100;
+    const perf_kind_t *kind;
+
+    if ((unsigned)test->id >= PERF_KINDS) {
+        return 0;
+    }
+    kind = perf_kind(test);
+    if (memchr(test->name, '\0', sizeof test->name) == NULL || (unsigned)test->pattern >= PERF_PATTERNS ||
+        (unsigned)test->peer >= PERF_PEERS || (test->peer != PERF_PEER_NONE && !(kind->peers & (1u << test->peer)))) {
+        return 0;
+    }
+    if ((kind->flags & PERF_IS_ATOMIC) ? test->size != 4 && test->size != 8
+                                       : !is_within(test->size, 1, 1ul << perf_size_shift(kind))) {
+        return 0;
+    }
+    return is_within(test->iterations, 1, PERF_COUNT_MAX) && test->warmup <= PERF_COUNT_MAX &&
+           is_within(test->outstanding, 1, PERF_OUTSTANDING_MAX) && is_within(test->rounds, 1, PERF_ROUNDS_MAX) &&
+           test->percentile >= 0 && test->percentile <= 100 && test->changed <= 100 &&
+           is_within(test->replay, 1, PERF_REPLAY_MAX) && !(kind->flags & PERF_IS_ALONE);
 }
 
 int perf_plan_is_sane(const perf_plan_t *plan)
@@ -49,11 +80,12 @@ int perf_plan_is_sane(const perf_plan_t *plan)
     if (plan->count == 0 || plan->count > PERF_TESTS_MAX || (unsigned)plan->lane >= PERF_LANES ||
         plan->log_bytes == 0 || (unsigned)plan->has_waits > 1 ||
         memchr(plan->protect, '\0', sizeof plan->protect) == NULL ||
+        (plan->protect[0] != '\0' && perf_protect_find(plan->protect) == NULL) ||
         memchr(plan->ucx_option, '\0', sizeof plan->ucx_option) == NULL) {
         return 0;
     }
     for (unsigned t = 0; t < plan->count; t++) {
-        if (!test_is_sane(&plan->tests[t])) {
+        if (!test_is_sane(&plan->tests[t]) || plan->tests[t].percentile != plan->tests[0].percentile) {
             return 0;
         }
     }

@@ -21,7 +21,6 @@ typedef struct parser {
 
 static const char *const peer_options[PERF_PEERS] = {"none", "ucx", "stores", "memcpy"};
 static const char *const lane_names[PERF_LANES] = {"auto", "shm", "tcp"};
-static const char *const protect_names[] = {"none", "ckpt", "puts", "gets", "all"};
 
 __attribute__((format(printf, 2, 3))) static int refuse(const parser_t *parser, const char *format, ...)
 {
@@ -113,6 +112,36 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+#define KIND(_id)  (1u << (_id))
+#define COLLECTIVE (KIND(PERF_GSYNC) | KIND(PERF_CKPT) | KIND(PERF_RESTORE))
+
+/* options of which it matters whether they were given, and kinds they mean nothing to */
+static const struct {
+    int option;
+    const char *name;
+    unsigned not_of;
+} limited[] = {
+    {'s', "-s", KIND(PERF_FLUSH) | KIND(PERF_GSYNC)},
+    {'w', "-w", 0},
+    {'O', "-O", KIND(PERF_PUT_LAT) | KIND(PERF_FLUSH) | COLLECTIVE},
+    {PATTERN, "--pattern", COLLECTIVE},
+    {SEED, "--seed", COLLECTIVE},
+    {ROUNDS, "--rounds", KIND(PERF_RESTORE)},
+    {CHANGED, "--changed", ~KIND(PERF_CKPT)},
+    {REPLAY, "--replay", ~KIND(PERF_RESTORE)},
+};
+#define LIMITED (sizeof limited / sizeof limited[0])
+
+static unsigned given_bit(int option)
+{
+    for (unsigned i = 0; i < LIMITED; i++) {
+        if (limited[i].option == option) {
+            return 1u << i;
+        }
+    }
+    return 0;
+}
+
 /* of one test; 0, -1 for a bad value, 1 for an option that is none of a test's */
 static int test_option(perf_test_t *test, int option, const char *value)
 {
@@ -120,21 +149,20 @@ static int test_option(perf_test_t *test, int option, const char *value)
     int word = 0, bad = 0;
     char *end;
 
+    test->given |= given_bit(option);
     switch (option) {
     case 't':
         return parse_kind(value, &test->id);
     case 's':
-        bad = parse_number(value, 1, 1ul << 40, &number);
+        bad = parse_number(value, 1, PERF_COUNT_MAX, &number);
         test->size = number;
         return bad;
     case 'n':
-        return parse_number(value, 1, 1ul << 40, &test->iterations);
+        return parse_number(value, 1, PERF_COUNT_MAX, &test->iterations);
     case 'w':
-        bad = parse_number(value, 0, 1ul << 40, &test->warmup);
-        test->warmup++; /* 0: not given */
-        return bad;
+        return parse_number(value, 0, PERF_COUNT_MAX, &test->warmup);
     case 'O':
-        return parse_number(value, 1, 1ul << 20, &test->outstanding);
+        return parse_number(value, 1, PERF_OUTSTANDING_MAX, &test->outstanding);
     case 'R':
         test->percentile = strtod(value, &end);
         return (end == value || *end != '\0' || !(test->percentile >= 0 && test->percentile <= 100)) ? -1 : 0;
@@ -158,7 +186,7 @@ static int test_option(perf_test_t *test, int option, const char *value)
     case CHANGED:
         return parse_number(value, 0, 100, &test->changed);
     case REPLAY:
-        return parse_number(value, 1, 1000, &test->replay);
+        return parse_number(value, 1, PERF_REPLAY_MAX, &test->replay);
     default:
         return 1;
     }
@@ -169,6 +197,7 @@ static int run_option(parser_t *parser, int option, const char *value)
 {
     perf_plan_t *plan = parser->plan;
     unsigned long number = 0;
+    const char *equals = strchr(value != NULL ? value : "", '=');
     int word, bad;
 
     switch (option) {
@@ -179,9 +208,11 @@ static int run_option(parser_t *parser, int option, const char *value)
         parser->batch[parser->batches++] = value;
         return 0;
     case 'P':
-        word = parse_word(value, protect_names, sizeof protect_names / sizeof protect_names[0]);
-        snprintf(plan->protect, sizeof plan->protect, "%s", (word < 0) ? "" : value);
-        return (word < 0) ? -1 : 0;
+        if (perf_protect_find(value) == NULL) {
+            return -1;
+        }
+        snprintf(plan->protect, sizeof plan->protect, "%s", value);
+        return 0;
     case 'x':
         word = parse_word(value, lane_names, PERF_LANES);
         plan->lane = (perf_lane_t)word;
@@ -191,7 +222,7 @@ static int run_option(parser_t *parser, int option, const char *value)
         plan->port = (unsigned)number;
         return bad;
     case UCX:
-        return (strchr(value, '=') == NULL ||
+        return (equals == NULL || equals == value || equals[1] == '\0' ||
                 snprintf(plan->ucx_option, sizeof plan->ucx_option, "%s", value) >= (int)sizeof plan->ucx_option)
                    ? -1
                    : 0;
@@ -225,7 +256,7 @@ static int parse_words(parser_t *parser, int argc, char **argv, int is_line, per
         if (option == ':' || option == '?') {
             return refuse(parser, option == ':' ? "%s needs a value" : "%s is no option", argv[optind - 1]);
         }
-        bad = test_option(test, option, optarg);
+        bad = (option == 'R' && is_line) ? 1 : test_option(test, option, optarg); /* the columns have one head */
         if (bad > 0 && !is_line) {
             bad = run_option(parser, option, optarg);
         } else if (bad > 0) {
@@ -268,41 +299,87 @@ static unsigned long default_warmup(const perf_test_t *test)
     }
 }
 
-static int test_add(parser_t *parser, const perf_test_t *given)
+/* what was given has a meaning; 0 or the exit status */
+static int given_check(const parser_t *parser, const perf_test_t *test)
 {
-    perf_plan_t *plan = parser->plan;
-    perf_test_t *test = &plan->tests[plan->count];
-    const perf_kind_t *kind = perf_kind(given);
+    const perf_kind_t *kind = perf_kind(test);
 
-    if (plan->count == PERF_TESTS_MAX) {
-        return refuse(parser, "more than %d tests", PERF_TESTS_MAX);
+    for (unsigned i = 0; i < LIMITED; i++) {
+        if ((test->given & (1u << i)) && (limited[i].not_of & KIND(kind->id))) {
+            return refuse(parser, "%s means nothing to %s", limited[i].name, kind->name);
+        }
     }
-    *test = *given;
+    if ((test->given & given_bit(SEED)) && test->pattern != PERF_RANDOM) {
+        return refuse(parser, "--seed is for --pattern random");
+    }
     if (test->peer != PERF_PEER_NONE && !(kind->peers & (1u << test->peer))) {
         return refuse(parser, "%s cannot be compared with %s", kind->name, peer_options[test->peer]);
     }
     if ((kind->flags & PERF_IS_ATOMIC) && test->size != 0 && test->size != 4 && test->size != 8) {
         return refuse(parser, "atomics are of 4 or 8 bytes");
     }
-    test->size = (test->size == 0) ? kind->size : test->size;
-    if (test->size > (1ul << 30) && !(kind->flags & PERF_IS_COLLECTIVE)) {
+    if (test->size > (1ul << perf_size_shift(kind))) {
         return refuse(parser, "a message of more than 1 GiB");
     }
-    if (test->outstanding == 0 || kind->outstanding == 1) {
-        test->outstanding = kind->outstanding;
+    return 0;
+}
+
+/* of checkpoints and deaths each iteration is a round; 0 or the exit status */
+static int rounds_settle(const parser_t *parser, perf_test_t *test, int is_iterations_given)
+{
+    const char *name = perf_kind(test)->name;
+
+    if (test->id != PERF_CKPT && test->id != PERF_RESTORE) {
+        return 0;
     }
-    test->iterations = (test->iterations == 0) ? default_iterations(test) : test->iterations;
-    if (test->id == PERF_CKPT || test->id == PERF_RESTORE) {
-        if (test->iterations > PERF_ROUNDS_MAX) {
-            return refuse(parser, "%s: at most %d iterations", kind->name, PERF_ROUNDS_MAX);
-        }
+    if (test->iterations > PERF_ROUNDS_MAX) {
+        return refuse(parser, "%s: at most %d iterations", name, PERF_ROUNDS_MAX);
+    }
+    if (!(test->given & given_bit(ROUNDS))) {
         test->rounds = test->iterations;
+    } else if (!is_iterations_given) {
+        test->iterations = test->rounds;
     }
-    test->warmup = (test->warmup == 0) ? default_warmup(test) : test->warmup - 1;
+    return test->rounds == test->iterations ? 0 : refuse(parser, "%s: each iteration is a round", name);
+}
+
+static int test_add(parser_t *parser, const perf_test_t *given)
+{
+    perf_plan_t *plan = parser->plan;
+    perf_test_t *test = &plan->tests[plan->count];
+    const perf_kind_t *kind = perf_kind(given);
+    int status;
+
+    if (plan->count == PERF_TESTS_MAX) {
+        return refuse(parser, "more than %d tests", PERF_TESTS_MAX);
+    }
+    status = given_check(parser, given);
+    if (status != 0) {
+        return status;
+    }
+    *test = *given;
+    test->size = (test->size == 0) ? kind->size : test->size;
+    test->outstanding = (test->outstanding == 0) ? kind->outstanding : test->outstanding;
+    test->iterations = (test->iterations == 0) ? default_iterations(test) : test->iterations;
+    test->warmup = (test->given & given_bit('w')) ? test->warmup : default_warmup(test);
     if (test->name[0] == '\0') {
         snprintf(test->name, sizeof test->name, "%s", kind->name);
     }
     plan->count++;
+    return rounds_settle(parser, test, given->iterations != 0);
+}
+
+/* the line's name, behind that of the line of the batch file before; 0 or the exit status */
+static int name_add(const parser_t *parser, perf_test_t *test, const char *name)
+{
+    const size_t length = strlen(test->name), room = sizeof test->name - length;
+
+    if (strchr(name, ',') != NULL) {
+        return refuse(parser, "a name with a comma: %s", name);
+    }
+    if (snprintf(test->name + length, room, "%s%s", length > 0 ? "/" : "", name) >= (int)room) {
+        return refuse(parser, "the name is too long: %s", name);
+    }
     return 0;
 }
 
@@ -312,7 +389,7 @@ static int batch_read(parser_t *parser, unsigned level, const perf_test_t *base)
     FILE *file = fopen(parser->batch[level], "r");
     char line[1024], where[1200];
     unsigned number = 0;
-    int status = 0;
+    int status = 0, is_whole;
 
     if (file == NULL) {
         return refuse(parser, "batch file %s: %s", parser->batch[level], strerror(errno));
@@ -323,27 +400,43 @@ static int batch_read(parser_t *parser, unsigned level, const perf_test_t *base)
         int count = 0;
 
         number++;
+        snprintf(where, sizeof where, "%.900s:%u: ", parser->batch[level], number);
+        parser->where = where;
+        is_whole = (strchr(line, '\n') != NULL || feof(file));
         while (count < LINE_WORDS_MAX && (words[count] = strtok_r(rest, " \t\r\n", &rest)) != NULL) {
             count++;
         }
-        if (count == 0 || words[0][0] == '#') {
+        if (is_whole && (count == 0 || words[0][0] == '#')) {
             continue;
         }
-        snprintf(where, sizeof where, "%.900s:%u: ", parser->batch[level], number);
-        parser->where = where;
-        snprintf(test.name + strlen(test.name), sizeof test.name - strlen(test.name), "%s%s",
-                 test.name[0] != '\0' ? "/" : "", words[0]);
-        status = parse_words(parser, count, words, 1, &test);
+        if (!is_whole || count == LINE_WORDS_MAX) {
+            status = refuse(parser, "the line is too long");
+        } else {
+            status = name_add(parser, &test, words[0]);
+        }
+        if (status == 0) {
+            status = parse_words(parser, count, words, 1, &test);
+        }
         if (status == 0 && optind < count) {
             status = refuse(parser, "%s is no option", words[optind]);
         }
         if (status == 0) {
             status = (level + 1 < parser->batches) ? batch_read(parser, level + 1, &test) : test_add(parser, &test);
         }
-        parser->where = "";
     }
+    parser->where = "";
     fclose(file);
     return status;
+}
+
+static int has_raw_ucx(const perf_plan_t *plan)
+{
+    unsigned t = 0;
+
+    while (t < plan->count && plan->tests[t].peer != PERF_PEER_UCX) {
+        t++;
+    }
+    return t < plan->count;
 }
 
 int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan)
@@ -381,6 +474,9 @@ int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan)
     }
     if (status == 0 && plan->count == 0) {
         status = refuse(&parser, "the batch file has no test");
+    }
+    if (status == 0 && plan->ucx_option[0] != '\0' && !has_raw_ucx(plan)) {
+        status = refuse(&parser, "--ucx is for --vs-ucx");
     }
     if (status == 0) {
         return -1;

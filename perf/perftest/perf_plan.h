@@ -6,9 +6,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PERF_TESTS_MAX  200 /* a job makes one window a test, and at most 248 */
-#define PERF_ROUNDS_MAX 64
-#define PERF_NAME_MAX   48
+#define PERF_TESTS_MAX       200 /* a job makes one window a test, and at most 248 */
+#define PERF_ROUNDS_MAX      64
+#define PERF_NAME_MAX        48
+#define PERF_COUNT_MAX       (1ul << 40) /* iterations, bytes */
+#define PERF_REPLAY_MAX      1000
+#define PERF_OUTSTANDING_MAX (1ul << 20)
 
 typedef enum {
     PERF_PUT_LAT,
@@ -55,6 +58,7 @@ typedef struct perf_test {
     perf_kind_id_t id;
     size_t size;
     unsigned long iterations, warmup, outstanding, rounds;
+    unsigned given; /* bits of the options that perf_plan.c lists */
     double percentile;
     perf_pattern_t pattern;
     perf_peer_t peer;
@@ -83,9 +87,17 @@ static inline const perf_kind_t *perf_kind(const perf_test_t *test)
     return &perf_kinds[test->id];
 }
 
+/* of a rank's memory, or of a message */
+static inline unsigned perf_size_shift(const perf_kind_t *kind)
+{
+    return (kind->flags & PERF_IS_COLLECTIVE) ? 40 : 30;
+}
+
 extern const char *const perf_pattern_names[PERF_PATTERNS];
 const char *perf_pattern_name(perf_pattern_t pattern);
 const char *perf_peer_name(perf_peer_t peer); /* as the results show it */
+/* of KEEL_PROTECT's values the one with this name; NULL: there is none */
+const char *perf_protect_find(const char *name);
 
 /* -1 to go on, else the exit status; complains on stderr when @a is_speaker */
 int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan);

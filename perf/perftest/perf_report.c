@@ -85,13 +85,6 @@ static const char *protect_of(const perf_run_t *run)
     return run->plan->protect[0] != '\0' ? run->plan->protect : name != NULL ? name : "all";
 }
 
-static const char *lane_of(const perf_run_t *run, const perf_test_t *test)
-{
-    static const char *const names[PERF_LANES] = {"auto", "shm", "tcp"};
-
-    return test->id == PERF_RESTORE ? names[run->plan->lane] : run->is_shm ? "shm" : "tcp"; /* it does not look at hosts */
-}
-
 static void box_rule(void)
 {
     printf("+----------------------------------------------------------------------------------------------------------"
@@ -104,7 +97,7 @@ static void table_head(const perf_plan_t *plan)
 
     printf("%s\n", rule);
     printf("|              |              |        %8s (usec)       |   bandwidth (MB/s)  |  message rate (msg/s) |\n",
-           plan->is_batch                                 ? "time    "
+           plan->is_batch                                ? "time    "
            : (perf_kind(first)->flags & PERF_IS_LATENCY) ? "latency "
                                                          : "overhead");
     printf(
@@ -255,8 +248,8 @@ static void print_counts(const perf_counts_t *counts)
 {
     printf("accesses=%" PRIu64 ";peer_accesses=%" PRIu64 ";untimed=%" PRIu64 ";turns=%" PRIu64 ";reached=%" PRIu64
            ";put_log=%" PRIu64 ";get_log=%" PRIu64,
-           counts->accesses, counts->peer_accesses, counts->untimed, counts->turns, counts->reached[0],
-           counts->put_log, counts->get_log);
+           counts->accesses, counts->peer_accesses, counts->untimed, counts->turns, counts->reached[0], counts->put_log,
+           counts->get_log);
 }
 
 static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf_result_t *all, const final_t *end)
@@ -267,7 +260,7 @@ static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf
     printf("%s,%s,%zu,%lu,%s,%u,%s,%s,%" PRIu64 ",%.4f,%.4f,%.4f,%.2f,%.2f,%.0f,%.0f,", test->name,
            perf_kind(test)->name, test->size, test->outstanding,
            is_collective ? "together" : perf_pattern_name(test->pattern), run->size, protect_of(run),
-           lane_of(run, test), end->iterations, keel->percentile_us, keel->average_us, keel->overall_us,
+           run->is_shm ? "shm" : "tcp", end->iterations, keel->percentile_us, keel->average_us, keel->overall_us,
            keel->average_mbs, keel->overall_mbs, keel->average_rate, keel->overall_rate);
     if (test->peer != PERF_PEER_NONE) {
         printf("%s,%.4f,%.4f,%.0f,%.3f,%.3f,%.3f,%lu,", perf_peer_name(test->peer), peer->percentile_us,

@@ -29,13 +29,14 @@ typedef struct perf_part {
 
 /* what was done in all, in blocks and ahead of them, counted where it is done */
 typedef struct perf_counts {
-    uint64_t accesses;                 /* Keel's, as keel_stats() has them; of the gsync test gsyncs */
-    uint64_t peer_accesses;            /* calls of raw UCX */
-    uint64_t untimed;                  /* of each side: warm-up, and ahead of blocks */
-    uint64_t turns;                    /* times the other side took over */
-    uint64_t put_log, get_log;         /* bytes */
-    uint64_t expected;                 /* targets that this rank was to reach */
-    uint64_t reached[2], added[2];     /* of each side, at this rank: initiators whose data is here; sum of atomics' words */
+    uint64_t accesses;         /* Keel's, as keel_stats() has them; of the gsync test gsyncs */
+    uint64_t peer_accesses;    /* calls of raw UCX */
+    uint64_t untimed;          /* of each side: warm-up, and ahead of blocks */
+    uint64_t turns;            /* times the other side took over */
+    uint64_t put_log, get_log; /* bytes */
+    uint64_t expected;         /* targets that this rank was to reach */
+    uint64_t reached[2],
+        added[2]; /* of each side, at this rank: initiators whose data is here; sum of atomics' words */
 } perf_counts_t;
 
 /* what one rank measured */
@@ -68,8 +69,8 @@ typedef struct perf_run {
     unsigned target_count, next;
     unsigned cursors[2], side; /* next of each side between its blocks; whose block was the last */
     uint64_t *swaps[2];        /* cswap: what was written last, by rank of the target */
-    uint32_t initiators; /* ranks below this one issue */
-    uint64_t offset;     /* of the window, where this rank writes */
+    uint32_t initiators;       /* ranks below this one issue */
+    uint64_t offset;           /* of the window, where this rank writes */
     char *source;
     char *store; /* --vs stores: where they go, a ring */
     size_t store_bytes, store_at;
