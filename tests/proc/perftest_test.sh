@@ -36,6 +36,27 @@ refused()
     [ "$(wc -l <"$err")" -eq 1 ] || fail "more than a line: $*"
 }
 
+# detail ROW NAME: what the last column of that row says, or nothing
+detail()
+{
+    sed -n "$(($1 + 1))s/.*[,;]$2=\([^;]*\).*/\1/p" "$out"
+}
+
+# detail_is ROW NAME TEST...: of [, for numbers
+detail_is()
+{
+    local value
+
+    value=$(detail "$1" "$2")
+    [ "${value:--1}" "$3" "$4" ] || fail "row $1: $2 is ${value:-nothing}, not $3 $4"
+}
+
+# cell ROW COLUMN
+cell()
+{
+    awk -F, -v row="$1" -v column="$2" 'NR == row + 1 { print $column }' "$out"
+}
+
 # ---- output -----------------------------------------------------------------------------------------------------------
 
 every_test_runs_and_prints_its_final_line()
@@ -73,10 +94,106 @@ csv_has_a_row_of_numbers_for_each_test()
     run 0 -n 2 "${small[@]}" "$perftest" -v -b "$batches/tests" -b "$batches/sizes" -n 3 -w 0 --rounds 1
     rows 45 ''
     has "$out" 1 '^get_bw/4m,get_bw,4194304,1,one,2,all,shm,'
+    run 0 -n 2 "${small[@]}" "$perftest" -v -n 90 -R 99
+    has "$out" 1 ',iterations,99.0_percentile_lat,'
     run 0 -n 2 "${small[@]}" "$perftest" -v -t put_bw -n 90 --vs stores
     rows 1 stores
     run 0 -n 2 "${small[@]}" "$perftest" -v -x tcp -t add -n 200 -w 0 --vs-ucx --rounds 1
     rows 1 UCX
+}
+
+# ---- what was done ----------------------------------------------------------------------------------------------------
+
+# all of words but flush; a block of Keel's and one of UCX's in turn, at least five of each a round
+both_sides_do_the_same_in_turn()
+{
+    local lane row accesses
+
+    grep -v flush "$batches/words" >"$scratch/words"
+    for lane in shm tcp; do
+        run 0 -n 2 "${small[@]}" "$perftest" -v -x $lane -b "$scratch/words" -n 500 --rounds 3 --vs-ucx
+        rows 7 UCX
+        for row in 1 2 3 4 5 6 7; do
+            accesses=$(($(cell $row 9) + $(detail $row untimed)))
+            [ "$(cell $row 9)" -ge 500 ] || fail "row $row: fewer than -n"
+            detail_is $row accesses -eq $accesses
+            detail_is $row peer_accesses -eq $accesses
+            detail_is $row turns -ge 29
+        done
+    done
+}
+
+# where it tells most: Keel is much faster in the first, and slower in the second, whose ratio is of times
+ratio_agrees_with_what_is_compared()
+{
+    run 0 -n 2 "${small[@]}" "$perftest" -v -x tcp -t put_mr -n 5000 --vs-ucx
+    sed 1d "$out" >"$scratch/rows"
+    run 0 -n 2 "${small[@]}" "$perftest" -v -x shm -t put_lat -s 1m -n 150 --vs-ucx
+    sed 1d "$out" >>"$scratch/rows"
+    awk -F, '{ due = ($2 == "put_lat") ? $10 / $18 : $18 / $10; off = $21 / due }
+        off > 3 || off < 1 / 3 { print $2 ": ratio " $21 ", but Keel took " $10 " us and UCX " $18 " us"; bad = 1 }
+        END { exit NR != 2 || bad }' "$scratch/rows" >"$scratch/why" || fail "$(cat "$scratch/why")"
+}
+
+# -w in whole flushes; above 64 KiB nothing but warm-up and one flush is ahead of what is timed
+warm_up_is_done()
+{
+    run 0 -n 2 "${small[@]}" "$perftest" -v -t put_bw -s 128k -O 4 -n 60 --rounds 1 -w 0
+    detail_is 1 untimed -eq 4
+    detail_is 1 accesses -eq $(($(cell 1 9) + 4))
+    # more than a log of 64 MiB holds
+    run 0 -n 2 "${small[@]}" "$perftest" -v -t put_bw -s 128k -O 4 -n 60 --rounds 1 -w 1001 --log-bytes 64m
+    detail_is 1 untimed -eq 1008
+    detail_is 1 accesses -eq $(($(cell 1 9) + 1008))
+    has "$out" 1 '^put_bw,put_bw,131072,4,'
+}
+
+# the target's memory tells
+pattern_reaches_its_targets()
+{
+    local -A reached=([one]=1 [star]=3 [all]=12 [random]=12 [neighbours]=8)
+    local pattern
+
+    for pattern in "${!reached[@]}"; do
+        run 0 -n 4 "${small[@]}" "$perftest" -v -t put_mr --pattern "$pattern" -n 500 --rounds 1
+        detail_is 1 reached -eq "${reached[$pattern]}"
+    done
+    # fewer accesses than targets
+    run 0 -n 4 "${small[@]}" "$perftest" -v -t put_bw -s 128k -O 1 --pattern star -n 1 --rounds 1 -w 0
+    detail_is 1 reached -eq 3
+}
+
+protection_logs_what_it_says()
+{
+    local protect
+    printf 'put -t put_mr -s 64\nget -t get_lat -s 64\n' >"$scratch/batch"
+    for protect in none ckpt puts gets all; do
+        run 0 -n 2 "${small[@]}" "$perftest" -v -b "$scratch/batch" -P $protect -n 500 --rounds 1
+        detail_is 1 get_log -eq 0
+        detail_is 2 put_log -eq 0
+        case $protect in
+        puts | all) detail_is 1 put_log -ge $((64 * $(detail 1 accesses))) ;;
+        *) detail_is 1 put_log -eq 0 ;;
+        esac
+        case $protect in
+        gets | all) detail_is 2 get_log -ge $((64 * $(detail 2 accesses))) ;;
+        *) detail_is 2 get_log -eq 0 ;;
+        esac
+    done
+}
+
+# at most one line a second, of a test that takes some
+long_test_says_how_far_it_is()
+{
+    local count begun
+
+    for ((count = 4000; count < 10000000000; count *= 4)); do
+        begun=$SECONDS
+        run 0 -n 2 "${small[@]}" "$perftest" -x tcp -t gsync -n $count --rounds 60
+        [ $((SECONDS - begun)) -lt 4 ] || break
+    done
+    grep -q '^\[thread 0\] ' "$out" || fail "$((SECONDS - begun)) s without a line"
+    [ "$(grep -c '^\[thread 0\] ' "$out")" -le $((SECONDS - begun + 1)) ] || fail 'more than a line a second'
 }
 
 # ---- ranks ------------------------------------------------------------------------------------------------------------
@@ -227,6 +344,21 @@ bad_arguments_are_refused()
     refused '4 or 8 bytes' -t fadd -s 16
     refused 'one argument too many' host another
     refused 'restore needs keelrun' -t restore
+    refused '-O means nothing to put_lat' -t put_lat -O 2
+    refused '-O means nothing to flush' -t flush -O 2
+    refused '-O means nothing to gsync' -t gsync -O 2
+    refused '-O means nothing to ckpt' -t ckpt -O 2
+    refused '-O means nothing to restore' -t restore -O 2
+    refused '-s means nothing to flush' -t flush -s 64
+    refused '--pattern means nothing to gsync' -t gsync --pattern all
+    refused '--rounds means nothing to restore' -t restore --rounds 3
+    refused '--changed means nothing to put_lat' --changed 5
+    refused '--replay means nothing to ckpt' -t ckpt --replay 5
+    refused '--seed is for --pattern random' --pattern all --seed 4
+    refused 'ckpt: each iteration is a round' -t ckpt -n 5 --rounds 4
+    refused 'bad value TLS=' --vs-ucx --ucx TLS=
+    refused 'bad value =tcp' --vs-ucx --ucx =tcp
+    refused '--ucx is for --vs-ucx' --ucx TLS=tcp
     refused 'No such file' -b "$scratch/none"
     printf '# nothing\n' >"$scratch/batch"
     refused 'has no test' -b "$scratch/batch"
@@ -236,10 +368,37 @@ bad_arguments_are_refused()
     refused 'batch:1: none is for the whole run' -b "$scratch/batch"
     printf 'one -t put_lat\ntwo -t restore\n' >"$scratch/batch"
     refused 'restore runs alone' -b "$scratch/batch"
+    printf 'one -t put_lat\ntwo -R 99\n' >"$scratch/batch"
+    refused 'batch:2: 99 is for the whole run' -b "$scratch/batch"
+    printf 'one -t put_lat\n\n%01020d -t put_bw\n' 0 >"$scratch/batch"
+    refused 'batch:3: the line is too long' -b "$scratch/batch"
+    { printf one; printf ' -n 1%.0s' {1..40}; } >"$scratch/batch"
+    refused 'batch:1: the line is too long' -b "$scratch/batch"
+    printf '%048d -t put_lat\n' 0 >"$scratch/batch"
+    refused 'batch:1: the name is too long' -b "$scratch/batch"
+    printf 'a,b -t put_lat\n' >"$scratch/batch"
+    refused 'batch:1: a name with a comma' -b "$scratch/batch"
+    printf 'one -t put_bw\ntwo -t put_lat\n' >"$scratch/batch"
+    refused 'batch:2: -O means nothing to put_lat' -b "$scratch/batch" -O 8
     run 2 -n 2 "$perftest" somewhere
     has "$err" 1 'under a launcher there is no server'
     run 1 -n 1 "$perftest" -t put_lat
     has "$err" 1 'put_lat needs two ranks'
+}
+
+# variables of UCP and of a transport, where a wrong value tells that it was read
+ucx_reads_its_option()
+{
+    local variable
+
+    for variable in RNDV_THRESH TCP_TX_SEG_SIZE; do
+        run 0 -n 2 "${small[@]}" "$perftest" -v -x tcp -n 50 --vs-ucx --rounds 1 --ucx $variable=32k
+        rows 1 UCX
+        run 1 -n 2 "${small[@]}" "$perftest" -x tcp -n 50 --vs-ucx --ucx $variable=most
+        grep -q "^keel_perftest: --ucx $variable=most: Invalid" "$err" || fail "$variable: no message"
+    done
+    run 1 -n 2 "${small[@]}" "$perftest" -n 50 --vs-ucx --ucx TCP_TX_SEGSIZE=64K
+    grep -q '^keel_perftest: --ucx TCP_TX_SEGSIZE=64K: UCX has no UCX_TCP_TX_SEGSIZE$' "$err" || fail 'no message'
 }
 
 # ---- what scripts make of it ------------------------------------------------------------------------------------------
