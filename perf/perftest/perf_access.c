@@ -195,6 +195,11 @@ static keel_status_t rounds_run(perf_run_t *run, const perf_block_t *blocks, per
     unsigned long since = 0;
 
     for (unsigned long round = 0; round < run->test->rounds; round++) {
+        if (round == run->test->rounds - 1 && run->is_initiator) {
+            perf_check_renew(run);
+            run->last_from = run->cursors[0];
+            run->last_issued = result->iterations + run->counts.untimed;
+        }
         for (unsigned long p = 0; p < schedule->pairs; p++, since++) {
             if (since == schedule->ckpt_every) {
                 PERF_TRY(logs_empty(run));
@@ -217,8 +222,8 @@ static keel_status_t rounds_run(perf_run_t *run, const perf_block_t *blocks, per
 
 /* ---- whether it was done ---- */
 
-/* of those in turn, the first ones @a issued go to */
-static uint64_t targets_distinct(const perf_run_t *run, uint64_t issued)
+/* those that so many accesses go to, from the one in turn on */
+static uint64_t targets_distinct(const perf_run_t *run, unsigned from, uint64_t issued)
 {
     const uint64_t count = issued < run->target_count ? issued : run->target_count;
     uint64_t distinct = 0;
@@ -226,7 +231,7 @@ static uint64_t targets_distinct(const perf_run_t *run, uint64_t issued)
     for (uint32_t r = 0; r < run->size; r++) {
         uint64_t at = 0;
 
-        while (at < count && run->targets[at] != r) {
+        while (at < count && run->targets[(from + at) % run->target_count] != r) {
             at++;
         }
         distinct += (at < count);
@@ -247,11 +252,15 @@ static keel_status_t gets_check(perf_run_t *run, unsigned side, perf_block_t blo
 
 static keel_status_t result_check(perf_run_t *run, const perf_block_t *blocks, perf_result_t *result)
 {
+    const uint64_t issued = result->iterations + run->counts.untimed;
     perf_counts_t *counts = &result->counts;
 
     *counts = run->counts;
     counts->peer_accesses = run->raw.accesses;
-    counts->expected = run->is_initiator ? targets_distinct(run, result->iterations + counts->untimed) : 0;
+    if (run->is_initiator) {
+        counts->expected = targets_distinct(run, 0, issued);
+        counts->expected_last = targets_distinct(run, run->last_from, issued - run->last_issued);
+    }
     for (unsigned side = 0; side < 2 && blocks[side] != NULL && (perf_kind(run->test)->flags & PERF_IS_GET); side++) {
         PERF_TRY(gets_check(run, side, blocks[side]));
     }

@@ -1,6 +1,7 @@
 /*
- * What is moved differs from byte to byte and from initiator to initiator, and is never 0. A target looks at its own memory,
- * where each initiator has a place: all of its data, or nothing. Atomics count there: each adds one.
+ * What is moved differs from byte to byte and from initiator to initiator, is other in the last round, and is never 0. A
+ * target looks at its own memory, where each initiator has a place: all of its data, or nothing. Atomics count there: each
+ * adds one.
  */
 #include "perf_check.h"
 
@@ -25,24 +26,24 @@ static char *memory_of(const perf_run_t *run, unsigned side)
     return side == 0 ? keel_win_base(run->data) : run->raw.base;
 }
 
-static char byte_at(uint32_t initiator, size_t at)
+static char byte_at(uint32_t initiator, int is_last, size_t at)
 {
-    return (char)(((at ^ (at >> 8)) * 31 + (initiator + 1) * 34) | 1);
+    return (char)(((at ^ (at >> 8)) * 31 + (initiator + 1) * 34 + (is_last ? 2 : 0)) | 1);
 }
 
-static void fill(char *to, size_t size, uint32_t initiator)
+static void fill(char *to, size_t size, uint32_t initiator, int is_last)
 {
     for (size_t i = 0; i < size; i++) {
-        to[i] = byte_at(initiator, i);
+        to[i] = byte_at(initiator, is_last, i);
     }
 }
 
 /* where it is not what the initiator's is, or @a size */
-static size_t first_wrong(const char *data, size_t size, uint32_t initiator)
+static size_t first_wrong(const char *data, size_t size, uint32_t initiator, int is_last)
 {
     size_t i = 0;
 
-    while (i < size && data[i] == byte_at(initiator, i)) {
+    while (i < size && data[i] == byte_at(initiator, is_last, i)) {
         i++;
     }
     return i;
@@ -59,20 +60,28 @@ keel_status_t perf_check_fill(perf_run_t *run)
     const size_t stride = perf_stride(run->test);
 
     if (flags & PERF_IS_PUT) {
-        fill(run->source, run->test->size, run->rank);
+        fill(run->source, run->test->size, run->rank, 0);
     }
     for (unsigned side = 0; (flags & PERF_IS_GET) && side < sides(run); side++) {
         for (uint32_t r = 0; r < run->initiators; r++) {
-            fill(memory_of(run, side) + r * stride, run->test->size, FOUND_BY_GETS);
+            fill(memory_of(run, side) + r * stride, run->test->size, FOUND_BY_GETS, 0);
         }
     }
     return keel_gsync(run->ctx, 0);
+}
+
+void perf_check_renew(perf_run_t *run)
+{
+    if (perf_kind(run->test)->flags & PERF_IS_PUT) {
+        fill(run->source, run->test->size, run->rank, 1);
+    }
 }
 
 static keel_status_t place_check(const perf_run_t *run, unsigned side, uint32_t initiator, const char *place,
                                  perf_counts_t *counts)
 {
     const size_t size = run->test->size;
+    const int is_last = (place[0] == byte_at(initiator, 1, 0));
     uint64_t word = 0;
     size_t wrong;
 
@@ -85,13 +94,14 @@ static keel_status_t place_check(const perf_run_t *run, unsigned side, uint32_t 
     if (is_untouched(place, size)) {
         return KEEL_OK;
     }
-    wrong = first_wrong(place, size, initiator);
+    wrong = first_wrong(place, size, initiator, is_last);
     if (wrong < size) {
         fprintf(stderr, "keel_perftest: %s: what rank %u put to rank %u by %s is wrong from byte %zu on\n",
                 run->test->name, initiator, run->rank, side_name(side), wrong);
         return KEEL_ERR_CORRUPT;
     }
     counts->reached[side]++;
+    counts->last[side] += (uint64_t)is_last;
     return KEEL_OK;
 }
 
@@ -112,7 +122,7 @@ keel_status_t perf_check_memory(perf_run_t *run, perf_counts_t *counts)
 
 keel_status_t perf_check_source(const perf_run_t *run, unsigned side)
 {
-    const size_t wrong = first_wrong(run->source, run->test->size, FOUND_BY_GETS);
+    const size_t wrong = first_wrong(run->source, run->test->size, FOUND_BY_GETS, 0);
 
     if (wrong < run->test->size) {
         fprintf(stderr, "keel_perftest: %s: what rank %u got by %s is wrong from byte %zu on\n", run->test->name,
@@ -138,16 +148,20 @@ keel_status_t perf_check_sums(const perf_run_t *run, const perf_result_t *all)
     const uint64_t mask = (run->test->size < sizeof mask) ? UINT32_MAX : UINT64_MAX; /* words of 4 bytes wrap around */
 
     for (unsigned side = 0; (flags & (PERF_IS_PUT | PERF_IS_ATOMIC)) && side < sides(run); side++) {
-        uint64_t reached = 0, expected = 0, added = 0, issued = 0;
+        uint64_t reached = 0, expected = 0, last = 0, expected_last = 0, added = 0, issued = 0;
 
         for (uint32_t r = 0; r < run->size; r++) {
             reached += all[r].counts.reached[side];
             expected += all[r].counts.expected;
+            last += all[r].counts.last[side];
+            expected_last += all[r].counts.expected_last;
             added += all[r].counts.added[side];
             issued += (r < run->initiators) ? all[r].iterations + all[r].counts.untimed : 0;
         }
         PERF_TRY(equal_check(run, side, "targets reached", reached, expected));
-        if (flags & PERF_IS_ATOMIC) {
+        if (flags & PERF_IS_PUT) {
+            PERF_TRY(equal_check(run, side, "targets reached in the last round", last, expected_last));
+        } else {
             PERF_TRY(equal_check(run, side, "atomics took effect", added & mask, issued & mask));
         }
     }

@@ -6,6 +6,8 @@
 
 /* all ranks, before the first access: what puts move, what gets find */
 keel_status_t perf_check_fill(perf_run_t *run);
+/* an initiator, before the last round: what puts move from now on */
+void perf_check_renew(perf_run_t *run);
 /* all ranks, after the last one: what lies in this rank's memory; an error, after a message, where it is wrong */
 keel_status_t perf_check_memory(perf_run_t *run, perf_counts_t *counts);
 /* an initiator of gets, after some more of them into memory that was cleared */

@@ -29,14 +29,14 @@ typedef struct perf_part {
 
 /* what was done in all, in blocks and ahead of them, counted where it is done */
 typedef struct perf_counts {
-    uint64_t accesses;         /* Keel's, as keel_stats() has them; of the gsync test gsyncs */
-    uint64_t peer_accesses;    /* calls of raw UCX */
-    uint64_t untimed;          /* of each side: warm-up, and ahead of blocks */
-    uint64_t turns;            /* times the other side took over */
-    uint64_t put_log, get_log; /* bytes */
-    uint64_t expected;         /* targets that this rank was to reach */
-    uint64_t reached[2],
-        added[2]; /* of each side, at this rank: initiators whose data is here; sum of atomics' words */
+    uint64_t accesses;                /* Keel's, as keel_stats() has them; of the gsync test gsyncs */
+    uint64_t peer_accesses;           /* calls of raw UCX */
+    uint64_t untimed;                 /* of each side: warm-up, and ahead of blocks */
+    uint64_t turns;                   /* times the other side took over */
+    uint64_t put_log, get_log;        /* bytes */
+    uint64_t expected, expected_last; /* targets that this rank was to reach; with the data of the last round */
+    uint64_t reached[2], last[2];     /* of each side: initiators whose data is at this rank; that of the last round */
+    uint64_t added[2];                /* of each side: sum of the words at this rank that atomics add to */
 } perf_counts_t;
 
 /* what one rank measured */
@@ -79,6 +79,8 @@ typedef struct perf_run {
     unsigned long chunk[2]; /* accesses a sample */
     double *times[2];       /* of the blocks of a round, ns an access */
     perf_counts_t counts;
+    unsigned last_from;   /* of the targets in turn, where the last round began */
+    uint64_t last_issued; /* accesses before it */
 } perf_run_t;
 
 /* Leaves the calling function with the status of @a _call when that is an error. */
