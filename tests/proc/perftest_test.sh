@@ -48,7 +48,7 @@ detail_is()
     local value
 
     value=$(detail "$1" "$2")
-    [ "${value:--1}" "$3" "$4" ] || fail "row $1: $2 is ${value:-nothing}, not $3 $4"
+    test "${value:--1}" "$3" "$4" || fail "row $1: $2 is ${value:-nothing}, not $3 $4"
 }
 
 # cell ROW COLUMN
