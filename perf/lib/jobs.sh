@@ -24,8 +24,10 @@ job() {
         cat "$out/stderr" >&2
         die "a job failed: $*"
     }
-    awk -v all="$out/cpu_all" '/^kernel: .* of user time$/ { user += $2 } /^kernel: .* of system time$/ { system_s += $2 }
-        END { print user + 0; print user + system_s > all }' "$out/stderr" > "$out/cpu"
+    awk -v all="$out/cpu_all" '/^kernel: .* of user time$/ { user += $2; lines++ }
+        /^kernel: .* of system time$/ { system_s += $2; lines-- }
+        END { print user + 0; print user + system_s > all; exit lines != 0 }' "$out/stderr" > "$out/cpu" ||
+        die "a process told one of its two times only: $*"
     if [ -z "${job_may_warn:-}" ] && grep -E 'error|warn' "$out/stderr" >&2; then
         die "a job complained: $*"
     fi

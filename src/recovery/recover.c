@@ -333,11 +333,25 @@ void keel_recovery_progress(keel_recovery_t *rec)
     keel_demand_step(rec->demand);
 }
 
+/* differs when progress did a part of an image or of its parity: the next part is due at once */
+static uint64_t recovery_work(const keel_recovery_t *rec)
+{
+    uint64_t work = rec->ckpt->compared + rec->demand->compared;
+
+    work += (rec->ckpt->parity != NULL) ? keel_parity_bytes_moved(rec->ckpt->parity) : 0;
+    return work + ((rec->demand->parity != NULL) ? keel_parity_bytes_moved(rec->demand->parity) : 0);
+}
+
 void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
 {
+    const uint64_t work = recovery_work(rec);
     unsigned timeout_us = WAIT_MIN_US;
 
     keel_recovery_progress(rec);
+    if (recovery_work(rec) != work) {
+        *rounds = 0;
+        return;
+    }
     if (++*rounds > SPIN_ROUNDS) {
         timeout_us += *rounds - SPIN_ROUNDS;
         rec->lane->ops->wait(rec->lane->transport, timeout_us < WAIT_MAX_US ? timeout_us : WAIT_MAX_US);

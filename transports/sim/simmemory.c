@@ -189,6 +189,11 @@ size_t keel_sim_bytes(const keel_sim_t *sim, uint32_t rank, const char *name)
     return bytes;
 }
 
+unsigned keel_sim_waits(const keel_sim_t *sim, uint32_t rank)
+{
+    return sim->rank[rank]->waits;
+}
+
 void sim_allocations_free(sim_process_t *process)
 {
     sim_allocation_t *allocation;

@@ -575,6 +575,7 @@ static void sim_wait(keel_transport_t *transport, unsigned timeout_us)
     const uint64_t timeout_ns = ((uint64_t)timeout_us + 1) * 1000;
 
     process->where = "wait";
+    process->waits++;
     if ((process->reply_in.count > 0) || (process->done_head != NULL) || (timeout_us == 0) || sim_chance(sim, 16)) {
         sim_give_way(process, SIM_READY, 0);
         return;
