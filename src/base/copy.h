@@ -19,6 +19,8 @@
 /* bytes from the end of a record to the line that is fetched while it is written. A line of a log comes from memory: its stores, and
  * the locked instruction that waits for them, take that long when it is not there. */
 #define KEEL_COPY_AHEAD 1024u
+/* shorter ones are fetched so; on longer ones the processor sees by itself where the stores go */
+#define KEEL_COPY_FETCHED 2048u
 
 /* fetches a line that will be written, before anybody needs it; a cold line costs more than all else in a short put */
 static inline void keel_prefetch_write(const void *address)

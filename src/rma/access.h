@@ -37,7 +37,9 @@ static inline void keel_record_fill(const keel_put_log_t *log, keel_record_t *re
 {
     keel_put_log_head(log, record, where, length);
     memcpy(record + 1, buffer, length);
-    keel_prefetch_write_all((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD, length);
+    if (length < KEEL_COPY_FETCHED) {
+        keel_prefetch_write_all((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD, length);
+    }
 }
 
 /* arguments and state of any access; off the hot path */
