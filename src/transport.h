@@ -7,7 +7,7 @@
  *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *
- * Threads. All calls come from the thread inside Keel but reply(), which is called only from within the
+ * Threads. All calls come from the thread inside Keel but reply_room() and reply(), which are called only from within the
  * on_request and on_idle handlers. on_request and on_idle may run on a service thread; everything else runs inside
  * progress(). No handler blocks.
  *
@@ -111,10 +111,11 @@ typedef struct keel_transport_ops {
      * by a reply, or disconnect(). Queues, never blocks, at most max_data bytes. */
     keel_status_t (*send)(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                           const void *data, size_t data_len);
-    /* from on_request: memory for the data of the next reply() to that peer, which copies no data from there. What others
-     * write meanwhile is so read once. NULL: the peer cannot be reached, or there is no memory */
-    void *(*reply_room)(keel_transport_t *transport, uint32_t peer, size_t data_len);
-    /* from on_request or on_idle: a message to the peer's on_reply; header and data are copied */
+    /* from on_request: memory for the data of the next reply() to that peer, so that what others write meanwhile is read
+     * once. KEEL_ERR_UNREACHABLE, KEEL_ERR_NO_MEMORY */
+    keel_status_t (*reply_room)(keel_transport_t *transport, uint32_t peer, size_t data_len, void **room_p);
+    /* from on_request or on_idle: a message to the peer's on_reply; header and data are copied, but for data that lies in
+     * the room given for it */
     keel_status_t (*reply)(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                            const void *data, size_t data_len);
     size_t max_data; /* of one send or reply, bytes */

@@ -11,7 +11,7 @@ static void lines_portable(uint8_t *streamed, uint8_t *plain, const uint8_t *fro
 {
     memcpy(streamed, from, length);
     if (plain != NULL) {
-        memcpy(plain, from, length);
+        memcpy(plain, streamed, length);
     }
 }
 
@@ -86,10 +86,10 @@ void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, co
     uint8_t *a = streamed, *b = plain;
 
     memcpy(a, source, head);
-    memcpy(b, source, head);
+    memcpy(b, a, head); /* each byte of the source is read once */
     lines_kernel(kernel)(a + head, b + head, source + head, lines);
     memcpy(a + head + lines, source + head + lines, tail);
-    memcpy(b + head + lines, source + head + lines, tail);
+    memcpy(b + head + lines, a + head + lines, tail);
 }
 
 void keel_copy_two_stream(void *streamed, void *plain, const void *from, size_t length)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define KEEL_CRC_CALL_MAX   ((size_t)1 << 30) /* bytes of one ISA-L call */
-#define KEEL_CRC_COPY_BLOCK ((size_t)512)     /* summed while the stores of its copy are under way: 8 lines */
+#define KEEL_CRC_COPY_BLOCK ((size_t)2048)    /* summed while the stores of its copy are under way */
 #define KEEL_CRC_COPY_AHEAD ((size_t)2048)    /* asked for so far ahead */
 #define KEEL_CRC_STREAM_MIN ((size_t)4096)    /* shorter copies are likely read soon: keep them in the cache */
 
@@ -38,32 +38,42 @@ static void crc_prefetch(const char *from)
     }
 }
 
+/* At most a block. It is read once, and summed from a buffer: the program may write it meanwhile, and the sum is of what was copied. */
+static uint32_t crc_copy_block(uint32_t seed, char *to, const char *from, size_t length, int is_streamed)
+{
+    char block[KEEL_CRC_COPY_BLOCK] __attribute__((aligned(KEEL_COPY_LINE)));
+
+    if (is_streamed) {
+        keel_copy_two_stream(to, block, from, length);
+    } else {
+        memcpy(block, from, length);
+        memcpy(to, block, length);
+    }
+    return keel_crc(seed, block, length);
+}
+
 uint32_t keel_crc_copy(uint32_t seed, void *target, const void *source, size_t length)
 {
     const char *from = source;
     char *to = target;
+    size_t part;
 
     if (length >= KEEL_CRC_STREAM_MIN) {
-        const size_t head = -(uintptr_t)to & (KEEL_COPY_LINE - 1);
-
-        seed = keel_crc(seed, from, head);
-        memcpy(to, from, head);
-        from += head;
-        to += head;
-        length -= head;
-        while (length >= KEEL_CRC_COPY_BLOCK) {
-            length -= KEEL_CRC_COPY_BLOCK;
-            if (length >= KEEL_CRC_COPY_AHEAD) {
+        part = -(uintptr_t)to & (KEEL_COPY_LINE - 1);
+        seed = crc_copy_block(seed, to, from, part, 0);
+        for (from += part, to += part, length -= part; length >= KEEL_CRC_COPY_BLOCK; length -= KEEL_CRC_COPY_BLOCK) {
+            if (length >= KEEL_CRC_COPY_BLOCK + KEEL_CRC_COPY_AHEAD) {
                 crc_prefetch(from + KEEL_CRC_COPY_AHEAD);
             }
-            keel_copy_lines(to, from, KEEL_CRC_COPY_BLOCK);
-            seed = keel_crc(seed, from, KEEL_CRC_COPY_BLOCK);
+            seed = crc_copy_block(seed, to, from, KEEL_CRC_COPY_BLOCK, 1);
             from += KEEL_CRC_COPY_BLOCK;
             to += KEEL_CRC_COPY_BLOCK;
         }
         keel_copy_lines_done();
     }
-    seed = keel_crc(seed, from, length);
-    memcpy(to, from, length);
+    for (; length > 0; length -= part, from += part, to += part) {
+        part = (length < KEEL_CRC_COPY_BLOCK) ? length : KEEL_CRC_COPY_BLOCK;
+        seed = crc_copy_block(seed, to, from, part, 0);
+    }
     return seed;
 }

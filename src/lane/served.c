@@ -13,7 +13,6 @@
  */
 #include "lane/lane.h"
 
-#include "base/copy.h"
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
@@ -21,6 +20,17 @@
 
 #include <assert.h>
 #include <string.h>
+
+/* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */
+static void served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status)
+{
+    if (status == KEEL_ERR_NO_MEMORY) {
+        keel_error(lane->message, "no memory for an answer to rank %u", asker);
+        keel_lane_fail(lane, status);
+    } else {
+        keel_info(lane->message, "reply to rank %u failed: the asker is presumably dead", asker);
+    }
+}
 
 /* an answer acknowledges what it answers, and so all before it */
 static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
@@ -32,10 +42,13 @@ static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wir
                         .target_incarnation = request->source_incarnation,
                         .words = {request->words[0], request->sequence}};
 
+    keel_status_t status;
+
     keel_wire_seal(&wire, data, length);
     lane->peers[request->source].acknowledged = request->sequence;
-    if (lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length) != KEEL_OK) {
-        keel_info(lane->message, "reply to rank %u failed: the asker is presumably dead", request->source);
+    status = lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length);
+    if (status != KEEL_OK) {
+        served_not_sent(lane, request->source, status);
     }
 }
 
@@ -207,9 +220,8 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     return NULL;
 }
 
-/* where the next one like it will be written; NULL: not logged, or not known */
-static const void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
-                                   const void *data)
+static void served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
+                            const void *data)
 {
     keel_get_record_t record = {
         .phase = (uint32_t)(wire->words[3] >> 32), .index = (uint32_t)wire->words[3], .where = where, .length = length};
@@ -217,13 +229,16 @@ static const void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, u
     if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
         keel_board_lose_get(&lane->board[wire->source], record.phase);
     }
-    return (wire->flags & KEEL_WIRE_FLAG_LOGGED) ? lane->on_served_get(lane->arg, wire->source, &record, data) : NULL;
+    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) {
+        lane->on_served_get(lane->arg, wire->source, &record, data);
+    }
 }
 
 static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 {
     const uint64_t length = wire->words[2];
-    const void *data, *next;
+    keel_status_t status;
+    const void *data;
     void *room;
 
     if (length > lane->ops->max_data) {
@@ -235,17 +250,14 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         served_refuse(lane, wire);
         return "get outside its region";
     }
-    room = lane->ops->reply_room(lane->transport, wire->source, length);
-    if (room == NULL) {
-        keel_info(lane->message, "no reply to rank %u: it is presumably dead", wire->source);
+    status = lane->ops->reply_room(lane->transport, wire->source, length, &room);
+    if (status != KEEL_OK) {
+        served_not_sent(lane, wire->source, status);
         return NULL;
     }
     served_load(room, data, length);
-    next = served_note_get(lane, wire, wire->words[1], (uint32_t)length, room);
+    served_note_get(lane, wire, wire->words[1], (uint32_t)length, room);
     served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
-    if (next != NULL) {
-        keel_prefetch_write_all(next, length); /* its lines come from memory while the answer is under way */
-    }
     return NULL;
 }
 
@@ -275,7 +287,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return why;
     }
-    (void)served_note_get(lane, wire, record.where, atomic.size, &old);
+    served_note_get(lane, wire, record.where, atomic.size, &old);
     served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
 }
@@ -287,7 +299,7 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
     uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->words[2]);
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0) {
-        (void)served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
+        served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
     }
     if (wire->words[0] != 0) {
         served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));

@@ -248,7 +248,7 @@ void keel_get_log_push_early(keel_get_log_t *log, uint32_t target)
     get_target_push(log, target);
 }
 
-const void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
+void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
 {
     keel_get_log_t *log = arg;
 
@@ -257,10 +257,7 @@ const void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record
         /* the source cannot know: say it in its own board slot, which it is told of by nobody else */
         keel_board_lose_get(&log->lane->board[source], record->phase);
         log->overflows++;
-        return NULL;
     }
-    return keel_getlog_ahead(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                             log->chunk_size, &log->served[source], source, record->length);
 }
 
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source)

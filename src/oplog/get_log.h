@@ -148,7 +148,7 @@ void keel_get_log_push_early(keel_get_log_t *log, uint32_t target);
 void keel_get_log_lose(keel_get_log_t *log, const char *why);
 
 /* service side: keel_lane_params_t.on_served_get; arg is the log */
-const void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
 
 /* the source's process is dead: its chunks are closed */
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);

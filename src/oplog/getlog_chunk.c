@@ -22,19 +22,13 @@ static keel_getlog_chunk_t *chunk_at(const void *arena, uint32_t chunk_size, uin
     return (keel_getlog_chunk_t *)((char *)arena + (size_t)index * chunk_size);
 }
 
-/* the first one that is looked at; sources begin apart */
-static uint32_t chunk_likely(size_t size, uint32_t chunk_size, const keel_getlog_writer_t *writer, uint32_t source)
-{
-    return (source * 7 + writer->chunk) % (uint32_t)(size / chunk_size);
-}
-
 static keel_getlog_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer,
                                         uint32_t source)
 {
     const uint32_t count = (uint32_t)(size / chunk_size);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = (chunk_likely(size, chunk_size, writer, source) + i) % count;
+        uint32_t index = (source * 7 + writer->chunk + i) % count; /* sources begin apart */
         keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, index);
         uint32_t free = 0;
 
@@ -92,18 +86,6 @@ int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog
     memcpy(place.at + sizeof(*record), data, record->length);
     keel_getlog_publish(&place, need, record->phase);
     return 1;
-}
-
-const void *keel_getlog_ahead(const void *arena, size_t size, uint32_t chunk_size, const keel_getlog_writer_t *writer,
-                              uint32_t source, uint32_t length)
-{
-    const keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, writer->chunk - 1);
-    const size_t need = sizeof(keel_get_record_t) + keel_pad8(length);
-
-    if (chunk->used + need > chunk_size - sizeof(*chunk)) {
-        return chunk_at(arena, chunk_size, chunk_likely(size, chunk_size, writer, source)) + 1;
-    }
-    return (const char *)(chunk + 1) + chunk->used;
 }
 
 const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,

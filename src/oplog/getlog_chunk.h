@@ -21,9 +21,6 @@ void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint
 /* both for one record */
 int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                       const keel_get_record_t *record, const void *data);
-/* where a record of @a length bytes like the one just written is likely to be written next: nothing is claimed */
-const void *keel_getlog_ahead(const void *arena, size_t size, uint32_t chunk_size, const keel_getlog_writer_t *writer,
-                              uint32_t source, uint32_t length);
 /* the chunks of a source in order: *next is 0 at first, then what was set; NULL at the end, with *next one past the
  * highest number */
 const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,

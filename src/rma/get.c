@@ -32,14 +32,9 @@ keel_status_t keel_piece_send(keel_piece_t *piece)
     keel_context_h ctx = piece->ctx;
     keel_get_record_t record = {
         .phase = ctx->gets.phase, .index = piece->index, .where = piece->where, .length = piece->length};
-    keel_get_record_t *own = piece->record;
-    const keel_status_t status = keel_lane_read_window(&ctx->lane, piece->rank, &record, !ctx->gets.is_off,
-                                                       piece->buffer, keel_piece_done, piece);
 
-    if (status == KEEL_INPROGRESS && own != NULL) {
-        keel_prefetch_write_all(own + 1, record.length); /* its lines come from memory while the answer is under way */
-    }
-    return status;
+    return keel_lane_read_window(&ctx->lane, piece->rank, &record, !ctx->gets.is_off, piece->buffer, keel_piece_done,
+                                 piece);
 }
 
 /* a live target: the piece is done or under way when this returns */

@@ -74,11 +74,12 @@ static keel_status_t fuzz_send(keel_transport_t *self, uint32_t peer, const void
     return KEEL_OK;
 }
 
-static void *fuzz_reply_room(keel_transport_t *self, uint32_t peer, size_t data_len)
+static keel_status_t fuzz_reply_room(keel_transport_t *self, uint32_t peer, size_t data_len, void **room_p)
 {
     static unsigned char room[FUZZ_DATA_MAX];
 
-    return (data_len <= sizeof(room)) ? room : NULL;
+    *room_p = room;
+    return (data_len <= sizeof(room)) ? KEEL_OK : KEEL_ERR_INVALID_PARAM;
 }
 
 static keel_status_t fuzz_reply(keel_transport_t *self, uint32_t peer, const void *header, size_t header_len,

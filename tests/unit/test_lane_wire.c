@@ -18,6 +18,7 @@ typedef struct fake {
     keel_wire_t last_reply;
     uint64_t last_word;
     uint8_t room[BYTES];
+    keel_status_t room_status;
 } fake_t;
 
 static fake_t fake;
@@ -75,9 +76,10 @@ static keel_status_t fake_send(keel_transport_t *transport, uint32_t peer, const
     return KEEL_OK;
 }
 
-static void *fake_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len)
+static keel_status_t fake_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len, void **room_p)
 {
-    return (data_len <= sizeof(fake.room)) ? fake.room : NULL;
+    *room_p = fake.room;
+    return (data_len <= sizeof(fake.room)) ? fake.room_status : KEEL_ERR_INVALID_PARAM;
 }
 
 static keel_status_t fake_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
@@ -117,14 +119,13 @@ typedef struct scene {
     uint64_t noted_word;
 } scene_t;
 
-static const void *scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
+static void scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
 {
     scene_t *scene = arg;
 
     scene->noted++;
     memcpy(&scene->noted_word, data, sizeof(scene->noted_word));
     memset(scene->window, 0xa5, BYTES); /* another writes there at this moment */
-    return NULL;
 }
 
 static void scene_refill(void *arg, uint32_t source, const void *data, size_t length)
@@ -407,6 +408,32 @@ START_TEST(a_read_beside_a_write_is_answered_as_it_was_recorded)
 }
 END_TEST
 
+/* who waits for an answer that cannot be sent waits for ever, unless it is dead */
+START_TEST(a_read_without_memory_for_its_answer_ends_the_process)
+{
+    static const struct {
+        keel_status_t of_room, of_lane;
+    } cases[] = {{KEEL_ERR_UNREACHABLE, KEEL_OK}, {KEEL_ERR_NO_MEMORY, KEEL_ERR_NO_MEMORY}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        scene_t scene;
+        keel_wire_t wire;
+
+        scene_begin(&scene, 0);
+        fake.room_status = cases[i].of_room;
+        wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+        wire.flags = KEEL_WIRE_FLAG_LOGGED;
+        wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
+        wire.words[2] = 8;
+        scene_deliver(&scene, &wire, NULL, 0);
+        ck_assert_uint_eq(scene.noted, 0);
+        ck_assert_uint_eq(fake.replies, 0);
+        ck_assert_int_eq(scene.lane.failure, cases[i].of_lane);
+        scene_end(&scene);
+    }
+}
+END_TEST
+
 START_TEST(a_gap_a_stranger_and_another_rollback_are_refused)
 {
     scene_t scene;
@@ -540,6 +567,7 @@ int main(void)
                                   nothing_is_written_outside_a_window,
                                   a_read_that_cannot_be_answered_is_refused_and_not_recorded,
                                   a_read_beside_a_write_is_answered_as_it_was_recorded,
+                                  a_read_without_memory_for_its_answer_ends_the_process,
                                   a_gap_a_stranger_and_another_rollback_are_refused,
                                   a_greeting_outruns_the_news_of_the_predecessors_life_and_death,
                                   a_dead_incarnation_is_cut_off,

@@ -69,7 +69,7 @@ void keel_sim_move(keel_sim_t *sim, uint32_t rank, uint32_t node);
 void keel_sim_split(keel_sim_t *sim, const uint8_t *side);
 /* what the rank's process has allocated under this name */
 size_t keel_sim_bytes(const keel_sim_t *sim, uint32_t rank, const char *name);
-/* how often the rank's process called the transport's wait() */
+/* how often the rank's process called the transport's wait() to sleep */
 unsigned keel_sim_waits(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_hung(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_alive(const keel_sim_t *sim, uint32_t rank);

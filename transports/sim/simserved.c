@@ -494,11 +494,22 @@ static sim_process_t *sim_asker(const sim_process_t *process, uint32_t peer)
     return asker;
 }
 
-static void *sim_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len)
+static keel_status_t sim_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len, void **room_p)
 {
     static _Thread_local unsigned char room[SIM_MAX_DATA];
+    sim_process_t *process = sim_self(transport);
 
-    return (data_len <= sizeof(room) && sim_asker(sim_self(transport), peer) != NULL) ? room : NULL;
+    if (!process->in_service) {
+        keel_sim_flaw(process->sim, "rank %u.%u: reply_room() outside of on_request", process->rank,
+                      process->incarnation);
+        return KEEL_ERR_STATE;
+    }
+    if (sim_asker(process, peer) == NULL) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    memset(room, 0x5a, sizeof(room)); /* nobody is to count on what was there */
+    *room_p = room;
+    return (data_len <= sizeof(room)) ? KEEL_OK : KEEL_ERR_INVALID_PARAM;
 }
 
 static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
@@ -575,7 +586,7 @@ static void sim_wait(keel_transport_t *transport, unsigned timeout_us)
     const uint64_t timeout_ns = ((uint64_t)timeout_us + 1) * 1000;
 
     process->where = "wait";
-    process->waits++;
+    process->waits += timeout_us > 0;
     if ((process->reply_in.count > 0) || (process->done_head != NULL) || (timeout_us == 0) || sim_chance(sim, 16)) {
         sim_give_way(process, SIM_READY, 0);
         return;

@@ -175,7 +175,7 @@ struct sim_process {
     sim_op_t *done_head, *done_tail;
     uint64_t fence_epoch;
     int idle_idx;
-    unsigned waits; /* calls of wait(), which sleep in earnest */
+    unsigned waits; /* that may have slept */
     keel_transport_mem_t *mems;
     uint32_t mem_count;
     keel_transport_key_t *keys;

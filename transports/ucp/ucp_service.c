@@ -185,16 +185,20 @@ static void room_release(keel_ucp_service_t *service)
     }
 }
 
-void *keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len)
+keel_status_t keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len, void **room_p)
 {
     keel_ucp_service_t *service = &keel_ucp_of(transport)->service;
 
     room_release(service); /* of one that was not replied to */
     if (asker_link(keel_ucp_of(transport), rank) == NULL) {
-        return NULL;
+        return KEEL_ERR_UNREACHABLE;
     }
     service->room = keel_ucp_message_get(&service->port.pools, data_len);
-    return (service->room != NULL) ? service->room->copy : NULL;
+    if (service->room == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    *room_p = service->room->copy;
+    return KEEL_OK;
 }
 
 keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,

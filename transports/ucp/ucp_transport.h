@@ -108,7 +108,7 @@ keel_status_t keel_ucp_service_start(keel_ucp_t *ucp);
 void keel_ucp_service_stop(keel_ucp_t *ucp); /* sends what is queued */
 void keel_ucp_service_close(keel_ucp_t *ucp);
 void keel_ucp_service_wake(keel_ucp_t *ucp); /* from the other thread: current[] or dead[] changed */
-void *keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len);
+keel_status_t keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len, void **room_p);
 keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
                                      const void *data, size_t data_len);
 
