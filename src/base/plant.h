@@ -58,7 +58,7 @@
     _(number_missed, 0, "", "a lock's number that the log has no room for is not told lost")                           \
     _(loss_untold, 8000, "--style locks",                                                                              \
       "a get log that is full does not tell those of the loss whose records were not pushed")                          \
-    _(loss_after, 8000, "--style gsync --tight 1 --lanes served --ranks 3 --deaths 3 --seed 8102000",                  \
+    _(loss_after, 8000, "--style gsync --tight 1 --lanes served --ranks 3 --deaths 3 --seed 8288000",                  \
       "a replacement is told of a get log's loss behind the puts that overwrite what was read")                        \
     _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                          \
       "a replacement is not told of the phases in which others fetched")                                               \
@@ -101,7 +101,7 @@
     _(clock_alone, 2000, "--style waits", "a wait does not go beyond the clocks of others")                            \
     _(put_again, 2000, "--style waits --lanes direct --direct ptr --ranks 4 --phases 3",                               \
       "what the predecessor put is put again")                                                                         \
-    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 2011",              \
+    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 9000000",              \
       "a flush is over though its target is dead and not all know")                                                    \
     _(ahead_not_told, 8000, "--style waits --ranks 3 --phases 2 --deaths 3 --seed 4200",                               \
       "a report leaves out that a dead rank was ahead of all")                                                         \
