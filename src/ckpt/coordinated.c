@@ -179,7 +179,11 @@ int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
 
 keel_status_t keel_ckpt_region(keel_ckpt_t *ckpt, unsigned region, size_t bytes, void **base_p)
 {
-    return keel_ckpt_region_beside(ckpt, region, bytes, 0, base_p);
+    const uint64_t start = ckpt_now(ckpt);
+    const keel_status_t status = keel_ckpt_region_beside(ckpt, region, bytes, 0, base_p);
+
+    ckpt->made_ns += ckpt_now(ckpt) - start;
+    return status;
 }
 
 keel_status_t keel_ckpt_region_beside(keel_ckpt_t *ckpt, unsigned region, size_t bytes, size_t reserve, void **base_p)
@@ -225,7 +229,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
                                        .sync_counter = meta->sync_counter};
     ckpt->is_owed = 0;
     ckpt->started_ns = start;
-    ckpt->work_ns = ckpt->parity_ns = 0;
+    ckpt->work_ns = ckpt->parity_ns = ckpt->made_ns = 0;
     if (keel_ckpt_is_checksum(ckpt)) {
         ckpt->stage = KEEL_CKPT_IMAGES;
         return KEEL_OK;
@@ -345,6 +349,14 @@ int keel_ckpt_is_complete(const keel_ckpt_t *ckpt)
     return 1;
 }
 
+/* what the next generation will cost: its memory is there then */
+static double ckpt_cost_s(const keel_ckpt_t *ckpt)
+{
+    const uint64_t spent = ckpt->copy_ns + ckpt->work_ns;
+
+    return (spent > ckpt->made_ns) ? (double)(spent - ckpt->made_ns) * 1e-9 : 0;
+}
+
 int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
 {
     const uint64_t now = ckpt_now(ckpt);
@@ -362,7 +374,7 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
     ckpt->safe_ns = now - ckpt->started_ns;
     ckpt->committed++;
     ckpt->lane->slot.committed = generation;
-    keel_interval_taken(&ckpt->interval, ckpt->started_ns, (double)(ckpt->copy_ns + ckpt->work_ns) * 1e-9);
+    keel_interval_taken(&ckpt->interval, ckpt->started_ns, ckpt_cost_s(ckpt));
     return 1;
 }
 

@@ -65,8 +65,8 @@ typedef struct keel_ckpt {
     int is_told;                           /* said once that the budget is too small */
     uint64_t encode_ns, encode_started_ns; /* of the newest share, from all images being there to its being there */
     uint64_t copy_ns, started_ns, safe_ns, image_bytes;
-    uint64_t
-        work_ns; /* spent on the generation in steps, in the program's calls: with the copy, what Daly's interval weighs */
+    uint64_t work_ns; /* spent on the generation in steps, in the program's calls */
+    uint64_t made_ns; /* of the copy and the work, making memory: the rest is what Daly's interval weighs */
     uint64_t parity_ns, parity_moved; /* of that the newest share; bytes read and written for it */
     uint64_t committed, aborted;
     uint64_t parity_read,
