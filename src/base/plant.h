@@ -101,7 +101,7 @@
     _(clock_alone, 2000, "--style waits", "a wait does not go beyond the clocks of others")                            \
     _(put_again, 2000, "--style waits --lanes direct --direct ptr --ranks 4 --phases 3",                               \
       "what the predecessor put is put again")                                                                         \
-    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 9000000",              \
+    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 9000000",           \
       "a flush is over though its target is dead and not all know")                                                    \
     _(ahead_not_told, 8000, "--style waits --ranks 3 --phases 2 --deaths 3 --seed 4200",                               \
       "a report leaves out that a dead rank was ahead of all")                                                         \
