@@ -67,7 +67,7 @@ typedef struct keel_ckpt {
     uint64_t copy_ns, started_ns, safe_ns, image_bytes;
     uint64_t work_ns; /* spent on the generation in steps, in the program's calls */
     uint64_t made_ns; /* of the copy and the work, making memory: the rest is what Daly's interval weighs */
-    uint64_t parity_ns, parity_moved; /* of that the newest share; bytes read and written for it */
+    uint64_t parity_ns, parity_moved; /* of the work the newest share; bytes read and written for it */
     uint64_t committed, aborted;
     uint64_t parity_read,
         parity_spared; /* bytes of others that went into own shares, and that did not because unchanged */

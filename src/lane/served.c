@@ -41,7 +41,6 @@ static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wir
                         .source_incarnation = lane->incarnation,
                         .target_incarnation = request->source_incarnation,
                         .words = {request->words[0], request->sequence}};
-
     keel_status_t status;
 
     keel_wire_seal(&wire, data, length);

@@ -364,23 +364,25 @@ START_TEST(nothing_is_written_outside_a_window)
 }
 END_TEST
 
+/* a logged get of the window, by rank 1 */
+static void scene_get(scene_t *scene, uint64_t offset, uint64_t length)
+{
+    keel_wire_t wire = scene_wire(scene, 1, KEEL_WIRE_GET);
+
+    wire.flags = KEEL_WIRE_FLAG_LOGGED;
+    wire.words[1] = keel_where(offset, KEEL_RECORD_PUT, WINDOW);
+    wire.words[2] = length;
+    scene_deliver(scene, &wire, NULL, 0);
+}
+
 START_TEST(a_read_that_cannot_be_answered_is_refused_and_not_recorded)
 {
     scene_t scene;
-    keel_wire_t wire;
 
     scene_begin(&scene, 0);
-    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
-    wire.flags = KEEL_WIRE_FLAG_LOGGED;
-    wire.words[1] = keel_where(BYTES - 4, KEEL_RECORD_PUT, WINDOW);
-    wire.words[2] = 8;
-    scene_deliver(&scene, &wire, NULL, 0);
+    scene_get(&scene, BYTES - 4, 8);
     ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_REFUSAL);
-    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
-    wire.flags = KEEL_WIRE_FLAG_LOGGED;
-    wire.words[1] = keel_where(0, KEEL_RECORD_PUT, WINDOW);
-    wire.words[2] = UINT64_MAX;
-    scene_deliver(&scene, &wire, NULL, 0);
+    scene_get(&scene, 0, UINT64_MAX);
     ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_REFUSAL);
     ck_assert_uint_eq(scene.noted, 0);
     scene_end(&scene);
@@ -393,11 +395,7 @@ START_TEST(a_read_beside_a_write_is_answered_as_it_was_recorded)
     keel_wire_t wire;
 
     scene_begin(&scene, 0);
-    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
-    wire.flags = KEEL_WIRE_FLAG_LOGGED;
-    wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
-    wire.words[2] = 8;
-    scene_deliver(&scene, &wire, NULL, 0);
+    scene_get(&scene, 8, 8);
     ck_assert_uint_eq(scene.noted, 1);
     ck_assert_uint_eq(scene.window[8], 0xa5);
     ck_assert_uint_eq(fake.last_word, scene.noted_word);
@@ -417,15 +415,10 @@ START_TEST(a_read_without_memory_for_its_answer_ends_the_process)
 
     for (unsigned i = 0; i < 2; i++) {
         scene_t scene;
-        keel_wire_t wire;
 
         scene_begin(&scene, 0);
         fake.room_status = cases[i].of_room;
-        wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
-        wire.flags = KEEL_WIRE_FLAG_LOGGED;
-        wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
-        wire.words[2] = 8;
-        scene_deliver(&scene, &wire, NULL, 0);
+        scene_get(&scene, 8, 8);
         ck_assert_uint_eq(scene.noted, 0);
         ck_assert_uint_eq(fake.replies, 0);
         ck_assert_int_eq(scene.lane.failure, cases[i].of_lane);
