@@ -61,6 +61,14 @@ turned() {
     echo "${@:by + 1}" "${@:1:by}"
 }
 
+# commit: what is measured, and whether it was changed; what the scripts write is no change
+commit() {
+    local name
+    name=$(git -C "$perf" rev-parse --short=10 HEAD 2> /dev/null) || name=unknown
+    [ "$name" = unknown ] || git -C "$perf/.." diff --quiet HEAD -- . ':(exclude)perf/figures' || name="$name and changes"
+    echo "$name"
+}
+
 box() { # TITLE CSV
     awk -v title="$1" -f "$perf/lib/box.awk" "$2"
     echo

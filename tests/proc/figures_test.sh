@@ -113,11 +113,7 @@ jobs_that_fail_end_the_figures()
     has "$err" 1 'a job failed'
     [ ! -e "$scratch/figures/logging.machine" ] || fail 'measured on a machine, though nothing was measured'
     # so does one that says nothing
-    mkdir -p "$scratch/fake/contrib/keelrun" "$scratch/fake/perf/kernels"
-    for part in contrib/keelrun/keelrun perf/keel_perftest perf/kernels/ft; do
-        printf '#!/bin/sh\n' >"$scratch/fake/$part"
-        chmod +x "$scratch/fake/$part"
-    done
+    idle_build "$scratch/fake"
     for part in checkpoints demand logging store groups moments sizes; do
         ! "$perf/figures/run" --build "$scratch/fake" --out "$scratch/figures" --quick $part >"$out" 2>"$err" ||
             fail "$part of nothing"

@@ -164,11 +164,7 @@ lost_jobs_end_the_measurement()
 {
     local fake=$scratch/fake part file=$scratch/lost/goals.csv
 
-    mkdir -p "$fake/contrib/keelrun" "$fake/perf/kernels"
-    for part in contrib/keelrun/keelrun perf/keel_perftest perf/kernels/ft; do
-        echo '#!/bin/sh' >"$fake/$part"
-        chmod +x "$fake/$part"
-    done
+    idle_build "$fake"
     for part in shm tcp ft daly store ckpt restore; do
         printf '#!/bin/sh\nexit 1\n' >"$fake/contrib/keelrun/keelrun"
         ! "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no job"
