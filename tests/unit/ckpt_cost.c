@@ -19,6 +19,7 @@ static struct scene {
     keel_peer_t peers[1];
     keel_ckpt_t ckpt;
     keel_ckpt_image_t said[1];
+    uint8_t has[1];
     uint64_t now_ns;
     uint8_t memory[2][2 * BYTES] __attribute__((aligned(64)));
     unsigned made;
@@ -69,6 +70,7 @@ START_TEST(memory_that_is_made_once_is_no_part_of_the_cost)
     ck_assert_int_eq(pthread_mutex_init(&scene.lane.lock, NULL), 0);
     scene.ckpt.lane = &scene.lane;
     scene.ckpt.said = scene.said;
+    scene.ckpt.has = scene.has;
     for (uint32_t generation = 1; generation <= 3; generation++) {
         take(generation);
         ck_assert_uint_eq(scene.made, (generation < 2) ? 1 : 2);
