@@ -243,7 +243,8 @@ checkpoints_are_timed()
     [ "$(part buffers)" -eq 0 ] || fail 'buffers where all is mapped'
     has "$out" 0 'core='
     run 1 -n 2 "${small[@]}" "$perftest" -t ckpt -s 64k -P none
-    has "$err" 2 'no checkpoint is taken'
+    # the first rank to say so ends the job, and maybe the others before they do
+    grep -q 'no checkpoint is taken' "$err" || fail 'nothing says that no checkpoint is taken'
 }
 
 # each in turn, also those that are not counted
