@@ -11,6 +11,7 @@ static void lines_portable(uint8_t *streamed, uint8_t *plain, const uint8_t *fro
 {
     memcpy(streamed, from, length);
     if (plain != NULL) {
+        keel_copy_settle(streamed);
         memcpy(plain, streamed, length);
     }
 }
@@ -86,9 +87,10 @@ void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, co
     uint8_t *a = streamed, *b = plain;
 
     memcpy(a, source, head);
-    memcpy(b, a, head); /* each byte of the source is read once */
     lines_kernel(kernel)(a + head, b + head, source + head, lines);
     memcpy(a + head + lines, source + head + lines, tail);
+    keel_copy_settle(a); /* each byte of the source is read once */
+    memcpy(b, a, head);
     memcpy(b + head + lines, a + head + lines, tail);
 }
 

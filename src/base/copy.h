@@ -40,10 +40,14 @@ static inline void keel_prefetch_write_all(const void *address, size_t length)
     }
 }
 
-/* a word that may lie anywhere */
-typedef struct keel_copy_block {
-    uint64_t words[2];
-} __attribute__((packed, may_alias)) keel_copy_block_t;
+/* 16 bytes that may lie anywhere */
+typedef uint64_t keel_copy_block_t __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Behind it what was copied to @a to is read there. A compiler may else copy twice from where it came from, and others write there. */
+static inline void keel_copy_settle(const void *to)
+{
+    __asm__ volatile("" : : "r"(to) : "memory");
+}
 
 typedef enum { KEEL_COPY_PORTABLE, KEEL_COPY_SSE2, KEEL_COPY_AVX, KEEL_COPY_KERNELS } keel_copy_kernel_t;
 int keel_copy_has_kernel(keel_copy_kernel_t kernel);
@@ -59,17 +63,27 @@ void keel_copy_lines_done(void);
 
 static inline void keel_copy_two_block(uint8_t *a, uint8_t *b, const uint8_t *from, size_t at)
 {
-    const keel_copy_block_t block = *(const keel_copy_block_t *)(from + at);
+    const keel_copy_block_t block = *(const volatile keel_copy_block_t *)(from + at); /* once */
 
     *(keel_copy_block_t *)(a + at) = block;
     *(keel_copy_block_t *)(b + at) = block;
 }
 
-/* less than 16 bytes that are no word */
+typedef uint32_t keel_copy_half_t __attribute__((aligned(1), may_alias));
+
+/* less than 16 bytes, but for 8; halves of words whole, for programs that look at them while others write */
 static inline void keel_copy_two_short(uint8_t *a, uint8_t *b, const uint8_t *from, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        a[i] = b[i] = from[i];
+    size_t at = 0;
+
+    for (; at + sizeof(keel_copy_half_t) <= length; at += sizeof(keel_copy_half_t)) {
+        const keel_copy_half_t half = *(const volatile keel_copy_half_t *)(from + at); /* once */
+
+        *(keel_copy_half_t *)(a + at) = half;
+        *(keel_copy_half_t *)(b + at) = half;
+    }
+    for (; at < length; at++) {
+        a[at] = b[at] = *(const volatile uint8_t *)(from + at);
     }
 }
 
@@ -86,6 +100,7 @@ static inline __attribute__((always_inline)) void keel_copy_two(void *streamed, 
 
     if (length == sizeof(word)) {
         memcpy(&word, source, sizeof(word));
+        __asm__ volatile("" : "+r"(word)); /* once */
         memcpy(a, &word, sizeof(word));
         memcpy(b, &word, sizeof(word));
     } else if (length >= KEEL_COPY_STREAM) {

@@ -47,6 +47,7 @@ static uint32_t crc_copy_block(uint32_t seed, char *to, const char *from, size_t
         keel_copy_two_stream(to, block, from, length);
     } else {
         memcpy(block, from, length);
+        keel_copy_settle(block);
         memcpy(to, block, length);
     }
     return keel_crc(seed, block, length);

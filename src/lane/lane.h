@@ -157,6 +157,10 @@ static inline void keel_lane_fail(keel_lane_t *lane, keel_status_t status)
 
     (void)__atomic_compare_exchange_n(&lane->failure, &none, (int)status, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
+static inline keel_status_t keel_lane_failure(const keel_lane_t *lane)
+{
+    return (keel_status_t)__atomic_load_n(&lane->failure, __ATOMIC_ACQUIRE);
+}
 /* handles HELLO and REGION messages; 1 when the message was one of these */
 int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 

@@ -375,6 +375,9 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     if (wire->type == KEEL_WIRE_PROBE) {
         return NULL; /* the acknowledgement is the answer */
     }
+    if (keel_lane_failure(lane) != KEEL_OK) {
+        return NULL; /* this process is about to end: an answer behind one that was not sent would be taken for that one */
+    }
     if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(old_rollback_number)) {
         return NULL; /* of a computation that was given up */
     }

@@ -324,7 +324,7 @@ void keel_recovery_progress(keel_recovery_t *rec)
     recovery_events(rec);
     recovery_inbox(rec);
     if (rec->fatal == KEEL_OK) {
-        rec->fatal = (keel_status_t)__atomic_load_n(&rec->lane->failure, __ATOMIC_ACQUIRE);
+        rec->fatal = keel_lane_failure(rec->lane);
     }
     keel_position_tell_whole(rec);
     keel_detect_step(rec);

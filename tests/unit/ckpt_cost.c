@@ -75,7 +75,7 @@ START_TEST(memory_that_is_made_once_is_no_part_of_the_cost)
         take(generation);
         ck_assert_uint_eq(scene.made, (generation < 2) ? 1 : 2);
         ck_assert_double_lt(scene.ckpt.interval.cost_s, 0.1);
-        ck_assert_double_gt(scene.ckpt.interval.cost_s, 0);
+        ck_assert_double_ge(scene.ckpt.interval.cost_s, 0.001); /* a look at the clock at least */
     }
     pthread_mutex_destroy(&scene.lane.lock);
 }

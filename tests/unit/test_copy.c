@@ -2,6 +2,7 @@
  * around is touched. */
 #include "base/copy.h"
 
+#include "racer.h"
 #include "unit.h"
 
 #define LARGE ((size_t)70000)
@@ -118,6 +119,40 @@ START_TEST(every_kernel_copies_whole_lines)
 }
 END_TEST
 
+/* a get is logged beside who writes what it reads: log and program have the same */
+START_TEST(both_copies_are_the_same)
+{
+    static const size_t lengths[] = {4, 8, 12, 16, 24, 64, KEEL_COPY_STREAM - 8, KEEL_COPY_STREAM, 1000};
+    static uint64_t from[128];
+
+    for (size_t c = 0; c < sizeof(lengths) / sizeof(*lengths); c++) {
+        for (int kernel = 0; kernel <= KEEL_COPY_KERNELS; kernel++) {
+            const int is_put = (kernel == KEEL_COPY_KERNELS);
+            const size_t length = lengths[c];
+            unsigned differing = 0, changes = 0;
+            racer_t racer;
+
+            if (!is_put && (length < KEEL_COPY_STREAM || !keel_copy_has_kernel((keel_copy_kernel_t)kernel))) {
+                continue;
+            }
+            racer_begin(&racer, from, (length + 7) / 8);
+            for (unsigned i = 0; i < 2000 || changes < 100; i++) {
+                if (is_put) {
+                    keel_copy_two(first + 8, second + 1, from, length);
+                } else {
+                    keel_copy_two_by((keel_copy_kernel_t)kernel, first + 8, second + 1, from, length);
+                }
+                differing += memcmp(first + 8, second + 1, length) != 0;
+                changes += memcmp(first + 8, first + LARGE / 2, length) != 0;
+                memcpy(first + LARGE / 2, first + 8, length);
+            }
+            racer_end(&racer);
+            ck_assert_msg(differing == 0, "%zu bytes, kernel %d: %u copies", length, kernel, differing);
+        }
+    }
+}
+END_TEST
+
 START_TEST(records_side_by_side_stay_whole)
 {
     uint64_t state = unit_seed();
@@ -140,9 +175,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_length_to_two_kilobytes_is_exact, every_alignment_is_exact,
-                                  every_kernel_copies_the_same,           every_kernel_copies_whole_lines,
-                                  records_side_by_side_stay_whole,        NULL};
+    const TTest *const tests[] = {every_length_to_two_kilobytes_is_exact,
+                                  every_alignment_is_exact,
+                                  every_kernel_copies_the_same,
+                                  every_kernel_copies_whole_lines,
+                                  both_copies_are_the_same,
+                                  records_side_by_side_stay_whole,
+                                  NULL};
 
     return unit_run("copy", tests);
 }

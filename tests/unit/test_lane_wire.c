@@ -18,7 +18,7 @@ typedef struct fake {
     keel_wire_t last_reply;
     uint64_t last_word;
     uint8_t room[BYTES];
-    keel_status_t room_status;
+    keel_status_t room_status, reply_status;
 } fake_t;
 
 static fake_t fake;
@@ -85,6 +85,9 @@ static keel_status_t fake_reply_room(keel_transport_t *transport, uint32_t peer,
 static keel_status_t fake_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                                 const void *data, size_t data_len)
 {
+    if (fake.reply_status != KEEL_OK) {
+        return fake.reply_status;
+    }
     fake.replies++;
     memcpy(&fake.last_reply, header, sizeof(fake.last_reply));
     if (data_len == sizeof(fake.last_word)) {
@@ -308,6 +311,8 @@ START_TEST(no_flipped_bit_of_a_message_is_applied)
         keel_lane_on_request(&scene.lane, &got.wire, sizeof(got.wire), &got.put, sizeof(got.put));
     }
     ck_assert(window_is_zero(&scene));
+    ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
+    scene.lane.failure = KEEL_OK; /* nothing is applied any more, otherwise */
     keel_lane_on_request(&scene.lane, &sent.wire, sizeof(sent.wire), &sent.put, sizeof(sent.put));
     ck_assert_uint_eq(scene.window[0], 0xab); /* and none of them counted in the sequence */
     scene_end(&scene);
@@ -410,18 +415,27 @@ END_TEST
 START_TEST(a_read_without_memory_for_its_answer_ends_the_process)
 {
     static const struct {
-        keel_status_t of_room, of_lane;
-    } cases[] = {{KEEL_ERR_UNREACHABLE, KEEL_OK}, {KEEL_ERR_NO_MEMORY, KEEL_ERR_NO_MEMORY}};
+        keel_status_t of_room, of_reply, of_lane;
+    } cases[] = {{KEEL_ERR_UNREACHABLE, KEEL_OK, KEEL_OK},
+                 {KEEL_ERR_NO_MEMORY, KEEL_OK, KEEL_ERR_NO_MEMORY},
+                 {KEEL_OK, KEEL_ERR_UNREACHABLE, KEEL_OK},
+                 {KEEL_OK, KEEL_ERR_NO_MEMORY, KEEL_ERR_NO_MEMORY}};
 
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const unsigned noted = (cases[i].of_room == KEEL_OK) ? 1 : 0;
         scene_t scene;
 
         scene_begin(&scene, 0);
         fake.room_status = cases[i].of_room;
+        fake.reply_status = cases[i].of_reply;
         scene_get(&scene, 8, 8);
-        ck_assert_uint_eq(scene.noted, 0);
+        ck_assert_uint_eq(scene.noted, noted);
         ck_assert_uint_eq(fake.replies, 0);
         ck_assert_int_eq(scene.lane.failure, cases[i].of_lane);
+        fake.room_status = fake.reply_status = KEEL_OK;
+        scene_get(&scene, 8, 8); /* its answer would be taken for the one before */
+        ck_assert_uint_eq(fake.replies, (cases[i].of_lane == KEEL_OK) ? 1 : 0);
+        ck_assert_uint_eq(scene.noted, noted + fake.replies);
         scene_end(&scene);
     }
 }
@@ -437,6 +451,8 @@ START_TEST(a_gap_a_stranger_and_another_rollback_are_refused)
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.sequence++;
     scene_deliver(&scene, &wire, &put, sizeof(put));
+    ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
+    scene.lane.failure = KEEL_OK; /* nothing is applied any more, otherwise */
     scene.sequence[1]--;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.source_incarnation = 1; /* nobody has heard of it */
