@@ -320,6 +320,22 @@ static void check_data(rank_t *rank, const head_t *head, const unsigned char *da
     }
 }
 
+/* in turn: copied data, what was written to a room, both with a room that was asked for before and left */
+static keel_status_t echo_answer(rank_t *rank, const head_t *head, const void *data, size_t data_len)
+{
+    void *room = NULL, *left = NULL;
+
+    if (head->seq & 2) {
+        rank_check(rank, rank->ops->reply_room(rank->transport, head->source, 60000, &left) == KEEL_OK);
+        memset(left, 0xee, 60000);
+    }
+    if (head->seq & 1) {
+        rank_check(rank, rank->ops->reply_room(rank->transport, head->source, data_len, &room) == KEEL_OK);
+        data = memcpy(room, data, data_len);
+    }
+    return rank->ops->reply(rank->transport, head->source, head, sizeof(*head), data, data_len);
+}
+
 static void echo_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     echo_t *echo = rank->arg;
@@ -330,7 +346,7 @@ static void echo_request(rank_t *rank, const void *header, size_t header_len, co
     echo->expected[head->source]++;
     echo->unacknowledged++;
     check_data(rank, head, data, data_len);
-    rank_check(rank, rank->ops->reply(rank->transport, head->source, header, header_len, data, data_len) == KEEL_OK);
+    rank_check(rank, echo_answer(rank, head, data, data_len) == KEEL_OK);
 }
 
 static void echo_idle(rank_t *rank)
