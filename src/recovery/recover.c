@@ -349,7 +349,6 @@ void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
 
     keel_recovery_progress(rec);
     if (recovery_work(rec) != work) {
-        *rounds = 0;
         rec->lane->ops->wait(rec->lane->transport, 0); /* others may want the core */
         return;
     }

@@ -194,6 +194,11 @@ unsigned keel_sim_waits(const keel_sim_t *sim, uint32_t rank)
     return sim->rank[rank]->waits;
 }
 
+unsigned keel_sim_polls(const keel_sim_t *sim, uint32_t rank)
+{
+    return sim->rank[rank]->polls_longest;
+}
+
 void sim_allocations_free(sim_process_t *process)
 {
     sim_allocation_t *allocation;

@@ -559,6 +559,8 @@ static unsigned sim_progress(keel_transport_t *transport)
     uint32_t suspect;
 
     sim_point(sim, "progress");
+    process->polls++;
+    process->polls_longest = (process->polls > process->polls_longest) ? process->polls : process->polls_longest;
     budget = sim_below(sim, SIM_PROGRESS_MAX);
     handled = sim_ops_complete(process, budget);
     for (; (handled < budget) && (process->reply_in.count > 0); ++handled) {
@@ -587,6 +589,7 @@ static void sim_wait(keel_transport_t *transport, unsigned timeout_us)
 
     process->where = "wait";
     process->waits += timeout_us > 0;
+    process->polls = 0;
     if ((process->reply_in.count > 0) || (process->done_head != NULL) || (timeout_us == 0) || sim_chance(sim, 16)) {
         sim_give_way(process, SIM_READY, 0);
         return;

@@ -175,7 +175,8 @@ struct sim_process {
     sim_op_t *done_head, *done_tail;
     uint64_t fence_epoch;
     int idle_idx;
-    unsigned waits; /* that may have slept */
+    unsigned waits;                /* that may have slept */
+    unsigned polls, polls_longest; /* without a wait between them: now, in the longest row */
     keel_transport_mem_t *mems;
     uint32_t mem_count;
     keel_transport_key_t *keys;
