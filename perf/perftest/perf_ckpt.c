@@ -1,6 +1,7 @@
 /*
  * Coordinated checkpoints as the program sees them. It is stopped for as long as a gsync that takes one lasts, less a gsync that
  * takes none; compared with a plain memcpy of as much by all ranks at once, timed by the same gsync behind it, less the same.
+ * With nothing less, that gsync is compared with the same memcpy once more.
  * Both read the window as the program left it and write into one of two memories in turn. Ahead of each the program writes its
  * memory and all ranks meet. Every time is that of the rank for which it was longest.
  */
@@ -184,11 +185,13 @@ static void result_fill(ckpt_test_t *test, unsigned count, perf_result_t *result
 {
     const double size = (double)test->run->test->size;
     double(*values)[PERF_ROUNDS_MAX] = test->values;
+    double with_gsync[PERF_ROUNDS_MAX];
     perf_part_t *part = result->parts;
 
     for (unsigned i = 0; i < count; i++) {
-        values[TAKEN][i] -= values[GSYNC][i];
         values[COPIED][i] -= values[GSYNC][i];
+        with_gsync[i] = values[TAKEN][i] / values[COPIED][i];
+        values[TAKEN][i] -= values[GSYNC][i];
         values[MOVED][i] /= values[PARITY][i] > 0 ? values[PARITY][i] : 1;
         values[CORE][i] = 2 * size / (values[CORE][i] > 0 ? values[CORE][i] : 1);
     }
@@ -206,6 +209,7 @@ static void result_fill(ckpt_test_t *test, unsigned count, perf_result_t *result
     if (test->copies[0] != NULL) {
         side_fill(&result->peer, values[COPIED], count, test->run->test->percentile);
         perf_part_fill_rates(part++, "core", values[CORE], count);
+        perf_part_fill_ratios(part++, "with_gsync", with_gsync, count);
     }
 }
 

@@ -52,11 +52,13 @@ static const char help_tail[] =
     "sides.\n"
     "ckpt: stopped is a gsync that takes a checkpoint less one that takes none, memcpy a copy with a gsync behind it, "
     "less\n"
-    "the same; parity and core are bytes read and written a second, by parity and by memcpy of rank 0 while the "
-    "others\n"
-    "sleep. The times are those of the slowest rank. restore: all ranks but 0 die in turn; keelrun needs as many "
-    "--spares\n"
-    "as -w and -n together, or none and --restarts enough.\n"
+    "the same; with_gsync is that gsync with nothing less, in units of that memcpy; parity and core are bytes read "
+    "and\n"
+    "written a second, by parity and by memcpy of rank 0 while the others sleep. The times are those of the slowest "
+    "rank.\n"
+    "restore: all ranks but 0 die in turn; keelrun needs as many --spares as -w and -n together, or none and "
+    "--restarts\n"
+    "enough.\n"
     "Exit status: 0, 1 a failure, 2 wrong options.\n";
 
 void perf_help_print(void)

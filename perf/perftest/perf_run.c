@@ -49,6 +49,11 @@ void perf_part_fill_rates(perf_part_t *part, const char *name, double *rates, si
     part_fill(part, name, "GB/s", rates, count, 1);
 }
 
+void perf_part_fill_ratios(perf_part_t *part, const char *name, double *ratios, size_t count)
+{
+    part_fill(part, name, "memcpy", ratios, count, 1);
+}
+
 /* ---- the job ---- */
 
 /* marks; at every rank the cards; at rank 0 the results */

@@ -9,7 +9,7 @@
 #include "perf_plan.h"
 #include "raw_ucp.h"
 
-#define PERF_PARTS       10
+#define PERF_PARTS       11
 #define PERF_PART_NAME   16
 #define PERF_HOST_NAME   64
 #define PERF_SAMPLES_MAX 16384u /* kept of a side; later ones replace the earliest */
@@ -20,10 +20,10 @@ typedef struct perf_side {
     double percentile, average, overall; /* ns; average: of the last round */
 } perf_side_t;
 
-/* a part of the time, memory that it took, or a rate; quartiles */
+/* a part of the time, memory that it took, a rate, or a ratio; quartiles */
 typedef struct perf_part {
     char name[PERF_PART_NAME]; /* empty: no more */
-    char unit[8];              /* ms, MiB or GB/s */
+    char unit[8];              /* ms, MiB, GB/s or memcpy: of its time */
     double values[3];
 } perf_part_t;
 
@@ -99,10 +99,11 @@ static inline size_t perf_stride(const perf_test_t *test)
 }
 
 uint64_t perf_now_ns(void);
-/* names a part and gives it the quartiles of ns, of bytes, or of bytes a ns; sorts them */
+/* names a part and gives it the quartiles of ns, of bytes, of bytes a ns, or of times of a memcpy; sorts them */
 void perf_part_fill(perf_part_t *part, const char *name, double *ns, size_t count);
 void perf_part_fill_bytes(perf_part_t *part, const char *name, double *bytes, size_t count);
 void perf_part_fill_rates(perf_part_t *part, const char *name, double *rates, size_t count);
+void perf_part_fill_ratios(perf_part_t *part, const char *name, double *ratios, size_t count);
 
 /* joins the job; the context and, unless the test is @a bare, the marks */
 keel_status_t perf_run_open(perf_run_t *run, int is_bare);

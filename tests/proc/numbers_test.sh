@@ -139,8 +139,8 @@ every_part_of_the_goals_is_measured_small()
     of_part daly 7 "Daly's interval ([A-Za-z ]*seconds) overhead %" 3 ',<=1,' 1 'checkpoints of a run.*,>=5,yes,' 1 \
         ' cost of a checkpoint .* ms,' 1 'cost (MTBF 1 s): s,' 1 'by arithmetic: .* %,' 1
     of_part store 12 ',2+1,' 6 '(CPU seconds)' 4
-    of_part ckpt 7 'of that the copy ms' 1 'GB/s,' 2 'of 1m: time stopped / memcpy' 1 ': until safe ms' 1 \
-        ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
+    of_part ckpt 9 ': the copy ms,' 1 ': a gsync that takes none ms,' 1 'GB/s,' 2 'of 1m: time stopped / memcpy.*,,,4,' 1 \
+        ': time stopped with the gsync / memcpy.*,<=1,' 1 ': until safe ms' 1 ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
     of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
     for part in shm targets large tcp served ft daly store ckpt restore; do
         has "$scratch/quick/$part.machine" 2 '^\(begun\|ended\): .* load '
