@@ -218,7 +218,7 @@ typedef struct final {
     side_t keel, peer;
     uint64_t iterations;
     perf_counts_t counts;
-    double quartiles[3]; /* of the ratio */
+    double ratios[PERF_ROUNDS_MAX], quartiles[3];
 } final_t;
 
 /* of all ranks */
@@ -252,6 +252,14 @@ static void print_counts(const perf_counts_t *counts)
            counts->get_log);
 }
 
+static void print_ratios(const double *ratios, unsigned long rounds)
+{
+    for (unsigned long i = 0; i < rounds; i++) {
+        printf("%s%.4f", i > 0 ? "/" : "ratios=", ratios[i]);
+    }
+    printf(";");
+}
+
 static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf_result_t *all, const final_t *end)
 {
     const side_t *keel = &end->keel, *peer = &end->peer;
@@ -266,6 +274,7 @@ static void print_csv(const perf_run_t *run, const perf_test_t *test, const perf
         printf("%s,%.4f,%.4f,%.0f,%.3f,%.3f,%.3f,%lu,", perf_peer_name(test->peer), peer->percentile_us,
                peer->overall_us, peer->overall_rate, end->quartiles[1], end->quartiles[0], end->quartiles[2],
                test->rounds);
+        print_ratios(end->ratios, test->rounds);
     } else {
         printf(",,,,,,,,");
     }
@@ -312,7 +321,6 @@ void perf_report_final(const perf_run_t *run, const perf_test_t *test, const per
 {
     const int is_collective = (perf_kind(test)->flags & PERF_IS_COLLECTIVE) != 0;
     final_t end = {.keel = side_of_all(run, test, all, 0), .peer = side_of_all(run, test, all, 1)};
-    double ratios[PERF_ROUNDS_MAX];
 
     for (uint32_t r = 0; r < run->initiators; r++) {
         end.iterations += (is_collective && r > 0) ? 0 : all[r].iterations;
@@ -321,9 +329,9 @@ void perf_report_final(const perf_run_t *run, const perf_test_t *test, const per
         end.counts = counts_sum(run, all);
     }
     if (test->peer != PERF_PEER_NONE) {
-        ratios_make(run, test, all, ratios);
+        ratios_make(run, test, all, end.ratios);
         for (unsigned q = 0; q < 3; q++) {
-            end.quartiles[q] = perf_percentile(ratios, test->rounds, 25.0 * (q + 1));
+            end.quartiles[q] = perf_percentile(end.ratios, test->rounds, 25.0 * (q + 1));
         }
     }
     if (run->plan->format == PERF_CSV) {

@@ -21,6 +21,8 @@ rows()
         $10 <= 0 || $16 <= 0 { bad = "row " NR " took no time" }
         $17 != peer { bad = "row " NR " is compared with " $17 }
         peer != "" && !($21 > 0 && $22 > 0 && $22 <= $21 && $21 <= $23 && $24 > 0) { bad = "row " NR ": ratio " $21 }
+        NR > 1 && peer != "" { n = match($NF, "^ratios=[0-9./]+;") ? split(substr($NF, 8, RLENGTH - 8), ratio, "/") : 0
+            if (n != $24 || (ratio[int((n + 1) / 2)] - $21) ^ 2 > 1e-6) bad = "row " NR ": ratios of rounds: " $NF }
         END { if (NR != rows + 1) bad = NR - 1 " rows"; if (bad) { print bad; exit 1 } }' "$out" >"$scratch/why" ||
         fail "$(cat "$scratch/why")"
 }
