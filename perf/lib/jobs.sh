@@ -54,11 +54,18 @@ place() {
         exec "$@"' "${allowed[*]:0:$1}")
 }
 
-# turned ROUND WORD...: the words, beginning with another one each round
+# turned ROUND WORD...: the words in an order that the round's number alone gives: what one job leaves to the next, memory that
+# the kernel is still freeing, is to fall on all alike. In so many rounds as there are words each comes first once; in twice as
+# many each follows each other one twice (Williams' square, then the same backwards).
 turned() {
-    local by=$(($1 % ($# - 1)))
-    shift
-    echo "${@:by + 1}" "${@:1:by}"
+    local round=$1 count=$(($# - 1)) i at
+    local -a words=("${@:2}") order=()
+    for ((i = 0; i < count; i++)); do
+        at=$((round / count % 2 ? count - 1 - i : i))
+        at=$((at % 2 ? (at + 1) / 2 : count - at / 2)) # 0, 1, the last, 2, the one before that, ...
+        order+=("${words[(at + round) % count]}")
+    done
+    echo "${order[@]}"
 }
 
 # commit: what is measured, and whether it was changed; what the scripts write is no change
