@@ -177,6 +177,95 @@ every_part_of_the_goals_is_measured_small()
     has "$out" 1 '^shm targets large served ft daly store ckpt restore on '
 }
 
+# a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
+# asked, in a line
+told_build()
+{
+    idle_build "$1"
+    cat >"$1/contrib/keelrun/keelrun" <<'END'
+#!/bin/bash
+paste -sd' ' <<<"$*" >>"$TOLD"
+echo 'kernel: 2.000000 s of user time' >&2
+echo 'kernel: 1.000000 s of system time' >&2
+rounds=$(sed -nE 's/.* --rounds ([0-9]+).*/\1/p' <<<"$*")
+ratios=$(yes 1.0000 | head -n "${rounds:-1}" | paste -sd/)
+parts='with_gsync safe stopped gsync copy parity core work whole'
+detail="ratios=$ratios;$(for part in $parts; do printf '%s=5.000:4.000:6.000;' $part; done)"
+echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,detail
+batch=$(sed -nE 's/.* -b ([^ ]+).*/\1/p' <<<"$*")
+for test in $([ -z "$batch" ] && echo any || cut -d' ' -f1 "$batch"); do
+    echo "$test,5,2,3,6,0.01,0.02,1048576,1048576,0,$detail"
+done
+END
+}
+
+# The rows that are promised, each with its bound, (each) for the three times; no other row has one. And what the names of rows
+# say of logs was asked for.
+bounds_are_those_that_were_set()
+{
+    local part
+
+    told_build "$scratch/fake"
+    export TOLD=$scratch/told
+    for part in shm targets large tcp served ft store ckpt restore 'ft --class B' 'daly --class B'; do
+        # shellcheck disable=SC2086 # an option
+        "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --rounds 3 $part >"$out" 2>"$err" ||
+            fail "$part: $(cat "$err")"
+    done
+    awk -F, 'NR > 1 && $6 != "" { print $6, $2 }' "$scratch/full/goals.csv" | sort >"$scratch/bounds"
+    sed '/(each)/{h; s//(seconds)/p; g; s//(user seconds)/p; g; s//(CPU seconds)/; }' <<END | sort >"$scratch/expected"
+>=1.2 8 B puts 64 a flush: rate / raw UCX
+>=0.9 8 B puts 64 a flush to 64 targets with logs of 32 MiB: rate / raw UCX
+<=1.1 8 B put with flush: time / raw UCX
+>=0.5 blocking fetch-add: rate / raw UCX
+>=0.85 64k puts: rate / non-temporal stores of one core
+>=0.85 1m puts: rate / non-temporal stores of one core
+>=0.97 put of 8 over tcp: rate logged / not logged (medians)
+>=0.97 get of 8 over tcp: rate logged / not logged (medians)
+>=0.97 put of 512 over tcp: rate logged / not logged (medians)
+>=0.97 get of 512 over tcp: rate logged / not logged (medians)
+>=0.97 put of 4k over tcp: rate logged / not logged (medians)
+>=0.97 get of 4k over tcp: rate logged / not logged (medians)
+>=0.85 put of 64k over tcp: rate logged / not logged (medians)
+>=0.85 get of 64k over tcp: rate logged / not logged (medians)
+>=0.85 put of 1m over tcp: rate logged / not logged (medians)
+>=0.85 get of 1m over tcp: rate logged / not logged (medians)
+<=1.053 8 B blocking get over tcp: time / raw UCX
+>=5 8 B puts 64 a flush over tcp: rate / raw UCX
+>=1.2 64k puts over tcp: rate / raw UCX with 64K segments
+>=1.2 1m puts over tcp: rate / raw UCX with 64K segments
+<=4 FT A 4 times: puts with logs of 1156 MiB and no checkpoints (each) overhead %
+<=4 FT A 4 times: all with logs of 1156 MiB and no checkpoints (each) overhead %
+>=25 FT A 4 times: overhead of logging less than ML's (each) %
+<=4 FT B: puts with logs of 3062 MiB and no checkpoints (each) overhead %
+<=4 FT B: all with logs of 3062 MiB and no checkpoints (each) overhead %
+>=25 FT B: overhead of logging less than ML's (each) %
+<=1 FT B: checkpoints at Daly's interval (seconds) overhead %
+>=5 FT B: checkpoints of a run at Daly's interval
+<=4 store with think time: puts (each) overhead %
+<=8 store with think time: all (each) overhead %
+>=25 store: overhead of logging less than ML's (each) %
+<=1 checkpoint of 16m: time stopped with the gsync / memcpy by all ranks
+<=1 checkpoint of 64m: time stopped with the gsync / memcpy by all ranks
+<=0.5 parity of 16m at Daly's interval (MTBF 600 s): %
+<=0.5 parity of 64m at Daly's interval (MTBF 600 s): %
+<=8 checkpoint of 16m: until safe ms
+<=30 checkpoint of 64m: until safe ms
+<=25 SIGKILL to restored by a spare with 16m: ms
+<=80 SIGKILL to restored by a spare with 64m: ms
+END
+    diff "$scratch/expected" "$scratch/bounds" >"$scratch/why" || fail "bounds: $(cat "$scratch/why")"
+    has "$TOLD" 3 '^--timeout 300 -n 65 -x KEEL_OPLOG_SIZE=32m -x KEEL_GETLOG_SIZE=1m .* --rounds 1 -t put_mr --pattern star '
+    # in three rounds; where no log is named none is set
+    has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=1156m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c A --warmup --repeat 4 --csv$'
+    has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=3062m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c B --warmup --repeat 1 --csv$'
+    has "$TOLD" 3 '^--timeout 300 -n 2 \(bash \|/\).*/ft -c A --warmup --repeat 4 --csv$'
+    # a job that tells fewer rounds than it was asked for
+    sed -i 's/head -n "${rounds:-1}"/head -n 1/' "$scratch/fake/contrib/keelrun/keelrun"
+    ! "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --rounds 4 shm >"$out" 2>"$err" || fail 'a lost round'
+    one_line '^perf/numbers: not all rounds were measured of: 8 B puts 64 a flush: rate / raw UCX$'
+}
+
 # no job, or none that prints anything: the measurement ends, and nothing is written of it
 lost_jobs_end_the_measurement()
 {
