@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|figures|symbols [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -155,6 +155,22 @@ lint_readme() {
         http*) ;;
         *) [ -e "$link" ] || complain "README.md: no $link" ;;
         esac
+    done
+}
+
+# the rows of the goals and what the pictures show follow from the raw data beside them
+lint_measured() {
+    local file name
+    diff <(perf/lib/replay perf/figures/goals 2>&1) perf/figures/goals/goals.csv ||
+        complain "perf/figures/goals/goals.csv (>) is not what perf/numbers makes of the raw data (<)"
+    for file in perf/figures/*.csv; do
+        name=$(basename "$file" .csv)
+        case $name in
+        *.rounds) continue ;;
+        checkpoints.taken) [ -e "perf/figures/$name.rounds.csv" ] || continue ;; # last measured when its rounds were not kept
+        esac
+        diff <(perf/lib/shown perf/figures "$name" 2>&1) "$file" ||
+            complain "$file (>) is not what perf/figures/run makes of $name.rounds.csv (<)"
     done
 }
 

@@ -9,7 +9,7 @@ perf=$(cd "$(dirname "$0")/../../perf" && pwd)
 . "$(dirname "$0")/proc_lib.sh"
 
 # figure NAME KEYS CONFIGS: both separated by commas. NAME.csv has numbers of one round for each key with each config, in any
-# order and nothing else, and there are two pictures of it.
+# order and nothing else, its rounds are kept, and there are two pictures of it.
 figure()
 {
     local file=$scratch/figures/$1.csv
@@ -18,6 +18,7 @@ figure()
         for (i = 1; i <= k; i++) for (j = 1; j <= c; j++) print key[i] "," config[j] }' | sort >"$scratch/expected"
     sed 1d "$file" | cut -d, -f1,2 | sort | diff "$scratch/expected" - >"$scratch/why" || fail "$1: $(cat "$scratch/why")"
     has "$file" "$(wc -l <"$scratch/expected")" '^[^,]*,[^,]*\(,-*[0-9][0-9.e+-]*\)\{3\},1$'
+    "$perf/lib/shown" "$scratch/figures" "$1" | cmp - "$file" || fail "$1: its rounds are not kept"
     [ "$1" = checkpoints.taken ] || { [ -s "${file%csv}svg" ] && [ -s "${file%csv}png" ]; } || fail "$1: no picture"
 }
 
@@ -139,6 +140,38 @@ goals_are_passed_what_was_given()
     "$scratch/copy/figures/run" --build "$build" --out "$scratch/figures" --mtbf 7 --rounds 3 goals >"$out" 2>"$err" ||
         fail "status $?"
     has "$out" 1 '/goals --rounds 3 --mtbf 7$'
+}
+
+# by lint, in a copy with those parts only that are quick
+numbers_changed_by_hand_are_found()
+{
+    local copy=$scratch/copy goals=perf/figures/goals file edit
+
+    mkdir -p "$copy/tests/lint"
+    cp -r "$perf" "$copy/perf"
+    cp "$perf/../tests/lint/lint.sh" "$copy/tests/lint"
+    cd "$copy" || fail 'no copy'
+    find $goals -name '*.machine' -not -name 'shm.*' -not -name 'daly.*' -delete
+    sed -i -E '/^(part|shm|daly[.B]*),/!d' $goals/goals.csv
+    tests/lint/lint.sh measured >"$out" 2>"$err" || fail 'what is committed does not follow from its raw data'
+    cp -r perf "$scratch/whole"
+    while read -r file edit; do
+        sed -i "$edit" "perf/figures/$file"
+        ! cmp -s "perf/figures/$file" "$scratch/whole/figures/$file" || fail "changes nothing: $file $edit"
+        ! tests/lint/lint.sh measured >"$out" 2>"$err" || fail "not found: $file $edit"
+        cp "$scratch/whole/figures/$file" "perf/figures/$file"
+    done <<'END'
+goals/goals.csv /^shm.*fetch-add/s/,[0-9.]*/,9.999/2
+goals/goals.csv /^shm.*fetch-add/s/,[0-9.]*,>=/,9.999,>=/
+goals/goals.csv /^shm.*fetch-add/s/>=0.5/>=0.1/
+goals/goals.csv /^daly.*(seconds)/s/\(yes\|NO\|unclear\),/reached,/
+goals/goals.csv /^daly.*: share of a run/d
+goals/perftest.shm.csv 2d
+goals/daly.B.rounds.csv $d
+goals/shm.machine /^settings/d
+logging.csv 2s/,[-0-9.e]*/,99/2
+demand.rounds.csv 1d
+END
 }
 
 run_case

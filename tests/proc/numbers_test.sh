@@ -166,6 +166,9 @@ every_part_of_the_goals_is_measured_small()
     done
     # all were measured in one way
     has "$out" 1 '^shm targets large tcp served ft daly store ckpt restore on .* cores;.*;rounds 1, '
+    # and all follows from what is kept
+    "$perf/lib/replay" "$scratch/quick" 2>"$err" | diff "$scratch/quick/goals.csv" - >"$scratch/why" ||
+        fail "made again: $(cat "$scratch/why")"
     # measured again, a part's rows replace the old ones, and others stay; a part of another commit is named apart
     cp "$scratch/quick/goals.csv" "$scratch/before"
     sed -i 's/^commit: .*/commit: another/' "$scratch/quick/tcp.machine"
