@@ -142,6 +142,28 @@ goals_are_passed_what_was_given()
     has "$out" 1 '/goals --rounds 3 --mtbf 7$'
 }
 
+# and every row that is named is there
+costs_show_what_is_missed()
+{
+    local copy=$scratch/copy goals=$scratch/copy/perf/figures/goals/goals.csv
+
+    mkdir -p "$copy/perf/lib" "${goals%/*}"
+    cp "$perf/lib/readme" "$copy/perf/lib"
+    printf '%s\n' text '<!-- costs: -->' old '<!-- end of costs -->' more >"$copy/README.md"
+    awk -F, -v OFS=, 'NR > 1 { $7 = "" } $2 ~ /^posted add/ { $7 = "NO"; $6 = ">=9" } $2 ~ /^blocking fetch-add/ { $7 = "unclear" } 1' \
+        "$perf/figures/goals/goals.csv" >"$goals"
+    "$copy/perf/lib/readme" >"$out" 2>"$err" || fail "status $?"
+    has "$out" 1 '^| posted add 64 a flush: rate / raw UCX | [0-9.]* \[[0-9.]*, [0-9.]*\] | at least 9 | \*\*no\*\* | 2 |$'
+    has "$out" 1 '\*\*no\*\*'
+    has "$out" 1 '^| blocking fetch-add: .* | at least 0.5 | unclear | 2 |$'
+    has "$out" 0 '^| put of 8 over tcp'
+    has "$out" 1 '^text$'
+    has "$out" 0 '^old$'
+    sed -i '/^store,store: overhead/d' "$goals"
+    ! "$copy/perf/lib/readme" >"$out" 2>"$err" || fail 'a row is lost'
+    one_line '^perf/lib/readme: no row of the goals: store: overhead'
+}
+
 # by lint, in a copy with those parts only that are quick
 numbers_changed_by_hand_are_found()
 {
