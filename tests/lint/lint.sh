@@ -184,6 +184,8 @@ lint_figures() {
     diff perf/figures/README.md "$copy/README.md" ||
         complain "perf/figures/README.md (<) is not what perf/figures/page makes of page.md and the CSV files (>)"
     rm -r "$copy"
+    ! grep -nE '\(not (measured|recorded)|not recorded\)|\(no [^)]* in [a-z_.]*\.csv' perf/figures/README.md ||
+        complain "perf/figures/README.md: what page.md asks for is not there"
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same

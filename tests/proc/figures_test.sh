@@ -84,6 +84,21 @@ page_says_what_was_measured()
     has "$folder/README.md" 1 '^| c % | 5 | 3 to 6 | at most 4 | unclear | 1 points | 2+1 |$'
     has "$folder/README.md" 1 '^| d | 3 | 1 to 4 | at most 4 | yes |  | 2 |$'
     has "$folder/README.md" 1 '^| e | 3 | 1 to 4 |  |  |  | 2 |$'
+    # cells of that table, and the parts of recoveries
+    has "$folder/README.md" 1 'as fast, where (no row 8 B puts 64 a flush over tcp: rate / raw UCX in goals.csv) stands above'
+    has "$folder/README.md" 1 '^(not measured)$'
+    printf '%s\n' 'served,8 B puts 64 a flush over tcp: rate / raw UCX,17.1,17,18,>=5,yes,2,2' 'restore,x: ms,9,8,10,,,4,2' \
+        "daly.B,FT B: checkpoints at Daly's interval (seconds) overhead %,0.71,-2,3,<=1,unclear,2,2" \
+        'restore,SIGKILL to restored by a spare with 16m: ms,19,17,22,<=25,yes,4+9,2' >>"$folder/goals/goals.csv"
+    printf 'test,detail\nrestore,whole=9:8:10;rebuild=2:1:3;replay=4.5:4:5\nrestore,whole=19:1:1;rebuild=7:1:1;replay=8:1:1\n' \
+        >"$folder/goals/perftest.restore.csv"
+    "$perf/figures/page" "$folder" || fail "status $?"
+    has "$folder/README.md" 1 'as fast, where 17.1 stands above'
+    has "$folder/README.md" 1 'differs by 0.71 \[-2, 3\] %'
+    has "$folder/README.md" 1 '(reached with 16 MiB: yes, with 64 MiB: (no row'
+    has "$folder/README.md" 1 '^| ms | whole | rebuild | replay | the rest |$'
+    has "$folder/README.md" 1 '^| x | 9 | 2 | 4.5 | 2.5 |$'
+    has "$folder/README.md" 1 '^| SIGKILL to restored by a spare with 16m | 19 | 7 | 8 | 4 |$'
 }
 
 bad_figures_are_refused()
@@ -194,6 +209,13 @@ goals/shm.machine /^settings/d
 logging.csv 2s/,[-0-9.e]*/,99/2
 demand.rounds.csv 1d
 END
+    # nor does a page that lacks something pass
+    cp "$perf/figures/goals/"* $goals
+    tests/lint/lint.sh figures >"$out" 2>"$err" || fail 'what is committed lacks something'
+    rm perf/figures/logging.with
+    perf/figures/page perf/figures
+    ! tests/lint/lint.sh figures >"$out" 2>"$err" || fail 'a page without a setting'
+    has "$out" 1 'what page.md asks for is not there$'
 }
 
 run_case
