@@ -176,7 +176,7 @@ lint_measured() {
 
 # the page of figures is made of its text and of what was measured, and of nothing else
 lint_figures() {
-    local copy
+    local copy peer
     copy=$(mktemp -d) || exit 1
     cp -r perf/figures/. "$copy"
     rm "$copy/README.md"
@@ -186,6 +186,9 @@ lint_figures() {
     rm -r "$copy"
     ! grep -nE '\(not (measured|recorded)|not recorded\)|\(no [^)]* in [a-z_.]*\.csv' perf/figures/README.md ||
         complain "perf/figures/README.md: what page.md asks for is not there"
+    while IFS= read -r peer; do
+        cut -d, -f2 perf/figures/goals/goals.csv | grep -qxE "${peer%;*}" || complain "perf/lib/peers: no row of the goals: $peer"
+    done < perf/lib/peers
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same
