@@ -41,6 +41,11 @@ all_parts_come_to_pictures_and_a_page()
     figure store "$ranks" puts,all,ml
     figure store_closed "$ranks" puts,all,ml
     has "$scratch/figures/store.with" 1 '^share=[0-9.]*$'
+    has "$scratch/figures/logging.with" 2 '^oplog\(_many\)*=128$'
+    has "$scratch/figures/store.with" 2 '^oplog\(_many\)*=128$'
+    for part in $(sed -n 's/^eighths.=//p' "$scratch/figures/demand.with"); do
+        grep -q "with $part MiB" -i "$scratch/figures/README.md" || fail "the page says nothing of logs of $part MiB"
+    done
     figure groups 2,4 whole,rebuild,restore,replay
     figure sizes_shm $sizes 'Keel logged,Keel not logged,UCX'
     figure sizes_tcp $sizes 'Keel logged,Keel not logged,UCX'
