@@ -131,17 +131,17 @@ spoilt_stencil_is_found() { spoilt stencil -s 64x64 -n 20 -- 0 2000 4095; }
 # the number of cells drawn, the first element, its link
 spoilt_dht_is_found() { spoilt dht -n 1000 --closed -- 0 8 9; }
 
-# the head of a record, its data, the last byte before the markers of the end
+# the head of a record, its data, the last byte before the two markers of the end, 32 bytes each
 spoilt_log_is_found()
 {
     local byte bytes
 
-    run 0 -n 2 "${small[@]}" -x ML_VERBOSE=y -x ML_CHECK=y "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
-    has "$err" 1 '^ml: [0-9]* records, [0-9]* bytes of 1 ranks, checked$'
+    run 0 -n 3 "${small[@]}" -x ML_VERBOSE=y -x ML_CHECK=y "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
+    has "$err" 1 '^ml: [0-9]* records, [0-9]* bytes of 2 ranks, checked$'
     bytes=$(sed -n 's/^ml: .* records, \([0-9]*\) bytes.*/\1/p' "$err")
-    for byte in 0 200 5000 $((bytes / 2)) $((bytes - 33)); do # a record is of 32 bytes
-        run 3 -n 2 "${small[@]}" -x ML_CHECK=y -x "ML_SPOIL=$byte" "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
-        has "$err" 1 '^ml: what was recorded of rank 0 is not what it sent$'
+    for byte in 0 200 5000 $((bytes / 2)) $((bytes - 65)); do
+        run 3 -n 3 "${small[@]}" -x ML_CHECK=y -x "ML_SPOIL=$byte" "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
+        has "$err" 1 '^ml: what was recorded of rank [01] is not what it sent$'
     done
 }
 

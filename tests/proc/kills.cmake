@@ -129,10 +129,19 @@ proc_job(dht_verifies_with_message_logging 5 2 dht_ml -x ML_LOGGERS=2 -x ML_CHEC
          PROGRAM -n 1000 --closed --batch 100)
 proc_job(stencil_verifies_with_message_logging 4 2 stencil_ml -x ML_CHECK=y PROGRAM -s 101x67 -n 50 --atomics)
 proc_job(message_logging_says_what_it_logged 3 1 dht_ml -x ML_VERBOSE=y PROGRAM -n 100 --batch 10 --closed)
-# 200 inserts, four records more for the one collision; of each rank a put of its count, markers: two windows, the clock's
-# start, its gsync and its stop, eleven steps, the end
+# 200 inserts, 98 of them at the other rank, and four records more for the one collision, which is there too; a put of rank 1's
+# count; of each rank markers: two windows, the clock's start, its gsync and its stop, eleven steps, the end
 set_tests_properties(proc_message_logging_says_what_it_logged PROPERTIES
-                     PASS_REGULAR_EXPRESSION "ml: 240 records")
+                     PASS_REGULAR_EXPRESSION "ml: 137 records")
+# of each rank three markers, and the seven accesses that are not empty: only those to somebody else
+add_executable(access_kinds_ml access_kinds.c)
+target_link_libraries(access_kinds_ml PRIVATE keel_kernel_ml)
+proc_job(message_logging_records_no_access_to_itself 3 1 access_kinds_ml -x ML_VERBOSE=y PROGRAM 0)
+set_tests_properties(proc_message_logging_records_no_access_to_itself PROPERTIES PASS_REGULAR_EXPRESSION
+                     "ml: 6 records, 192 bytes")
+proc_job(message_logging_records_accesses_of_each_kind 3 1 access_kinds_ml -x ML_VERBOSE=y PROGRAM 1)
+set_tests_properties(proc_message_logging_records_accesses_of_each_kind PROPERTIES PASS_REGULAR_EXPRESSION
+                     "ml: 20 records")
 proc_job(message_logging_refuses_too_many_loggers 3 1 dht_ml -x ML_LOGGERS=2 PROGRAM -n 100)
 set_tests_properties(proc_message_logging_refuses_too_many_loggers PROPERTIES PASS_REGULAR_EXPRESSION "half the ranks")
 

@@ -76,6 +76,15 @@ static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, co
     return publish();
 }
 
+/* Of what Keel logs: to itself a rank does nothing that others would have to know, and an empty access is none. */
+static keel_status_t record_access(ml_kind_t kind, uint32_t target, uint64_t offset, const void *data, size_t length)
+{
+    if ((target == keel_rank(ml.ctx)) || (length == 0)) {
+        return KEEL_OK;
+    }
+    return record(kind, target, offset, data, length);
+}
+
 static keel_status_t mark(ml_kind_t kind)
 {
     KERNEL_TRY(record(kind, 0, (kind == ML_END) ? ml.sum : 0, "", 0));
@@ -146,20 +155,20 @@ keel_status_t __wrap_keel_win_alloc(keel_context_h ctx, size_t bytes, const keel
 keel_status_t __wrap_keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
                                   const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    KERNEL_TRY(record(ML_PUT, rank, offset, buffer, length));
+    KERNEL_TRY(record_access(ML_PUT, rank, offset, buffer, length));
     return __real_keel_put_nbx(win, rank, offset, buffer, length, params, req_p);
 }
 
 keel_status_t __wrap_keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
 {
-    KERNEL_TRY(record(ML_PUT, rank, offset, buffer, length));
+    KERNEL_TRY(record_access(ML_PUT, rank, offset, buffer, length));
     return __real_keel_put(win, rank, offset, buffer, length);
 }
 
 keel_status_t __wrap_keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
 {
     KERNEL_TRY(__real_keel_get(win, rank, offset, buffer, length));
-    return record(ML_GET, rank, offset, buffer, length);
+    return record_access(ML_GET, rank, offset, buffer, length);
 }
 
 /* Blocking: what was read can be recorded only when it is there. */
@@ -182,7 +191,7 @@ keel_status_t __wrap_keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t r
     if (result != NULL) {
         memcpy(&values[2], result, size);
     }
-    return record(ML_ATOMIC, rank, offset, values, sizeof values);
+    return record_access(ML_ATOMIC, rank, offset, values, sizeof values);
 }
 
 keel_status_t __wrap_keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
@@ -197,7 +206,7 @@ keel_status_t __wrap_keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32
         }
         return __wrap_keel_atomic(win, op, rank, offset, size, operand, compare, result);
     }
-    KERNEL_TRY(record(ML_ATOMIC, rank, offset, values, sizeof values));
+    KERNEL_TRY(record_access(ML_ATOMIC, rank, offset, values, sizeof values));
     return __real_keel_atomic_nbx(win, op, rank, offset, size, operand, compare, result, params, req_p);
 }
 
