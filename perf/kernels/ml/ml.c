@@ -1,7 +1,8 @@
 /*
- * A rank's side. A record and its data go into the ring at the logger, then, behind a fence, the number of bytes written;
- * when the ring is full one waits for the logger, which puts how much it has taken into the rank's window. Before a collective call
- * a rank sends a marker, so that the logger takes part when all its ranks are there and does nothing else meanwhile.
+ * A rank's side. Records and their data go into the ring at the logger, then, for many of them at once and before an epoch closes,
+ * behind a fence, the number of bytes written; when the ring is full one waits for the logger, which puts how much it has taken into
+ * the rank's window. Before a collective call a rank sends a marker, so that the logger takes part when all its ranks are there
+ * and does nothing else meanwhile.
  */
 #include "ml.h"
 
@@ -12,15 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 4096 };
+enum { SMALL = 4096, PUBLISH_BYTES = 64 << 10 };
 
 /* A process is one rank of one job; --wrap leaves no place for a handle. */
 static struct {
     keel_context_h ctx;
     keel_win_h rings;
-    uint32_t loggers, logger; /* how many, and the own one */
-    uint64_t ring;            /* offset of the own ring there */
-    uint64_t written, sequence, sum;
+    uint32_t loggers, logger;             /* how many, and the own one */
+    uint64_t ring;                        /* offset of the own ring there */
+    uint64_t written, published, flushed; /* bytes: so many were put, the logger is told of, are there for certain */
+    uint64_t sequence, sum;
     int is_checked;
     unsigned char small[sizeof(ml_record_t) + SMALL];
 } ml;
@@ -32,8 +34,23 @@ static uint64_t taken(void)
 
 static keel_status_t publish(void)
 {
+    if (ml.published == ml.written) {
+        return KEEL_OK;
+    }
+    ml.published = ml.written;
     KERNEL_TRY(keel_fence(ml.ctx));
     return __real_keel_put(ml.rings, ml.logger, ml.ring + offsetof(ml_ring_t, written), &ml.written, sizeof ml.written);
+}
+
+/* The log is whole: an epoch may close. */
+static keel_status_t settle(void)
+{
+    if (ml.flushed == ml.written) {
+        return KEEL_OK;
+    }
+    KERNEL_TRY(publish());
+    ml.flushed = ml.written;
+    return __real_keel_flush(ml.ctx, ml.logger);
 }
 
 static keel_status_t append(const unsigned char *data, size_t length)
@@ -44,8 +61,8 @@ static keel_status_t append(const unsigned char *data, size_t length)
 
         part = (part < room) ? part : room;
         if (part == 0) {
-            KERNEL_TRY(publish());
-            KERNEL_TRY(__real_keel_flush(ml.ctx, ml.logger));
+            KERNEL_TRY(settle());
+            KERNEL_TRY(keel_progress(ml.ctx));
             sched_yield();
             continue;
         }
@@ -73,7 +90,7 @@ static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, co
         KERNEL_TRY(append((const unsigned char *)&head, sizeof head));
         KERNEL_TRY(append(data, length));
     }
-    return publish();
+    return (ml.written - ml.published >= PUBLISH_BYTES) ? publish() : KEEL_OK;
 }
 
 /* Of what Keel logs: to itself a rank does nothing that others would have to know, and an empty access is none. */
@@ -88,7 +105,7 @@ static keel_status_t record_access(ml_kind_t kind, uint32_t target, uint64_t off
 static keel_status_t mark(ml_kind_t kind)
 {
     KERNEL_TRY(record(kind, 0, (kind == ML_END) ? ml.sum : 0, "", 0));
-    return __real_keel_flush(ml.ctx, ml.logger); /* the log is whole before the epoch closes */
+    return settle();
 }
 
 /* ---- the calls ---- */
@@ -212,7 +229,7 @@ keel_status_t __wrap_keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32
 
 keel_status_t __wrap_keel_flush(keel_context_h ctx, uint32_t rank)
 {
-    KERNEL_TRY(__real_keel_flush(ctx, ml.logger));
+    KERNEL_TRY(settle());
     return __real_keel_flush(ctx, rank);
 }
 

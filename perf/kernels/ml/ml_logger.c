@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+
+enum { SPINS = 2000 };
 
 typedef struct {
     uint32_t rank;
@@ -98,7 +101,7 @@ static keel_status_t serve(logger_t *logger, source_t *source)
         source->marker = (ml_kind_t)head.kind;
         source->is_marked = (head.kind >= ML_GSYNC);
     }
-    if (source->announced == source->taken) {
+    if (source->taken - source->announced < ML_RING_BYTES / 8) { /* who waits for room has filled all of it */
         return KEEL_OK;
     }
     source->announced = source->taken;
@@ -133,12 +136,27 @@ static keel_status_t take_part(logger_t *logger, int *is_over)
     }
 }
 
+/* Where ranks have all cores, a logger that only yields still takes a part of them. */
+static void rest(unsigned *rounds)
+{
+    const struct timespec nap = {.tv_nsec = 20000};
+
+    if (++*rounds <= SPINS) {
+        sched_yield();
+    } else {
+        nanosleep(&nap, NULL);
+    }
+}
+
 static keel_status_t run(logger_t *logger)
 {
+    uint64_t logged;
     uint32_t i, marked;
+    unsigned rounds = 0;
     int is_over = 0;
 
     while (!is_over) {
+        logged = logger->logged;
         for (i = 0, marked = 0; i < logger->count; i++) {
             KERNEL_TRY(serve(logger, &logger->sources[i]));
             marked += (uint32_t)logger->sources[i].is_marked;
@@ -148,7 +166,10 @@ static keel_status_t run(logger_t *logger)
             continue;
         }
         KERNEL_TRY(keel_progress(logger->ctx));
-        sched_yield();
+        if (logger->logged != logged) {
+            rounds = 0;
+        }
+        rest(&rounds);
     }
     return KEEL_OK;
 }
