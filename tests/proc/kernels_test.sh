@@ -101,6 +101,33 @@ share_of_inserts_is_told()
     fail "inserts are $share %"
 }
 
+# logs that the problem of the warm-up does not fill, but those behind it do, and the clock ask for images; without a warm-up
+# the first images are timed
+images_of_a_timed_run_find_their_memory()
+{
+    local logs=(-n 2 -x KEEL_OPLOG_SIZE=60m -x KEEL_CKPT_INTERVAL=off "$kernels/ft" -c W --csv --repeat 3)
+    local checkpoints=(-n 2 -x KEEL_PROTECT=ckpt -x KEEL_CKPT_INTERVAL=300ms "$kernels/ft" -c W --csv --repeat 30)
+
+    run 0 "${logs[@]}" --warmup
+    [ "$(column demand_checkpoints)" -ge 2 ] || fail "logs asked for less than 2 images"
+    [ "$(column memory_made)" = 0 ] || fail "memory was made for images that logs asked for"
+    run 0 "${logs[@]}"
+    [ "$(column memory_made)" -gt 0 ] || fail "images without memory"
+    run 0 "${checkpoints[@]}" --warmup
+    [ "$(column checkpoints)" -ge 1 ] || fail "no checkpoint"
+    [ "$(column memory_made)" = 0 ] || fail "memory was made for checkpoints"
+    run 0 "${checkpoints[@]}"
+    [ "$(column memory_made)" -gt 0 ] || fail "checkpoints without memory"
+}
+
+# what its predecessor did before the clock started is no part of what it counts
+a_replacement_counts_its_own()
+{
+    run 0 -n 2 "${small[@]}" "$kernels/ft" -c S --warmup --ckpt-every 2 --csv --die 0@13.1
+    [ "$(column checkpoints)" -le 4 ] || fail "$(column checkpoints) checkpoints"
+    [ "$(column verified)" = yes ] || fail "not verified"
+}
+
 # ---- what is found wrong --------------------------------------------------------------------------------------------------
 
 # spoilt KERNEL ARGUMENTS -- WORDS: the verification fails when one of these words of the result is another

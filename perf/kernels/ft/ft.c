@@ -2,7 +2,7 @@
  * FT, the 3D Fourier transform kernel of the NAS Parallel Benchmarks, on Keel's puts: options, the restart loop, and
  * verification against the published checksum of every iteration.
  */
-#include "ft_steps.h"
+#include "ft_warmup.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -14,15 +14,16 @@
 
 typedef struct {
     double started, ready; /* protected: wall clock at the start (0: not yet), and after the first transform */
-    uint64_t settled;      /* protected: gsyncs behind the warm-up */
-    uint64_t checkpoints;  /* protected: taken before the clock started */
+    ft_warmup_t warmup;
 } ft_clock_t;
 
 typedef struct {
     unsigned long right, wrong, unpublished; /* checksums */
     uint64_t hash;                           /* of the hashes of all ranks' memory */
     double seconds, iteration_s;
-    keel_stats_t stats; /* of rank 0 */
+    keel_stats_t stats;   /* of rank 0 */
+    keel_stats_t before;  /* the clock started; in a replacement none of it */
+    uint64_t memory_made; /* there, for images while the clock ran, bytes */
 } ft_outcome_t;
 
 static const char ft_help[] =
@@ -30,7 +31,8 @@ static const char ft_help[] =
     "  -c, --class S|W|A|B       problem size (S)\n"
     "  -n, --iterations N        instead of the class's own number; those past it are not verified\n"
     "      --repeat N            the whole problem N times (1)\n"
-    "      --warmup              once more before the clock starts, so that memory has been touched\n"
+    "      --warmup              once more before the clock starts; with protection also images, until there is\n"
+    "                            memory for all that a rank may hold, and logs that begin empty\n"
     "      --ckpt-every K        explicit checkpoint after the first transform and every K iterations (none)\n"
     "  -v, --verbose             a line for every iteration\n"
     "      --json, --csv         the last line for scripts\n"
@@ -143,7 +145,7 @@ static void ft_judge(const ft_t *ft, const ft_clock_t *clock, double stopped, ft
     unsigned long repeat, iteration;
     uint32_t rank;
 
-    memset(outcome, 0, sizeof *outcome);
+    *outcome = (ft_outcome_t){.before = outcome->before};
     kernel_spoil(keel_win_base(ft->results), ft_results_bytes(ft) - keel_size(ft->ctx) * sizeof(uint64_t));
     for (repeat = 0; repeat < ft->repeats; repeat++) {
         for (iteration = 1; iteration <= ft->iterations; iteration++) {
@@ -168,7 +170,13 @@ static void ft_judge(const ft_t *ft, const ft_clock_t *clock, double stopped, ft
     outcome->seconds = stopped - clock->started;
     outcome->iteration_s = (stopped - clock->ready) / (double)(ft_steps(ft) - ft_steps_of_warmup(ft) - 2);
     keel_stats(ft->ctx, &outcome->stats);
-    outcome->stats.checkpoints -= clock->checkpoints;
+    outcome->stats.put_bytes -= outcome->before.put_bytes;
+    outcome->stats.checkpoints -= outcome->before.checkpoints;
+    outcome->stats.demand_checkpoints -= outcome->before.demand_checkpoints;
+    if (outcome->stats.put_log_peak == outcome->before.put_log_peak) { /* filled in the warm-up, and not so far since */
+        outcome->stats.put_log_peak = clock->warmup.put_log_peak;
+    }
+    outcome->memory_made = outcome->stats.checkpoint_memory - outcome->before.checkpoint_memory;
 }
 
 static void ft_print(const ft_t *ft, uint32_t ranks, const ft_outcome_t *outcome, kernel_format_t format)
@@ -181,22 +189,22 @@ static void ft_print(const ft_t *ft, uint32_t ranks, const ft_outcome_t *outcome
                "\"seconds\": %.6f, \"iteration_s\": %.6f, \"verified\": %s, \"memory\": \"%016" PRIx64 "\", "
                "\"put_bytes\": %" PRIu64 ", \"checkpoints\": %" PRIu64 ", \"checkpoint_bytes\": %" PRIu64
                ", \"deaths\": %" PRIu64 ", \"rollbacks\": %" PRIu64 ", \"demand_checkpoints\": %" PRIu64
-               ", \"put_log_peak\": %" PRIu64 "}\n",
+               ", \"put_log_peak\": %" PRIu64 ", \"memory_made\": %" PRIu64 "}\n",
                ft->klass->name, ranks, ft->iterations, ft->repeats, outcome->seconds, outcome->iteration_s,
                (outcome->wrong == 0) ? "true" : "false", outcome->hash, stats->put_bytes, stats->checkpoints,
-               stats->checkpoint_bytes, stats->deaths, stats->rollbacks, stats->demand_checkpoints,
-               stats->put_log_peak);
+               stats->checkpoint_bytes, stats->deaths, stats->rollbacks, stats->demand_checkpoints, stats->put_log_peak,
+               outcome->memory_made);
         return;
     }
     if (format == KERNEL_FORMAT_CSV) {
-        printf(
-            "kernel,class,ranks,iterations,repeats,seconds,iteration_s,verified,memory,put_bytes,checkpoints,"
-            "checkpoint_bytes,deaths,rollbacks,demand_checkpoints,put_log_peak,checkpoint_copy_s,checkpoint_work_s\n");
+        printf("kernel,class,ranks,iterations,repeats,seconds,iteration_s,verified,memory,put_bytes,checkpoints,"
+               "checkpoint_bytes,deaths,rollbacks,demand_checkpoints,put_log_peak,memory_made,checkpoint_copy_s,"
+               "checkpoint_work_s\n");
         printf("ft,%c,%u,%lu,%lu,%.6f,%.6f,%s,%016" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-               ",%" PRIu64 ",%" PRIu64 ",%.9f,%.9f\n",
+               ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9f,%.9f\n",
                ft->klass->name, ranks, ft->iterations, ft->repeats, outcome->seconds, outcome->iteration_s, verdict,
                outcome->hash, stats->put_bytes, stats->checkpoints, stats->checkpoint_bytes, stats->deaths,
-               stats->rollbacks, stats->demand_checkpoints, stats->put_log_peak,
+               stats->rollbacks, stats->demand_checkpoints, stats->put_log_peak, outcome->memory_made,
                (double)stats->checkpoint_copy_ns * 1e-9, (double)stats->checkpoint_work_ns * 1e-9);
         return;
     }
@@ -220,24 +228,16 @@ static keel_status_t ft_open(ft_t *ft, ft_clock_t *clock)
     return keel_protect(ft->ctx, 2, clock, sizeof *clock);
 }
 
-/* Behind a warm-up not before its checkpoint is safe and the logs are empty. */
-static keel_status_t ft_clock_start(const ft_t *ft, ft_clock_t *clock)
+static keel_status_t ft_clock_start(const ft_t *ft, ft_clock_t *clock, keel_stats_t *before)
 {
-    enum { GSYNCS = 4 };
-    keel_stats_t stats;
-
     if ((clock->started != 0) || (ft->step != ft_steps_of_warmup(ft))) {
         return KEEL_OK;
     }
-    while ((ft->warmups != 0) && (clock->settled < GSYNCS)) {
-        clock->settled++;
-        KERNEL_TRY(keel_gsync(ft->ctx, KEEL_GSYNC_SAFE));
+    if (ft->warmups != 0) {
+        KERNEL_TRY(ft_warmup_end(ft, &clock->warmup));
     }
     KERNEL_TRY(kernel_clock_start(ft->ctx, &clock->started));
-    if ((ft->warmups != 0) && (keel_stats(ft->ctx, &stats) == KEEL_OK)) {
-        clock->checkpoints = stats.checkpoints;
-    }
-    return KEEL_OK;
+    return keel_stats(ft->ctx, before);
 }
 
 /* All steps that are left, and the end. Called again after a rollback. */
@@ -250,7 +250,7 @@ static keel_status_t ft_run(ft_t *ft, ft_clock_t *clock, int is_verbose, ft_outc
         KERNEL_TRY(keel_restore(ft->ctx));
     }
     while (ft->step < ft_steps(ft)) {
-        KERNEL_TRY(ft_clock_start(ft, clock));
+        KERNEL_TRY(ft_clock_start(ft, clock, &outcome->before));
         if (ft->step == ft_steps_of_warmup(ft) + 1) {
             clock->ready = kernel_now_s();
         }

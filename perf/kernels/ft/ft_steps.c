@@ -117,9 +117,6 @@ static keel_status_t ft_step_end(ft_t *ft, unsigned long phase)
 
     kernel_die_here(&ft->death, ft->ctx, ft->step, phase);
     ft->step++; /* an image taken here must continue, not repeat */
-    if (ft->warmups != 0 && ft->step == ft_steps_of_warmup(ft)) {
-        return keel_checkpoint(ft->ctx); /* logs begin empty, in memory that has been there */
-    }
     if ((ft->ckpt_every != 0) && (iteration % ft->ckpt_every == 0) && (ft->step < ft_steps(ft))) {
         return keel_checkpoint(ft->ctx);
     }

@@ -1,0 +1,100 @@
+/*
+ * The library makes the memory of an image, and of the parity beside it, when it first needs it: for two coordinated
+ * checkpoints, and for two that a rank takes alone because logs are full. So two of both are taken here. Logs are filled by puts,
+ * as much as a step puts each time: if twice as many as there are steps to come fill no log, these will not either.
+ */
+#include "ft_warmup.h"
+
+enum { IMAGES = 2, ROUNDS_MAX = 256 };
+
+typedef enum { DEMAND_NONE, DEMAND_SOME, DEMAND_ALL } demand_t; /* of its images that a rank has taken */
+
+static keel_status_t own_demand(const ft_t *ft, ft_warmup_t *warmup, uint64_t *demand_p)
+{
+    keel_stats_t stats;
+
+    KERNEL_TRY(keel_stats(ft->ctx, &stats));
+    if (warmup->rounds == 0) {
+        warmup->committed = stats.demand_committed;
+    }
+    *demand_p = (stats.demand_checkpoints == 0)                          ? DEMAND_NONE
+                : (stats.demand_committed >= warmup->committed + IMAGES) ? DEMAND_ALL
+                                                                         : DEMAND_SOME;
+    return KEEL_OK;
+}
+
+/* The same answer at all ranks. Their words lie where hashes will. */
+static keel_status_t is_filled(const ft_t *ft, ft_warmup_t *warmup, int *is_filled_p)
+{
+    const uint32_t ranks = keel_size(ft->ctx);
+    const size_t words = ft_results_bytes(ft) - ranks * sizeof(uint64_t);
+    uint64_t demand, most = DEMAND_NONE, least = DEMAND_ALL;
+    uint32_t rank;
+
+    KERNEL_TRY(own_demand(ft, warmup, &demand));
+    KERNEL_TRY(keel_put(ft->results, 0, words + keel_rank(ft->ctx) * sizeof demand, &demand, sizeof demand));
+    KERNEL_TRY(keel_gsync(ft->ctx, 0));
+    for (rank = 0; rank < ranks; rank++) {
+        KERNEL_TRY(keel_get(ft->results, 0, words + rank * sizeof demand, &demand, sizeof demand));
+        most = (demand > most) ? demand : most;
+        least = (demand < least) ? demand : least;
+    }
+    *is_filled_p = (least == DEMAND_ALL) || (warmup->rounds >= ROUNDS_MAX) ||
+                   ((most == DEMAND_NONE) && (warmup->rounds >= 2 * (ft_steps(ft) - ft_steps_of_warmup(ft))));
+    return KEEL_OK;
+}
+
+/* What a step's two transposes put to others, all to the next rank, so that each is asked by one; the next step writes the
+ * window anew. */
+static keel_status_t fill(const ft_t *ft, ft_warmup_t *warmup)
+{
+    const uint32_t next = (keel_rank(ft->ctx) + 1) % keel_size(ft->ctx);
+    const size_t bytes = ft->local * sizeof *ft->spectrum;
+
+    KERNEL_TRY(keel_put(ft->exchange, next, 0, ft->spectrum, bytes - bytes / ft->p1));
+    KERNEL_TRY(keel_put(ft->exchange, next, 0, ft->spectrum, bytes - bytes / ft->p2));
+    warmup->rounds++;
+    return keel_gsync(ft->ctx, KEEL_GSYNC_SAFE);
+}
+
+static keel_status_t fill_logs(const ft_t *ft, ft_warmup_t *warmup)
+{
+    int is_full;
+
+    if (warmup->put_log_peak == 0) { /* nothing is logged */
+        return KEEL_OK;
+    }
+    KERNEL_TRY(is_filled(ft, warmup, &is_full));
+    while (!is_full) {
+        KERNEL_TRY(fill(ft, warmup));
+        KERNEL_TRY(is_filled(ft, warmup, &is_full));
+    }
+    return KEEL_OK;
+}
+
+keel_status_t ft_warmup_end(const ft_t *ft, ft_warmup_t *warmup)
+{
+    enum { CHECKPOINT, FILL, CHECKPOINT_AGAIN, SETTLE, SETTLED = SETTLE + 4 }; /* gsyncs: logs are empty then */
+    keel_stats_t stats;
+
+    while (warmup->stage < SETTLED) {
+        if (warmup->stage == FILL) { /* images are taken amid it */
+            KERNEL_TRY(fill_logs(ft, warmup));
+        }
+        switch (warmup->stage++) {
+        case FILL:
+            break;
+        case CHECKPOINT:
+            KERNEL_TRY(keel_stats(ft->ctx, &stats));
+            warmup->put_log_peak = stats.put_log_peak;
+            KERNEL_TRY(keel_checkpoint(ft->ctx));
+            break;
+        case CHECKPOINT_AGAIN:
+            KERNEL_TRY(keel_checkpoint(ft->ctx));
+            break;
+        default:
+            KERNEL_TRY(keel_gsync(ft->ctx, KEEL_GSYNC_SAFE));
+        }
+    }
+    return KEEL_OK;
+}
