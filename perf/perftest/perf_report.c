@@ -124,10 +124,8 @@ void perf_report_head(const perf_run_t *run)
             "avg_bw,overall_bw,avg_mr,overall_mr,peer,peer_percentile_lat,peer_overall_lat,peer_overall_mr,ratio,"
             "quartile1,quartile3,rounds,detail\n",
             plan->tests[0].percentile);
-    } else if (!plan->is_final_only || plan->is_batch) {
-        if (plan->is_batch) {
-            table_head(plan);
-        }
+    } else if (plan->is_batch) {
+        table_head(plan);
     }
     fflush(stdout);
 }

@@ -77,6 +77,15 @@ every_test_runs_and_prints_its_final_line()
     has "$out" 10 '^+[a-z_]*-line-'
 }
 
+# neither what is tested nor, each second, how far it is
+final_only_leaves_the_rest_out()
+{
+    run 0 -n 2 "${small[@]}" "$perftest" -t put_lat -n 1000 -f
+    has "$out" 0 '^| Message size:'
+    has "$out" 1 '^Final:  *1035 '
+    [ "$(tail -n +6 "$out" | grep -vc '^Logged: ')" -eq 1 ] || fail 'more than a line below the names of the columns'
+}
+
 comparison_prints_ratio_and_spread()
 {
     local lane
@@ -196,6 +205,9 @@ long_test_says_how_far_it_is()
     done
     grep -q '^\[thread 0\] ' "$out" || fail "$((SECONDS - begun)) s without a line"
     [ "$(grep -c '^\[thread 0\] ' "$out")" -le $((SECONDS - begun + 1)) ] || fail 'more than a line a second'
+    run 0 -n 2 "${small[@]}" "$perftest" -x tcp -t gsync -n $count --rounds 60 -f
+    has "$out" 0 '^\[thread 0\] '
+    has "$out" 1 '^Final: '
 }
 
 # ---- ranks ------------------------------------------------------------------------------------------------------------
