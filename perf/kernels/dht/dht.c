@@ -4,17 +4,15 @@
  * another order in every run: the program says that it is not access deterministic, and a death is a rollback. Who inserted what
  * is the same in every run, and each element must be found exactly once, where it belongs.
  */
+#include "dht_think.h"
 #include "dht_volume.h"
 #include "../lib/kernel_options.h"
 #include "../lib/kernel_outcome.h"
 
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #define PROGRAM      "dht"
-#define THINK_DELTA  1.0 /* rate, and upper end of x, of the paper's f * delta * exp(-delta * x) */
-#define THINK_END    4.0
 #define SHARE_WANTED 0.05 /* of the time, for inserts */
 
 enum { SAMPLE = 64 }; /* inserts by which the think time is set */
@@ -65,12 +63,10 @@ static double steady_now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Busy, as a program that computes: from the paper's distribution, scaled to the mean that is wanted. */
+/* Busy, as a program that computes. */
 static void think(const job_t *job, uint64_t index)
 {
-    const double x = ldexp((double)(dht_element(~index) >> 11), -53) * THINK_END;
-    const double mean = (1 - exp(-THINK_DELTA * THINK_END)) / THINK_END;
-    const double until = steady_now_s() + job->think_s / mean * THINK_DELTA * exp(-THINK_DELTA * x);
+    const double until = steady_now_s() + job->think_s * dht_think(dht_element(~index));
 
     while (steady_now_s() < until) {
     }
