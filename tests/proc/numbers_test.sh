@@ -153,7 +153,7 @@ every_part_of_the_goals_is_measured_small()
     of_part ft 21 ',FT S 2 times: ' 21 ': \(puts\|all\) with logs of 52 MiB and no checkpoints ([A-Za-z ]*seconds) overhead %' 6 \
         'and no checkpoints: demand images of a rank,0.000,0.000,0.000,' 1 ': ml (' 3 \
         "less than ML's (.*,>=25,.*,2+1," 3 ': all with default settings (' 3 'MiB,' 4 'demand images' 2 ',2+1,' 6 \
-        'put by a rank with the warm-up MiB,84.000,' 2
+        'put by a rank MiB,56.000,' 2
     of_part daly 7 "Daly's interval ([A-Za-z ]*seconds) overhead %" 3 ',<=1,' 1 'checkpoints of a run.*,>=5,yes,' 1 \
         ' cost of a checkpoint .* ms,' 1 'cost (MTBF 1 s): s,' 1 'by arithmetic: .* %,' 1
     of_part store 12 ',2+1,' 6 '(CPU seconds)' 4
