@@ -158,17 +158,24 @@ spoilt_stencil_is_found() { spoilt stencil -s 64x64 -n 20 -- 0 2000 4095; }
 # the number of cells drawn, the first element, its link
 spoilt_dht_is_found() { spoilt dht -n 1000 --closed -- 0 8 9; }
 
-# the head of a record, its data, the last byte before the two markers of the end, 32 bytes each
+# a byte of the first record, of one amid them, of the last one before the two markers of the end, 32 bytes each; and of the data
+# that a rank keeps, the first, one amid them, the last
 spoilt_log_is_found()
 {
-    local byte bytes
+    local byte bytes kept
 
     run 0 -n 3 "${small[@]}" -x ML_VERBOSE=y -x ML_CHECK=y "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
     has "$err" 1 '^ml: [0-9]* records, [0-9]* bytes of 2 ranks, checked$'
+    has "$err" 2 '^ml: rank [01] kept [1-9][0-9]* bytes, checked$'
     bytes=$(sed -n 's/^ml: .* records, \([0-9]*\) bytes.*/\1/p' "$err")
-    for byte in 0 200 5000 $((bytes / 2)) $((bytes - 65)); do
+    kept=$(sed -n 's/^ml: rank 0 kept \([0-9]*\) bytes.*/\1/p' "$err")
+    for byte in 0 20 $((bytes / 2)) $((bytes - 65)); do
         run 3 -n 3 "${small[@]}" -x ML_CHECK=y -x "ML_SPOIL=$byte" "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
         has "$err" 1 '^ml: what was recorded of rank [01] is not what it sent$'
+    done
+    for byte in 0 $((kept / 2)) $((kept - 1)); do
+        run 3 -n 3 "${small[@]}" -x ML_CHECK=y -x "ML_SPOIL_DATA=$byte" "$kernels/stencil_ml" -s 64x64 -n 20 --atomics
+        grep -q '^ml: the data that rank [01] kept are not those that it was given$' "$err" || fail 'spoilt data are not found'
     done
 }
 

@@ -141,7 +141,11 @@ set_tests_properties(proc_message_logging_records_no_access_to_itself PROPERTIES
                      "ml: 6 records, 192 bytes")
 proc_job(message_logging_records_accesses_of_each_kind 3 1 access_kinds_ml -x ML_VERBOSE=y PROGRAM 1)
 set_tests_properties(proc_message_logging_records_accesses_of_each_kind PROPERTIES PASS_REGULAR_EXPRESSION
-                     "ml: 20 records")
+                     "ml: 20 records, 640 bytes")
+# two puts and two gets of 8 bytes, three atomics of 24
+proc_job(message_logging_keeps_data_of_each_kind 3 1 access_kinds_ml -x ML_VERBOSE=y PROGRAM 1)
+set_tests_properties(proc_message_logging_keeps_data_of_each_kind PROPERTIES PASS_REGULAR_EXPRESSION
+                     "ml: rank 0 kept 104 bytes")
 proc_job(message_logging_refuses_too_many_loggers 3 1 dht_ml -x ML_LOGGERS=2 PROGRAM -n 100)
 set_tests_properties(proc_message_logging_refuses_too_many_loggers PROPERTIES PASS_REGULAR_EXPRESSION "half the ranks")
 

@@ -1,19 +1,21 @@
 /*
- * A rank's side. Records and their data go into the ring at the logger, then, for many of them at once and before an epoch closes,
- * behind a fence, the number of bytes written; when the ring is full one waits for the logger, which puts how much it has taken into
+ * A rank's side. Data go into its own log, records into the ring at the logger, then, for many of them at once and before an epoch
+ * closes, behind a fence, the number of bytes written; when the ring is full one waits for the logger, which puts how much it has taken into
  * the rank's window. Before a collective call a rank sends a marker, so that the logger takes part when all its ranks are there
  * and does nothing else meanwhile.
  */
 #include "ml.h"
+#include "ml_log.h"
 
 #include "../lib/kernel.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 4096, PUBLISH_BYTES = 64 << 10 };
+enum { PUBLISH_BYTES = 64 << 10 };
 
 /* A process is one rank of one job; --wrap leaves no place for a handle. */
 static struct {
@@ -22,9 +24,9 @@ static struct {
     uint32_t loggers, logger;             /* how many, and the own one */
     uint64_t ring;                        /* offset of the own ring there */
     uint64_t written, published, flushed; /* bytes: so many were put, the logger is told of, are there for certain */
-    uint64_t sequence, sum;
-    int is_checked;
-    unsigned char small[sizeof(ml_record_t) + SMALL];
+    uint64_t sequence, sum;               /* of records */
+    ml_log_t log;
+    uint64_t given, kept; /* with ML_CHECK: sums of the data, and of what the log has */
 } ml;
 
 static uint64_t taken(void)
@@ -53,43 +55,29 @@ static keel_status_t settle(void)
     return __real_keel_flush(ml.ctx, ml.logger);
 }
 
-static keel_status_t append(const unsigned char *data, size_t length)
+/* Room for one more record. */
+static keel_status_t await_room(void)
 {
-    while (length > 0) {
-        const uint64_t at = ml.written % ML_RING_BYTES, room = ML_RING_BYTES - (ml.written - taken());
-        size_t part = (length < ML_RING_BYTES - at) ? length : ML_RING_BYTES - at;
-
-        part = (part < room) ? part : room;
-        if (part == 0) {
-            KERNEL_TRY(settle());
-            KERNEL_TRY(keel_progress(ml.ctx));
-            sched_yield();
-            continue;
-        }
-        KERNEL_TRY(__real_keel_put(ml.rings, ml.logger, ml.ring + offsetof(ml_ring_t, data) + at, data, part));
-        ml.written += part;
-        data += part;
-        length -= part;
+    while (ml.written - taken() > ML_RING_BYTES - sizeof(ml_record_t)) {
+        KERNEL_TRY(settle());
+        KERNEL_TRY(keel_progress(ml.ctx));
+        sched_yield();
     }
     return KEEL_OK;
 }
 
-static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, const void *data, size_t length)
+static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, size_t length)
 {
     const ml_record_t head = {
         .kind = kind, .target = target, .sequence = ml.sequence++, .offset = offset, .length = length};
 
-    if (ml.is_checked) {
-        ml.sum = ml_sum(ml_sum(ml.sum, (const unsigned char *)&head, sizeof head), data, length);
+    if (ml.log.is_checked) {
+        ml.sum = ml_sum(ml.sum, (const unsigned char *)&head, sizeof head);
     }
-    if (length <= SMALL) { /* as one put */
-        memcpy(ml.small, &head, sizeof head);
-        memcpy(ml.small + sizeof head, data, length);
-        KERNEL_TRY(append(ml.small, sizeof head + length));
-    } else {
-        KERNEL_TRY(append((const unsigned char *)&head, sizeof head));
-        KERNEL_TRY(append(data, length));
-    }
+    KERNEL_TRY(await_room());
+    KERNEL_TRY(__real_keel_put(ml.rings, ml.logger, ml.ring + offsetof(ml_ring_t, data) + ml.written % ML_RING_BYTES,
+                               &head, sizeof head));
+    ml.written += sizeof head;
     return (ml.written - ml.published >= PUBLISH_BYTES) ? publish() : KEEL_OK;
 }
 
@@ -99,12 +87,16 @@ static keel_status_t record_access(ml_kind_t kind, uint32_t target, uint64_t off
     if ((target == keel_rank(ml.ctx)) || (length == 0)) {
         return KEEL_OK;
     }
-    return record(kind, target, offset, data, length);
+    if (ml.log.is_checked) {
+        ml.given = ml_sum(ml.given, data, length);
+    }
+    ml_log_append(&ml.log, data, length, &ml.kept);
+    return record(kind, target, offset, length);
 }
 
 static keel_status_t mark(ml_kind_t kind)
 {
-    KERNEL_TRY(record(kind, 0, (kind == ML_END) ? ml.sum : 0, "", 0));
+    KERNEL_TRY(record(kind, 0, (kind == ML_END) ? ml.sum : 0, 0));
     return settle();
 }
 
@@ -136,7 +128,6 @@ keel_status_t __wrap_keel_init(const keel_params_t *params, keel_context_h *ctx_
     }
     KERNEL_TRY(__real_keel_init(&own, ctx_p));
     ml.ctx = *ctx_p;
-    ml.is_checked = (getenv("ML_CHECK") != NULL);
     rank = keel_rank(ml.ctx);
     size = __real_keel_size(ml.ctx);
     ml.loggers = loggers_wanted(size);
@@ -145,14 +136,30 @@ keel_status_t __wrap_keel_init(const keel_params_t *params, keel_context_h *ctx_
     bytes = (rank < size - ml.loggers) ? sizeof(uint64_t) : ml_ring_offset(size - 1, ml.loggers) + sizeof(ml_ring_t);
     KERNEL_TRY(__real_keel_win_alloc(ml.ctx, bytes, NULL, &ml.rings));
     if (rank < size - ml.loggers) {
-        return KEEL_OK;
+        ml.log = ml_log_make("ML_SPOIL_DATA");
+        return (ml.log.data != NULL) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
     }
     status = ml_logger_run(ml.ctx, ml.rings, ml.loggers);
     exit((status == KEEL_OK) ? KERNEL_EXIT_OK : kernel_keel_error("ml", "logger", status));
 }
 
+/* On stderr, for whoever asks by ML_VERBOSE: what the kernel prints is for scripts. */
+static void say_what_was_kept(void)
+{
+    if (getenv("ML_VERBOSE") != NULL) {
+        fprintf(stderr, "ml: rank %u kept %" PRIu64 " bytes%s\n", keel_rank(ml.ctx), ml.log.logged,
+                ml.log.is_checked ? ", checked" : "");
+    }
+}
+
 keel_status_t __wrap_keel_finalize(keel_context_h ctx)
 {
+    if (ml.kept != ml.given) {
+        fprintf(stderr, "ml: the data that rank %u kept are not those that it was given\n", keel_rank(ctx));
+        return KEEL_ERR_CORRUPT;
+    }
+    say_what_was_kept();
+    ml_log_free(&ml.log);
     KERNEL_TRY(mark(ML_END));
     return __real_keel_finalize(ctx);
 }

@@ -1,23 +1,24 @@
 /*
  * Message logging at extra processes, what the paper compares with [F 7.2]: a kernel linked with this library (see
- * CMakeLists.txt) runs on all ranks but the last ML_LOGGERS, and every access that it makes is also sent to one of those, with
- * its data, before the epoch closes. Keel is only the transport: its own protection is off. Nothing is ever replayed.
+ * CMakeLists.txt) runs on all ranks but the last ML_LOGGERS. Of every access to another rank a record is sent to one of those before
+ * the epoch closes, and its data are kept by the rank itself: those of a put by the sender, those of a get by who reads, as in the
+ * paper. Keel is only the transport: its own protection is off. Nothing is ever replayed.
  */
 #ifndef KEEL_KERNEL_ML_H_
 #define KEEL_KERNEL_ML_H_
 
 #include <keel/keel.h>
 
-/* What goes from a rank to its logger: a stream of records, each followed by its data. */
+/* What goes from a rank to its logger: a stream of records. */
 typedef enum { ML_PUT, ML_GET, ML_ATOMIC, ML_GSYNC, ML_ALLOC, ML_START, ML_STOP, ML_END } ml_kind_t;
 
 typedef struct {
     uint32_t kind, target;
     uint64_t sequence, offset; /* of ML_END the offset is ml_sum() of all before it, with ML_CHECK in the environment */
-    uint64_t length;           /* of the data that follows, bytes */
+    uint64_t length;           /* of the data, bytes */
 } ml_record_t;
 
-enum { ML_RING_BYTES = 4 << 20, ML_LOG_BYTES = 64 << 20, ML_HUGE_PAGE = 2 << 20 };
+enum { ML_RING_BYTES = 4 << 20 }; /* a whole number of records */
 
 /* At a logger, one for each of its ranks: the bytes written so far, then the ring that they are in. */
 typedef struct {
@@ -63,15 +64,6 @@ ML_DECLARE(double, kernel_clock_stop, (void))
 
 /* The logger's life: takes part in what is collective when its ranks do, until they end. */
 keel_status_t ml_logger_run(keel_context_h ctx, keel_win_h rings, uint32_t loggers);
-
-/* Continues a sum over bytes and their order, the same however they are cut; 0 at first. */
-static inline uint64_t ml_sum(uint64_t sum, const unsigned char *data, size_t length)
-{
-    for (; length > 0; length--) {
-        sum = sum * 0x100000001b3ull + *data++ + 1;
-    }
-    return sum;
-}
 
 /* The ring of @a rank at its logger. */
 static inline uint64_t ml_ring_offset(uint32_t rank, uint32_t loggers)

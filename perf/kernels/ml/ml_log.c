@@ -1,0 +1,69 @@
+#include "ml_log.h"
+
+#include "../lib/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LOG_BYTES = 64 << 20, HUGE_PAGE = 2 << 20 };
+
+static uint64_t byte_to_spoil(const char *variable)
+{
+    const char *text = getenv(variable);
+    unsigned long number;
+
+    return ((text != NULL) && (kernel_parse_number(text, 0, &number) == 0)) ? number : UINT64_MAX;
+}
+
+/* Like Keel's logs: of huge pages where the system has them, and faulted in before anything is timed. */
+ml_log_t ml_log_make(const char *spoil)
+{
+    ml_log_t log = {.data = aligned_alloc(HUGE_PAGE, LOG_BYTES),
+                    .spoilt = byte_to_spoil(spoil),
+                    .is_checked = (getenv("ML_CHECK") != NULL)};
+
+    if (log.data != NULL) {
+        (void)madvise(log.data, LOG_BYTES, MADV_HUGEPAGE); /* a wish */
+        kernel_touch(log.data, LOG_BYTES);
+    }
+    return log;
+}
+
+void ml_log_free(ml_log_t *log)
+{
+    free(log->data);
+}
+
+uint64_t ml_sum(uint64_t sum, const unsigned char *data, size_t length)
+{
+    for (; length > 0; length--) {
+        sum = sum * 0x100000001b3ull + *data++ + 1;
+    }
+    return sum;
+}
+
+static void check(ml_log_t *log, uint64_t at, size_t length, uint64_t *sum_p)
+{
+    if ((log->spoilt >= log->logged) && (log->spoilt < log->logged + length)) {
+        log->data[at + log->spoilt - log->logged] ^= 1;
+    }
+    *sum_p = ml_sum(*sum_p, log->data + at, length);
+}
+
+void ml_log_append(ml_log_t *log, const void *data, size_t length, uint64_t *sum_p)
+{
+    const unsigned char *from = data;
+    size_t part;
+
+    for (; length > 0; length -= part, from += part) {
+        const uint64_t at = log->logged % LOG_BYTES;
+
+        part = (length < LOG_BYTES - at) ? length : LOG_BYTES - at;
+        memcpy(log->data + at, from, part);
+        if (log->is_checked) {
+            check(log, at, part, sum_p);
+        }
+        log->logged += part;
+    }
+}
