@@ -116,6 +116,19 @@ kernel_round() {
     echo "$round,$config,CPU seconds,$(cat "$out/cpu_all")" >> "$file"
 }
 
+# ft_log CLASS TIMES: room for the log of a rank of FT that is done so often and of which no image is taken. 2 and 4 ranks log as
+# much each, more ranks less.
+ft_log() {
+    local mib
+    case $1 in
+    A) mib=226 ;;
+    B) mib=3050 ;;
+    W) mib=19 ;;
+    S) mib=10 ;;
+    esac
+    echo $((mib * $2 + 32))m
+}
+
 # kernel_of KERNEL CONFIG: its program
 kernel_of() {
     [ "$2" = ml ] && echo "$kernels/$1_ml" || echo "$kernels/$1"

@@ -190,7 +190,8 @@ static void result_fill(ckpt_test_t *test, unsigned count, perf_result_t *result
 
     for (unsigned i = 0; i < count; i++) {
         values[COPIED][i] -= values[GSYNC][i];
-        with_gsync[i] = values[TAKEN][i] / values[COPIED][i];
+        with_gsync[i] =
+            values[TAKEN][i] / (values[COPIED][i] > 1 ? values[COPIED][i] : 1); /* below: of no use, no success */
         values[TAKEN][i] -= values[GSYNC][i];
         values[MOVED][i] /= values[PARITY][i] > 0 ? values[PARITY][i] : 1;
         values[CORE][i] = 2 * size / (values[CORE][i] > 0 ? values[CORE][i] : 1);

@@ -23,8 +23,9 @@ static void lines_sse2(uint8_t *streamed, uint8_t *plain, const uint8_t *from, s
 {
     for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
         for (size_t part = at; part < at + KEEL_COPY_LINE; part += sizeof(__m128i)) {
-            const __m128i data = _mm_loadu_si128((const __m128i *)(from + part));
+            __m128i data = _mm_loadu_si128((const __m128i *)(from + part));
 
+            __asm__ volatile("" : "+x"(data)); /* read once */
             _mm_stream_si128((__m128i *)(streamed + part), data);
             if (plain != NULL) {
                 _mm_storeu_si128((__m128i *)(plain + part), data);
@@ -37,9 +38,10 @@ __attribute__((target("avx"))) static void lines_avx(uint8_t *streamed, uint8_t 
                                                      size_t length)
 {
     for (size_t at = 0; at < length; at += KEEL_COPY_LINE) {
-        const __m256i low = _mm256_loadu_si256((const __m256i *)(from + at));
-        const __m256i high = _mm256_loadu_si256((const __m256i *)(from + at + KEEL_COPY_LINE / 2));
+        __m256i low = _mm256_loadu_si256((const __m256i *)(from + at));
+        __m256i high = _mm256_loadu_si256((const __m256i *)(from + at + KEEL_COPY_LINE / 2));
 
+        __asm__ volatile("" : "+x"(low), "+x"(high)); /* read once */
         _mm256_stream_si256((__m256i *)(streamed + at), low);
         _mm256_stream_si256((__m256i *)(streamed + at + KEEL_COPY_LINE / 2), high);
         if (plain != NULL) {

@@ -376,7 +376,9 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
         return NULL; /* the acknowledgement is the answer */
     }
     if (keel_lane_failure(lane) != KEEL_OK) {
-        return NULL; /* this process is about to end: an answer behind one that was not sent would be taken for that one */
+        /* This process is about to end. An answer behind one that was not sent would be taken for that one; and what is
+         * acknowledged all the same, so that others can leave, is in their logs if it dies first. */
+        return NULL;
     }
     if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(old_rollback_number)) {
         return NULL; /* of a computation that was given up */

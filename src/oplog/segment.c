@@ -5,6 +5,7 @@
 
 #define SEGMENT_SIZE_MIN  4096u
 #define SEGMENT_SIZE_MAX  (256u * 1024)
+#define SEGMENT_HEADS     1024u /* beside: else four puts of 64 KiB, or one of 256, and their heads take more than one */
 #define SEGMENTS_AT_LEAST 3
 #define SEGMENTS_WANTED   1024
 
@@ -15,6 +16,7 @@ keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, s
     while (size > SEGMENT_SIZE_MIN && budget / size < SEGMENTS_WANTED) {
         size /= 2;
     }
+    size += (size == SEGMENT_SIZE_MAX) ? SEGMENT_HEADS : 0;
     pool->segment_size = size;
     pool->count = (uint32_t)(budget / (size + sizeof(keel_segment_t)));
     pool->in_use = 0;

@@ -167,7 +167,6 @@ lint_measured() {
         name=$(basename "$file" .csv)
         case $name in
         *.rounds) continue ;;
-        checkpoints.taken) [ -e "perf/figures/$name.rounds.csv" ] || continue ;; # last measured when its rounds were not kept
         esac
         diff <(perf/lib/shown perf/figures "$name" 2>&1) "$file" ||
             complain "$file (>) is not what perf/figures/run makes of $name.rounds.csv (<)"

@@ -3,8 +3,6 @@
  */
 #include "kernel.h"
 
-#include <stdlib.h>
-
 /* @a status of a call whose request, if there is one, is @a req */
 static keel_status_t wait_for(keel_status_t status, keel_req_h req)
 {

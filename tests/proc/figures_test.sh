@@ -41,8 +41,8 @@ all_parts_come_to_pictures_and_a_page()
     figure store "$ranks" puts,all,ml
     figure store_closed "$ranks" puts,all,ml
     has "$scratch/figures/store.with" 1 '^share=[0-9.]*$'
-    has "$scratch/figures/logging.with" 2 '^oplog\(_many\)*=128$'
-    has "$scratch/figures/store.with" 2 '^oplog\(_many\)*=128$'
+    has "$scratch/figures/logging.with" 1 '^oplog=42$'
+    has "$scratch/figures/store.with" 1 '^oplog=128$'
     for part in $(sed -n 's/^eighths.=//p' "$scratch/figures/demand.with"); do
         grep -q "with $part MiB" -i "$scratch/figures/README.md" || fail "the page says nothing of logs of $part MiB"
     done

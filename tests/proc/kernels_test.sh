@@ -109,7 +109,7 @@ images_of_a_timed_run_find_their_memory()
     local checkpoints=(-n 2 -x KEEL_PROTECT=ckpt -x KEEL_CKPT_INTERVAL=300ms "$kernels/ft" -c W --csv --repeat 30)
 
     run 0 "${logs[@]}" --warmup
-    [ "$(column demand_checkpoints)" -ge 2 ] || fail "logs asked for less than 2 images"
+    [ "$(column demand_checkpoints)" -ge 1 ] || fail "logs asked for no image"
     [ "$(column memory_made)" = 0 ] || fail "memory was made for images that logs asked for"
     run 0 "${logs[@]}"
     [ "$(column memory_made)" -gt 0 ] || fail "images without memory"
@@ -118,6 +118,18 @@ images_of_a_timed_run_find_their_memory()
     [ "$(column memory_made)" = 0 ] || fail "memory was made for checkpoints"
     run 0 "${checkpoints[@]}"
     [ "$(column memory_made)" -gt 0 ] || fail "checkpoints without memory"
+}
+
+# not of the warm-up, which fills logs as far as all that is to come
+peak_is_that_of_the_timed_run()
+{
+    local once
+
+    run 0 -n 2 -x KEEL_OPLOG_SIZE=52m -x KEEL_OPLOG_SOFT=0 -x KEEL_CKPT_INTERVAL=off "$kernels/ft" -c S --warmup --csv
+    once=$(column put_log_peak)
+    run 0 -n 2 -x KEEL_OPLOG_SIZE=52m -x KEEL_OPLOG_SOFT=0 -x KEEL_CKPT_INTERVAL=off "$kernels/ft" -c S --warmup --csv --repeat 2
+    [ "$(column put_log_peak)" = $((2 * once)) ] || fail "$once once, $(column put_log_peak) twice"
+    has "$err" 0 'full'
 }
 
 # what its predecessor did before the clock started is no part of what it counts

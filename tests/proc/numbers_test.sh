@@ -150,9 +150,10 @@ every_part_of_the_goals_is_measured_small()
     of_part large 4 'non-temporal stores' 2 'raw UCX' 2
     of_part tcp 10 '[pg][ue]t of [0-9km]* over tcp: rate logged / not logged (medians),' 10 ',>=0.97,' 6
     of_part served 5 'raw UCX' 5
-    of_part ft 21 ',FT S 2 times: ' 21 ': \(puts\|all\) with logs of 52 MiB and no checkpoints ([A-Za-z ]*seconds) overhead %' 6 \
+    of_part ft 24 ',FT S 2 times: ' 24 'default settings: full logs,[0-9.]*,.*,,,' 1 \
+        'memory made for them meanwhile MiB,0.000,0.000,0.000,' 2 ': \(puts\|all\) with logs of 52 MiB and no checkpoints ([A-Za-z ]*seconds) overhead %' 6 \
         'and no checkpoints: demand images of a rank,0.000,0.000,0.000,' 1 ': ml (' 3 \
-        "less than ML's (.*,>=25,.*,2+1," 3 ': all with default settings (' 3 'MiB,' 4 'demand images' 2 ',2+1,' 6 \
+        "less than ML's (.*,>=25,.*,2+1," 3 ': all with default settings (.*,<=4,' 3 'MiB,' 6 'demand images' 2 ',2+1,' 6 \
         'put by a rank MiB,56.000,' 2
     of_part daly 7 "Daly's interval ([A-Za-z ]*seconds) overhead %" 3 ',<=1,' 1 'checkpoints of a run.*,>=5,yes,' 1 \
         ' cost of a checkpoint .* ms,' 1 'cost (MTBF 1 s): s,' 1 'by arithmetic: .* %,' 1
@@ -194,10 +195,10 @@ rounds=$(sed -nE 's/.* --rounds ([0-9]+).*/\1/p' <<<"$*")
 ratios=$(yes 1.0000 | head -n "${rounds:-1}" | paste -sd/)
 parts='with_gsync safe stopped gsync copy parity core work whole'
 detail="ratios=$ratios;$(for part in $parts; do printf '%s=5.000:4.000:6.000;' $part; done)"
-echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,detail
+echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,memory_made,detail
 batch=$(sed -nE 's/.* -b ([^ ]+).*/\1/p' <<<"$*")
 for test in $([ -z "$batch" ] && echo any || cut -d' ' -f1 "$batch"); do
-    echo "$test,5,2,3,6,0.01,0.02,1048576,1048576,0,$detail"
+    echo "$test,5,2,3,6,0.01,0.02,1048576,1048576,0,0,$detail"
 done
 END
 }
@@ -237,11 +238,13 @@ bounds_are_those_that_were_set()
 >=5 8 B puts 64 a flush over tcp: rate / raw UCX
 >=1.2 64k puts over tcp: rate / raw UCX with 64K segments
 >=1.2 1m puts over tcp: rate / raw UCX with 64K segments
-<=4 FT A 4 times: puts with logs of 1156 MiB and no checkpoints (each) overhead %
-<=4 FT A 4 times: all with logs of 1156 MiB and no checkpoints (each) overhead %
+<=4 FT A 4 times: puts with logs of 936 MiB and no checkpoints (each) overhead %
+<=4 FT A 4 times: all with logs of 936 MiB and no checkpoints (each) overhead %
+<=4 FT A 4 times: all with default settings (each) overhead %
 >=25 FT A 4 times: overhead of logging less than ML's (each) %
-<=4 FT B: puts with logs of 3062 MiB and no checkpoints (each) overhead %
-<=4 FT B: all with logs of 3062 MiB and no checkpoints (each) overhead %
+<=4 FT B: puts with logs of 3082 MiB and no checkpoints (each) overhead %
+<=4 FT B: all with logs of 3082 MiB and no checkpoints (each) overhead %
+<=4 FT B: all with default settings (each) overhead %
 >=25 FT B: overhead of logging less than ML's (each) %
 <=1 FT B: checkpoints at Daly's interval (seconds) overhead %
 >=5 FT B: checkpoints of a run at Daly's interval
@@ -260,8 +263,8 @@ END
     diff "$scratch/expected" "$scratch/bounds" >"$scratch/why" || fail "bounds: $(cat "$scratch/why")"
     has "$TOLD" 3 '^--timeout 300 -n 65 -x KEEL_OPLOG_SIZE=32m -x KEEL_GETLOG_SIZE=1m .* --rounds 1 -t put_mr --pattern star '
     # in three rounds; where no log is named none is set
-    has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=1156m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c A --warmup --repeat 4 --csv$'
-    has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=3062m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c B --warmup --repeat 1 --csv$'
+    has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=936m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c A --warmup --repeat 4 --csv$'
+    has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=3082m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c B --warmup --repeat 1 --csv$'
     has "$TOLD" 3 '^--timeout 300 -n 2 \(bash \|/\).*/ft -c A --warmup --repeat 4 --csv$'
     # a job that tells fewer rounds than it was asked for
     sed -i 's/head -n "${rounds:-1}"/head -n 1/' "$scratch/fake/contrib/keelrun/keelrun"

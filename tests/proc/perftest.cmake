@@ -10,7 +10,7 @@ foreach(case
         medians_and_quartiles_are_those_of_the_rounds
         goals_are_compared_with_what_is_measured)
   add_test(NAME proc_perftest_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/perftest_test.sh ${CMAKE_BINARY_DIR} ${case})
-  set_tests_properties(proc_perftest_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 150)
+  set_tests_properties(proc_perftest_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
 
 # the same of figures_test.sh

@@ -4,8 +4,6 @@
  */
 #include "few_ranks.h"
 
-#include <stdlib.h>
-
 #define SEEDS 20
 #define WORD  7u
 #define OTHER 32 /* offset of another word */

@@ -23,7 +23,7 @@ static keel_status_t safe_image(few_t *few, uint32_t rank)
     keel_status_t status = keel_checkpoint(few->ctx[rank]);
 
     waits = keel_sim_waits(few->sim, rank) - waits;
-    if (waits > WAITS_MAX && few->play->deaths == 0) {
+    if (waits > WAITS_MAX) {
         keel_sim_flaw(few->sim, "rank %u waited %u times until an image was safe", rank, waits);
     }
     return status;

@@ -309,10 +309,10 @@ START_TEST(no_flipped_bit_of_a_message_is_applied)
         got = sent;
         ((uint8_t *)&got)[bit / 8] ^= (uint8_t)(1u << bit % 8);
         keel_lane_on_request(&scene.lane, &got.wire, sizeof(got.wire), &got.put, sizeof(got.put));
+        ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
+        scene.lane.failure = KEEL_OK; /* nothing is applied any more, otherwise */
     }
     ck_assert(window_is_zero(&scene));
-    ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
-    scene.lane.failure = KEEL_OK; /* nothing is applied any more, otherwise */
     keel_lane_on_request(&scene.lane, &sent.wire, sizeof(sent.wire), &sent.put, sizeof(sent.put));
     ck_assert_uint_eq(scene.window[0], 0xab); /* and none of them counted in the sequence */
     scene_end(&scene);

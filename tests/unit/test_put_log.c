@@ -8,6 +8,7 @@
 #define RANKS   2
 #define TARGET  1
 #define SEGMENT 4096u
+#define MESSAGE 60000u /* of the transport over a network */
 
 typedef struct scene {
     keel_lane_t lane;
@@ -21,17 +22,21 @@ typedef struct scene {
     unsigned count;
 } scene_t;
 
-static void scene_begin(scene_t *scene, unsigned segments)
+static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
 {
     memset(scene, 0, sizeof(*scene));
     scene->config.protect = KEEL_PROTECT_ALL;
-    scene->ops.max_data = 1 << 16;
+    scene->ops.max_data = MESSAGE;
     scene->lane = (keel_lane_t){
         .message = &scene->message, .config = &scene->config, .ops = &scene->ops, .size = RANKS, .peers = scene->peers};
     scene->peers[TARGET].lanes = KEEL_LANE_PTR;
-    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, segments * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX),
-                     KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, budget, ready), KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene->log, &scene->lane, &scene->pool), KEEL_OK);
+}
+
+static void scene_begin(scene_t *scene, unsigned segments)
+{
+    scene_begin_with(scene, segments * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX);
 }
 
 static void scene_end(scene_t *scene)
@@ -110,6 +115,28 @@ START_TEST(each_phase_is_handed_over_whole_and_in_order)
         ck_assert_uint_eq(hand_over(&scene, phase), first[phase + 1] - first[phase]);
     }
     scene_end(&scene);
+}
+END_TEST
+
+/* by default, whose memory is not touched here; a put is cut where messages are */
+START_TEST(puts_of_a_power_of_two_leave_nothing_of_segments_empty)
+{
+    enum { PUTS = 64 };
+
+    for (size_t length = 64 << 10; length <= 256 << 10; length *= 2) {
+        scene_t scene;
+        size_t piece;
+
+        scene_begin_with(&scene, 256 << 20, 0);
+        for (unsigned i = 0; i < PUTS; i++) {
+            for (size_t left = length; left > 0; left -= piece) {
+                piece = (left < scene.log.record_max) ? left : scene.log.record_max;
+                ck_assert_ptr_nonnull(keel_put_log_reserve(&scene.log, TARGET, piece));
+            }
+        }
+        ck_assert_uint_eq(scene.pool.in_use, PUTS * length / (256 << 10));
+        scene_end(&scene);
+    }
 }
 END_TEST
 
@@ -209,6 +236,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {each_phase_is_handed_over_whole_and_in_order,
+                                  puts_of_a_power_of_two_leave_nothing_of_segments_empty,
                                   a_full_log_says_which_phase_it_lost_and_resumes_after_an_image,
                                   a_log_that_lost_records_is_whole_from_the_image_of_its_target_on,
                                   what_a_target_that_is_away_has_yet_to_be_given_is_never_dropped,

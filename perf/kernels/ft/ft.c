@@ -24,6 +24,7 @@ typedef struct {
     keel_stats_t stats;   /* of rank 0 */
     keel_stats_t before;  /* the clock started; in a replacement none of it */
     uint64_t memory_made; /* there, for images while the clock ran, bytes */
+    uint64_t log_held;    /* there, of puts behind a step, at most, bytes */
 } ft_outcome_t;
 
 static const char ft_help[] =
@@ -145,7 +146,7 @@ static void ft_judge(const ft_t *ft, const ft_clock_t *clock, double stopped, ft
     unsigned long repeat, iteration;
     uint32_t rank;
 
-    *outcome = (ft_outcome_t){.before = outcome->before};
+    *outcome = (ft_outcome_t){.before = outcome->before, .log_held = outcome->log_held};
     kernel_spoil(keel_win_base(ft->results), ft_results_bytes(ft) - keel_size(ft->ctx) * sizeof(uint64_t));
     for (repeat = 0; repeat < ft->repeats; repeat++) {
         for (iteration = 1; iteration <= ft->iterations; iteration++) {
@@ -173,9 +174,7 @@ static void ft_judge(const ft_t *ft, const ft_clock_t *clock, double stopped, ft
     outcome->stats.put_bytes -= outcome->before.put_bytes;
     outcome->stats.checkpoints -= outcome->before.checkpoints;
     outcome->stats.demand_checkpoints -= outcome->before.demand_checkpoints;
-    if (outcome->stats.put_log_peak == outcome->before.put_log_peak) { /* filled in the warm-up, and not so far since */
-        outcome->stats.put_log_peak = clock->warmup.put_log_peak;
-    }
+    outcome->stats.put_log_peak = outcome->log_held;
     outcome->memory_made = outcome->stats.checkpoint_memory - outcome->before.checkpoint_memory;
 }
 
@@ -240,6 +239,17 @@ static keel_status_t ft_clock_start(const ft_t *ft, ft_clock_t *clock, keel_stat
     return keel_stats(ft->ctx, before);
 }
 
+static keel_status_t ft_note_log(const ft_t *ft, const ft_clock_t *clock, ft_outcome_t *outcome)
+{
+    keel_stats_t stats;
+
+    KERNEL_TRY(keel_stats(ft->ctx, &stats));
+    if ((clock->started != 0) && (stats.put_log_bytes > outcome->log_held)) {
+        outcome->log_held = stats.put_log_bytes;
+    }
+    return KEEL_OK;
+}
+
 /* All steps that are left, and the end. Called again after a rollback. */
 static keel_status_t ft_run(ft_t *ft, ft_clock_t *clock, int is_verbose, ft_outcome_t *outcome)
 {
@@ -255,6 +265,7 @@ static keel_status_t ft_run(ft_t *ft, ft_clock_t *clock, int is_verbose, ft_outc
             clock->ready = kernel_now_s();
         }
         KERNEL_TRY(ft_step(ft));
+        KERNEL_TRY(ft_note_log(ft, clock, outcome));
         if (is_verbose && is_first) {
             ft_report(ft, clock);
         }

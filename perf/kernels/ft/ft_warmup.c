@@ -1,13 +1,22 @@
 /*
  * The library makes the memory of an image, and of the parity beside it, when it first needs it: for two coordinated
  * checkpoints, and for two that a rank takes alone because logs are full. So two of both are taken here. Logs are filled by puts,
- * as much as a step puts each time: if twice as many as there are steps to come fill no log, these will not either.
+ * as much as a step puts each time: if as much as all that is to come asks for no image, that will not either.
  */
 #include "ft_warmup.h"
 
 enum { IMAGES = 2, ROUNDS_MAX = 256 };
 
-typedef enum { DEMAND_NONE, DEMAND_SOME, DEMAND_ALL } demand_t; /* of its images that a rank has taken */
+/* Of its images a rank has taken none; none, and its log holds as much as the timed run will put there; some; all. */
+typedef enum { DEMAND_NONE, DEMAND_NEVER, DEMAND_SOME, DEMAND_ALL } demand_t;
+
+/* What a step's two transposes put to others. */
+static size_t put_bytes(const ft_t *ft)
+{
+    const size_t bytes = ft->local * sizeof *ft->spectrum;
+
+    return bytes - bytes / ft->p1 + bytes - bytes / ft->p2;
+}
 
 static keel_status_t own_demand(const ft_t *ft, ft_warmup_t *warmup, uint64_t *demand_p)
 {
@@ -17,9 +26,13 @@ static keel_status_t own_demand(const ft_t *ft, ft_warmup_t *warmup, uint64_t *d
     if (warmup->rounds == 0) {
         warmup->committed = stats.demand_committed;
     }
-    *demand_p = (stats.demand_checkpoints == 0)                          ? DEMAND_NONE
-                : (stats.demand_committed >= warmup->committed + IMAGES) ? DEMAND_ALL
-                                                                         : DEMAND_SOME;
+    if (stats.demand_checkpoints > 0) {
+        *demand_p = (stats.demand_committed >= warmup->committed + IMAGES) ? DEMAND_ALL : DEMAND_SOME;
+    } else {
+        *demand_p = (stats.put_log_bytes + put_bytes(ft) > warmup->put_log_peak * (ft->repeats - ft->warmups))
+                        ? DEMAND_NEVER
+                        : DEMAND_NONE;
+    }
     return KEEL_OK;
 }
 
@@ -39,13 +52,12 @@ static keel_status_t is_filled(const ft_t *ft, ft_warmup_t *warmup, int *is_fill
         most = (demand > most) ? demand : most;
         least = (demand < least) ? demand : least;
     }
-    *is_filled_p = (least == DEMAND_ALL) || (warmup->rounds >= ROUNDS_MAX) ||
-                   ((most == DEMAND_NONE) && (warmup->rounds >= 2 * (ft_steps(ft) - ft_steps_of_warmup(ft))));
+    *is_filled_p =
+        (least == DEMAND_ALL) || (warmup->rounds >= ROUNDS_MAX) || ((least == DEMAND_NEVER) && (most == DEMAND_NEVER));
     return KEEL_OK;
 }
 
-/* What a step's two transposes put to others, all to the next rank, so that each is asked by one; the next step writes the
- * window anew. */
+/* All to the next rank, so that each is asked by one; the next step writes the window anew. */
 static keel_status_t fill(const ft_t *ft, ft_warmup_t *warmup)
 {
     const uint32_t next = (keel_rank(ft->ctx) + 1) % keel_size(ft->ctx);
