@@ -5,7 +5,7 @@
  */
 #include "ft_warmup.h"
 
-enum { IMAGES = 2, ROUNDS_MAX = 256 };
+enum { IMAGES = 2, ROUNDS_MAX = 256, PIECE = 256 << 10 };
 
 /* Of its images a rank has taken none; none, and its log holds as much as the timed run will put there; some; all. */
 typedef enum { DEMAND_NONE, DEMAND_NEVER, DEMAND_SOME, DEMAND_ALL } demand_t;
@@ -29,9 +29,8 @@ static keel_status_t own_demand(const ft_t *ft, ft_warmup_t *warmup, uint64_t *d
     if (stats.demand_checkpoints > 0) {
         *demand_p = (stats.demand_committed >= warmup->committed + IMAGES) ? DEMAND_ALL : DEMAND_SOME;
     } else {
-        *demand_p = (stats.put_log_bytes + put_bytes(ft) > warmup->put_log_peak * (ft->repeats - ft->warmups))
-                        ? DEMAND_NEVER
-                        : DEMAND_NONE;
+        *demand_p = (stats.put_log_bytes + put_bytes(ft) > warmup->logged * (ft->repeats - ft->warmups)) ? DEMAND_NEVER
+                                                                                                         : DEMAND_NONE;
     }
     return KEEL_OK;
 }
@@ -57,14 +56,16 @@ static keel_status_t is_filled(const ft_t *ft, ft_warmup_t *warmup, int *is_fill
     return KEEL_OK;
 }
 
-/* All to the next rank, so that each is asked by one; the next step writes the window anew. */
+/* All to the next rank, so that each is asked by one; the next step writes the window anew. Pieces fill a log's segments. */
 static keel_status_t fill(const ft_t *ft, ft_warmup_t *warmup)
 {
     const uint32_t next = (keel_rank(ft->ctx) + 1) % keel_size(ft->ctx);
-    const size_t bytes = ft->local * sizeof *ft->spectrum;
+    const size_t window = ft->local * sizeof *ft->spectrum, piece = (window < PIECE) ? window : PIECE;
+    size_t done;
 
-    KERNEL_TRY(keel_put(ft->exchange, next, 0, ft->spectrum, bytes - bytes / ft->p1));
-    KERNEL_TRY(keel_put(ft->exchange, next, 0, ft->spectrum, bytes - bytes / ft->p2));
+    for (done = 0; done < put_bytes(ft); done += piece) {
+        KERNEL_TRY(keel_put(ft->exchange, next, done % window, (const char *)ft->spectrum + done % window, piece));
+    }
     warmup->rounds++;
     return keel_gsync(ft->ctx, KEEL_GSYNC_SAFE);
 }
@@ -73,7 +74,7 @@ static keel_status_t fill_logs(const ft_t *ft, ft_warmup_t *warmup)
 {
     int is_full;
 
-    if (warmup->put_log_peak == 0) { /* nothing is logged */
+    if (!warmup->is_logging) {
         return KEEL_OK;
     }
     KERNEL_TRY(is_filled(ft, warmup, &is_full));
@@ -98,7 +99,8 @@ keel_status_t ft_warmup_end(const ft_t *ft, ft_warmup_t *warmup)
             break;
         case CHECKPOINT:
             KERNEL_TRY(keel_stats(ft->ctx, &stats));
-            warmup->put_log_peak = stats.put_log_peak;
+            warmup->is_logging = (stats.put_log_peak != 0);
+            warmup->logged = stats.put_log_bytes;
             KERNEL_TRY(keel_checkpoint(ft->ctx));
             break;
         case CHECKPOINT_AGAIN:

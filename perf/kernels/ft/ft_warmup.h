@@ -6,10 +6,11 @@
 
 /* Protected. */
 typedef struct {
-    uint64_t stage;        /* of what is done in turn, */
-    uint64_t rounds;       /* and how often logs were filled in one of them; */
-    uint64_t committed;    /* images because of logs, before that */
-    uint64_t put_log_peak; /* of the warm-up's problem */
+    uint64_t stage;      /* which of the things that are done in turn is next */
+    uint64_t rounds;     /* in which logs were filled */
+    uint64_t committed;  /* images because of logs, before those */
+    uint64_t is_logging; /* whether puts are logged */
+    uint64_t logged;     /* by the warm-up's problem, bytes; less where images were taken */
 } ft_warmup_t;
 
 /* Behind the steps of the warm-up. */
