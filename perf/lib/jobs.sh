@@ -17,9 +17,11 @@ find_programs() {
 }
 
 # job KEELRUN_OPTIONS... PROGRAM...: its output. Whatever it complains about is shown and ends the measurement, unless
-# job_may_warn is set. Of a kernel, the user time of all its processes is left in $out/cpu, and with what the system took for them
-# in $out/cpu_all.
+# job_may_warn is set. job_pause: seconds ahead of it, where the job before frees much memory: some virtual machines give that
+# back to their host two seconds later, which takes a part of a core from the job that runs then. Of a kernel, the user time of
+# all its processes is left in $out/cpu, and with what the system took for them in $out/cpu_all.
 job() {
+    sleep "${job_pause:-0}"
     KERNEL_CPU=y "$keelrun" --timeout "${job_timeout:-300}" "$@" 2> "$out/stderr" || {
         cat "$out/stderr" >&2
         die "a job failed: $*"

@@ -213,7 +213,7 @@ bounds_are_those_that_were_set()
     export TOLD=$scratch/told
     for part in shm targets large tcp served ft store ckpt restore 'ft --class B' 'daly --class B'; do
         # shellcheck disable=SC2086 # an option
-        "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --rounds 3 $part >"$out" 2>"$err" ||
+        "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --pause 0 --rounds 3 $part >"$out" 2>"$err" ||
             fail "$part: $(cat "$err")"
     done
     awk -F, 'NR > 1 && $6 != "" { print $6, $2 }' "$scratch/full/goals.csv" | sort >"$scratch/bounds"

@@ -6,26 +6,28 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LOG_BYTES = 64 << 20, HUGE_PAGE = 2 << 20 };
+enum { LOG_MIB = 64, HUGE_PAGE = 2 << 20 };
 
-static uint64_t byte_to_spoil(const char *variable)
+static uint64_t number_of(const char *variable, uint64_t otherwise)
 {
     const char *text = getenv(variable);
     unsigned long number;
 
-    return ((text != NULL) && (kernel_parse_number(text, 0, &number) == 0)) ? number : UINT64_MAX;
+    return ((text != NULL) && (kernel_parse_number(text, 0, &number) == 0)) ? number : otherwise;
 }
 
 /* Like Keel's logs: of huge pages where the system has them, and faulted in before anything is timed. */
 ml_log_t ml_log_make(const char *spoil)
 {
-    ml_log_t log = {.data = aligned_alloc(HUGE_PAGE, LOG_BYTES),
-                    .spoilt = byte_to_spoil(spoil),
+    const size_t bytes = (number_of("ML_LOG_MIB", LOG_MIB) << 20) + HUGE_PAGE;
+    ml_log_t log = {.bytes = bytes & ~((size_t)HUGE_PAGE - 1),
+                    .spoilt = number_of(spoil, UINT64_MAX),
                     .is_checked = (getenv("ML_CHECK") != NULL)};
 
+    log.data = aligned_alloc(HUGE_PAGE, log.bytes);
     if (log.data != NULL) {
-        (void)madvise(log.data, LOG_BYTES, MADV_HUGEPAGE); /* a wish */
-        kernel_touch(log.data, LOG_BYTES);
+        (void)madvise(log.data, log.bytes, MADV_HUGEPAGE); /* a wish */
+        kernel_touch(log.data, log.bytes);
     }
     return log;
 }
@@ -57,9 +59,9 @@ void ml_log_append(ml_log_t *log, const void *data, size_t length, uint64_t *sum
     size_t part;
 
     for (; length > 0; length -= part, from += part) {
-        const uint64_t at = log->logged % LOG_BYTES;
+        const uint64_t at = log->logged % log->bytes;
 
-        part = (length < LOG_BYTES - at) ? length : LOG_BYTES - at;
+        part = (length < log->bytes - at) ? length : log->bytes - at;
         memcpy(log->data + at, from, part);
         if (log->is_checked) {
             check(log, at, part, sum_p);

@@ -7,6 +7,7 @@
 
 typedef struct {
     unsigned char *data;
+    size_t bytes; /* of data: ML_LOG_MIB, or 64 MiB */
     uint64_t logged;
     uint64_t spoilt; /* which byte of all is written wrong, so that a test can see this found; UINT64_MAX: none */
     int is_checked;
