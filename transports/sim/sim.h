@@ -71,7 +71,7 @@ void keel_sim_split(keel_sim_t *sim, const uint8_t *side);
 size_t keel_sim_bytes(const keel_sim_t *sim, uint32_t rank, const char *name);
 /* how often the rank's process called the transport's wait() to sleep */
 unsigned keel_sim_waits(const keel_sim_t *sim, uint32_t rank);
-/* how many times in a row, at most, it polled and did not give the core away */
+/* how many times it polled, at most, between two calls of the transport's wait(), of which each gives the core away */
 unsigned keel_sim_polls(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_hung(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_alive(const keel_sim_t *sim, uint32_t rank);

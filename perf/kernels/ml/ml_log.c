@@ -19,7 +19,7 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
 /* Like Keel's logs: of huge pages where the system has them, and faulted in before anything is timed. */
 ml_log_t ml_log_make(const char *spoil)
 {
-    const size_t bytes = (number_of("ML_LOG_MIB", LOG_MIB) << 20) + HUGE_PAGE;
+    const size_t bytes = (number_of("ML_LOG_MIB", LOG_MIB) << 20) + HUGE_PAGE - 1;
     ml_log_t log = {.bytes = bytes & ~((size_t)HUGE_PAGE - 1),
                     .spoilt = number_of(spoil, UINT64_MAX),
                     .is_checked = (getenv("ML_CHECK") != NULL)};

@@ -16,7 +16,7 @@ typedef struct {
 /* NULL data: no memory. @a spoil is the variable of the environment that names the byte to spoil. */
 ml_log_t ml_log_make(const char *spoil);
 void ml_log_free(ml_log_t *log);
-/* with ML_CHECK what was written is read again and goes on with the sum at @a sum_p, which may be NULL */
+/* with ML_CHECK what was written is read again and goes on with the sum at @a sum_p */
 void ml_log_append(ml_log_t *log, const void *data, size_t length, uint64_t *sum_p);
 /* Continues a sum over bytes and their order, the same however they are cut; 0 at first. */
 uint64_t ml_sum(uint64_t sum, const unsigned char *data, size_t length);
