@@ -21,6 +21,7 @@
 #define KEEL_CONFIG_TIME_MAX      1e10 /* seconds */
 #define KEEL_CONFIG_GROUP_AUTO    UINT32_MAX
 #define KEEL_CONFIG_GROUP_USUAL   4
+#define KEEL_CONFIG_OPLOG_USUAL   ((size_t)256 << 20)
 #define KEEL_CONFIG_PARITIES_MAX  3
 #define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* that wait, or are asked for */
 
@@ -190,9 +191,13 @@ static ucs_config_field_t keel_config_table[] = {
      " - all  : puts and gets are logged; only the dead rank is recovered.",
      KEEL_CONFIG_OFFSET(config.protect), UCS_CONFIG_TYPE_ENUM(keel_config_protect_names)},
 
-    {"OPLOG_SIZE", "256m",
+    {"OPLOG_SIZE", "auto",
      "Memory for the logs this process keeps of its own puts and gets. When it is full, logging towards a target\n"
-     "stops with a warning, and that target's death is answered by a rollback.",
+     "stops with a warning, and that target's death is answered by a rollback.\n"
+     " - auto : 256 MiB, or more where checkpoints are large, so that logging does not ask for many of them: up to\n"
+     "          eight times the windows and protected regions, which is taken when it is needed, and up to the share "
+     "of\n"
+     "          the process in a quarter of the node's memory (of what its control group may take).",
      KEEL_CONFIG_OFFSET(config.oplog_size), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"OPLOG_SOFT", "50",
@@ -406,7 +411,9 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
     const keel_config_t *config = &opts->config;
     int bad = 0;
 
-    bad |= keel_config_check_size(message, "KEEL_OPLOG_SIZE", config->oplog_size);
+    if (config->oplog_size != UCS_MEMUNITS_AUTO) {
+        bad |= keel_config_check_size(message, "KEEL_OPLOG_SIZE", config->oplog_size);
+    }
     bad |= keel_config_check_size(message, "KEEL_GETLOG_SIZE", config->getlog_size);
     if ((config->ckpt_size != 0) && (config->ckpt_size != UCS_MEMUNITS_INF)) {
         bad |= keel_config_check_size(message, "KEEL_CKPT_SIZE", config->ckpt_size);
@@ -453,6 +460,10 @@ static void keel_config_convert(keel_config_opts_t *opts)
     config->is_group_auto = (config->group_size == KEEL_CONFIG_GROUP_AUTO);
     if (config->is_group_auto) {
         config->group_size = KEEL_CONFIG_GROUP_USUAL;
+    }
+    config->is_oplog_auto = (config->oplog_size == UCS_MEMUNITS_AUTO);
+    if (config->is_oplog_auto) {
+        config->oplog_size = KEEL_CONFIG_OPLOG_USUAL;
     }
     if (config->parity != KEEL_PARITY_DEDICATED) {
         config->checksum_ranks = 0;

@@ -41,6 +41,7 @@ typedef struct keel_config {
     keel_lanes_t lanes;     /* KEEL_LANES=auto|direct|served */
     keel_protect_t protect; /* KEEL_PROTECT=none|ckpt|gets|puts|all */
     size_t oplog_size;      /* KEEL_OPLOG_SIZE: put log and own get log of this process, bytes */
+    int is_oplog_auto;      /* it was not asked for: more for large checkpoints */
     unsigned oplog_soft;    /* KEEL_OPLOG_SOFT: percent of it, and of the next, before images are asked for; 0: never */
     size_t getlog_size;     /* KEEL_GETLOG_SIZE: what others may log of their gets here, bytes */
     size_t ckpt_size;       /* KEEL_CKPT_SIZE: images and parity, bytes; 0: no limit */

@@ -5,6 +5,7 @@
  */
 #include "code/rs.h"
 
+#include "base/copy.h"
 #include "code/xor.h"
 
 #include <isa-l/erasure_code.h>
@@ -132,13 +133,26 @@ static void rs_pass(uint8_t *target, const uint8_t *const *sources, uint8_t *tab
     }
 }
 
+/* past the caches, as the other ways do: nobody reads it soon */
+static void rs_copy(uint8_t *target, const uint8_t *source, size_t length)
+{
+    const size_t to_line = -(uintptr_t)target & (KEEL_COPY_LINE - 1);
+    const size_t head = (to_line < length) ? to_line : length;
+    const size_t lines = (length - head) & ~(size_t)(KEEL_COPY_LINE - 1);
+
+    memcpy(target, source, head);
+    keel_copy_lines(target + head, source + head, lines);
+    memcpy(target + head + lines, source + head + lines, length - head - lines);
+    keel_copy_lines_done();
+}
+
 void keel_rs_combine(void *target, const void *const *sources, const uint8_t *coefficients, unsigned count,
                      size_t length)
 {
     uint8_t tables[RS_SOURCES_MAX * RS_TABLE];
 
     if (count == 1 && coefficients[0] == 1) {
-        memcpy(target, sources[0], length);
+        rs_copy(target, sources[0], length);
         return;
     }
     if (rs_is_xor(coefficients, count)) { /* also of no sources */

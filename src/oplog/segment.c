@@ -9,45 +9,76 @@
 #define SEGMENTS_AT_LEAST 3
 #define SEGMENTS_WANTED   1024
 
+/* segments that one arena more may have */
+static size_t pool_room(const keel_segment_pool_t *pool, size_t budget)
+{
+    const size_t taken = pool->bytes + sizeof(keel_segment_arena_t);
+
+    return (budget > taken) ? (budget - taken) / (pool->segment_size + sizeof(keel_segment_t)) : 0;
+}
+
+/* behind those that are free, so that memory that was touched is used first */
+static keel_status_t pool_add(keel_segment_pool_t *pool, size_t count, size_t ready)
+{
+    const size_t table = sizeof(keel_segment_arena_t) + count * sizeof(keel_segment_t),
+                 size = count * pool->segment_size;
+    keel_segment_arena_t *arena = keel_alloc(table, "oplog segments");
+    keel_segment_t **end = &pool->free;
+
+    if (arena == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    arena->data = keel_arena_alloc(size, ready, "oplog");
+    if (arena->data == NULL) {
+        keel_free(arena);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    arena->size = size;
+    arena->next = pool->arenas;
+    pool->arenas = arena;
+    pool->bytes += table + size;
+    pool->count += (uint32_t)count;
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    for (size_t i = 0; i < count; i++) {
+        arena->segments[i].data = arena->data + i * pool->segment_size;
+        *end = &arena->segments[i];
+        end = &arena->segments[i].next;
+    }
+    return KEEL_OK;
+}
+
 keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, size_t ready)
 {
     uint32_t size = SEGMENT_SIZE_MAX;
+    size_t count;
 
     while (size > SEGMENT_SIZE_MIN && budget / size < SEGMENTS_WANTED) {
         size /= 2;
     }
     size += (size == SEGMENT_SIZE_MAX) ? SEGMENT_HEADS : 0;
-    pool->segment_size = size;
-    pool->count = (uint32_t)(budget / (size + sizeof(keel_segment_t)));
-    pool->in_use = 0;
-    pool->peak = 0;
-    pool->free = NULL;
-    if (pool->count < SEGMENTS_AT_LEAST) {
-        return KEEL_ERR_BUDGET;
-    }
-    pool->arena_size = (size_t)pool->count * size;
-    pool->arena = keel_arena_alloc(pool->arena_size, ready, "oplog");
-    pool->segments = keel_alloc(pool->count * sizeof(keel_segment_t), "oplog segments");
-    if (pool->arena == NULL || pool->segments == NULL) {
-        keel_segment_pool_release(pool);
-        return KEEL_ERR_NO_MEMORY;
-    }
-    for (uint32_t i = pool->count; i-- > 0;) {
-        pool->segments[i].data = pool->arena + (size_t)i * size;
-        pool->segments[i].next = pool->free;
-        pool->free = &pool->segments[i];
-    }
-    return KEEL_OK;
+    *pool = (keel_segment_pool_t){.segment_size = size};
+    count = pool_room(pool, budget);
+    return (count < SEGMENTS_AT_LEAST) ? KEEL_ERR_BUDGET : pool_add(pool, count, ready);
+}
+
+keel_status_t keel_segment_pool_grow(keel_segment_pool_t *pool, size_t budget)
+{
+    const size_t count = pool_room(pool, budget);
+
+    return (count > 0) ? pool_add(pool, count, 0) : KEEL_OK;
 }
 
 void keel_segment_pool_release(keel_segment_pool_t *pool)
 {
-    if (pool->arena != NULL) {
-        keel_arena_free(pool->arena, pool->arena_size);
+    keel_segment_arena_t *arena;
+
+    while ((arena = pool->arenas) != NULL) {
+        pool->arenas = arena->next;
+        keel_arena_free(arena->data, arena->size);
+        keel_free(arena);
     }
-    keel_free(pool->segments);
-    pool->arena = NULL;
-    pool->segments = NULL;
 }
 
 int keel_segment_list_grow(keel_segment_list_t *list, keel_segment_pool_t *pool)

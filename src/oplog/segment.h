@@ -1,6 +1,6 @@
 /*
- * Log segments: a fixed budget of memory cut into equal pieces, and lists of records made of them. Both logs of a
- * process live here. A record never crosses a segment's end.
+ * Log segments: a budget of memory cut into equal pieces, and lists of records made of them. Both logs of a
+ * process live here. A record never crosses a segment's end. The budget may grow, and what it grew by is touched last.
  */
 #ifndef KEEL_OPLOG_SEGMENT_H_
 #define KEEL_OPLOG_SEGMENT_H_
@@ -17,12 +17,18 @@ typedef struct keel_segment {
     uint32_t last_phase; /* of the newest record in it */
 } keel_segment_t;
 
+typedef struct keel_segment_arena {
+    struct keel_segment_arena *next;
+    uint8_t *data;
+    size_t size;
+    keel_segment_t segments[];
+} keel_segment_arena_t;
+
 typedef struct keel_segment_pool {
-    uint8_t *arena;
-    size_t arena_size;
-    uint32_t segment_size; /* bytes */
-    uint32_t count, in_use, peak;
-    keel_segment_t *segments;
+    keel_segment_arena_t *arenas; /* NULL: not made yet */
+    size_t bytes;                 /* of all of them, and their tables */
+    uint32_t segment_size;        /* bytes */
+    uint32_t count, in_use, peak; /* segments */
     keel_segment_t *free;
 } keel_segment_pool_t;
 
@@ -41,7 +47,9 @@ typedef struct keel_cursor {
  * faulted in. */
 keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, size_t ready);
 void keel_segment_pool_release(keel_segment_pool_t *pool);
-
+/* to @a budget bytes, if that is more: what there is stays. The memory is the kernel's to give when it is needed.
+ * KEEL_ERR_NO_MEMORY leaves the pool as it was. */
+keel_status_t keel_segment_pool_grow(keel_segment_pool_t *pool, size_t budget);
 /* appends a fresh segment; 0 when the budget is used up */
 int keel_segment_list_grow(keel_segment_list_t *list, keel_segment_pool_t *pool);
 void keel_segment_list_drop_first(keel_segment_list_t *list, keel_segment_pool_t *pool);

@@ -3,12 +3,14 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "transports/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LOGS_READY ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
+#define LOGS_READY  ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
+#define LOGS_IMAGES 8u                 /* that logs may take the memory of: at the half of that an image is asked for */
 
 #ifdef __SANITIZE_THREAD__
 #define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
@@ -186,6 +188,40 @@ keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
     return status;
 }
 
+/* of a quarter of the node's memory, spares' too */
+static size_t context_memory_share(const keel_runtime_t *runtime)
+{
+    size_t neighbours = 0;
+
+    for (uint32_t r = 0; r < runtime->size + runtime->spares; r++) {
+        neighbours += (runtime->node[r] == runtime->node[runtime->rank]);
+    }
+    return keel_memory_limit("") / 4 / neighbours;
+}
+
+void keel_context_logs_grow(keel_context_h ctx)
+{
+    const size_t before = ctx->pool.bytes;
+    keel_part_t *parts;
+    unsigned count;
+    size_t budget;
+
+    if (!ctx->config.is_oplog_auto || (!ctx->puts.is_enabled && !ctx->gets.is_enabled)) {
+        return;
+    }
+    if (ctx->memory_share == 0) {
+        ctx->memory_share = context_memory_share(ctx->runtime);
+    }
+    count = keel_context_parts(ctx, &parts);
+    budget = LOGS_IMAGES * keel_image_size(parts, count);
+    budget = (budget < ctx->memory_share) ? budget : ctx->memory_share;
+    if (keel_segment_pool_grow(&ctx->pool, budget) != KEEL_OK) {
+        keel_info(&ctx->message, "no memory for logs of %zu MiB: they stay at %zu", budget >> 20, before >> 20);
+    } else if (ctx->pool.bytes > before) {
+        keel_info(&ctx->message, "logs may take %.0f MiB", (double)ctx->pool.bytes / (1 << 20));
+    }
+}
+
 static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
 {
     const keel_lane_params_t lane = keel_context_lane_params(ctx, drivers);
@@ -205,7 +241,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
     if (status != KEEL_OK) {
         goto err_pool;
     }
-    if (ctx->pool.arena == NULL) {
+    if (ctx->pool.arenas == NULL) {
         status = keel_context_logs_init(ctx, ctx->lane.incarnation == 0);
         if (status != KEEL_OK) {
             goto err_lane;

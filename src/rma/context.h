@@ -76,6 +76,7 @@ struct keel_context {
 
     keel_get_log_t gets;
     keel_segment_pool_t pool;
+    size_t memory_share; /* bytes that logs of any size may take; 0: not looked at yet */
     keel_ckpt_t ckpt;
     keel_demand_t demand;
     keel_recovery_t rec;
@@ -200,6 +201,8 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
 /* context.c, for spare.c: first lives have all of their logs faulted in */
 keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);
 keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first);
+/* KEEL_OPLOG_SIZE=auto: to what suits an image as large as it would be now */
+void keel_context_logs_grow(keel_context_h ctx);
 
 /* spare.c: in a spare, which has a rank afterwards; KEEL_ERR_STATE: the job is over without it */
 keel_status_t keel_spare_wait(keel_context_h ctx, const keel_drivers_t *drivers);

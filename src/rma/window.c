@@ -60,6 +60,7 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win
     win->made_call = ++ctx->window_calls;
     ctx->next_address += (bytes + 2 * WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
     ctx->windows[ctx->window_count++] = win;
+    keel_context_logs_grow(ctx);
     *win_p = win;
     return KEEL_OK;
 
@@ -292,6 +293,7 @@ keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_
     }
     memcpy(region.initial, address, bytes);
     ctx->protected_regions[ctx->protected_count++] = region;
+    keel_context_logs_grow(ctx);
     return KEEL_OK;
 }
 
@@ -318,14 +320,15 @@ void keel_protected_release(keel_context_h ctx)
 
 unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
 {
+    keel_part_t *grown =
+        keel_realloc(ctx->parts, (ctx->window_count + ctx->protected_count + 1) * sizeof(*ctx->parts), "image parts");
     unsigned count = 0;
 
-    ctx->parts =
-        keel_realloc(ctx->parts, (ctx->window_count + ctx->protected_count + 1) * sizeof(*ctx->parts), "image parts");
-    *parts_p = ctx->parts;
-    if (ctx->parts == NULL) {
+    *parts_p = grown;
+    if (grown == NULL) {
         return 0;
     }
+    ctx->parts = grown;
     for (unsigned i = 0; i < ctx->window_count; i++) {
         keel_win_h win = ctx->windows[i];
 

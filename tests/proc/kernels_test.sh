@@ -133,6 +133,25 @@ peak_is_that_of_the_timed_run()
 }
 
 # what its predecessor did before the clock started is no part of what it counts
+# class A protects 128 MiB a rank and puts 224 MiB an iteration of six steps: its logs need no images, and replay what lies beyond
+# the size that logs have at first; with less than 4 GiB of memory a machine has images here
+logs_grow_with_images()
+{
+    local ft=(-n 2 -x KEEL_CKPT_INTERVAL=off -x KEEL_LOG_LEVEL=info --timeout 100 "$kernels/ft" -c A --csv --repeat 2 --die 1@12.1)
+
+    run 0 "${ft[@]}"
+    [ "$(column verified) $(column deaths) $(column rollbacks)" = "yes 1 0" ] || fail "not recovered: $(tail -1 "$out")"
+    has "$err" 0 'log .* is full'
+    if [ "$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)" -ge $((4 << 20)) ]; then
+        has "$err" 3 'logs may take 512 MiB' # two ranks, and one again
+        [ "$(column demand_checkpoints)" = 0 ] || fail "$(column demand_checkpoints) images"
+        [ "$(column put_log_peak)" -gt $((300 << 20)) ] || fail "a peak of $(column put_log_peak)"
+    fi
+    run 0 -x KEEL_OPLOG_SIZE=256m "${ft[@]}"
+    has "$err" 0 'logs may take'
+    [ "$(column demand_checkpoints)" -gt 0 ] || fail "no image with logs of a given size"
+}
+
 a_replacement_counts_its_own()
 {
     run 0 -n 2 "${small[@]}" "$kernels/ft" -c S --warmup --ckpt-every 2 --csv --die 0@13.1

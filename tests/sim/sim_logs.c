@@ -34,6 +34,17 @@ typedef struct pair {
 
 /* ---- budgets ---- */
 
+static int is_in_log(const keel_segment_pool_t *pool, const keel_segment_t *segment)
+{
+    const keel_segment_arena_t *arena = pool->arenas;
+
+    while ((arena != NULL) &&
+           ((segment->data < arena->data) || (segment->data + pool->segment_size > arena->data + arena->size))) {
+        arena = arena->next;
+    }
+    return arena != NULL;
+}
+
 /* segments of a list; 0 and a flaw when one is not as it should be */
 static uint32_t count_segments(const scene_t *scene, const keel_segment_pool_t *pool, const keel_segment_list_t *list)
 {
@@ -41,8 +52,7 @@ static uint32_t count_segments(const scene_t *scene, const keel_segment_pool_t *
     uint32_t count = 0;
 
     for (segment = list->first; (segment != NULL) && (count <= pool->count); segment = segment->next) {
-        if ((segment->used > pool->segment_size) || (segment->data < pool->arena) ||
-            (segment->data + pool->segment_size > pool->arena + pool->arena_size)) {
+        if ((segment->used > pool->segment_size) || !is_in_log(pool, segment)) {
             keel_sim_flaw(scene->sim, "a log segment of %u bytes is outside of the log", segment->used);
         }
         ++count;

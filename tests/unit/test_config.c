@@ -66,6 +66,7 @@ START_TEST(defaults_are_as_documented)
     ck_assert_int_eq(config.lanes, KEEL_LANES_AUTO);
     ck_assert_int_eq(config.protect, KEEL_PROTECT_ALL);
     ck_assert_uint_eq(config.oplog_size, 256ul << 20);
+    ck_assert(config.is_oplog_auto);
     ck_assert_uint_eq(config.getlog_size, 16ul << 20);
     ck_assert_uint_eq(config.ckpt_size, 0);
     ck_assert_uint_eq(config.group_size, 4);
@@ -170,7 +171,6 @@ START_TEST(a_bad_value_is_refused_by_name)
         "KEEL_OPLOG_SIZE=64q",
         "KEEL_OPLOG_SIZE=1k",
         "KEEL_OPLOG_SIZE=inf",
-        "KEEL_OPLOG_SIZE=auto",
         "KEEL_OPLOG_SIZE=-1",
         "KEEL_GETLOG_SIZE=0",
         "KEEL_CKPT_SIZE=1",
@@ -298,6 +298,19 @@ START_TEST(the_print_can_be_read_back)
 }
 END_TEST
 
+START_TEST(logs_of_a_given_size_do_not_grow)
+{
+    keel_config_t config;
+
+    ck_assert_int_eq(read_one("KEEL_OPLOG_SIZE=256m", &config), KEEL_OK);
+    ck_assert_uint_eq(config.oplog_size, 256ul << 20);
+    ck_assert(!config.is_oplog_auto);
+    ck_assert_int_eq(read_one("KEEL_OPLOG_SIZE=auto", &config), KEEL_OK);
+    ck_assert_uint_eq(config.oplog_size, 256ul << 20);
+    ck_assert(config.is_oplog_auto);
+}
+END_TEST
+
 int main(void)
 {
     atexit(release_held);
@@ -311,6 +324,7 @@ int main(void)
                                   unlimited_checkpoint_memory_has_two_spellings,
                                   unknown_variables_warn_once,
                                   the_print_can_be_read_back,
+                                  logs_of_a_given_size_do_not_grow,
                                   NULL};
     char name[64];
     char **env;

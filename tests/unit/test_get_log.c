@@ -10,6 +10,7 @@
 #define TARGET   1u
 #define SEGMENT  4096u
 #define SEGMENTS 8u
+#define BUDGET   (sizeof(keel_segment_arena_t) + SEGMENTS * (SEGMENT + sizeof(keel_segment_t)))
 #define GETLOG   (64u << 10)
 #define BYTES    200u
 #define RECORDS  5u
@@ -57,8 +58,7 @@ static void scene_begin(void *there)
     for (uint32_t r = 0; r < RANKS; r++) {
         scene.peers[r] = (keel_peer_t){.lanes = KEEL_LANE_PTR, .regions = scene.regions[r]};
     }
-    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, SEGMENTS * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX),
-                     KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, BUDGET, SIZE_MAX), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.regions[TARGET][KEEL_REGION_GETLOG] =
         (keel_region_t){.base = (uintptr_t)scene.arena_there, .size = GETLOG, .ptr = there, .is_known = 1};

@@ -1,6 +1,7 @@
 /* The put log against a plain list: phases handed over in order, trimming never one too far, what a full log says. */
 #include "oplog/put_log.h"
 
+#include "base/memory.h"
 #include "unit.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
 
 static void scene_begin(scene_t *scene, unsigned segments)
 {
-    scene_begin_with(scene, segments * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX);
+    scene_begin_with(scene, sizeof(keel_segment_arena_t) + segments * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX);
 }
 
 static void scene_end(scene_t *scene)
@@ -169,6 +170,66 @@ START_TEST(a_log_that_lost_records_is_whole_from_the_image_of_its_target_on)
 }
 END_TEST
 
+/* what was refused fits; segments that were there come first, and come back first */
+START_TEST(a_log_that_may_grow_takes_more_and_touches_what_it_had_first)
+{
+    const uint32_t length = SEGMENT - sizeof(keel_record_t);
+    scene_t scene;
+    uint8_t *first;
+    size_t bytes;
+
+    scene_begin(&scene, 3);
+    first = scene.pool.arenas->data;
+    bytes = scene.pool.bytes;
+    ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, bytes), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, 0), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, bytes + sizeof(keel_segment_arena_t) + SEGMENT), KEEL_OK);
+    ck_assert_uint_eq(scene.pool.count, 3); /* the table of a fourth does not fit */
+    ck_assert_ptr_null(scene.pool.arenas->next);
+    ck_assert(put(&scene, 0, length));
+    ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, bytes + sizeof(keel_segment_arena_t) +
+                                                             2 * (SEGMENT + sizeof(keel_segment_t))),
+                     KEEL_OK);
+    ck_assert_uint_eq(scene.pool.count, 5);
+    ck_assert_uint_eq(scene.pool.in_use, 1);
+    for (uint64_t i = 1; i < 5; i++) {
+        ck_assert(put(&scene, i * SEGMENT, length));
+        ck_assert_int_eq(scene.log.targets[TARGET].list.last->data == first + i * SEGMENT, i < 3);
+    }
+    ck_assert(!put(&scene, 5 * SEGMENT, length));
+    keel_put_log_set_phase(&scene.log, 1);
+    keel_put_log_trim(&scene.log, 1, 1);
+    ck_assert_uint_eq(scene.pool.in_use, 0);
+    ck_assert_uint_eq(scene.pool.bytes, bytes + sizeof(keel_segment_arena_t) + 2 * (SEGMENT + sizeof(keel_segment_t)));
+    scene_end(&scene);
+    ck_assert_ptr_null(scene.pool.arenas);
+}
+END_TEST
+
+static int refuse_logs(void *arg, size_t bytes, const char *name)
+{
+    return strcmp(name, arg) != 0;
+}
+
+START_TEST(a_log_without_memory_to_grow_stays_as_it_was)
+{
+    char *const names[] = {"oplog", "oplog segments"};
+    scene_t scene;
+
+    scene_begin(&scene, 3);
+    for (unsigned i = 0; i < 2; i++) {
+        keel_memory_set_hook(&(keel_memory_hook_t){.may_allocate = refuse_logs, .arg = names[i]});
+        ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, 100 * SEGMENT), KEEL_ERR_NO_MEMORY);
+        keel_memory_set_hook(NULL);
+        ck_assert_uint_eq(scene.pool.count, 3);
+    }
+    for (uint64_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(put(&scene, i * SEGMENT, SEGMENT - sizeof(keel_record_t)), i < 3);
+    }
+    scene_end(&scene);
+}
+END_TEST
+
 START_TEST(a_full_log_says_which_phase_it_lost_and_resumes_after_an_image)
 {
     scene_t scene;
@@ -237,6 +298,8 @@ int main(void)
 {
     const TTest *const tests[] = {each_phase_is_handed_over_whole_and_in_order,
                                   puts_of_a_power_of_two_leave_nothing_of_segments_empty,
+                                  a_log_that_may_grow_takes_more_and_touches_what_it_had_first,
+                                  a_log_without_memory_to_grow_stays_as_it_was,
                                   a_full_log_says_which_phase_it_lost_and_resumes_after_an_image,
                                   a_log_that_lost_records_is_whole_from_the_image_of_its_target_on,
                                   what_a_target_that_is_away_has_yet_to_be_given_is_never_dropped,

@@ -11,6 +11,7 @@
 #define SOFT      50u
 #define SEGMENTS  64u
 #define SEGMENT   4096u
+#define BUDGET    (sizeof(keel_segment_arena_t) + SEGMENTS * (SEGMENT + sizeof(keel_segment_t)))
 #define GETLOG    (64u << 10)
 #define BYTES     200u
 #define A_SEGMENT (SEGMENT / (sizeof(keel_record_t) + BYTES))
@@ -60,8 +61,7 @@ static void scene_begin(void)
         scene.peers[r].lanes = KEEL_LANE_PTR;
         scene.peers[r].mode = KEEL_PEER_LIVE;
     }
-    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, SEGMENTS * (SEGMENT + sizeof(keel_segment_t)), SIZE_MAX),
-                     KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, BUDGET, SIZE_MAX), KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene.puts, &scene.lane, &scene.pool), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.demand = (keel_demand_t){.starts = scene.starts, .parity = (void *)&scene};

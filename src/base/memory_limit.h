@@ -1,0 +1,13 @@
+/* How much memory a process may take. */
+#ifndef KEEL_BASE_MEMORY_LIMIT_H_
+#define KEEL_BASE_MEMORY_LIMIT_H_
+
+#include <stddef.h>
+
+/*
+ * Bytes of memory that the machine has or, where that is less, that the process's control group may take, or one around it
+ * (version 2, or the memory controller of version 1). @a root: where /proc and /sys/fs/cgroup are looked for, "" but for tests.
+ */
+size_t keel_memory_limit(const char *root);
+
+#endif
