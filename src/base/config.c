@@ -195,9 +195,9 @@ static ucs_config_field_t keel_config_table[] = {
      "Memory for the logs this process keeps of its own puts and gets. When it is full, logging towards a target\n"
      "stops with a warning, and that target's death is answered by a rollback.\n"
      " - auto : 256 MiB, or more where checkpoints are large, so that logging does not ask for many of them: up to\n"
-     "          eight times the windows and protected regions, which is taken when it is needed, and up to the share "
-     "of\n"
-     "          the process in a quarter of the node's memory (of what its control group may take).",
+     "          eight times the windows and protected regions, taken when it is needed. In both cases no more than\n"
+     "          the share of the process in a quarter of the node's memory (of what its control group may take), but\n"
+     "          16 MiB at least.",
      KEEL_CONFIG_OFFSET(config.oplog_size), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"OPLOG_SOFT", "50",

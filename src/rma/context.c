@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LOGS_READY  ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
+#define LOGS_LEAST  ((size_t)16 << 20) /* where a node has little memory for each of its processes */
 #define LOGS_IMAGES 8u                 /* that logs may take the memory of: at the half of that an image is asked for */
 
 #ifdef __SANITIZE_THREAD__
@@ -175,19 +176,6 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
                                 .prepared = ctx->prepared};
 }
 
-/* first lives have all of it ready; for a replacement others wait */
-keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
-{
-    const keel_status_t status =
-        keel_segment_pool_init(&ctx->pool, ctx->config.oplog_size, is_first ? SIZE_MAX : LOGS_READY);
-
-    if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too %s", ctx->config.oplog_size,
-                       (status == KEEL_ERR_BUDGET) ? "small" : "large: out of memory");
-    }
-    return status;
-}
-
 /* of a quarter of the node's memory, spares' too */
 static size_t context_memory_share(const keel_runtime_t *runtime)
 {
@@ -199,6 +187,25 @@ static size_t context_memory_share(const keel_runtime_t *runtime)
     return keel_memory_limit("") / 4 / neighbours;
 }
 
+/* first lives have all of it ready; for a replacement others wait */
+keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
+{
+    size_t size = ctx->config.oplog_size;
+    keel_status_t status;
+
+    if (ctx->config.is_oplog_auto) {
+        ctx->memory_share = context_memory_share(ctx->runtime);
+        size = (size < ctx->memory_share) ? size : ctx->memory_share;
+        size = (size > LOGS_LEAST) ? size : LOGS_LEAST;
+    }
+    status = keel_segment_pool_init(&ctx->pool, size, is_first ? SIZE_MAX : LOGS_READY);
+    if (status != KEEL_OK) {
+        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too %s", size,
+                       (status == KEEL_ERR_BUDGET) ? "small" : "large: out of memory");
+    }
+    return status;
+}
+
 void keel_context_logs_grow(keel_context_h ctx)
 {
     const size_t before = ctx->pool.bytes;
@@ -208,9 +215,6 @@ void keel_context_logs_grow(keel_context_h ctx)
 
     if (!ctx->config.is_oplog_auto || (!ctx->puts.is_enabled && !ctx->gets.is_enabled)) {
         return;
-    }
-    if (ctx->memory_share == 0) {
-        ctx->memory_share = context_memory_share(ctx->runtime);
     }
     count = keel_context_parts(ctx, &parts);
     budget = LOGS_IMAGES * keel_image_size(parts, count);
