@@ -105,6 +105,7 @@ struct keel_runtime {
     uint32_t spares; /* processes that wait, or waited, to take the place of a rank */
     int is_spare;    /* this one waits: it has no rank */
     int is_deaf;     /* no launcher tells of deaths: a broken connection is a reason to look */
+    int is_emulated; /* nodes are only numbers: all processes run on one machine */
     uint32_t *node;  /* node index of each rank and then of each spare; equal numbers share a node */
     char **host;     /* name of each node, where the ranks first ran: the same for every process; NULL: nameless */
     uint64_t hints;  /* events of network devices after which a failure may follow */

@@ -139,7 +139,9 @@ void *keel_arena_alloc(size_t bytes, size_t ready, const char *name)
         return NULL;
     }
     (void)madvise(base, length, MADV_HUGEPAGE); /* a wish: without it the arena is only slower */
-    keel_arena_fault_in(base, (ready < bytes) ? keel_arena_length(ready) : length);
+    if (ready > 0) {
+        keel_arena_fault_in(base, (ready < bytes) ? keel_arena_length(ready) : length);
+    }
     keel_memory_allocated(base, length, 1);
     return base;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static size_t limit_read(const char *path)
@@ -73,6 +74,15 @@ static size_t limit_of_line(const char *root, char *line)
         return limit_of_groups(top, path, "memory.limit_in_bytes");
     }
     return SIZE_MAX;
+}
+
+int keel_memory_is_lazy(const char *root)
+{
+    char path[PATH_MAX];
+    struct rlimit space;
+
+    snprintf(path, sizeof(path), "%s/proc/sys/vm/overcommit_memory", root);
+    return limit_read(path) != 2 && (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY);
 }
 
 size_t keel_memory_limit(const char *root)

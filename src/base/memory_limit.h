@@ -9,5 +9,7 @@
  * (version 2, or the memory controller of version 1). @a root: where /proc and /sys/fs/cgroup are looked for, "" but for tests.
  */
 size_t keel_memory_limit(const char *root);
+/* 1: memory that is mapped and not written counts nowhere. 0: the kernel promises no more than it has, or address space is limited */
+int keel_memory_is_lazy(const char *root);
 
 #endif

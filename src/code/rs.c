@@ -133,7 +133,7 @@ static void rs_pass(uint8_t *target, const uint8_t *const *sources, uint8_t *tab
     }
 }
 
-/* past the caches, as the other ways do: nobody reads it soon */
+/* past the caches, as XOR is written: what a checkpoint computes is not read before a death */
 static void rs_copy(uint8_t *target, const uint8_t *source, size_t length)
 {
     const size_t to_line = -(uintptr_t)target & (KEEL_COPY_LINE - 1);

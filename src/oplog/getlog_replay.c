@@ -5,6 +5,8 @@
 #include "base/plant.h"
 #include "oplog/getlog_chunk.h"
 
+#define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
+
 /* one control message's worth of records */
 typedef struct replay_message {
     uint32_t is_last;
@@ -105,6 +107,18 @@ static void records_refused(keel_get_log_t *log, uint32_t source)
     keel_lane_fail(log->lane, KEEL_ERR_CORRUPT);
 }
 
+/* logs that had grown may have done so for windows that this process has yet to make */
+static keel_get_record_t *replay_append(keel_get_log_t *log, keel_get_target_t *t, const keel_get_record_t *record)
+{
+    keel_get_record_t *own = keel_get_log_append(log, t, record->phase, record->length);
+
+    if (own == NULL && log->lane->config->is_oplog_auto &&
+        keel_segment_pool_grow(log->pool, log->pool->bytes + REPLAY_GROWTH) == KEEL_OK) {
+        own = keel_get_log_append(log, t, record->phase, record->length);
+    }
+    return own;
+}
+
 void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase)
 {
     const replay_message_t *message = (const void *)in->payload;
@@ -126,7 +140,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         if (record.phase < from_phase) {
             continue;
         }
-        own = keel_get_log_append(log, t, record.phase, record.length);
+        own = replay_append(log, t, &record);
         if (own == NULL || KEEL_PLANT(records_no_room)) {
             log->is_short = 1; /* without them a re-execution would be another computation */
             break;

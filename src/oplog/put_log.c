@@ -7,8 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define PHASES 65536u /* that the logs may speak of */
-
 keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
 {
     const size_t head = KEEL_PLANT(record_alone) ? 0 : KEEL_PUT_MESSAGE_HEAD;
@@ -29,7 +27,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     if (log->targets == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = keel_epochs_init(&log->epochs, PHASES);
+    status = keel_epochs_init(&log->epochs, KEEL_PUT_LOG_PHASES);
     if (status != KEEL_OK) {
         keel_arena_free(log->targets, lane->size * sizeof(*log->targets));
         log->targets = NULL;
@@ -312,20 +310,25 @@ void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now)
     keel_epochs_trim(&log->epochs, phase);
 }
 
+uint32_t keel_put_log_oldest(keel_put_log_t *log, uint32_t target)
+{
+    const keel_segment_list_t *list = &log->targets[target].list;
+
+    put_target_sync(&log->targets[target]);
+    return (list->first != NULL && list->start < list->first->used)
+               ? ((const keel_record_t *)(list->first->data + list->start))->epoch
+               : log->epochs.open;
+}
+
 /* the table of phases need not go back further than the oldest record */
 static void put_log_trim_epochs(keel_put_log_t *log)
 {
     uint32_t oldest = log->epochs.open;
 
     for (uint32_t i = 0; i < log->lane->size; i++) {
-        const keel_segment_list_t *list = &log->targets[i].list;
-        const keel_record_t *record;
+        const uint32_t epoch = keel_put_log_oldest(log, i);
 
-        put_target_sync(&log->targets[i]);
-        if (list->first != NULL && list->start < list->first->used) {
-            record = (const void *)(list->first->data + list->start);
-            oldest = keel_epoch_is_before(record->epoch, oldest) ? record->epoch : oldest;
-        }
+        oldest = keel_epoch_is_before(epoch, oldest) ? epoch : oldest;
     }
     keel_epochs_trim_before(&log->epochs, oldest);
 }

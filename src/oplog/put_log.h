@@ -19,6 +19,8 @@
 /* of the messages in which records are sent to whoever replays them (recovery/waits, recovery/sections), bytes at most */
 #define KEEL_PUT_MESSAGE_HEAD 40
 
+#define KEEL_PUT_LOG_PHASES 65536u /* that the log may speak of */
+
 typedef struct keel_put_target {
     /* hot */
     uint8_t *tail;  /* where the next record goes */
@@ -167,6 +169,13 @@ void keel_put_log_trim_image(keel_put_log_t *log, uint32_t target, uint32_t phas
 /* the target copies an image at the begin of this phase: a log that is off is whole again from here on */
 void keel_put_log_resume(keel_put_log_t *log, uint32_t target);
 uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target);
+/* epoch of its oldest record; the open one: it has none */
+uint32_t keel_put_log_oldest(keel_put_log_t *log, uint32_t target);
+/* phases from the oldest record's on that have records */
+static inline uint32_t keel_put_log_phases(const keel_put_log_t *log)
+{
+    return log->epochs.next - log->epochs.oldest;
+}
 void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase);
 /* rollback: forgets everything */
 void keel_put_log_clear(keel_put_log_t *log, uint32_t phase);

@@ -90,6 +90,22 @@ static uint32_t ask_largest(keel_recovery_t *rec, uint32_t number)
     return largest;
 }
 
+/* the target whose records keep the oldest phase in the table of phases; nobody: the number of ranks */
+static uint32_t ask_oldest(keel_recovery_t *rec, uint32_t number)
+{
+    uint32_t oldest = rec->puts->epochs.open, rank = rec->lane->size;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const uint32_t epoch = keel_put_log_oldest(rec->puts, r);
+
+        if (keel_epoch_is_before(epoch, oldest) && ask_is_due(rec, r, number)) {
+            oldest = epoch;
+            rank = r;
+        }
+    }
+    return rank;
+}
+
 static uint32_t ask_lost(keel_recovery_t *rec, uint32_t number)
 {
     const uint64_t lost = rec->lane->slot.lost_gets;
@@ -119,6 +135,12 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
     }
     if ((uint64_t)pool->in_use * 100 >= (uint64_t)pool->count * soft) {
         rank = ask_largest(rec, number);
+        if (rank < rec->lane->size) {
+            ask(rec, rank, number, 0);
+        }
+    }
+    if ((uint64_t)keel_put_log_phases(rec->puts) * 100 >= (uint64_t)KEEL_PUT_LOG_PHASES * soft) {
+        rank = ask_oldest(rec, number);
         if (rank < rec->lane->size) {
             ask(rec, rank, number, 0);
         }

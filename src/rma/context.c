@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOGS_READY  ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
-#define LOGS_LEAST  ((size_t)16 << 20) /* where a node has little memory for each of its processes */
-#define LOGS_IMAGES 8u                 /* that logs may take the memory of: at the half of that an image is asked for */
+#define LOGS_READY ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
+#define LOGS_LEAST \
+    ((size_t)64 << 20) /* where a node has little memory; its segments hold the longest record of any other */
+#define LOGS_IMAGES 8u /* that logs may take the memory of: at the half of that an image is asked for */
 
 #ifdef __SANITIZE_THREAD__
 #define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
@@ -182,7 +183,7 @@ static size_t context_memory_share(const keel_runtime_t *runtime)
     size_t neighbours = 0;
 
     for (uint32_t r = 0; r < runtime->size + runtime->spares; r++) {
-        neighbours += (runtime->node[r] == runtime->node[runtime->rank]);
+        neighbours += (runtime->is_emulated || runtime->node[r] == runtime->node[runtime->rank]);
     }
     return keel_memory_limit("") / 4 / neighbours;
 }
@@ -194,9 +195,13 @@ keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
     keel_status_t status;
 
     if (ctx->config.is_oplog_auto) {
-        ctx->memory_share = context_memory_share(ctx->runtime);
-        size = (size < ctx->memory_share) ? size : ctx->memory_share;
+        const size_t share = context_memory_share(ctx->runtime);
+
+        size = (size < share) ? size : share;
         size = (size > LOGS_LEAST) ? size : LOGS_LEAST;
+        ctx->logs_most = (keel_memory_is_lazy("") && share > size) ? share : size;
+        keel_info(&ctx->message, "logs take %zu MiB, and up to %zu where images are large", size >> 20,
+                  ctx->logs_most >> 20);
     }
     status = keel_segment_pool_init(&ctx->pool, size, is_first ? SIZE_MAX : LOGS_READY);
     if (status != KEEL_OK) {
@@ -218,7 +223,7 @@ void keel_context_logs_grow(keel_context_h ctx)
     }
     count = keel_context_parts(ctx, &parts);
     budget = LOGS_IMAGES * keel_image_size(parts, count);
-    budget = (budget < ctx->memory_share) ? budget : ctx->memory_share;
+    budget = (budget < ctx->logs_most) ? budget : ctx->logs_most;
     if (keel_segment_pool_grow(&ctx->pool, budget) != KEEL_OK) {
         keel_info(&ctx->message, "no memory for logs of %zu MiB: they stay at %zu", budget >> 20, before >> 20);
     } else if (ctx->pool.bytes > before) {

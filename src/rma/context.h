@@ -76,7 +76,7 @@ struct keel_context {
 
     keel_get_log_t gets;
     keel_segment_pool_t pool;
-    size_t memory_share; /* bytes that logs of any size may take; 0: not looked at yet */
+    size_t logs_most; /* bytes that logs may grow to, with KEEL_OPLOG_SIZE=auto */
     keel_ckpt_t ckpt;
     keel_demand_t demand;
     keel_recovery_t rec;

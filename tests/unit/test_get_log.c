@@ -141,10 +141,48 @@ START_TEST(an_older_loss_does_not_hide_a_later_one)
 }
 END_TEST
 
+/* ten records a message, as many as fill the log that there is at first @a times */
+static void receive_replay(unsigned times)
+{
+    static _Alignas(8) uint8_t message[sizeof(keel_control_in_t) + 8 + 10 * (sizeof(keel_get_record_t) + BYTES)];
+    keel_control_in_t *in = (void *)message;
+
+    memset(message, 0, sizeof(message));
+    in->source = TARGET;
+    in->length = sizeof(message) - sizeof(*in);
+    for (unsigned i = 0; i < 10; i++) {
+        ((keel_get_record_t *)(void *)(in->payload + 8 + i * (sizeof(keel_get_record_t) + BYTES)))->length = BYTES;
+    }
+    for (unsigned i = 0; i < times * SEGMENTS * SEGMENT / BYTES / 10; i++) {
+        keel_get_log_receive_replay(&scene.gets, in, 0);
+    }
+}
+
+/* its predecessor's had grown, perhaps for windows that it has yet to make */
+START_TEST(a_log_that_may_grow_has_room_for_all_that_comes_back)
+{
+    for (int is_auto = 0; is_auto < 2; is_auto++) {
+        scene_begin(scene.arena_there);
+        scene.config.is_oplog_auto = is_auto;
+        receive_replay(3);
+        ck_assert_int_eq(scene.gets.is_short, !is_auto);
+        if (is_auto) {
+            ck_assert_uint_eq(keel_get_log_bytes(&scene.gets), (3 * SEGMENTS * SEGMENT / BYTES / 10 * 10 + RECORDS) *
+                                                                   (sizeof(keel_get_record_t) + BYTES));
+        }
+        scene_end();
+    }
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {a_replacement_is_given_its_part_back, one_that_cannot_be_mapped_fills_no_log,
-                                  one_without_room_makes_the_log_full, an_older_loss_does_not_hide_a_later_one, NULL};
+    const TTest *const tests[] = {a_replacement_is_given_its_part_back,
+                                  one_that_cannot_be_mapped_fills_no_log,
+                                  one_without_room_makes_the_log_full,
+                                  an_older_loss_does_not_hide_a_later_one,
+                                  a_log_that_may_grow_has_room_for_all_that_comes_back,
+                                  NULL};
 
     return unit_run("get_log", tests);
 }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +97,26 @@ START_TEST(the_first_version_is_read_by_its_controller)
 }
 END_TEST
 
+START_TEST(memory_that_is_promised_is_not_lazy)
+{
+    struct rlimit before, less;
+
+    make_root();
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_int_eq(keel_memory_is_lazy(root), before.rlim_cur == RLIM_INFINITY);
+    write_file("proc/sys/vm/overcommit_memory", "1\n");
+    ck_assert_int_eq(keel_memory_is_lazy(root), before.rlim_cur == RLIM_INFINITY);
+    less = before;
+    less.rlim_cur = (rlim_t)1 << 46;
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &less), 0);
+    ck_assert(!keel_memory_is_lazy(root));
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    write_file("proc/sys/vm/overcommit_memory", "2\n");
+    ck_assert(!keel_memory_is_lazy(root));
+    remove_root();
+}
+END_TEST
+
 START_TEST(this_process_may_take_something)
 {
     ck_assert_uint_gt(keel_memory_limit(""), 1 << 20);
@@ -105,8 +126,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {without_groups_it_is_the_machines, the_smallest_of_all_groups_around_counts,
-                                  the_first_version_is_read_by_its_controller, this_process_may_take_something, NULL};
+    const TTest *const tests[] = {without_groups_it_is_the_machines,
+                                  the_smallest_of_all_groups_around_counts,
+                                  the_first_version_is_read_by_its_controller,
+                                  memory_that_is_promised_is_not_lazy,
+                                  this_process_may_take_something,
+                                  NULL};
 
     return unit_run("memory limit", tests);
 }

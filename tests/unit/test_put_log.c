@@ -170,7 +170,7 @@ START_TEST(a_log_that_lost_records_is_whole_from_the_image_of_its_target_on)
 }
 END_TEST
 
-/* what was refused fits; segments that were there come first, and come back first */
+/* segments that were there come first */
 START_TEST(a_log_that_may_grow_takes_more_and_touches_what_it_had_first)
 {
     const uint32_t length = SEGMENT - sizeof(keel_record_t);

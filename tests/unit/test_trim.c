@@ -45,7 +45,7 @@ static keel_status_t give_arena(keel_transport_t *transport, size_t bytes, void 
     return KEEL_OK;
 }
 
-static void scene_begin(void)
+static void scene_begin_with(size_t budget)
 {
     memset(&scene, 0, sizeof(scene));
     scene.config = (keel_config_t){.protect = KEEL_PROTECT_ALL, .oplog_soft = SOFT, .getlog_size = GETLOG};
@@ -61,7 +61,7 @@ static void scene_begin(void)
         scene.peers[r].lanes = KEEL_LANE_PTR;
         scene.peers[r].mode = KEEL_PEER_LIVE;
     }
-    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, BUDGET, SIZE_MAX), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, budget, SIZE_MAX), KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene.puts, &scene.lane, &scene.pool), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.demand = (keel_demand_t){.starts = scene.starts, .parity = (void *)&scene};
@@ -74,6 +74,11 @@ static void scene_begin(void)
                                   .is_deterministic = 1,
                                   .state = KEEL_RANK_FRONT};
     ck_assert_int_eq(keel_trim_init(&scene.rec), KEEL_OK);
+}
+
+static void scene_begin(void)
+{
+    scene_begin_with(BUDGET);
 }
 
 static void scene_end(void)
@@ -91,6 +96,7 @@ static void log_puts(uint32_t target, unsigned count)
 
         ck_assert_ptr_nonnull(record);
         record->length = BYTES;
+        record->epoch = scene.puts.epochs.open;
     }
 }
 
@@ -264,6 +270,33 @@ START_TEST(of_equal_sources_one_is_asked)
 }
 END_TEST
 
+/* the table of phases fills too, however little is logged in each; the one whose records keep its oldest is asked */
+START_TEST(who_is_behind_the_oldest_of_too_many_phases_is_asked)
+{
+    const uint32_t half = KEEL_PUT_LOG_PHASES / 2;
+    uint32_t phase;
+
+    scene_begin_with((size_t)64 << 20);
+    log_puts(3, 1);
+    for (phase = 1; phase < half - 1; phase++) {
+        keel_put_log_set_phase(&scene.puts, phase);
+        log_puts(1, 1);
+    }
+    ask_is(NUMBER, 0);
+    keel_put_log_set_phase(&scene.puts, phase);
+    log_puts(4, 1);
+    ck_assert_uint_lt(scene.pool.in_use, scene.pool.count / 2);
+    ask_is(NUMBER + 1, 1u << 3);
+    ask_is(NUMBER + 2, 1u << 1);
+    ask_is(NUMBER + 3, 0); /* what is of this phase needs no image */
+    keel_put_log_trim_image(&scene.puts, 3, phase, phase);
+    keel_put_log_trim_image(&scene.puts, 1, phase, phase);
+    ck_assert_uint_le(keel_put_log_phases(&scene.puts), 1);
+    ask_is(NUMBER + 10, 0);
+    scene_end();
+}
+END_TEST
+
 START_TEST(nobody_is_asked_where_no_image_would_help)
 {
     scene_begin();
@@ -295,6 +328,7 @@ int main(void)
                                   ranks_that_hold_parity_have_no_image_to_ask_for,
                                   the_source_that_logged_most_here_is_asked,
                                   of_equal_sources_one_is_asked,
+                                  who_is_behind_the_oldest_of_too_many_phases_is_asked,
                                   nobody_is_asked_where_no_image_would_help,
                                   NULL};
 
