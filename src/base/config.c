@@ -197,9 +197,8 @@ static ucs_config_field_t keel_config_table[] = {
      " - auto : 256 MiB, or more where checkpoints are large, so that logging does not ask for many of them: up to\n"
      "          eight times the windows and protected regions, taken when it is needed. In both cases no more than\n"
      "          the share of the process in a quarter of the node's memory (of what its control group may take), but\n"
-     "          64 MiB at least. Where memory counts when it is promised (no overcommit, a limit of address space) "
-     "they\n"
-     "          do not grow.",
+     "          64 MiB at least. They do not grow where memory counts when it is promised (no overcommit, or address\n"
+     "          space is limited).",
      KEEL_CONFIG_OFFSET(config.oplog_size), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"OPLOG_SOFT", "50",
