@@ -116,6 +116,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->incarnation = params->runtime->incarnation;
     lane->programs = lane->size - params->config->checksum_ranks;
     lane->on_served_get = params->on_served_get;
+    lane->on_served_got = params->on_served_got;
     lane->on_served_refill = params->on_served_refill;
     lane->arg = params->arg;
     lane->transport = params->prepared;

@@ -94,8 +94,10 @@ typedef struct keel_lane_params {
     const keel_transport_ops_t *ops;
     void *driver_arg;
     keel_runtime_t *runtime;
-    /* service side, under the lock, ahead of the answer: a logged get or fetched value */
-    void (*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+    /* service side, under the lock, ahead of the answer: a logged get or fetched value. Its data goes to where this points,
+     * NULL: nowhere; when it is there, on_served_got() makes the record one that others may see. */
+    void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
+    void (*on_served_got)(void *arg, const keel_get_record_t *record);
     /* service side, under the lock: a REFILL message; here and not in the inbox, so that it stays ahead of the gets
      * sent after it and is not lost when its sender dies */
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
@@ -118,7 +120,8 @@ typedef struct keel_lane {
     keel_own_region_t own[KEEL_REGION_LAST];
     keel_board_slot_t slot;   /* this process's own words, as it last said them */
     keel_board_slot_t *board; /* own memory: one slot a source */
-    void (*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+    void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
+    void (*on_served_got)(void *arg, const keel_get_record_t *record);
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
     void *reads_pool;

@@ -13,6 +13,7 @@
  */
 #include "lane/lane.h"
 
+#include "base/copy.h"
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
@@ -70,10 +71,18 @@ static void *served_target(keel_lane_t *lane, uint64_t where, uint64_t length, i
     return (char *)r->base + offset;
 }
 
-/* once: others may write there meanwhile, and the log has what the asker gets */
-static void served_load(void *room, const void *from, size_t length)
+/* Once: others may write there meanwhile, and the log, which has a place for it or is NULL, gets what the asker gets. Long
+ * ones pass the caches on their way to the log: what is sent next is in them. */
+static void served_load(void *room, void *log, const void *from, size_t length)
 {
-    memcpy(room, from, length);
+    if (log == NULL) {
+        memcpy(room, from, length);
+        return;
+    }
+    keel_copy_two(log, room, from, length);
+    if (length >= KEEL_COPY_STREAM) {
+        keel_copy_lines_done();
+    }
 }
 
 /* @a payload is not aligned: it lies in a receive buffer */
@@ -219,32 +228,47 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     return NULL;
 }
 
-static void served_note_get(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
-                            const void *data)
+static keel_get_record_t served_get_record(const keel_wire_t *wire, uint64_t where, uint32_t length)
 {
-    keel_get_record_t record = {
+    return (keel_get_record_t){
         .phase = (uint32_t)(wire->words[3] >> 32), .index = (uint32_t)wire->words[3], .where = where, .length = length};
+}
 
+/* where the get log takes the value, or NULL */
+static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const keel_get_record_t *record)
+{
     if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
-        keel_board_lose_get(&lane->board[wire->source], record.phase);
+        keel_board_lose_get(&lane->board[wire->source], record->phase);
     }
-    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) {
-        lane->on_served_get(lane->arg, wire->source, &record, data);
+    return (wire->flags & KEEL_WIRE_FLAG_LOGGED) ? lane->on_served_get(lane->arg, wire->source, record) : NULL;
+}
+
+/* of a lock or an atomic, which is one word */
+static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
+                              const uint64_t *value)
+{
+    const keel_get_record_t record = served_get_record(wire, where, length);
+    void *log = served_note_get(lane, wire, &record);
+
+    if (log != NULL) {
+        memcpy(log, value, length);
+        lane->on_served_got(lane->arg, &record);
     }
 }
 
 static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 {
     const uint64_t length = wire->words[2];
+    keel_get_record_t record;
     keel_status_t status;
+    void *room, *log;
     const void *data;
-    void *room;
 
     if (length > lane->ops->max_data) {
         served_refuse(lane, wire);
         return "get too long";
     }
-    data = served_target(lane, wire->words[1], length, 1);
+    data = served_target(lane, wire->words[1], length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
     if (data == NULL) {
         served_refuse(lane, wire);
         return "get outside its region";
@@ -254,8 +278,12 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         served_not_sent(lane, wire->source, status);
         return NULL;
     }
-    served_load(room, data, length);
-    served_note_get(lane, wire, wire->words[1], (uint32_t)length, room);
+    record = served_get_record(wire, wire->words[1], (uint32_t)length);
+    log = served_note_get(lane, wire, &record);
+    served_load(room, log, data, length);
+    if (log != NULL) {
+        lane->on_served_got(lane->arg, &record);
+    }
     served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
     return NULL;
 }
@@ -286,7 +314,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return why;
     }
-    served_note_get(lane, wire, record.where, atomic.size, &old);
+    served_note_value(lane, wire, record.where, atomic.size, &old);
     served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
 }
@@ -298,7 +326,7 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
     uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->words[2]);
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0) {
-        served_note_get(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
+        served_note_value(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
     }
     if (wire->words[0] != 0) {
         served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));

@@ -248,16 +248,25 @@ void keel_get_log_push_early(keel_get_log_t *log, uint32_t target)
     get_target_push(log, target);
 }
 
-void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
+void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record)
 {
     keel_get_log_t *log = arg;
+    void *at = keel_getlog_begin(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
+                                 log->chunk_size, &log->served[source], source, record, &log->place);
 
-    if (!keel_getlog_write(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                           log->chunk_size, &log->served[source], source, record, data)) {
+    if (at == NULL) {
         /* the source cannot know: say it in its own board slot, which it is told of by nobody else */
         keel_board_lose_get(&log->lane->board[source], record->phase);
         log->overflows++;
     }
+    return at;
+}
+
+void keel_get_log_served(void *arg, const keel_get_record_t *record)
+{
+    const keel_get_log_t *log = arg;
+
+    keel_getlog_end(&log->place, record);
 }
 
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source)

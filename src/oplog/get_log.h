@@ -35,6 +35,14 @@ typedef struct keel_getlog_writer {
     uint32_t number; /* of the next chunk */
 } keel_getlog_writer_t;
 
+/* where a source's next records go */
+typedef struct keel_getlog_place {
+    keel_getlog_chunk_t *chunk;
+    char *at;
+    uint32_t used; /* bytes before it */
+    uint32_t room; /* and from there on */
+} keel_getlog_place_t;
+
 typedef struct keel_get_target {
     keel_segment_list_t list; /* own copy, in the order issued */
     keel_cursor_t pushed;     /* direct lane: what LG_q has */
@@ -50,6 +58,7 @@ typedef struct keel_get_log {
     keel_segment_pool_t *pool;
     keel_get_target_t *targets;
     keel_getlog_writer_t *served; /* service side, under lane->lock: a writer for each source */
+    keel_getlog_place_t place;    /* and the record that is being written */
     uint32_t *counts;             /* scratch, by rank */
     uint32_t chunk_size;
     uint32_t phase;
@@ -147,8 +156,9 @@ void keel_get_log_push_early(keel_get_log_t *log, uint32_t target);
 /* marks this phase as not fully logged */
 void keel_get_log_lose(keel_get_log_t *log, const char *why);
 
-/* service side: keel_lane_params_t.on_served_get; arg is the log */
-void keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record, const void *data);
+/* service side: keel_lane_params_t.on_served_get and on_served_got; arg is the log */
+void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record);
+void keel_get_log_served(void *arg, const keel_get_record_t *record);
 
 /* the source's process is dead: its chunks are closed */
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);

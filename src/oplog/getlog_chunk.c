@@ -73,18 +73,37 @@ void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint
     __atomic_store_n(&place->chunk->used, place->used + length, __ATOMIC_RELEASE);
 }
 
+static uint32_t record_bytes(const keel_get_record_t *record)
+{
+    return (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+}
+
+void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
+                        const keel_get_record_t *record, keel_getlog_place_t *place)
+{
+    if (!keel_getlog_open(arena, size, chunk_size, writer, source, record_bytes(record), place)) {
+        return NULL;
+    }
+    memcpy(place->at, record, sizeof(*record));
+    return place->at + sizeof(*record);
+}
+
+void keel_getlog_end(const keel_getlog_place_t *place, const keel_get_record_t *record)
+{
+    keel_getlog_publish(place, record_bytes(record), record->phase);
+}
+
 int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                       const keel_get_record_t *record, const void *data)
 {
-    const uint32_t need = (uint32_t)(sizeof(*record) + keel_pad8(record->length));
     keel_getlog_place_t place;
+    void *at = keel_getlog_begin(arena, size, chunk_size, writer, source, record, &place);
 
-    if (!keel_getlog_open(arena, size, chunk_size, writer, source, need, &place)) {
+    if (at == NULL) {
         return 0;
     }
-    memcpy(place.at, record, sizeof(*record));
-    memcpy(place.at + sizeof(*record), data, record->length);
-    keel_getlog_publish(&place, need, record->phase);
+    memcpy(at, data, record->length);
+    keel_getlog_end(&place, record);
     return 1;
 }
 

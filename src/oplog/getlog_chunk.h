@@ -6,19 +6,16 @@
 
 /* bytes of a chunk for a region of @a size bytes, the same for everybody; 0 when the region is too small */
 uint32_t keel_getlog_chunk_size(size_t size);
-/* where a source's next records go */
-typedef struct keel_getlog_place {
-    keel_getlog_chunk_t *chunk;
-    char *at;
-    uint32_t used; /* bytes before it */
-    uint32_t room; /* and from there on */
-} keel_getlog_place_t;
 /* at least @a need bytes, in the writer's chunk or in another one; 0 when no chunk is free */
 int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                      size_t need, keel_getlog_place_t *place);
 /* whole records were written there, @a length bytes, the last one of @a last_phase */
 void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint32_t last_phase);
-/* both for one record */
+/* both for one record: its head is written, its data goes to where this points; NULL: there is no room */
+void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
+                        const keel_get_record_t *record, keel_getlog_place_t *place);
+void keel_getlog_end(const keel_getlog_place_t *place, const keel_get_record_t *record);
+/* and with the data */
 int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                       const keel_get_record_t *record, const void *data);
 /* the chunks of a source in order: *next is 0 at first, then what was set; NULL at the end, with *next one past the

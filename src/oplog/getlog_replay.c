@@ -200,9 +200,14 @@ void keel_get_log_serve_refill(void *arg, uint32_t source, const void *message, 
     const uint8_t *at = end - (length < sizeof(replay_message_t) ? length : length - sizeof(replay_message_t));
     const uint8_t *data;
     keel_get_record_t record;
+    void *to;
 
     while (at < end && records_next(&at, end, &record, &data)) {
-        keel_get_log_serve(log, source, &record, data);
+        to = keel_get_log_serve(log, source, &record);
+        if (to != NULL) {
+            memcpy(to, data, record.length);
+            keel_get_log_served(log, &record);
+        }
         if (keel_where_op(record.where) == KEEL_RECORD_ATOMIC) {
             keel_get_log_note_atomic(&log->lane->board[source], record.phase);
         }

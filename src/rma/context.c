@@ -172,6 +172,7 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
                                 .driver_arg = drivers->arg,
                                 .runtime = ctx->runtime,
                                 .on_served_get = keel_get_log_serve,
+                                .on_served_got = keel_get_log_served,
                                 .on_served_refill = keel_get_log_serve_refill,
                                 .arg = &ctx->gets,
                                 .prepared = ctx->prepared};

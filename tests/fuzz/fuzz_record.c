@@ -20,12 +20,17 @@ static void record_arena(const uint8_t *data, size_t size)
     const keel_get_record_t record = {.phase = 3, .length = sizeof(value)};
     uint8_t *arena = keel_lane_region_base(&scene.lane, KEEL_REGION_GETLOG);
     const uint32_t chunk_size = keel_getlog_chunk_size(FUZZ_GETLOG);
+    void *to;
 
     memcpy(arena, data, size < FUZZ_GETLOG ? size : FUZZ_GETLOG);
     for (uint32_t source = 1; source < FUZZ_RANKS; source++) {
         (void)keel_get_log_send_replay(&scene.gets, source);
         keel_get_log_source_down(&scene.gets, source);
-        keel_get_log_serve(&scene.gets, source, &record, &value);
+        to = keel_get_log_serve(&scene.gets, source, &record);
+        if (to != NULL) {
+            memcpy(to, &value, sizeof(value));
+            keel_get_log_served(&scene.gets, &record);
+        }
     }
     keel_getlog_trim(arena, FUZZ_GETLOG, chunk_size, KEEL_GETLOG_ANY, 2);
     keel_getlog_reset(arena, FUZZ_GETLOG, chunk_size);

@@ -186,6 +186,7 @@ static void scene_layers(fuzz_scene_t *scene)
                                      .ops = &transport_ops,
                                      .runtime = &scene->runtime,
                                      .on_served_get = keel_get_log_serve,
+                                     .on_served_got = keel_get_log_served,
                                      .on_served_refill = keel_get_log_serve_refill,
                                      .arg = &scene->gets};
     const keel_recovery_params_t recovery = {.lane = &scene->lane,

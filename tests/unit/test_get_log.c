@@ -124,7 +124,6 @@ END_TEST
 /* what is given back comes phase by phase, behind the word that later phases have losses */
 START_TEST(an_older_loss_does_not_hide_a_later_one)
 {
-    static const uint8_t data[BYTES];
     keel_get_record_t record = {.phase = 5, .length = BYTES};
 
     scene_begin(NULL);
@@ -132,10 +131,10 @@ START_TEST(an_older_loss_does_not_hide_a_later_one)
     for (size_t at = 0; at < GETLOG; at += scene.gets.chunk_size) {
         ((keel_getlog_chunk_t *)(void *)(scene.arena + at))->owner = 1;
     }
-    keel_get_log_serve(&scene.gets, TARGET, &record, data);
+    ck_assert_ptr_null(keel_get_log_serve(&scene.gets, TARGET, &record));
     ck_assert_uint_eq(scene.board[TARGET].lost_gets, 10);
     record.phase = 12;
-    keel_get_log_serve(&scene.gets, TARGET, &record, data);
+    ck_assert_ptr_null(keel_get_log_serve(&scene.gets, TARGET, &record));
     ck_assert_uint_eq(scene.board[TARGET].lost_gets, 13);
     scene_end();
 }
@@ -175,6 +174,32 @@ START_TEST(a_log_that_may_grow_has_room_for_all_that_comes_back)
 }
 END_TEST
 
+/* service side: who looks at the log between the two finds what was there before */
+START_TEST(a_served_record_is_there_when_it_is_whole)
+{
+    const keel_get_record_t record = {.phase = 3, .index = 7, .where = 64, .length = BYTES};
+    const keel_getlog_chunk_t *chunk;
+    uint8_t bytes[BYTES];
+    uint32_t next = 0;
+    void *to;
+
+    scene_begin(NULL);
+    memset(bytes, 0x5c, sizeof(bytes));
+    to = keel_get_log_serve(&scene.gets, TARGET, &record);
+    ck_assert_ptr_nonnull(to);
+    ck_assert_ptr_null(keel_getlog_next(scene.arena, GETLOG, scene.gets.chunk_size, TARGET, &next));
+    memcpy(to, bytes, BYTES);
+    keel_get_log_served(&scene.gets, &record);
+    chunk = keel_getlog_next(scene.arena, GETLOG, scene.gets.chunk_size, TARGET, &next);
+    ck_assert_ptr_nonnull(chunk);
+    ck_assert_uint_eq(chunk->used, sizeof(record) + BYTES);
+    ck_assert_uint_eq(chunk->last_phase, 3);
+    ck_assert_mem_eq(chunk + 1, &record, sizeof(record));
+    ck_assert_mem_eq((const uint8_t *)(chunk + 1) + sizeof(record), bytes, BYTES);
+    scene_end();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_replacement_is_given_its_part_back,
@@ -182,6 +207,7 @@ int main(void)
                                   one_without_room_makes_the_log_full,
                                   an_older_loss_does_not_hide_a_later_one,
                                   a_log_that_may_grow_has_room_for_all_that_comes_back,
+                                  a_served_record_is_there_when_it_is_whole,
                                   NULL};
 
     return unit_run("get_log", tests);

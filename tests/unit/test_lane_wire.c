@@ -8,7 +8,7 @@
 
 #define RANKS  3
 #define WINDOW KEEL_REGION_WINDOW0
-#define BYTES  64
+#define BYTES  1024
 
 /* ---- a transport without a network ---- */
 
@@ -119,15 +119,22 @@ typedef struct scene {
     uint8_t *window;
     uint64_t sequence[RANKS];
     unsigned noted;
-    uint64_t noted_word;
+    int is_log_full;
+    uint8_t log[BYTES];
 } scene_t;
 
-static void scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record, const void *data)
+static void *scene_note_get(void *arg, uint32_t source, const keel_get_record_t *record)
+{
+    scene_t *scene = arg;
+
+    return scene->is_log_full ? NULL : scene->log;
+}
+
+static void scene_noted(void *arg, const keel_get_record_t *record)
 {
     scene_t *scene = arg;
 
     scene->noted++;
-    memcpy(&scene->noted_word, data, sizeof(scene->noted_word));
     memset(scene->window, 0xa5, BYTES); /* another writes there at this moment */
 }
 
@@ -142,6 +149,7 @@ static void scene_begin(scene_t *scene, uint32_t incarnation)
                                  .ops = &fake_ops,
                                  .runtime = &scene->runtime,
                                  .on_served_get = scene_note_get,
+                                 .on_served_got = scene_noted,
                                  .on_served_refill = scene_refill,
                                  .arg = scene};
     void *base;
@@ -394,20 +402,71 @@ START_TEST(a_read_that_cannot_be_answered_is_refused_and_not_recorded)
 }
 END_TEST
 
+/* by streaming stores from some length on, with ends that share their lines with other records */
 START_TEST(a_read_beside_a_write_is_answered_as_it_was_recorded)
 {
+    static const size_t lengths[] = {1, 7, 8, 64, 255, 256, 257, 700, BYTES - 8};
+    const uint64_t offset = 8;
+
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        scene_t scene;
+        keel_wire_t wire;
+
+        scene_begin(&scene, 0);
+        for (size_t at = 0; at < BYTES; at++) {
+            scene.window[at] = (uint8_t)(at % 127 + 1);
+        }
+        scene_get(&scene, offset, lengths[i]);
+        ck_assert_uint_eq(scene.noted, 1);
+        ck_assert_uint_eq(scene.window[offset], 0xa5);
+        ck_assert_uint_eq(scene.log[lengths[i] - 1], (offset + lengths[i] - 1) % 127 + 1);
+        ck_assert_uint_eq(scene.log[lengths[i]], 0);
+        ck_assert_mem_eq(fake.room, scene.log, lengths[i]);
+        wire = fake.last_reply;
+        keel_wire_seal(&wire, scene.log, lengths[i]);
+        ck_assert_uint_eq(wire.crc, fake.last_reply.crc);
+        scene_end(&scene);
+    }
+}
+END_TEST
+
+START_TEST(a_log_without_room_costs_no_answer)
+{
     scene_t scene;
-    keel_wire_t wire;
 
     scene_begin(&scene, 0);
-    scene_get(&scene, 8, 8);
-    ck_assert_uint_eq(scene.noted, 1);
-    ck_assert_uint_eq(scene.window[8], 0xa5);
-    ck_assert_uint_eq(fake.last_word, scene.noted_word);
-    wire = fake.last_reply;
-    keel_wire_seal(&wire, &scene.noted_word, sizeof(scene.noted_word));
-    ck_assert_uint_eq(wire.crc, fake.last_reply.crc);
+    scene.is_log_full = 1;
+    memset(scene.window, 0x5c, BYTES);
+    scene_get(&scene, 0, BYTES);
+    ck_assert_uint_eq(scene.noted, 0);
+    ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_VALUE);
+    ck_assert_mem_eq(fake.room, scene.window, BYTES);
     scene_end(&scene);
+}
+END_TEST
+
+/* a record of the get log's own memory would be written over what it is read from */
+START_TEST(only_a_window_is_read_with_a_record)
+{
+    static const unsigned regions[] = {KEEL_REGION_BOARD, KEEL_REGION_WINDOW0};
+
+    for (unsigned is_window = 0; is_window < 2; is_window++) {
+        for (unsigned is_logged = 0; is_logged < 2; is_logged++) {
+            const int is_answered = is_window || !is_logged;
+            keel_wire_t wire;
+            scene_t scene;
+
+            scene_begin(&scene, 0);
+            wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+            wire.flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : 0;
+            wire.words[1] = keel_where(0, KEEL_RECORD_PUT, regions[is_window]);
+            wire.words[2] = 8;
+            scene_deliver(&scene, &wire, NULL, 0);
+            ck_assert_uint_eq(fake.last_reply.type, is_answered ? KEEL_WIRE_VALUE : KEEL_WIRE_REFUSAL);
+            ck_assert_uint_eq(scene.noted, is_window && is_logged);
+            scene_end(&scene);
+        }
+    }
 }
 END_TEST
 
@@ -576,6 +635,8 @@ int main(void)
                                   nothing_is_written_outside_a_window,
                                   a_read_that_cannot_be_answered_is_refused_and_not_recorded,
                                   a_read_beside_a_write_is_answered_as_it_was_recorded,
+                                  a_log_without_room_costs_no_answer,
+                                  only_a_window_is_read_with_a_record,
                                   a_read_without_memory_for_its_answer_ends_the_process,
                                   a_gap_a_stranger_and_another_rollback_are_refused,
                                   a_greeting_outruns_the_news_of_the_predecessors_life_and_death,

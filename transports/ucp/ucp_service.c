@@ -22,6 +22,7 @@
 enum {
     SMALL_COPY = 512,         /* replies above it are copied to large messages */
     REQUESTS_TILL_IDLE = 256, /* on_idle() is called at the latest after so many requests */
+    POLLS_A_YIELD = 8,        /* while it spins */
     BUSY_SLEEP_MS = 10,
     DRAIN_MS = 2000
 };
@@ -279,6 +280,7 @@ static void *service_main(void *arg)
     keel_ucp_t *ucp = arg;
     const uint64_t spin = ucp->params.spin_us * 1000ull;
     uint64_t idle_since = 0;
+    unsigned polls = 0;
 
     while (!atomic_load_explicit(&ucp->service.must_stop, memory_order_acquire)) {
         if (service_progress(ucp) > 0) {
@@ -288,10 +290,10 @@ static void *service_main(void *arg)
         if (idle_since == 0) {
             idle_since = keel_ucp_now_ns();
         }
-        if (keel_ucp_now_ns() - idle_since < spin) {
-            sched_yield();
-        } else {
+        if (keel_ucp_now_ns() - idle_since >= spin) {
             service_sleep(ucp);
+        } else if (++polls % POLLS_A_YIELD == 0) {
+            sched_yield(); /* who gets the core may keep it for a time slice, however short these polls were */
         }
     }
     if (ucp->service.unreported > 0) {
