@@ -13,6 +13,7 @@
 #define KEEL_CRC_CALL_MAX   ((size_t)1 << 30) /* bytes of one ISA-L call */
 #define KEEL_CRC_COPY_BLOCK ((size_t)2048)    /* summed while the stores of its copy are under way */
 #define KEEL_CRC_COPY_AHEAD ((size_t)2048)    /* asked for so far ahead */
+#define KEEL_CRC_KEPT_AHEAD ((uintptr_t)8192) /* lines to be written are fetched so far ahead */
 #define KEEL_CRC_STREAM_MIN ((size_t)4096)    /* shorter copies are likely read soon: keep them in the cache */
 
 uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
@@ -51,6 +52,22 @@ static uint32_t crc_copy_block(uint32_t seed, char *to, const char *from, size_t
         memcpy(to, block, length);
     }
     return keel_crc(seed, block, length);
+}
+
+uint32_t keel_crc_copy_kept(uint32_t seed, void *target, const void *source, size_t length)
+{
+    const char *from = source;
+    char *to = target;
+    size_t part;
+
+    for (; length > 0; length -= part, from += part, to += part) {
+        part = (length < KEEL_CRC_COPY_BLOCK) ? length : KEEL_CRC_COPY_BLOCK;
+        keel_prefetch_write_all((const void *)((uintptr_t)to + KEEL_CRC_KEPT_AHEAD), part);
+        memcpy(to, from, part);
+        keel_copy_settle(to); /* the sum is of what was copied */
+        seed = keel_crc(seed, to, part);
+    }
+    return seed;
 }
 
 uint32_t keel_crc_copy(uint32_t seed, void *target, const void *source, size_t length)

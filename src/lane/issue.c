@@ -5,6 +5,7 @@
  */
 #include "lane/lane.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
 
 #include <assert.h>
@@ -64,7 +65,9 @@ void keel_lane_issue_release(keel_lane_t *lane)
     lane->reads_pool = NULL;
 }
 
-static keel_status_t lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length)
+/* @a sum: of the data */
+static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data,
+                                         size_t length, uint32_t sum)
 {
     keel_peer_t *peer = &lane->peers[rank];
     keel_status_t status;
@@ -78,7 +81,7 @@ static keel_status_t lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t 
     wire->target_incarnation = peer->incarnation;
     wire->rollback = lane->rollback;
     wire->sequence = peer->sent + 1;
-    keel_wire_seal(wire, data, length);
+    keel_wire_seal_summed(wire, sum, length);
     status = lane->ops->send(lane->transport, rank, wire, sizeof(*wire), data, length);
     /* a broken lane is a suspicion: the request counts as sent and is never acknowledged, so whoever needs its effect
      * waits for the launcher's word on the peer */
@@ -87,6 +90,11 @@ static keel_status_t lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t 
         status = KEEL_OK;
     }
     return status;
+}
+
+static keel_status_t lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length)
+{
+    return lane_request_summed(lane, rank, wire, data, length, keel_crc(0, data, length));
 }
 
 keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t rank)
@@ -159,12 +167,18 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
-keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
-                                     const void *records, size_t length)
+keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
+                                    const void *records, size_t length, uint32_t sum)
 {
     keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .words = {phase, number}};
 
-    return lane_request(lane, rank, &wire, records, length);
+    return lane_request_summed(lane, rank, &wire, records, length, sum);
+}
+
+keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
+                                     const void *records, size_t length)
+{
+    return keel_lane_send_summed(lane, rank, phase, number, records, length, keel_crc(0, records, length));
 }
 
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)

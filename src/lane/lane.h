@@ -227,6 +227,9 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel
  */
 keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
                                      const void *records, size_t length);
+/* the same for records whose sum, keel_crc() from 0, is known */
+keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
+                                    const void *records, size_t length, uint32_t sum);
 /* served lane: tells the target's board what is coming in this phase: KEEL_WIRE_FLAG_MARK with or without DOUBT, WAIT */
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
 /* either lane: tells the peer's board that this process fetches in this phase */
@@ -307,5 +310,7 @@ static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
 int keel_wire_open(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
                    size_t data_len, keel_wire_t *wire);
 void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length);
+/* the same with the sum of the data, keel_crc() of it from 0 */
+void keel_wire_seal_summed(keel_wire_t *wire, uint32_t sum, size_t length);
 
 #endif

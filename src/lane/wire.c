@@ -5,19 +5,25 @@
 
 #include <string.h>
 
-static uint32_t wire_crc(const keel_wire_t *wire, const void *data, size_t length)
+/* @a sum: that of the data */
+static uint32_t wire_crc(const keel_wire_t *wire, uint32_t sum)
 {
     keel_wire_t copy = *wire;
 
     copy.crc = 0;
-    return keel_crc(keel_crc(0, &copy, sizeof(copy)), data, length);
+    return keel_crc(sum, &copy, sizeof(copy));
+}
+
+void keel_wire_seal_summed(keel_wire_t *wire, uint32_t sum, size_t length)
+{
+    wire->version = KEEL_WIRE_VERSION;
+    wire->length = (uint32_t)length;
+    wire->crc = wire_crc(wire, sum);
 }
 
 void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length)
 {
-    wire->version = KEEL_WIRE_VERSION;
-    wire->length = (uint32_t)length;
-    wire->crc = wire_crc(wire, data, length);
+    keel_wire_seal_summed(wire, keel_crc(0, data, length), length);
 }
 
 static const char *wire_check(const keel_wire_t *wire, size_t header_len, const void *data, size_t data_len)
@@ -31,7 +37,7 @@ static const char *wire_check(const keel_wire_t *wire, size_t header_len, const 
     if (wire->length != data_len) {
         return "wrong data length";
     }
-    if (wire->crc != wire_crc(wire, data, data_len)) {
+    if (wire->crc != wire_crc(wire, keel_crc(0, data, data_len))) {
         return "wrong crc";
     }
     return NULL;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 5
+#define KEEL_WIRE_VERSION 6
 
 typedef enum {
     /* requests */
@@ -38,7 +38,7 @@ typedef struct keel_wire {
     uint8_t version;
     uint8_t type;
     uint16_t flags;
-    uint32_t crc; /* of this header with crc 0, then the data */
+    uint32_t crc; /* of the data, then this header with crc 0: the data may be summed before there is a header */
     uint32_t source, source_incarnation, target_incarnation;
     uint32_t rollback; /* rollback number of the sender */
     uint32_t length;   /* of the data */

@@ -1,11 +1,15 @@
 /* The put log. */
 #include "oplog/put_log.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
 #include "base/plant.h"
 
 #include <assert.h>
 #include <string.h>
+
+#define SUM_AT  1024u        /* served lane: longer records are summed when they are written */
+#define SEND_AT (48u * 1024) /* served lane: records are sent when this much has gathered, bytes */
 
 keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
 {
@@ -61,6 +65,8 @@ static void put_target_drop(keel_put_log_t *log, keel_put_target_t *t)
     t->tail = NULL;
     t->limit = NULL;
     t->sent = (keel_cursor_t){0};
+    t->unsent = 0;
+    t->sum_end = NULL;
     t->atomic_kinds = 0;
 }
 
@@ -138,6 +144,8 @@ void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target)
 
     put_target_sync(t);
     keel_cursor_to_end(&t->list, &t->sent);
+    t->unsent = 0;
+    t->sum_end = NULL;
     t->sent_count = t->count;
 }
 
@@ -166,20 +174,80 @@ keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
     keel_put_target_t *t = &log->targets[target];
     keel_status_t status;
     const uint8_t *data;
-    uint32_t count;
+    uint32_t count, sum;
     size_t length;
 
     put_target_sync(t);
     while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
         length = records_run(data, length, log->lane->ops->max_data, &count);
-        status = keel_lane_send_records(log->lane, target, log->phase, t->sent_count, data, length);
+        sum = (data == t->sum_from && data + length == t->sum_end) ? t->sum : keel_crc(0, data, length);
+        status = keel_lane_send_summed(log->lane, target, log->phase, t->sent_count, data, length, sum);
         if (status != KEEL_OK) {
             return status;
         }
         t->sent.offset += (uint32_t)length;
         t->sent_count += count;
     }
+    t->unsent = 0;
+    t->sum_end = NULL;
     return KEEL_OK;
+}
+
+void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,
+                       size_t length)
+{
+    keel_put_target_t *t = &log->targets[target];
+    const size_t words = length & ~(size_t)7;
+    uint8_t *to = (uint8_t *)(record + 1);
+
+    keel_put_log_head(log, record, where, length);
+    if (length < SUM_AT) {
+        memcpy(to, from, length);
+        if (length < KEEL_COPY_FETCHED) {
+            keel_prefetch_write_all(to + length + KEEL_COPY_AHEAD, length);
+        }
+        return;
+    }
+    if (t->sum_end != (const uint8_t *)record) {
+        t->sum_from = (const uint8_t *)record;
+        t->sum = 0;
+    }
+    t->sum = keel_crc(t->sum, record, sizeof(*record));
+    t->sum = keel_crc_copy_kept(t->sum, to, from, words);
+    memcpy(to + words, (const uint8_t *)from + words, length - words);
+    t->sum = keel_crc(t->sum, to + words, keel_pad8(length) - words);
+    t->sum_end = to + keel_pad8(length);
+}
+
+size_t keel_put_log_piece(const keel_put_log_t *log, uint32_t target, size_t length)
+{
+    const size_t taken = log->targets[target].filled + sizeof(keel_record_t), max = log->lane->ops->max_data;
+    const size_t room = (taken < max) ? (max - taken) & ~(size_t)7 : 0;
+
+    if (length <= log->record_max) {
+        return length;
+    }
+    return (room > 0 && room < log->record_max) ? room : log->record_max;
+}
+
+int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    t->filled += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
+    if (t->filled < SEND_AT) {
+        return 0;
+    }
+    t->filled = 0;
+    return 1;
+}
+
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    t->unsent += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
+    return (is_due || t->unsent >= SEND_AT) ? keel_put_log_send(log, target) : KEEL_OK;
 }
 
 void keel_put_log_recycle(keel_put_log_t *log, uint32_t target)
@@ -362,7 +430,7 @@ void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase)
         keel_put_target_t *t = &log->targets[i];
 
         t->limit = NULL;
-        t->count = t->sent_count = t->clock = 0;
+        t->count = t->sent_count = t->clock = t->filled = 0;
         if (t->is_off && log->is_enabled && phase >= t->resume_at) {
             put_target_drop(log, t);
             t->is_off = 0;
@@ -378,7 +446,7 @@ void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
         put_target_drop(log, t);
         t->lost = t->atomics = 0;
         t->is_off = !log->is_enabled;
-        t->count = t->sent_count = t->clock = 0;
+        t->count = t->sent_count = t->clock = t->filled = 0;
     }
     keel_epochs_clear(&log->epochs);
     log->phase = phase;

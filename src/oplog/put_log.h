@@ -27,9 +27,13 @@ typedef struct keel_put_target {
     uint8_t *limit; /* end of the segment, NULL when a record needs more than room */
     /* cold */
     keel_segment_list_t list;
-    keel_cursor_t sent;   /* served lane: what was sent */
-    uint32_t unsent;      /* and about how much was not, bytes */
-    uint32_t count;       /* records of this phase, logged or not; on the direct lane only in programs that wait */
+    keel_cursor_t sent; /* served lane: what was sent */
+    uint32_t unsent;    /* and about how much of what was put was not, bytes */
+    uint32_t filled;    /* of a message, by puts of this phase that took several records */
+    uint32_t count;     /* records of this phase, logged or not; on the direct lane only in programs that wait */
+    /* the sum of the records from sum_from to sum_end, where all of them were summed when they were written, and not sent yet */
+    const uint8_t *sum_from, *sum_end;
+    uint32_t sum;
     uint32_t sent_count;  /* and how many of them were sent, or need not be */
     uint32_t clock;       /* the last one said in this phase by a record of its own (recovery/waits) */
     uint32_t lost;        /* 1 + the last phase with a put that is not in the log, 0: none */
@@ -113,6 +117,20 @@ static inline void keel_put_log_close_epoch(keel_put_log_t *log)
 }
 /* served lane: sends what was not sent yet */
 keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target);
+/*
+ * Bytes of the next record of a put of which @a length > 0 are left. Of one that takes several, the first fills the message that
+ * puts like it began: else a put that is a little longer than a message costs two, and a message as much as copying its data
+ * twice. Records are numbered, and a re-execution has to cut the same ones, on either lane: so this depends on the phase's long
+ * puts alone, not on what was sent.
+ */
+size_t keel_put_log_piece(const keel_put_log_t *log, uint32_t target, size_t length);
+/* the next record of a put that takes several is one of @a length; whether the message is full with it */
+int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length);
+/* served lane: writes a record. A long one is summed with its copy, while it is near, for the message that sends it. */
+void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,
+                       size_t length);
+/* served lane: a record of a put of @a length was written; sends when it is due, or enough has gathered */
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due);
 /* what is in the log need not be sent any more: another way brings it, or it was sent already */
 void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target);
 /* served lane: everything was acknowledged; forgets it when the log is off. */

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define SEND_AT (48u * 1024) /* served lane: records are sent when this much has gathered, bytes */
-
 /* room in the log, or NULL when the log is full or off, and then at once the put itself. The only copy of what a target has
  * yet to be given is not dropped: the call waits until the target was given what the log holds for it. So does a put to one that
  * replays the rest (recovery/waits). */
@@ -77,11 +75,11 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
 }
 
 /* logs one piece, and stores it on the direct lane, or sends it when there is enough, if the target is live */
-static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, const char *buffer, size_t length)
+static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, const char *buffer, size_t length,
+                               int is_due)
 {
     keel_context_h ctx = win->ctx;
     keel_peer_t *peer = &ctx->lane.peers[rank];
-    keel_put_target_t *target = &ctx->puts.targets[rank];
     keel_record_t *record;
     keel_status_t status = record_reserve(win, rank, length, &record);
 
@@ -104,7 +102,11 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
     }
     if (record != NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
-        keel_record_fill(&ctx->puts, record, where, buffer, length);
+        if (peer->mode == KEEL_PEER_LIVE) {
+            keel_put_log_fill(&ctx->puts, rank, record, where, buffer, length);
+        } else {
+            keel_record_fill(&ctx->puts, record, where, buffer, length);
+        }
     }
     if (peer->mode != KEEL_PEER_LIVE) {
         if (record == NULL) {
@@ -115,12 +117,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
     if (record == NULL) {
         return keel_put_bounce(ctx, rank, where, buffer, length);
     }
-    target->unsent += (uint32_t)(sizeof(*record) + length);
-    if (target->unsent >= SEND_AT) {
-        target->unsent = 0;
-        status = keel_put_log_send(&ctx->puts, rank);
-    }
-    return status;
+    return keel_put_log_gather(&ctx->puts, rank, length, is_due);
 }
 
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
@@ -131,15 +128,17 @@ keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
         return KEEL_OK;
     }
     win->ctx->puts.targets[rank].clock = (uint32_t)clock;
-    return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock));
+    return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0);
 }
 
 static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
+    const int is_long = length > ctx->puts.record_max;
     const char *from = buffer;
     keel_status_t status;
     size_t piece;
+    int is_due;
 
     if (rank == ctx->lane.rank) { /* the process's own computation: neither logged nor replayed */
         memmove((char *)win->base + offset, buffer, length);
@@ -148,8 +147,9 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
     keel_context_touch(ctx, rank);
     status = keel_put_clock(win, rank);
     for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
-        piece = length < ctx->puts.record_max ? length : ctx->puts.record_max;
-        status = put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece);
+        piece = keel_put_log_piece(&ctx->puts, rank, length);
+        is_due = is_long && keel_put_log_cut(&ctx->puts, rank, piece);
+        status = put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece, is_due);
     }
     return status;
 }

@@ -62,7 +62,6 @@ keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
         keel_lane_has_direct(&ctx->lane, rank)) {
         return KEEL_OK;
     }
-    ctx->puts.targets[rank].unsent = 0;
     return keel_put_log_send(&ctx->puts, rank);
 }
 

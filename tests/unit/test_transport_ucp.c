@@ -326,8 +326,8 @@ static keel_status_t echo_answer(rank_t *rank, const head_t *head, const void *d
     void *room = NULL, *left = NULL;
 
     if (head->seq & 2) {
-        rank_check(rank, rank->ops->reply_room(rank->transport, head->source, 60000, &left) == KEEL_OK);
-        memset(left, 0xee, 60000);
+        rank_check(rank, rank->ops->reply_room(rank->transport, head->source, 65280, &left) == KEEL_OK);
+        memset(left, 0xee, 65280);
     }
     if (head->seq & 1) {
         rank_check(rank, rank->ops->reply_room(rank->transport, head->source, data_len, &room) == KEEL_OK);
@@ -371,10 +371,10 @@ static void echo_reply(rank_t *rank, const void *header, size_t header_len, cons
 
 static size_t any_size(uint64_t *state)
 {
-    static const size_t limits[] = {0, 8, 512, 2047, 2048, 4096, 8200, 59999, 60000};
+    static const size_t limits[] = {0, 8, 512, 2047, 2048, 4096, 8200, 65279, 65280};
     const uint64_t draw = unit_random(state);
 
-    return (draw & 256) ? limits[draw % 9] : unit_random(state) % 60001;
+    return (draw & 256) ? limits[draw % 9] : unit_random(state) % 65281;
 }
 
 /* @a window requests under way to rank 0, each from a buffer of its own */
@@ -382,7 +382,7 @@ static void send_echoes(rank_t *rank, uint64_t count, uint64_t window)
 {
     echo_t *echo = rank->arg;
     uint64_t seq = 0;
-    unsigned char *slots = malloc(window * 60000);
+    unsigned char *slots = malloc(window * 65280);
     unsigned char *slot;
     head_t head = {.source = rank->rank};
     size_t i;
@@ -392,7 +392,7 @@ static void send_echoes(rank_t *rank, uint64_t count, uint64_t window)
             rank_progress(rank);
             continue;
         }
-        slot = slots + (seq % window) * 60000;
+        slot = slots + (seq % window) * 65280;
         head.seq = seq++;
         head.bytes = (uint32_t)any_size(&rank->seed);
         for (i = 0; i < head.bytes; i++) {
@@ -450,7 +450,7 @@ END_TEST
 static void last_words_body(rank_t *rank)
 {
     enum { COUNT = 2000 };
-    static unsigned char data[60000];
+    static unsigned char data[65280];
     echo_t echo = {0};
     head_t head = {.source = rank->rank, .bytes = sizeof(data)};
     size_t i;
@@ -629,7 +629,7 @@ static int compare(const void *left, const void *right)
 
 /* How many there are is a matter of the second that each of the two takes at most: whoever shares the cores makes them slow. */
 enum { ROUNDS = 5000, CHUNKS = 5000, WINDOW = 256 };
-static unsigned char numbers_data[60000];
+static unsigned char numbers_data[65280];
 
 /* returns the requests sent */
 static unsigned print_latency(rank_t *rank, numbers_t *numbers)
@@ -674,7 +674,7 @@ static void print_bandwidth(rank_t *rank, numbers_t *numbers, uint64_t sent)
             rank_progress(rank);
         }
     }
-    printf("60000 B requests, %u under way: %.2f GB/s\n", WINDOW,
+    printf("65280 B requests, %u under way: %.2f GB/s\n", WINDOW,
            (double)(sent - before) * sizeof(numbers_data) / (double)(now_ns() - start));
 }
 

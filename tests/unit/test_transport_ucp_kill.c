@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WINDOW = 8, DATA = 60000, MEMORY = 1 << 16, ENOUGH = 20, RANKS = 3 };
+enum { WINDOW = 8, DATA = 65280, MEMORY = 1 << 16, ENOUGH = 20, RANKS = 3 };
 
 typedef struct head {
     uint64_t seq;

@@ -27,7 +27,7 @@ static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
         /* one fragment for a message, not pieces of 8 KiB; copied, since UCX 1.13 completes what it sends in place over tcp
          * twice, and asserts, when the receiver dies in the middle */
         {"TX_SEG_SIZE", "64k"},
-        {"ZCOPY_THRESH", "61440"}, /* KEEL_UCP_ZCOPY_MIN */
+        {"ZCOPY_THRESH", "65504"}, /* KEEL_UCP_ZCOPY_MIN */
         {"MAX_EAGER_LANES", "1"},  /* more would break the order */
         /* or connecting waits for a host that is gone, and asserts when a peer dies between accepting and answering */
         {"CONN_NB", "y"},

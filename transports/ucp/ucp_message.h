@@ -14,7 +14,11 @@
 
 #include "transport.h"
 
-enum { KEEL_UCP_WIRE_VERSION = 1, KEEL_AM_ID = 1, KEEL_MESSAGE_DATA_MAX = 60000, KEEL_UCP_ZCOPY_MIN = 61440 };
+/*
+ * A message with all its headers fits in UCX's buffer of 64 KiB, and in one packet of a loopback device (65,483 bytes): what is longer
+ * by some bytes costs two. The longest ones stay below what UCX would send in place.
+ */
+enum { KEEL_UCP_WIRE_VERSION = 1, KEEL_AM_ID = 1, KEEL_MESSAGE_DATA_MAX = 65280, KEEL_UCP_ZCOPY_MIN = 65504 };
 
 enum keel_ucp_wire_kind {
     KEEL_UCP_WIRE_HELLO = 1, /* request side: data is the sender's address blob */
@@ -27,6 +31,8 @@ enum keel_ucp_wire_kind {
     KEEL_UCP_WIRE_FAREWELL,
     KEEL_UCP_WIRE_FILLER /* reply side: says nothing, see keel_ucp_port_drain() */
 };
+
+_Static_assert(KEEL_MESSAGE_DATA_MAX + 16 + KEEL_TRANSPORT_HEADER_MAX < KEEL_UCP_ZCOPY_MIN, "copied");
 
 /* in front of every message's header */
 typedef struct keel_ucp_wire {
