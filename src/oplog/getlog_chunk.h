@@ -11,11 +11,11 @@ int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_
                      size_t need, keel_getlog_place_t *place);
 /* whole records were written there, @a length bytes, the last one of @a last_phase */
 void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint32_t last_phase);
-/* both for one record: its head is written, its data goes to where this points; NULL: there is no room */
+/* opens for one record and writes its head; its data goes to where this points, then it is published. NULL: there is no room */
 void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                         const keel_get_record_t *record, keel_getlog_place_t *place);
 void keel_getlog_end(const keel_getlog_place_t *place, const keel_get_record_t *record);
-/* and with the data */
+/* all of it, with the data; 0: there is no room */
 int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                       const keel_get_record_t *record, const void *data);
 /* the chunks of a source in order: *next is 0 at first, then what was set; NULL at the end, with *next one past the

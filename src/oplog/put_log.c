@@ -200,14 +200,11 @@ void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *reco
     const size_t words = length & ~(size_t)7;
     uint8_t *to = (uint8_t *)(record + 1);
 
-    keel_put_log_head(log, record, where, length);
     if (length < SUM_AT) {
-        memcpy(to, from, length);
-        if (length < KEEL_COPY_FETCHED) {
-            keel_prefetch_write_all(to + length + KEEL_COPY_AHEAD, length);
-        }
+        keel_record_fill(log, record, where, from, length);
         return;
     }
+    keel_put_log_head(log, record, where, length);
     if (t->sum_end != (const uint8_t *)record) {
         t->sum_from = (const uint8_t *)record;
         t->sum = 0;

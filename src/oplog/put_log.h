@@ -107,6 +107,17 @@ static inline __attribute__((always_inline)) void keel_put_log_store(const keel_
     keel_copy_two(record + 1, target_ptr, from, length);
 }
 
+/* writes a record alone; a short one's lines to come are fetched */
+static inline void keel_record_fill(const keel_put_log_t *log, keel_record_t *record, uint64_t where,
+                                    const void *buffer, size_t length)
+{
+    keel_put_log_head(log, record, where, length);
+    memcpy(record + 1, buffer, length);
+    if (length < KEEL_COPY_FETCHED) {
+        keel_prefetch_write_all((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD, length);
+    }
+}
+
 /* a flush: records after it are of another epoch */
 static inline void keel_put_log_close_epoch(keel_put_log_t *log)
 {

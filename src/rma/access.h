@@ -32,16 +32,6 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
     return target->ptr + offset;
 }
 
-static inline void keel_record_fill(const keel_put_log_t *log, keel_record_t *record, uint64_t where,
-                                    const void *buffer, size_t length)
-{
-    keel_put_log_head(log, record, where, length);
-    memcpy(record + 1, buffer, length);
-    if (length < KEEL_COPY_FETCHED) {
-        keel_prefetch_write_all((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD, length);
-    }
-}
-
 /* arguments and state of any access; off the hot path */
 keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
                                 const keel_rma_params_t *params);

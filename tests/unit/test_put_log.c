@@ -298,6 +298,25 @@ static void scene_serve(scene_t *scene)
     scene->peers[TARGET].is_up = 1;
 }
 
+/* the least and the most that logs have by default: who re-executes has to cut the records of who died on another node */
+START_TEST(logs_of_any_default_size_have_records_alike)
+{
+    size_t least, most;
+    scene_t scene;
+
+    scene_begin_with(&scene, 64 << 20, 0);
+    least = scene.log.record_max;
+    scene_end(&scene);
+    scene_begin_with(&scene, 256 << 20, 0);
+    most = scene.log.record_max;
+    scene_end(&scene);
+    ck_assert_uint_eq(least, most);
+    scene_begin_with(&scene, 32 << 20, 0);
+    ck_assert_uint_lt(scene.log.record_max, most);
+    scene_end(&scene);
+}
+END_TEST
+
 /* over a network, where each message has its price; a put that fits in a record is not cut */
 START_TEST(records_of_long_puts_fill_their_messages)
 {
@@ -460,6 +479,7 @@ int main(void)
                                   puts_of_a_power_of_two_leave_nothing_of_segments_empty,
                                   a_log_that_may_grow_takes_more_and_touches_what_it_had_first,
                                   a_log_without_memory_to_grow_stays_as_it_was,
+                                  logs_of_any_default_size_have_records_alike,
                                   records_of_long_puts_fill_their_messages,
                                   records_are_cut_the_same_whatever_was_sent,
                                   every_message_has_the_sum_of_its_records,
