@@ -182,7 +182,7 @@ every_part_of_the_goals_is_measured_small()
 }
 
 # a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
-# asked, in a line
+# asked, in a line; the job at Daly's interval that is number SHORT takes four checkpoints
 told_build()
 {
     idle_build "$1"
@@ -194,11 +194,13 @@ echo 'kernel: 1.000000 s of system time' >&2
 rounds=$(sed -nE 's/.* --rounds ([0-9]+).*/\1/p' <<<"$*")
 ratios=$(yes 1.0000 | head -n "${rounds:-1}" | paste -sd/)
 parts='with_gsync safe stopped gsync copy parity core work whole'
+taken=6
+[ "$(grep -c "=daly " "$TOLD")" != "${SHORT:-none}" ] || taken=4
 detail="ratios=$ratios;$(for part in $parts; do printf '%s=5.000:4.000:6.000;' $part; done)"
 echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,memory_made,detail
 batch=$(sed -nE 's/.* -b ([^ ]+).*/\1/p' <<<"$*")
 for test in $([ -z "$batch" ] && echo any || cut -d' ' -f1 "$batch"); do
-    echo "$test,5,2,3,6,0.01,0.02,1048576,1048576,0,0,$detail"
+    echo "$test,5,2,3,$taken,0.01,0.02,1048576,1048576,0,0,$detail"
 done
 END
 }
@@ -270,6 +272,22 @@ END
     sed -i 's/head -n "${rounds:-1}"/head -n 1/' "$scratch/fake/contrib/keelrun/keelrun"
     ! "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --rounds 4 shm >"$out" 2>"$err" || fail 'a lost round'
     one_line '^perf/numbers: not all rounds were measured of: 8 B puts 64 a flush: rate / raw UCX$'
+}
+
+# a run that takes four checkpoints where five were promised: all rounds are measured anew, with FT repeated more often
+short_runs_are_measured_anew()
+{
+    local fake=$scratch/fake
+
+    told_build "$fake"
+    # the first run that counts, behind the one that tries
+    export TOLD=$scratch/told SHORT=2
+    "$perf/numbers" --build "$fake" --out "$scratch/short" --pause 0 --rounds 2 daly >"$out" 2>"$err" || fail "$(cat "$err")"
+    has "$TOLD" 3 ' --repeat 1$'
+    has "$TOLD" 4 ' --repeat 2$'
+    has "$scratch/short/daly.txt" 1 '^daly: 4 checkpoints in a run; all rounds anew, of FT A repeated 2 times$'
+    has "$scratch/short/daly.rounds.csv" 2 ',daly,checkpoints,6$'
+    has "$scratch/short/goals.csv" 1 'checkpoints of a run.*,6.000,6.000,6.000,>=5,yes,'
 }
 
 # no job, or none that prints anything: the measurement ends, and nothing is written of it
