@@ -44,10 +44,14 @@ typedef struct keel_transport_params {
     const char *tls_served; /* UCX_TLS of the network context; NULL: default */
     unsigned spin_us;       /* how long the service thread spins before it sleeps */
     void *driver_arg;       /* the simulator's world */
-    /* a request arrived (service side) */
-    void (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
-    /* the service side ran dry after requests: time to acknowledge */
-    void (*on_idle)(void *arg);
+    /* a request arrived (service side); returns whether the thread inside Keel may be waiting for what it brought */
+    int (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+    /*
+     * The service side ran dry after requests, or took many: time to acknowledge. Returns whether something was kept back, which
+     * requests to come may make needless: then it is called again behind them, and with @a is_late, when nothing is kept
+     * back, ahead of sleep and within some milliseconds.
+     */
+    int (*on_idle)(void *arg, int is_late);
     /* a reply arrived (inside progress) */
     void (*on_reply)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /* the lane to a peer broke: a suspicion, not a death */

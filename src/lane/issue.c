@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define READS_PER_CHUNK 1024
+#define MORE_RUN        16 /* one message of so many is acknowledged by itself, however long a put is */
 
 typedef struct keel_read {
     ucs_list_link_t list;
@@ -168,17 +169,20 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel
 }
 
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
-                                    const void *records, size_t length, uint32_t sum)
+                                    const void *records, size_t length, uint32_t sum, int is_followed)
 {
     keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .words = {phase, number}};
 
+    if (is_followed && lane->peers[rank].sent % MORE_RUN != 0) {
+        wire.flags = KEEL_WIRE_FLAG_MORE;
+    }
     return lane_request_summed(lane, rank, &wire, records, length, sum);
 }
 
 keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
                                      const void *records, size_t length)
 {
-    return keel_lane_send_summed(lane, rank, phase, number, records, length, keel_crc(0, records, length));
+    return keel_lane_send_summed(lane, rank, phase, number, records, length, keel_crc(0, records, length), 0);
 }
 
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)

@@ -69,6 +69,7 @@ typedef struct keel_peer {
     uint32_t accepted; /* incarnation whose messages are taken, when is_accepted */
     uint8_t is_accepted;
     uint64_t applied, acknowledged; /* the last one, by an answer or by itself */
+    uint8_t is_followed;            /* the last one said MORE */
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
     uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
 } keel_peer_t;
@@ -131,8 +132,9 @@ typedef struct keel_lane {
     pthread_mutex_t lock; /* between the thread inside Keel and the service thread; no other lock is taken inside */
     uint32_t rollback;    /* data of another rollback number is refused; written under the lock */
     ucs_list_link_t inbox;
-    int inbox_pending; /* read without the lock */
-    int failure;       /* keel_status_t: what nobody can go on after, until recovery takes it up; any thread */
+    int inbox_pending;  /* read without the lock */
+    int awaits_records; /* somebody here waits for what others put: only grows; any thread */
+    int failure;        /* keel_status_t: what nobody can go on after, until recovery takes it up; any thread */
 } keel_lane_t;
 
 /* ---- life (lane.c) ---- */
@@ -227,9 +229,10 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel
  */
 keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
                                      const void *records, size_t length);
-/* the same for records whose sum, keel_crc() from 0, is known */
+/* the same for records whose sum, keel_crc() from 0, is known; @a is_followed: the caller sends more at once, and who waits for
+ * one waits for the other */
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
-                                    const void *records, size_t length, uint32_t sum);
+                                    const void *records, size_t length, uint32_t sum, int is_followed);
 /* served lane: tells the target's board what is coming in this phase: KEEL_WIRE_FLAG_MARK with or without DOUBT, WAIT */
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
 /* either lane: tells the peer's board that this process fetches in this phase */
@@ -297,8 +300,8 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
  * it or a newer one is taken already */
 void keel_lane_accept(keel_peer_t *peer, uint32_t incarnation);
 /* served.c: the service side */
-void keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
-void keel_lane_on_idle(void *arg);
+int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+int keel_lane_on_idle(void *arg, int is_late);
 
 static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
 {

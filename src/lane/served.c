@@ -6,6 +6,8 @@
  * number or take a region away between two messages, never within one. Requests of a pair arrive in the order sent; a
  * gap in the sequence is refused together with all that follows. Nothing here waits or sends to anybody but the asker.
  *
+ * Acknowledged is when the service side runs dry, all at once; whose sender says that more follows, with that.
+ *
  * Exactly once (design 4.5): the records of a phase from one rank to another are numbered, and a re-execution numbers them
  * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
  * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
@@ -428,15 +430,31 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     }
 }
 
-void keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+/* A thread that is woken for every message takes the core from the one that serves. Most programs wait for a gsync or a flush, to
+ * which records and reads of others are nothing. */
+static int served_is_news(const keel_lane_t *lane, const keel_wire_t *wire)
+{
+    switch (wire->type) {
+    case KEEL_WIRE_GET:
+    case KEEL_WIRE_PROBE:
+        return 0;
+    case KEEL_WIRE_RECORDS:
+        return (wire->flags & ~KEEL_WIRE_FLAG_MORE) != 0 || __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE);
+    default:
+        return 1;
+    }
+}
+
+int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     keel_lane_t *lane = arg;
+    int is_news = 1;
     keel_peer_t *peer;
     keel_wire_t wire;
     const char *why;
 
     if (!keel_wire_open(lane, "request", header, header_len, data, data_len, &wire)) {
-        return;
+        return 1;
     }
     pthread_mutex_lock(&lane->lock);
     peer = &lane->peers[wire.source];
@@ -451,6 +469,7 @@ void keel_lane_on_request(void *arg, const void *header, size_t header_len, cons
         goto out;
     }
     why = served_dispatch(lane, &wire, data);
+    is_news = (why != NULL) || served_is_news(lane, &wire);
     if (why != NULL) {
         keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
                    why);
@@ -459,23 +478,32 @@ void keel_lane_on_request(void *arg, const void *header, size_t header_len, cons
         }
     }
     peer->applied++;
+    peer->is_followed = (wire.flags & KEEL_WIRE_FLAG_MORE) != 0;
 out:
     pthread_mutex_unlock(&lane->lock);
+    return is_news;
 }
 
-void keel_lane_on_idle(void *arg)
+int keel_lane_on_idle(void *arg, int is_late)
 {
     keel_lane_t *lane = arg;
+    int is_held = 0;
 
     pthread_mutex_lock(&lane->lock);
     for (uint32_t r = 0; r < lane->size; r++) {
         keel_peer_t *peer = &lane->peers[r];
 
-        if (peer->is_accepted && peer->acknowledged != peer->applied) {
+        if (!peer->is_accepted || peer->acknowledged == peer->applied) {
+            continue;
+        }
+        if (peer->is_followed && !is_late) {
+            is_held = 1;
+        } else {
             const keel_wire_t to = {.source = r, .source_incarnation = peer->accepted, .sequence = peer->applied};
 
             served_reply(lane, &to, KEEL_WIRE_ACK, NULL, 0);
         }
     }
     pthread_mutex_unlock(&lane->lock);
+    return is_held;
 }

@@ -31,7 +31,8 @@ enum {
     KEEL_WIRE_FLAG_UNLOGGED = 4, /* GET, ATOMIC: there will be no record of it */
     KEEL_WIRE_FLAG_DOUBT = 8,    /* with MARK: and nobody can tell what it fetches */
     KEEL_WIRE_FLAG_WAIT = 16,    /* RECORDS: the sender waits in this phase for what others put: the first that does */
-    KEEL_WIRE_FLAG_CLASSES = 32  /* RECORDS: words[0] are the classes of atomics that the sender uses */
+    KEEL_WIRE_FLAG_CLASSES = 32, /* RECORDS: words[0] are the classes of atomics that the sender uses */
+    KEEL_WIRE_FLAG_MORE = 64     /* RECORDS: the same put sends another message, whose acknowledgement does for both */
 };
 
 typedef struct keel_wire {

@@ -8,8 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define SUM_AT  1024u        /* served lane: longer records are summed when they are written */
-#define SEND_AT (48u * 1024) /* served lane: records are sent when this much has gathered, bytes */
+#define SUM_AT 1024u /* served lane: longer records are summed when they are written */
 
 keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
 {
@@ -26,6 +25,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
         log->record_max = (lane->ops->max_data - head) & ~(size_t)7;
     }
     log->record_max -= sizeof(keel_record_t);
+    log->send_at = lane->ops->max_data / 4 * 3;
     /* a target is a cache line or two: keep them from sharing */
     log->targets = keel_arena_alloc(lane->size * sizeof(*log->targets), SIZE_MAX, "put log");
     if (log->targets == NULL) {
@@ -169,7 +169,7 @@ static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint
     return run;
 }
 
-keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
+static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_followed)
 {
     keel_put_target_t *t = &log->targets[target];
     keel_status_t status;
@@ -181,7 +181,7 @@ keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
     while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
         length = records_run(data, length, log->lane->ops->max_data, &count);
         sum = (data == t->sum_from && data + length == t->sum_end) ? t->sum : keel_crc(0, data, length);
-        status = keel_lane_send_summed(log->lane, target, log->phase, t->sent_count, data, length, sum);
+        status = keel_lane_send_summed(log->lane, target, log->phase, t->sent_count, data, length, sum, is_followed);
         if (status != KEEL_OK) {
             return status;
         }
@@ -191,6 +191,11 @@ keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
     t->unsent = 0;
     t->sum_end = NULL;
     return KEEL_OK;
+}
+
+keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
+{
+    return put_log_send(log, target, 0);
 }
 
 void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,
@@ -232,19 +237,20 @@ int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length)
     keel_put_target_t *t = &log->targets[target];
 
     t->filled += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
-    if (t->filled < SEND_AT) {
+    if (t->filled < log->send_at) {
         return 0;
     }
     t->filled = 0;
     return 1;
 }
 
-keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due)
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left)
 {
     keel_put_target_t *t = &log->targets[target];
 
     t->unsent += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
-    return (is_due || t->unsent >= SEND_AT) ? keel_put_log_send(log, target) : KEEL_OK;
+    /* what is left fills a message, whatever else */
+    return (is_due || t->unsent >= log->send_at) ? put_log_send(log, target, left >= log->send_at) : KEEL_OK;
 }
 
 void keel_put_log_recycle(keel_put_log_t *log, uint32_t target)

@@ -54,6 +54,7 @@ typedef struct keel_put_log {
     keel_segment_pool_t *pool;
     int is_enabled;    /* by KEEL_PROTECT */
     size_t record_max; /* payload of one record, bytes */
+    size_t send_at;    /* served lane: records are sent when this much has gathered, bytes */
     uint64_t overflows;
 } keel_put_log_t;
 
@@ -140,8 +141,9 @@ int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length);
 /* served lane: writes a record. A long one is summed with its copy, while it is near, for the message that sends it. */
 void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,
                        size_t length);
-/* served lane: a record of a put of @a length was written; sends when it is due, or enough has gathered */
-keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due);
+/* served lane: a record of a put of @a length was written, and @a left bytes of the put are to come; sends when it is due, or
+ * enough has gathered */
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left);
 /* what is in the log need not be sent any more: another way brings it, or it was sent already */
 void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target);
 /* served lane: everything was acknowledged; forgets it when the log is off. */

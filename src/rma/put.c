@@ -74,9 +74,10 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
     keel_board_done(board, ctx->rec.phase, number);
 }
 
-/* logs one piece, and stores it on the direct lane, or sends it when there is enough, if the target is live */
+/* logs one piece of a put of which @a left bytes come after it, and stores it on the direct lane, or sends it when there is enough,
+ * if the target is live */
 static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, const char *buffer, size_t length,
-                               int is_due)
+                               int is_due, size_t left)
 {
     keel_context_h ctx = win->ctx;
     keel_peer_t *peer = &ctx->lane.peers[rank];
@@ -117,7 +118,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
     if (record == NULL) {
         return keel_put_bounce(ctx, rank, where, buffer, length);
     }
-    return keel_put_log_gather(&ctx->puts, rank, length, is_due);
+    return keel_put_log_gather(&ctx->puts, rank, length, is_due, left);
 }
 
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
@@ -128,7 +129,8 @@ keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
         return KEEL_OK;
     }
     win->ctx->puts.targets[rank].clock = (uint32_t)clock;
-    return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0);
+    return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0,
+                     0);
 }
 
 static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
@@ -149,7 +151,8 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
     for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
         piece = keel_put_log_piece(&ctx->puts, rank, length);
         is_due = is_long && keel_put_log_cut(&ctx->puts, rank, piece);
-        status = put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece, is_due);
+        status =
+            put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece, is_due, length - piece);
     }
     return status;
 }

@@ -82,6 +82,7 @@ static keel_status_t wait_begin(keel_context_h ctx)
     unsigned rounds = 0;
 
     ctx->gate |= KEEL_GATE_WAITS;
+    __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
     if (ctx->rec.phase >= ctx->rec.waits.since || ctx->rec.waits.begun == ctx->rec.phase + 1 ||
         ctx->rec.waits.is_replaying) {
         return KEEL_OK;

@@ -268,7 +268,7 @@ void fuzz_scene_deliver(fuzz_scene_t *scene, const fuzz_message_t *message, cons
         keel_lane_on_reply(&scene->lane, &wire, sizeof(wire), copy, message->length);
     } else {
         keel_lane_on_request(&scene->lane, &wire, sizeof(wire), copy, message->length);
-        keel_lane_on_idle(&scene->lane);
+        (void)keel_lane_on_idle(&scene->lane, 0);
     }
     free(copy);
 }

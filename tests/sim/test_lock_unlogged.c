@@ -17,6 +17,7 @@ typedef struct job {
     few_t few;
     uint64_t has_own; /* the target's own section is over, in so many computations */
     uint64_t granted_ns;
+    int is_first; /* the source was granted the lock by a replacement that has yet to do its own section again */
     int is_met;   /* the number is not in the log */
     int is_again; /* the target dies again when the section is over: who comes then is not brought back alone */
     int is_over;
@@ -57,7 +58,8 @@ static keel_status_t source(job_t *job, keel_win_h win)
         status = few_progress(&job->few, keel_rank(ctx));
     }
     status = (status == KEEL_OK) ? keel_lock(ctx, TARGET) : status;
-    job->is_met |= job->few.deaths > 0 && ctx->puts.targets[TARGET].lost != 0;
+    job->is_first = ctx->rec.sections.counter_at[TARGET] == 1;
+    job->is_met |= job->few.deaths > 0 && !job->is_first && ctx->puts.targets[TARGET].lost != 0;
     status = (status == KEEL_OK) ? give_up_a_log(ctx, win) : status;
     status = (status == KEEL_OK) ? put(win, TARGET, 6) : status;
     status = (status == KEEL_OK) ? keel_unlock(ctx, TARGET) : status;
@@ -89,8 +91,8 @@ static keel_status_t run(job_t *job, uint32_t rank, keel_win_h win)
     if (status == KEEL_OK) {
         status = keel_win_alloc(ctx, sizeof(uint64_t), NULL, &further); /* a gsync */
     }
-    if (status == KEEL_OK && rank == TARGET && *own != 6) {
-        keel_sim_flaw(job->few.sim, "the last section left 6, and %lu is there", *own);
+    if (status == KEEL_OK && rank == TARGET && *own != (job->is_first ? 5 : 6)) {
+        keel_sim_flaw(job->few.sim, "the last section left %u, and %lu is there", job->is_first ? 5 : 6, *own);
     }
     return status;
 }
@@ -133,8 +135,8 @@ static void strike(few_t *few)
 
 static int run_all(const few_play_t *play)
 {
-    static const uint64_t seeds[] = {6,   53,  78,  106,
-                                     150, 162, 180, 209}; /* the death strikes right behind the answer */
+    /* the death strikes right behind the answer: without the number's loss told (plant number_missed) all of these fail */
+    static const uint64_t seeds[] = {15, 29, 41, 42, 44, 58, 63, 73, 75, 85, 94, 97};
     int is_right = 1, is_met = 0;
 
     for (unsigned i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {

@@ -56,7 +56,7 @@ typedef struct request {
     uint64_t number;
 } request_t;
 
-static void on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+static int on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     node_t *node = arg;
     request_t request;
@@ -69,11 +69,14 @@ static void on_request(void *arg, const void *header, size_t header_len, const v
         ck_assert_uint_eq(((const unsigned char *)data)[data_len - 1], (unsigned char)request.number);
     }
     node->net->reply(node->transport, request.from, &request, sizeof(request), data, data_len);
+    return 1;
 }
 
-static void on_idle(void *arg)
+static int on_idle(void *arg, int is_late)
 {
+    (void)is_late;
     ++((node_t *)arg)->idles;
+    return 0;
 }
 
 static void on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)

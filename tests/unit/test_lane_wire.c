@@ -177,12 +177,12 @@ static keel_wire_t scene_wire(scene_t *scene, uint32_t source, keel_wire_type_t 
                          .sequence = scene->sequence[source] + 1};
 }
 
-/* seals and delivers */
-static void scene_deliver(scene_t *scene, keel_wire_t *wire, const void *data, size_t length)
+/* seals and delivers; whether it was news */
+static int scene_deliver(scene_t *scene, keel_wire_t *wire, const void *data, size_t length)
 {
     keel_wire_seal(wire, data, length);
-    keel_lane_on_request(&scene->lane, wire, sizeof(*wire), data, length);
     scene->sequence[wire->source]++;
+    return keel_lane_on_request(&scene->lane, wire, sizeof(*wire), data, length);
 }
 
 typedef struct put {
@@ -286,17 +286,83 @@ START_TEST(an_answer_acknowledges_what_it_answers)
     ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_VALUE);
     ck_assert_uint_eq(fake.last_reply.words[0], 77);
     ck_assert_uint_eq(fake.last_reply.words[1], 2);
-    keel_lane_on_idle(&scene.lane);
+    ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), 0);
     ck_assert_uint_eq(fake.replies, 1);
     for (unsigned i = 0; i < 3; i++) {
         wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
         wire.words[1] = 1 + i;
         scene_deliver(&scene, &wire, &put, sizeof(put));
     }
-    keel_lane_on_idle(&scene.lane);
+    ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), 0);
     ck_assert_uint_eq(fake.replies, 2);
     ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_ACK);
     ck_assert_uint_eq(fake.last_reply.words[1], 5);
+    scene_end(&scene);
+}
+END_TEST
+
+/* of a put in several messages the last is acknowledged, and so all, but for when nothing follows all the same */
+START_TEST(who_says_more_is_acknowledged_with_what_follows)
+{
+    scene_t scene;
+    put_t put = put_of(8, WINDOW);
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    for (unsigned i = 0; i < 6; i++) {
+        wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+        wire.words[1] = i;
+        wire.flags = (i % 3 < 2) ? KEEL_WIRE_FLAG_MORE : 0;
+        scene_deliver(&scene, &wire, &put, sizeof(put));
+        ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), i % 3 < 2);
+        ck_assert_uint_eq(fake.replies, (i + 1) / 3);
+    }
+    ck_assert_uint_eq(fake.last_reply.words[1], 6);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.words[1] = 6;
+    wire.flags = KEEL_WIRE_FLAG_MORE;
+    scene_deliver(&scene, &wire, &put, sizeof(put));
+    ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), 1);
+    ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 1), 0);
+    ck_assert_uint_eq(fake.replies, 3);
+    ck_assert_uint_eq(fake.last_reply.words[1], 7);
+    ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 1), 0);
+    ck_assert_uint_eq(fake.replies, 3);
+    scene_end(&scene);
+}
+END_TEST
+
+/* the thread inside Keel is woken by what it may wait for, and by what is wrong */
+START_TEST(reads_and_records_of_others_are_no_news)
+{
+    scene_t scene;
+    put_t put = put_of(8, WINDOW);
+    keel_wire_t wire;
+
+    scene_begin(&scene, 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.flags = KEEL_WIRE_FLAG_MARK;
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
+    wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
+    wire.words[2] = 8;
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_PROBE);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 0);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_ARRIVE);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    scene.lane.awaits_records = 1;
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.words[1] = 1;
+    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 1);
+    ck_assert_int_eq(scene.lane.failure, KEEL_OK);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+    wire.words[1] = 7;
+    scene.lane.awaits_records = 0;
+    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 1);
+    ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
     scene_end(&scene);
 }
 END_TEST
@@ -630,6 +696,8 @@ int main(void)
     const TTest *const tests[] = {a_sealed_put_is_applied,
                                   each_record_of_a_phase_is_applied_once,
                                   an_answer_acknowledges_what_it_answers,
+                                  who_says_more_is_acknowledged_with_what_follows,
+                                  reads_and_records_of_others_are_no_news,
                                   no_flipped_bit_of_a_message_is_applied,
                                   no_short_message_is_applied,
                                   nothing_is_written_outside_a_window,

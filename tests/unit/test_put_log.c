@@ -22,7 +22,9 @@ typedef struct scene {
     uint64_t seen[1024]; /* offsets handed over */
     unsigned count;
     unsigned messages;
-    uint64_t bytes; /* in them */
+    uint64_t bytes;  /* in them */
+    unsigned asked;  /* messages that are acknowledged */
+    int is_followed; /* the last one is not */
 } scene_t;
 
 static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
@@ -287,6 +289,8 @@ static keel_status_t count_message(keel_transport_t *transport, uint32_t peer, c
     ck_assert_int_eq(keel_wire_open(&scene->lane, "message", header, header_len, data, data_len, &wire), 1);
     scene->messages++;
     scene->bytes += data_len;
+    scene->is_followed = (wire.flags & KEEL_WIRE_FLAG_MORE) != 0;
+    scene->asked += !scene->is_followed;
     return KEEL_OK;
 }
 
@@ -336,16 +340,18 @@ START_TEST(records_of_long_puts_fill_their_messages)
             for (size_t left = lengths[l]; left > 0; left -= piece) {
                 piece = keel_put_log_piece(&scene.log, TARGET, left);
                 ck_assert(put(&scene, 0, (uint32_t)piece));
-                ck_assert_int_eq(
-                    keel_put_log_gather(&scene.log, TARGET, piece, keel_put_log_cut(&scene.log, TARGET, piece)),
-                    KEEL_OK);
+                ck_assert_int_eq(keel_put_log_gather(&scene.log, TARGET, piece,
+                                                     keel_put_log_cut(&scene.log, TARGET, piece), left - piece),
+                                 KEEL_OK);
                 heads++;
             }
+            ck_assert(!scene.is_followed); /* by anything that is sure to come */
         }
         ck_assert_int_eq(keel_put_log_send(&scene.log, TARGET), KEEL_OK);
         ck_assert_uint_ge(scene.bytes, PUTS * lengths[l] + heads * sizeof(keel_record_t));
         /* four fill a segment nearly, and what little follows them there is one more */
         ck_assert_uint_le(scene.messages, scene.bytes / MESSAGE + scene.pool.in_use + 1);
+        ck_assert_uint_le(scene.asked, PUTS + scene.messages / 16 + scene.pool.in_use + 1);
         scene_end(&scene);
     }
 }
@@ -393,7 +399,7 @@ START_TEST(every_message_has_the_sum_of_its_records)
             keel_put_log_trim(&scene.log, scene.log.phase, scene.log.phase);
             break;
         default:
-            ck_assert_int_eq(keel_put_log_gather(&scene.log, TARGET, length, 0), KEEL_OK);
+            ck_assert_int_eq(keel_put_log_gather(&scene.log, TARGET, length, 0, 0), KEEL_OK);
             break;
         }
     }
@@ -418,7 +424,7 @@ START_TEST(records_are_cut_the_same_whatever_was_sent)
         for (unsigned life = 0; life < 2; life++) {
             scene_t scene;
 
-            scene_begin_with(&scene, 64 << 20, SIZE_MAX);
+            scene_begin_with(&scene, 64 << 20, 0);
             scene_serve(&scene);
             (void)keel_put_log_cut(&scene.log, TARGET, life * 100); /* of the phase before */
             keel_put_log_set_phase(&scene.log, 1);
@@ -432,7 +438,7 @@ START_TEST(records_are_cut_the_same_whatever_was_sent)
                     ck_assert(put(&scene, 0, (uint32_t)piece));
                     is_due = lengths[i] > scene.log.record_max && keel_put_log_cut(&scene.log, TARGET, piece);
                     if (life == 0) {
-                        ck_assert_int_eq(keel_put_log_gather(&scene.log, TARGET, piece, is_due), KEEL_OK);
+                        ck_assert_int_eq(keel_put_log_gather(&scene.log, TARGET, piece, is_due, left - piece), KEEL_OK);
                     }
                 }
                 switch (unit_random(&seed) % 8) {

@@ -349,13 +349,15 @@ static void echo_request(rank_t *rank, const void *header, size_t header_len, co
     rank_check(rank, echo_answer(rank, head, data, data_len) == KEEL_OK);
 }
 
-static void echo_idle(rank_t *rank)
+static int echo_idle(rank_t *rank, int is_late)
 {
     echo_t *echo = rank->arg;
 
+    (void)is_late;
     rank_check(rank, echo->unacknowledged > 0);
     echo->unacknowledged = 0;
     echo->idle++;
+    return 0;
 }
 
 static void echo_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
@@ -602,14 +604,16 @@ static void numbers_request(rank_t *rank, const void *header, size_t header_len,
     }
 }
 
-static void numbers_idle(rank_t *rank)
+static int numbers_idle(rank_t *rank, int is_late)
 {
     numbers_t *numbers = rank->arg;
 
+    (void)is_late;
     if (numbers->requests > numbers->acknowledged) {
         numbers->acknowledged = numbers->requests;
         rank->ops->reply(rank->transport, 1, &numbers->acknowledged, 8, NULL, 0);
     }
+    return 0;
 }
 
 static void numbers_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)

@@ -37,20 +37,19 @@ void rank_fail(const rank_t *rank, const char *condition, const char *file, int 
     _exit(99);
 }
 
-static void on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+static int on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     rank_t *rank = arg;
 
     rank->on_request(rank, header, header_len, data, data_len);
+    return 1;
 }
 
-static void on_idle(void *arg)
+static int on_idle(void *arg, int is_late)
 {
     rank_t *rank = arg;
 
-    if (rank->on_idle != NULL) {
-        rank->on_idle(rank);
-    }
+    return (rank->on_idle != NULL) ? rank->on_idle(rank, is_late) : 0;
 }
 
 static void on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)

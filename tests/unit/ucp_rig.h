@@ -43,7 +43,7 @@ typedef struct rank {
     void *arg;                 /* of the test */
     /* set by the body before rank_open() */
     void (*on_request)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
-    void (*on_idle)(struct rank *rank);
+    int (*on_idle)(struct rank *rank, int is_late);
     void (*on_reply)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
 } rank_t;
 

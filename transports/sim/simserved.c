@@ -274,8 +274,11 @@ void sim_idle_call(keel_sim_t *sim, sim_process_t *process)
     sim_idle_cancel(process);
     if (process->is_open && (process->params.on_idle != NULL)) {
         sim_enter_service(sim, process);
-        process->params.on_idle(process->params.arg);
+        process->is_held = process->params.on_idle(process->params.arg, process->is_held);
         sim_leave_service(sim, process);
+        if (process->is_held) { /* once */
+            process->idle_idx = sim_list_add(&sim->idles, process);
+        }
     }
 }
 

@@ -175,6 +175,7 @@ struct sim_process {
     sim_op_t *done_head, *done_tail;
     uint64_t fence_epoch;
     int idle_idx;
+    int is_held;                   /* its on_idle was called and wants to be again */
     unsigned waits;                /* that may have slept */
     unsigned polls, polls_longest; /* without a wait between them: now, in the longest row */
     keel_transport_mem_t *mems;

@@ -23,6 +23,7 @@ enum {
     SMALL_COPY = 512,         /* replies above it are copied to large messages */
     REQUESTS_TILL_IDLE = 256, /* on_idle() is called at the latest after so many requests */
     POLLS_A_YIELD = 8,        /* while it spins */
+    HELD_NS = 1000000,        /* on_idle() keeps nothing back for longer, whoever else sends */
     BUSY_SLEEP_MS = 10,
     DRAIN_MS = 2000
 };
@@ -166,7 +167,7 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
         return UCS_OK;
     }
     service->unreported++;
-    ucp->params.on_request(ucp->params.arg, header, wire.header_len, data, data_len);
+    service->is_news |= ucp->params.on_request(ucp->params.arg, header, wire.header_len, data, data_len);
     return UCS_OK;
 }
 
@@ -237,10 +238,22 @@ static void tell_other_thread(keel_ucp_t *ucp)
     }
 }
 
+static void report(keel_ucp_t *ucp, int is_late)
+{
+    keel_ucp_service_t *service = &ucp->service;
+
+    service->unreported = 0;
+    is_late = is_late || (service->held_since_ns != 0 && keel_ucp_now_ns() - service->held_since_ns >= HELD_NS);
+    if (!ucp->params.on_idle(ucp->params.arg, is_late)) {
+        service->held_since_ns = 0;
+    } else if (service->held_since_ns == 0) {
+        service->held_since_ns = keel_ucp_now_ns();
+    }
+}
+
 static unsigned service_progress(keel_ucp_t *ucp)
 {
     keel_ucp_service_t *service = &ucp->service;
-    unsigned before = service->unreported;
     unsigned events;
 
     events = keel_ucp_port_progress(&service->port);
@@ -251,12 +264,12 @@ static unsigned service_progress(keel_ucp_t *ucp)
     if (!ucs_list_is_empty(&service->held)) {
         admit_held(ucp);
     }
-    if (service->unreported != before) {
+    if (service->is_news) {
+        service->is_news = 0;
         tell_other_thread(ucp);
     }
     if ((service->unreported > 0) && ((events == 0) || (service->unreported >= REQUESTS_TILL_IDLE))) {
-        service->unreported = 0;
-        ucp->params.on_idle(ucp->params.arg);
+        report(ucp, 0);
     }
     return events;
 }
@@ -291,13 +304,16 @@ static void *service_main(void *arg)
             idle_since = keel_ucp_now_ns();
         }
         if (keel_ucp_now_ns() - idle_since >= spin) {
+            if (ucp->service.held_since_ns != 0) {
+                report(ucp, 1);
+            }
             service_sleep(ucp);
         } else if (++polls % POLLS_A_YIELD == 0) {
             sched_yield(); /* who gets the core may keep it for a time slice, however short these polls were */
         }
     }
-    if (ucp->service.unreported > 0) {
-        ucp->params.on_idle(ucp->params.arg);
+    if (ucp->service.unreported > 0 || ucp->service.held_since_ns != 0) {
+        report(ucp, 1);
     }
     keel_ucp_port_drain(&ucp->service.port, KEEL_UCP_WIRE_FILLER, DRAIN_MS);
     return NULL;

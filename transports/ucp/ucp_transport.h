@@ -37,7 +37,9 @@ typedef struct keel_ucp_service {
     atomic_uint changes; /* +1 when current[] or dead[] changed */
     unsigned changes_seen;
     atomic_int must_stop;
+    int is_news;              /* for the other thread, in the requests of this progress */
     unsigned unreported;      /* requests handled since on_idle() */
+    uint64_t held_since_ns;   /* on_idle() keeps something back; 0: not */
     keel_ucp_message_t *room; /* given for the data of the next reply, or NULL */
 } keel_ucp_service_t;
 
@@ -63,7 +65,7 @@ struct keel_ucp {
 
     /* what the two threads tell each other */
     _Atomic(uint64_t) *current, *dead; /* instance of each rank that is connected; that was disconnected last */
-    atomic_uint served;                /* +1 for each batch of requests handled */
+    atomic_uint served;                /* +1 for each batch of requests with news */
     unsigned served_seen;
     atomic_int is_asleep;
     keel_ucp_service_t service;
