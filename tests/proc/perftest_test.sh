@@ -436,6 +436,13 @@ medians_and_quartiles_are_those_of_the_rounds()
     awk -f "$perf/lib/pivot.awk" "$scratch/long" >"$out"
     has "$out" 1 '^k,100,100,100,130,120,140$'
     has "$out" 1 '^l,NaN,NaN,NaN,7,6,8$'
+    # lines go from left to right, whatever was measured first; what is no number stays in place
+    printf '%s\n' key,config,median,quartile1,quartile3 456,a,1,1,1 57,a,2,2,2 1048576,a,3,3,3 8,a,4,4,4 |
+        awk -f "$perf/lib/pivot.awk" >"$out"
+    [ "$(cut -d, -f1,2 "$out" | paste -sd' ')" = 'key,a 8,4 57,2 456,1 1048576,3' ] || fail 'points out of order'
+    printf '%s\n' key,config,median,quartile1,quartile3 '4 ranks,a,1,1,1' '2 ranks,a,2,2,2' |
+        awk -f "$perf/lib/pivot.awk" >"$out"
+    [ "$(cut -d, -f1 "$out" | paste -sd,)" = 'key,4 ranks,2 ranks' ] || fail 'bars out of order'
 }
 
 goals_are_compared_with_what_is_measured()
