@@ -146,6 +146,18 @@ ratio_agrees_with_what_is_compared()
         END { exit NR != 2 || bad }' "$scratch/rows" >"$scratch/why" || fail "$(cat "$scratch/why")"
 }
 
+# of all samples: no mean is above the last one, or below the first; over tcp each is of one flush
+percentile_is_the_one_that_was_asked_for()
+{
+    local run=(-n 2 "${small[@]}" "$perftest" -v -x tcp -t put_lat -n 2000 --rounds 5 --vs-ucx)
+
+    run 0 "${run[@]}" -R 100
+    rows 1 UCX
+    awk -F, 'NR == 2 { exit !($10 >= $12 && $18 >= $19) }' "$out" || fail "the longest is less than the mean: $(tail -1 "$out")"
+    run 0 "${run[@]}" -R 0
+    awk -F, 'NR == 2 { exit !($10 <= $12 && $18 <= $19) }' "$out" || fail "the shortest is more than the mean: $(tail -1 "$out")"
+}
+
 # -w in whole flushes; above 64 KiB nothing but warm-up and one flush is ahead of what is timed
 warm_up_is_done()
 {
@@ -259,6 +271,8 @@ checkpoints_are_timed()
     run 0 -n 4 "${small[@]}" "$perftest" -t ckpt -s 64k -n 3 -w 0 -v
     [ "$(part buffers)" -eq 0 ] || fail 'buffers where all is mapped'
     has "$out" 0 'core=\|with_gsync='
+    run 0 -n 2 "${small[@]}" "$perftest" -t ckpt -s 64k -n 1 -P ckpt -v
+    has "$out" 1 '^ckpt,ckpt,65536,1,together,2,ckpt,shm,1,'
     run 1 -n 2 "${small[@]}" "$perftest" -t ckpt -s 64k -P none
     # the first rank to say so ends the job, and maybe the others before they do
     grep -q 'no checkpoint is taken' "$err" || fail 'nothing says that no checkpoint is taken'
