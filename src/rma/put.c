@@ -93,6 +93,9 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
 
         if (!KEEL_PLANT(get_record_after_put))
             keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
+        if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
+            ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
+        }
         if (ctx->gate & KEEL_GATE_WAITS) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
         } else {
