@@ -157,7 +157,7 @@ every_part_of_the_goals_is_measured_small()
         'put by a rank MiB,56.000,' 2
     of_part daly 7 "Daly's interval ([A-Za-z ]*seconds) overhead %" 3 ',<=1,' 1 'checkpoints of a run.*,>=5,yes,' 1 \
         ' cost of a checkpoint .* ms,' 1 'cost (MTBF 1 s): s,' 1 'by arithmetic: .* %,' 1
-    of_part store 12 ',2+1,' 6 '(CPU seconds)' 4
+    of_part store 13 ',2+1,' 6 '(CPU seconds)' 4 'share of inserts without protection %,[0-9.]*,[0-9.]*,[0-9.]*,,,2,' 1
     of_part ckpt 9 ': the copy ms,' 1 ': a gsync that takes none ms,' 1 'GB/s,' 2 'of 1m: time stopped / memcpy.*,,,4,' 1 \
         ': time stopped with the gsync / memcpy.*,<=1,' 1 ': until safe ms' 1 ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
     of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
@@ -197,10 +197,10 @@ parts='with_gsync safe stopped gsync copy parity core work whole'
 taken=6
 [ "$(grep -c "=daly " "$TOLD")" != "${SHORT:-none}" ] || taken=4
 detail="ratios=$ratios;$(for part in $parts; do printf '%s=5.000:4.000:6.000;' $part; done)"
-echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,memory_made,detail
+echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,memory_made,communication_percent,detail
 batch=$(sed -nE 's/.* -b ([^ ]+).*/\1/p' <<<"$*")
 for test in $([ -z "$batch" ] && echo any || cut -d' ' -f1 "$batch"); do
-    echo "$test,5,2,3,$taken,0.01,0.02,1048576,1048576,0,0,$detail"
+    echo "$test,5,2,3,$taken,0.01,0.02,1048576,1048576,0,0,5,$detail"
 done
 END
 }
