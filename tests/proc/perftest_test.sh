@@ -10,15 +10,22 @@ batches=$perf/perftest/batch
 . "$(dirname "$0")/proc_lib.sh"
 small=(-x KEEL_OPLOG_SIZE=128m --timeout 50)
 
-# rows COUNT PEER: standard output is CSV of so many rows, numbers where numbers belong, compared with PEER (or not, "")
+# rows COUNT PEER: standard output is CSV of so many rows, numbers where numbers belong, compared with PEER (or not, ""). Rates and
+# bandwidths are those of the times, which are none of 0: few bytes that wait for a core are 0.00 MB/s.
 rows()
 {
     awk -F, -v rows="$1" -v peer="$2" '
+        function differ(shown, due, rounding) { return shown - due > rounding || due - shown > rounding }
         NR == 1 { columns = NF; if ($1 != "test" || $NF != "detail") bad = "no header"; next }
         NF != columns { bad = "row " NR " has " NF " columns" }
-        { for (c = 9; c <= 16; c++) if ($c !~ /^[0-9]+(\.[0-9]+)?$/ || ($c <= 0 && $2 != "flush" && $2 != "gsync"))
-              bad = "row " NR ", column " c ": " $c }
-        $10 <= 0 || $16 <= 0 { bad = "row " NR " took no time" }
+        { for (c = 9; c <= 16; c++) if ($c !~ /^[0-9]+(\.[0-9]+)?$/) bad = "row " NR ", column " c ": " $c
+          if ($9 <= 0 || $10 <= 0 || $11 <= 0 || $12 <= 0) bad = "row " NR " took no time"
+          for (c = 11; c <= 12 && $c > 0; c++) {
+              rate = 1e6 / $c
+              off = rate * 0.0001 / $c # the time is shown with four digits
+              mib = ($2 == "flush" || $2 == "gsync") ? 0 : $3 / 1048576
+              if (differ($(c + 4), rate, off + 0.51)) bad = "row " NR ", column " c + 4 ": " $(c + 4)
+              if (differ($(c + 2), rate * mib, off * mib + 0.0051)) bad = "row " NR ", column " c + 2 ": " $(c + 2) } }
         $17 != peer { bad = "row " NR " is compared with " $17 }
         peer != "" && !($21 > 0 && $22 > 0 && $22 <= $21 && $21 <= $23 && $24 > 0) { bad = "row " NR ": ratio " $21 }
         NR > 1 && peer != "" { n = match($NF, "^ratios=[0-9./]+;") ? split(substr($NF, 8, RLENGTH - 8), ratio, "/") : 0
@@ -115,18 +122,19 @@ csv_has_a_row_of_numbers_for_each_test()
 
 # ---- what was done ----------------------------------------------------------------------------------------------------
 
-# all of words but flush; a block of Keel's and one of UCX's in turn, at least five of each a round
+# All of words but flush; a block of Keel's and one of UCX's in turn, at least five of each a round. Few: where cores are shared
+# each access over tcp waits for a time slice of the other side.
 both_sides_do_the_same_in_turn()
 {
     local lane row accesses
 
     grep -v flush "$batches/words" >"$scratch/words"
     for lane in shm tcp; do
-        run 0 -n 2 "${small[@]}" "$perftest" -v -x $lane -b "$scratch/words" -n 500 --rounds 3 --vs-ucx
+        run 0 -n 2 "${small[@]}" "$perftest" -v -x $lane -b "$scratch/words" -n 100 --rounds 3 --vs-ucx
         rows 7 UCX
         for row in 1 2 3 4 5 6 7; do
             accesses=$(($(cell $row 9) + $(detail $row untimed)))
-            [ "$(cell $row 9)" -ge 500 ] || fail "row $row: fewer than -n"
+            [ "$(cell $row 9)" -ge 100 ] || fail "row $row: fewer than -n"
             detail_is $row accesses -eq $accesses
             detail_is $row peer_accesses -eq $accesses
             detail_is $row turns -ge 29
@@ -134,15 +142,17 @@ both_sides_do_the_same_in_turn()
     done
 }
 
-# where it tells most: Keel is much faster in the first, and slower in the second, whose ratio is of times
+# Where it tells most: Keel is much faster in the first, and slower in the second, whose ratio is of times. One round of five
+# blocks, each of one sample: the median that is shown of the samples is the one that is compared of the blocks, however busy the
+# machine is.
 ratio_agrees_with_what_is_compared()
 {
-    run 0 -n 2 "${small[@]}" "$perftest" -v -x tcp -t put_mr -n 5000 --vs-ucx
+    run 0 -n 2 "${small[@]}" "$perftest" -v -x tcp -t put_mr -O 64 -n 320 --rounds 1 --vs-ucx
     sed 1d "$out" >"$scratch/rows"
-    run 0 -n 2 "${small[@]}" "$perftest" -v -x shm -t put_lat -s 1m -n 150 --vs-ucx
+    run 0 -n 2 "${small[@]}" "$perftest" -v -x shm -t put_lat -s 1m -n 5 --rounds 1 --vs-ucx
     sed 1d "$out" >>"$scratch/rows"
-    awk -F, '{ due = ($2 == "put_lat") ? $10 / $18 : $18 / $10; off = $21 / due }
-        off > 3 || off < 1 / 3 { print $2 ": ratio " $21 ", but Keel took " $10 " us and UCX " $18 " us"; bad = 1 }
+    awk -F, '{ due = ($2 == "put_lat") ? $10 / $18 : $18 / $10; off = $21 - due; most = 0.001 + due * 0.002 }
+        off > most || -off > most { print $2 ": ratio " $21 ", but Keel took " $10 " us and UCX " $18 " us"; bad = 1 }
         END { exit NR != 2 || bad }' "$scratch/rows" >"$scratch/why" || fail "$(cat "$scratch/why")"
 }
 
@@ -205,19 +215,20 @@ protection_logs_what_it_says()
     done
 }
 
-# at most one line a second, of a test that takes some
+# At most one line a second, of a test that takes some: what counts is what it measured, since a job may take long to start. Only
+# a first round of seven seconds would make eight ones without a line.
 long_test_says_how_far_it_is()
 {
     local count begun
 
-    for ((count = 4000; count < 10000000000; count *= 4)); do
+    for ((count = 4000; count < 10000000000; count *= 2)); do
         begun=$SECONDS
         run 0 -n 2 "${small[@]}" "$perftest" -x tcp -t gsync -n $count --rounds 60
-        [ $((SECONDS - begun)) -lt 4 ] || break
+        ! grep -q '^\[thread 0\] ' "$out" || break
+        awk '$1 == "Final:" { us = $2 * $5 } END { exit !(us > 0 && us < 8e6) }' "$out" || fail 'eight seconds without a line'
     done
-    grep -q '^\[thread 0\] ' "$out" || fail "$((SECONDS - begun)) s without a line"
     [ "$(grep -c '^\[thread 0\] ' "$out")" -le $((SECONDS - begun + 1)) ] || fail 'more than a line a second'
-    run 0 -n 2 "${small[@]}" "$perftest" -x tcp -t gsync -n $((count / 4)) --rounds 60 -f
+    run 0 -n 2 "${small[@]}" "$perftest" -x tcp -t gsync -n $count --rounds 60 -f
     has "$out" 0 '^\[thread 0\] '
     has "$out" 1 '^Final: '
 }
@@ -263,11 +274,14 @@ checkpoints_are_timed()
     for part in copy work transfer; do
         [ "$(part safe)" -ge "$(part $part)" ] || fail "safe before the end of $part"
     done
-    awk -F, -v stopped="$(part stopped)" 'NR == 2 { exit !($10 - stopped < 1 && stopped - $10 < 1 && $17 == "memcpy" &&
-            $10 / $18 - $21 < 0.001 && $21 - $10 / $18 < 0.001) }' "$out" || fail 'the ratio is not that of what is shown'
+    # of one iteration, so all but the ratios is shown to the nanosecond
+    awk -F, -v stopped="$(part stopped)" 'NR == 2 { d = $10 - $21 * $18; most = ($18 < 0 ? -$18 : $18) / 1000 + 0.001
+        exit !($10 - stopped < 1 && stopped - $10 < 1 && $17 == "memcpy" && d < most && -d < most) }' "$out" ||
+        fail 'the ratio is not that of what is shown'
+    # a copy that took less than nothing, behind a gsync that was kept from its core, counts as one of a nanosecond
     awk -F, -v whole="$(($(part stopped) + $(part gsync)))" -v ratio="$(part with_gsync)" 'NR == 2 {
-        d = whole - ratio * $18 / 1000; most = 2 + ($18 < 0 ? -$18 : $18) / 1000; exit !(d < most && -d < most) }' "$out" ||
-        fail 'the ratio with the gsync is not that of what is shown'
+        copy = ($18 > 0.001) ? $18 : 0.001; d = whole - ratio * copy / 1000; most = 2 + copy / 1000
+        exit !(d < most && -d < most) }' "$out" || fail 'the ratio with the gsync is not that of what is shown'
     run 0 -n 4 "${small[@]}" "$perftest" -t ckpt -s 64k -n 3 -w 0 -v
     [ "$(part buffers)" -eq 0 ] || fail 'buffers where all is mapped'
     has "$out" 0 'core=\|with_gsync='
