@@ -182,7 +182,7 @@ every_part_of_the_goals_is_measured_small()
 }
 
 # a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
-# asked, in a line; the job at Daly's interval that is number SHORT takes four checkpoints
+# asked, in a line; the job at Daly's interval that is number SHORT takes four checkpoints, every ratio is RATIO
 told_build()
 {
     idle_build "$1"
@@ -192,7 +192,7 @@ paste -sd' ' <<<"$*" >>"$TOLD"
 echo 'kernel: 2.000000 s of user time' >&2
 echo 'kernel: 1.000000 s of system time' >&2
 rounds=$(sed -nE 's/.* --rounds ([0-9]+).*/\1/p' <<<"$*")
-ratios=$(yes 1.0000 | head -n "${rounds:-1}" | paste -sd/)
+ratios=$(yes "${RATIO:-1.0000}" | head -n "${rounds:-1}" | paste -sd/)
 parts='with_gsync safe stopped gsync copy parity core work whole'
 taken=6
 [ "$(grep -c "=daly " "$TOLD")" != "${SHORT:-none}" ] || taken=4
@@ -272,6 +272,21 @@ END
     sed -i 's/head -n "${rounds:-1}"/head -n 1/' "$scratch/fake/contrib/keelrun/keelrun"
     ! "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --rounds 4 shm >"$out" 2>"$err" || fail 'a lost round'
     one_line '^perf/numbers: not all rounds were measured of: 8 B puts 64 a flush: rate / raw UCX$'
+}
+
+# 0.8496 is shown as 0.850, which is no less than the goal of 0.85
+goals_are_judged_as_they_are_shown()
+{
+    local ratio
+
+    told_build "$scratch/fake"
+    export TOLD=$scratch/told RATIO
+    for ratio in 0.8494:0.849:NO 0.8496:0.850:yes 0.8504:0.850:yes; do
+        RATIO=${ratio%%:*}
+        "$perf/numbers" --build "$scratch/fake" --out "$scratch/shown" --rounds 2 large >"$out" 2>"$err" || fail "$(cat "$err")"
+        ratio=${ratio#*:}
+        has "$scratch/shown/goals.csv" 2 ",${ratio%:*},${ratio%:*},${ratio%:*},>=0.85,${ratio#*:},2,"
+    done
 }
 
 # a run that takes four checkpoints where five were promised: all rounds are measured anew, with FT repeated more often
