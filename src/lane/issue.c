@@ -88,6 +88,7 @@ static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_
      * waits for the launcher's word on the peer */
     if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
         peer->sent++;
+        peer->says_more = (wire->flags & KEEL_WIRE_FLAG_MORE) != 0;
         status = KEEL_OK;
     }
     return status;
@@ -103,6 +104,11 @@ keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t rank)
     keel_wire_t wire = {.type = KEEL_WIRE_PROBE};
 
     return lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t rank)
+{
+    return lane->peers[rank].says_more ? keel_lane_send_probe(lane, rank) : KEEL_OK;
 }
 
 static keel_read_t *read_obtain(keel_lane_t *lane, void *buffer, size_t length, keel_lane_done_cb_t cb, void *arg)
@@ -338,6 +344,7 @@ void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t st
 
     controls_acknowledged(peer, UINT64_MAX);
     peer->acked = peer->sent;
+    peer->says_more = 0;
     ucs_list_head_init(&gone);
     ucs_list_splice_tail(&gone, &peer->reads);
     ucs_list_head_init(&peer->reads);

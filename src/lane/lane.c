@@ -119,7 +119,6 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->on_served_got = params->on_served_got;
     lane->on_served_refill = params->on_served_refill;
     lane->arg = params->arg;
-    lane->awaits_records = (lane->incarnation > 0); /* a replacement, for what is replayed to it */
     lane->transport = params->prepared;
     if (params->config->checksum_ranks >= lane->size) {
         keel_error(lane->message, "KEEL_CHECKSUM_RANKS of %u leaves none of the job's %u ranks to the program",

@@ -63,6 +63,7 @@ typedef struct keel_peer {
     keel_region_t *regions;
     /* served lane, this process asking */
     uint64_t sent, acked;     /* sequence numbers */
+    uint8_t says_more;        /* the last one sent said MORE: another one has to follow */
     ucs_list_link_t reads;    /* keel_read_t, in the order sent */
     ucs_list_link_t controls; /* keel_control_out_t, until acknowledged */
     /* served lane, this process serving; under lane->lock */
@@ -133,7 +134,7 @@ typedef struct keel_lane {
     uint32_t rollback;    /* data of another rollback number is refused; written under the lock */
     ucs_list_link_t inbox;
     int inbox_pending;  /* read without the lock */
-    int awaits_records; /* somebody here waits for what others put: only grows; any thread */
+    int awaits_records; /* the program waits for what others put: only grows; any thread */
     int failure;        /* keel_status_t: what nobody can go on after, until recovery takes it up; any thread */
 } keel_lane_t;
 
@@ -259,6 +260,8 @@ typedef struct keel_lock_request {
 } keel_lock_request_t;
 keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t peer, const keel_lock_request_t *request, uint64_t *answer,
                              keel_lane_done_cb_t cb, void *arg);
+/* nothing follows what was said to be followed, and somebody is about to wait for it */
+keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t peer);
 /* a request that does nothing: its acknowledgement by the peer's service thread says that the process runs */
 keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t peer);
 /* all requests to the peer were applied, or it is down */

@@ -469,7 +469,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
         goto out;
     }
     why = served_dispatch(lane, &wire, data);
-    is_news = (why != NULL) || served_is_news(lane, &wire);
+    is_news = (why != NULL) || keel_lane_failure(lane) != KEEL_OK || served_is_news(lane, &wire);
     if (why != NULL) {
         keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
                    why);

@@ -195,7 +195,9 @@ static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_f
 
 keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
 {
-    return put_log_send(log, target, 0);
+    keel_status_t status = put_log_send(log, target, 0);
+
+    return (status == KEEL_OK) ? keel_lane_end_run(log->lane, target) : status;
 }
 
 void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,

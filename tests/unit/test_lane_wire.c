@@ -353,6 +353,17 @@ START_TEST(reads_and_records_of_others_are_no_news)
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_ARRIVE);
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_LOCK);
+    wire.words[1] = KEEL_LOCK_TRY;
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
+    wire.words[0] = KEEL_CONTROL_REPORT;
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    for (uint16_t flag = KEEL_WIRE_FLAG_DOUBT; flag <= KEEL_WIRE_FLAG_CLASSES; flag *= 2) {
+        wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
+        wire.flags = flag;
+        ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    }
     scene.lane.awaits_records = 1;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.words[1] = 1;

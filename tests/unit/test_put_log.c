@@ -22,9 +22,9 @@ typedef struct scene {
     uint64_t seen[1024]; /* offsets handed over */
     unsigned count;
     unsigned messages;
-    uint64_t bytes;  /* in them */
-    unsigned asked;  /* messages that are acknowledged */
-    int is_followed; /* the last one is not */
+    uint64_t bytes; /* in them */
+    unsigned asked; /* messages that are acknowledged */
+    unsigned run;   /* messages since, that are not */
 } scene_t;
 
 static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
@@ -289,8 +289,9 @@ static keel_status_t count_message(keel_transport_t *transport, uint32_t peer, c
     ck_assert_int_eq(keel_wire_open(&scene->lane, "message", header, header_len, data, data_len, &wire), 1);
     scene->messages++;
     scene->bytes += data_len;
-    scene->is_followed = (wire.flags & KEEL_WIRE_FLAG_MORE) != 0;
-    scene->asked += !scene->is_followed;
+    scene->run = (wire.flags & KEEL_WIRE_FLAG_MORE) ? scene->run + 1 : 0;
+    scene->asked += scene->run == 0;
+    ck_assert_uint_lt(scene->run, 16); /* however long a put is */
     return KEEL_OK;
 }
 
@@ -324,7 +325,7 @@ END_TEST
 /* over a network, where each message has its price; a put that fits in a record is not cut */
 START_TEST(records_of_long_puts_fill_their_messages)
 {
-    static const size_t lengths[] = {65225, 64 << 10, 100000, 1 << 20};
+    static const size_t lengths[] = {65225, 64 << 10, 100000, 1 << 20, 2 << 20};
     enum { PUTS = 100 };
 
     for (unsigned l = 0; l < sizeof(lengths) / sizeof(*lengths); l++) {
@@ -345,7 +346,7 @@ START_TEST(records_of_long_puts_fill_their_messages)
                                  KEEL_OK);
                 heads++;
             }
-            ck_assert(!scene.is_followed); /* by anything that is sure to come */
+            ck_assert_uint_eq(scene.run, 0); /* nothing is sure to come */
         }
         ck_assert_int_eq(keel_put_log_send(&scene.log, TARGET), KEEL_OK);
         ck_assert_uint_ge(scene.bytes, PUTS * lengths[l] + heads * sizeof(keel_record_t));
@@ -354,6 +355,30 @@ START_TEST(records_of_long_puts_fill_their_messages)
         ck_assert_uint_le(scene.asked, PUTS + scene.messages / 16 + scene.pool.in_use + 1);
         scene_end(&scene);
     }
+}
+END_TEST
+
+/* the log is full amid a put, say: who waits then has something sent that is acknowledged */
+START_TEST(who_waits_amid_a_put_ends_the_run)
+{
+    scene_t scene;
+    size_t piece;
+
+    scene_begin_with(&scene, 16 << 20, 0);
+    scene_serve(&scene);
+    while (scene.run == 0) {
+        piece = keel_put_log_piece(&scene.log, TARGET, 1 << 20);
+        ck_assert(put(&scene, 0, (uint32_t)piece));
+        ck_assert_int_eq(
+            keel_put_log_gather(&scene.log, TARGET, piece, keel_put_log_cut(&scene.log, TARGET, piece), 1 << 20),
+            KEEL_OK);
+    }
+    ck_assert_int_eq(keel_put_log_send(&scene.log, TARGET), KEEL_OK);
+    ck_assert_uint_eq(scene.run, 0);
+    piece = scene.messages;
+    ck_assert_int_eq(keel_put_log_send(&scene.log, TARGET), KEEL_OK);
+    ck_assert_uint_eq(scene.messages, piece);
+    scene_end(&scene);
 }
 END_TEST
 
@@ -487,6 +512,7 @@ int main(void)
                                   a_log_without_memory_to_grow_stays_as_it_was,
                                   logs_of_any_default_size_have_records_alike,
                                   records_of_long_puts_fill_their_messages,
+                                  who_waits_amid_a_put_ends_the_run,
                                   records_are_cut_the_same_whatever_was_sent,
                                   every_message_has_the_sum_of_its_records,
                                   a_full_log_says_which_phase_it_lost_and_resumes_after_an_image,

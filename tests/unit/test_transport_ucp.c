@@ -32,9 +32,10 @@ static unsigned char pattern(uint64_t seq, size_t idx)
     return (unsigned char)(seq * 31 + idx * 7 + (idx >> 8));
 }
 
-static void no_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+static int no_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     rank_check(rank, !"a request nobody sent");
+    return 1;
 }
 
 static void no_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
@@ -336,7 +337,7 @@ static keel_status_t echo_answer(rank_t *rank, const head_t *head, const void *d
     return rank->ops->reply(rank->transport, head->source, head, sizeof(*head), data, data_len);
 }
 
-static void echo_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+static int echo_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     echo_t *echo = rank->arg;
     const head_t *head = header;
@@ -347,6 +348,7 @@ static void echo_request(rank_t *rank, const void *header, size_t header_len, co
     echo->unacknowledged++;
     check_data(rank, head, data, data_len);
     rank_check(rank, echo_answer(rank, head, data, data_len) == KEEL_OK);
+    return 1;
 }
 
 static int echo_idle(rank_t *rank, int is_late)
@@ -488,7 +490,7 @@ START_TEST(close_sends_what_was_queued)
 END_TEST
 
 /* of 8 KiB, more than sockets hold by far */
-static void large_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+static int large_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     static const unsigned char answer[8192];
     const head_t *head = header;
@@ -497,6 +499,7 @@ static void large_request(rank_t *rank, const void *header, size_t header_len, c
     rank_check(rank,
                rank->ops->reply(rank->transport, head->source, header, header_len, answer, sizeof(answer)) == KEEL_OK);
     echo->idle++;
+    return 1;
 }
 
 static void large_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
@@ -594,7 +597,7 @@ typedef struct numbers {
     uint64_t replies, requests, acknowledged;
 } numbers_t;
 
-static void numbers_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+static int numbers_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     numbers_t *numbers = rank->arg;
 
@@ -602,6 +605,7 @@ static void numbers_request(rank_t *rank, const void *header, size_t header_len,
     if (data_len <= 8) {
         rank->ops->reply(rank->transport, 1, header, header_len, data, data_len);
     }
+    return 1;
 }
 
 static int numbers_idle(rank_t *rank, int is_late)

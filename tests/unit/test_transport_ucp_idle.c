@@ -1,20 +1,25 @@
 /*
- * What the service side keeps back when it runs dry is said ahead of sleep, and soon while another rank goes on sending: rank 1
- * waits for that alone, and rank 2 sends until all of it has come.
+ * When the service side runs dry: what it keeps back is said ahead of sleep, and soon in any case, whoever else sends or does not.
+ * And when the thread inside Keel sleeps: it is woken by what its handler calls news.
  */
 #include "ucp_rig.h"
 #include "unit.h"
 
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { WORDS = 100, NEWS = 30, LONG_US = 100 * 1000 * 1000 }; /* no test lasts that long */
+
+/* ---- rank 1 waits for what rank 0 keeps back, and rank 2 sends until all of it has come ---- */
 
 typedef struct held {
     uint64_t waiting, told; /* requests of rank 1 that were not acknowledged; that were. Service thread of rank 0 */
+    int is_held;
     uint64_t under_way, heard;
 } held_t;
 
-enum { HELD_WORDS = 30 };
-
-static void held_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+static int held_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     const uint32_t *source = header;
     held_t *held = rank->arg;
@@ -24,15 +29,22 @@ static void held_request(rank_t *rank, const void *header, size_t header_len, co
     } else {
         rank_check(rank, rank->ops->reply(rank->transport, 2, &held->told, sizeof(held->told), NULL, 0) == KEEL_OK);
     }
+    return 0;
 }
 
 static int held_idle(rank_t *rank, int is_late)
 {
     held_t *held = rank->arg;
 
-    if (held->waiting == 0 || !is_late) {
-        return held->waiting > 0;
+    if (held->waiting == 0) {
+        return 0;
     }
+    if (!is_late) {
+        held->is_held = 1;
+        return 1;
+    }
+    rank_check(rank, held->is_held); /* there was a chance that more came */
+    held->is_held = 0;
     held->told += held->waiting;
     held->waiting = 0;
     rank_check(rank, rank->ops->reply(rank->transport, 1, &held->told, sizeof(held->told), NULL, 0) == KEEL_OK);
@@ -57,7 +69,7 @@ static void held_body(rank_t *rank)
     rank->on_idle = held_idle;
     rank->on_reply = held_reply;
     rank_join(rank, "served");
-    while ((rank->rank != 0) && (held.heard < HELD_WORDS)) {
+    while ((rank->rank != 0) && (held.heard < WORDS)) {
         if (held.under_way < window) {
             rank_check(rank, rank->ops->send(rank->transport, 0, &rank->rank, sizeof(rank->rank), NULL, 0) == KEEL_OK);
             held.under_way++;
@@ -71,6 +83,12 @@ static void held_body(rank_t *rank)
     rank->ops->close(rank->transport);
 }
 
+static void awake_body(rank_t *rank)
+{
+    rank->spin_us = LONG_US;
+    held_body(rank);
+}
+
 START_TEST(what_is_held_back_is_said_ahead_of_sleep)
 {
     rig_t rig;
@@ -80,11 +98,77 @@ START_TEST(what_is_held_back_is_said_ahead_of_sleep)
 }
 END_TEST
 
-START_TEST(what_is_held_back_is_said_soon_while_another_sends)
+/* alone, and while another sends */
+START_TEST(what_is_held_back_is_said_soon_by_who_does_not_sleep)
 {
     rig_t rig;
 
-    rig_init(&rig, 3, held_body, NULL);
+    for (uint32_t ranks = 2; ranks <= 3; ranks++) {
+        rig_init(&rig, ranks, awake_body, NULL);
+        rig_run(&rig);
+    }
+}
+END_TEST
+
+/* ---- rank 0 sleeps until what rank 1 sends is there: news, and behind it what is none ---- */
+
+typedef struct news {
+    _Atomic uint64_t seen;
+    uint64_t heard;
+} news_t;
+
+static int news_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    const int *is_news = header;
+    news_t *news = rank->arg;
+
+    atomic_fetch_add(&news->seen, (uint64_t)*is_news);
+    if (!*is_news) {
+        rank_check(rank, rank->ops->reply(rank->transport, 1, header, header_len, NULL, 0) == KEEL_OK);
+    }
+    return *is_news;
+}
+
+static void news_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    ((news_t *)rank->arg)->heard++;
+}
+
+static void news_body(rank_t *rank)
+{
+    static const int is_news[2] = {1, 0};
+    news_t news = {0};
+
+    rank->arg = &news;
+    rank->on_request = news_request;
+    rank->on_reply = news_reply;
+    rank_join(rank, "served");
+    for (uint64_t word = 1; word <= NEWS; word++) {
+        rank_barrier(rank);
+        if (rank->rank == 1) {
+            usleep(2000); /* mostly it sleeps by then */
+        }
+        while ((rank->rank == 0) && (atomic_load(&news.seen) < word)) {
+            if (rank->ops->progress(rank->transport) == 0) {
+                rank->ops->wait(rank->transport, LONG_US);
+            }
+        }
+        for (unsigned i = 0; (rank->rank == 1) && (i < 2); i++) {
+            rank_check(rank, rank->ops->send(rank->transport, 0, &is_news[i], sizeof(int), NULL, 0) == KEEL_OK);
+        }
+        while ((rank->rank == 1) && (news.heard < word)) {
+            rank_progress(rank);
+        }
+    }
+    rank_barrier(rank);
+    rank->ops->close(rank->transport);
+}
+
+START_TEST(news_wake_who_sleeps)
+{
+    rig_t rig;
+
+    rig_init(&rig, 2, news_body, NULL);
     rig_run(&rig);
 }
 END_TEST
@@ -92,7 +176,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {what_is_held_back_is_said_ahead_of_sleep,
-                                  what_is_held_back_is_said_soon_while_another_sends, NULL};
+                                  what_is_held_back_is_said_soon_by_who_does_not_sleep, news_wake_who_sleeps, NULL};
 
     return unit_run("transport_ucp_idle", tests);
 }

@@ -53,7 +53,7 @@ static void check_data(rank_t *rank, uint32_t from, const unsigned char *data, s
 }
 
 /* service thread */
-static void on_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
+static int on_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     storm_t *storm = rank->arg;
     const head_t *head = header;
@@ -71,6 +71,7 @@ static void on_request(rank_t *rank, const void *header, size_t header_len, cons
     rank_check(rank, head->bytes == data_len);
     check_data(rank, head->source, data, data_len);
     rank->ops->reply(rank->transport, head->source, header, header_len, data, data_len); /* may find it dead */
+    return 1;
 }
 
 static void on_reply(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)

@@ -41,8 +41,7 @@ static int on_request(void *arg, const void *header, size_t header_len, const vo
 {
     rank_t *rank = arg;
 
-    rank->on_request(rank, header, header_len, data, data_len);
-    return 1;
+    return rank->on_request(rank, header, header_len, data, data_len);
 }
 
 static int on_idle(void *arg, int is_late)
@@ -69,7 +68,7 @@ void rank_open(rank_t *rank, const char *lanes)
                                             .size = rank->size,
                                             .node = rank->node,
                                             .lanes = lanes,
-                                            .spin_us = 50,
+                                            .spin_us = (rank->spin_us > 0) ? rank->spin_us : 50,
                                             .on_request = on_request,
                                             .on_idle = on_idle,
                                             .on_reply = on_reply,

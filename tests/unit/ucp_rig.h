@@ -42,7 +42,9 @@ typedef struct rank {
     unsigned lanes[RIG_RANKS]; /* 0: not connected */
     void *arg;                 /* of the test */
     /* set by the body before rank_open() */
-    void (*on_request)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
+    unsigned spin_us; /* 0: 50 */
+    /* returns whether it is news */
+    int (*on_request)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
     int (*on_idle)(struct rank *rank, int is_late);
     void (*on_reply)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
 } rank_t;

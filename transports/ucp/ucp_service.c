@@ -23,7 +23,7 @@ enum {
     SMALL_COPY = 512,         /* replies above it are copied to large messages */
     REQUESTS_TILL_IDLE = 256, /* on_idle() is called at the latest after so many requests */
     POLLS_A_YIELD = 8,        /* while it spins */
-    HELD_NS = 1000000,        /* on_idle() keeps nothing back for longer, whoever else sends */
+    HELD_NS = 1000000,        /* on_idle() keeps nothing back for longer, whatever else comes or does not come */
     BUSY_SLEEP_MS = 10,
     DRAIN_MS = 2000
 };
@@ -243,7 +243,6 @@ static void report(keel_ucp_t *ucp, int is_late)
     keel_ucp_service_t *service = &ucp->service;
 
     service->unreported = 0;
-    is_late = is_late || (service->held_since_ns != 0 && keel_ucp_now_ns() - service->held_since_ns >= HELD_NS);
     if (!ucp->params.on_idle(ucp->params.arg, is_late)) {
         service->held_since_ns = 0;
     } else if (service->held_since_ns == 0) {
@@ -270,6 +269,9 @@ static unsigned service_progress(keel_ucp_t *ucp)
     }
     if ((service->unreported > 0) && ((events == 0) || (service->unreported >= REQUESTS_TILL_IDLE))) {
         report(ucp, 0);
+    }
+    if (service->held_since_ns != 0 && keel_ucp_now_ns() - service->held_since_ns >= HELD_NS) {
+        report(ucp, 1);
     }
     return events;
 }

@@ -1,0 +1,65 @@
+/*
+ * Served lane: the messages of a long put say that more of it follows, all but the last, with logs that are full amid it, too: whoever
+ * waits for a put waits for nothing that its target holds back.
+ */
+#include "few_ranks.h"
+
+#include <string.h>
+
+#define SEEDS 20
+#define BYTES ((size_t)100 << 10) /* the second put of it finds no room in the log amid it */
+
+typedef struct job {
+    few_t few;
+    int is_followed; /* some message said so */
+    unsigned char bytes[BYTES];
+} job_t;
+
+/* between any two steps: what rank 1 took last */
+static void look(few_t *few)
+{
+    job_t *job = (job_t *)few;
+
+    job->is_followed |= few->ctx[0] != NULL && few->ctx[1] != NULL && few->ctx[1]->lane.peers[0].is_followed;
+}
+
+static keel_status_t put_long(job_t *job, keel_win_h win, unsigned char value)
+{
+    const keel_context_h ctx = job->few.ctx[0];
+    keel_status_t status;
+
+    memset(job->bytes, value, BYTES);
+    status = keel_put(win, 1, 0, job->bytes, BYTES);
+    if (ctx->lane.peers[1].says_more) {
+        keel_sim_flaw(job->few.sim, "nothing follows what was said to be followed");
+    }
+    return (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    job_t *job = (job_t *)few;
+    keel_win_h win;
+    keel_status_t status = keel_win_alloc(few->ctx[rank], BYTES, NULL, &win);
+
+    for (unsigned char value = 1; status == KEEL_OK && value < 4; value++) {
+        status = (rank == 0) ? put_long(job, win, value) : KEEL_OK;
+        status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+        if (status == KEEL_OK && rank == 1 && memcmp(keel_win_base(win), job->bytes, BYTES) != 0) {
+            status = KEEL_ERR_CORRUPT;
+        }
+        status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    }
+    if (status == KEEL_OK && rank == 0 && !job->is_followed) {
+        keel_sim_flaw(few->sim, "no message said that more follows");
+    }
+    return status;
+}
+
+int main(void)
+{
+    static const few_play_t play = {
+        .ranks = 2, .windows = 1, .lanes = "KEEL_LANES=served", .phases = phases, .strike = look};
+
+    return few_main(&play, sizeof(job_t), SEEDS);
+}
