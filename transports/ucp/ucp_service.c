@@ -308,6 +308,7 @@ static void *service_main(void *arg)
         if (keel_ucp_now_ns() - idle_since >= spin) {
             if (ucp->service.held_since_ns != 0) {
                 report(ucp, 1);
+                continue; /* what was sent may want progress */
             }
             service_sleep(ucp);
         } else if (++polls % POLLS_A_YIELD == 0) {
