@@ -12,6 +12,7 @@
 typedef struct job {
     few_t few;
     int is_followed; /* some message said so */
+    int is_over;     /* and contexts are about to go */
     unsigned char bytes[BYTES];
 } job_t;
 
@@ -20,7 +21,9 @@ static void look(few_t *few)
 {
     job_t *job = (job_t *)few;
 
-    job->is_followed |= few->ctx[0] != NULL && few->ctx[1] != NULL && few->ctx[1]->lane.peers[0].is_followed;
+    if (!job->is_over && few->ctx[1] != NULL) {
+        job->is_followed |= few->ctx[1]->lane.peers[0].is_followed;
+    }
 }
 
 static keel_status_t put_long(job_t *job, keel_win_h win, unsigned char value)
@@ -50,6 +53,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
         }
         status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     }
+    job->is_over |= rank == 0;
     if (status == KEEL_OK && rank == 0 && !job->is_followed) {
         keel_sim_flaw(few->sim, "no message said that more follows");
     }
