@@ -1,9 +1,11 @@
 /*
  * Served lane: the messages of a long put say that more of it follows, all but the last, with logs that are full amid it, too: whoever
- * waits for a put waits for nothing that its target holds back.
+ * waits for a put waits for nothing that its target holds back. Source or target dies meanwhile, or another one, and all roll back: the
+ * logs are full, and what is under way is drained.
  */
 #include "few_ranks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define SEEDS 20
@@ -26,6 +28,29 @@ static void look(few_t *few)
     }
 }
 
+static void kill_at_once(few_t *few, uint32_t rank)
+{
+    look(few);
+    if (((job_t *)few)->is_followed && few->deaths == 0) {
+        few_kill(few, rank);
+    }
+}
+
+static void kill_source(few_t *few)
+{
+    kill_at_once(few, 0);
+}
+
+static void kill_target(few_t *few)
+{
+    kill_at_once(few, 1);
+}
+
+static void kill_other(few_t *few)
+{
+    kill_at_once(few, 2);
+}
+
 static keel_status_t put_long(job_t *job, keel_win_h win, unsigned char value)
 {
     const keel_context_h ctx = job->few.ctx[0];
@@ -33,10 +58,17 @@ static keel_status_t put_long(job_t *job, keel_win_h win, unsigned char value)
 
     memset(job->bytes, value, BYTES);
     status = keel_put(win, 1, 0, job->bytes, BYTES);
-    if (ctx->lane.peers[1].says_more) {
+    if (status == KEEL_OK && ctx->lane.peers[1].says_more) {
         keel_sim_flaw(job->few.sim, "nothing follows what was said to be followed");
     }
     return (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
+}
+
+static int is_filled(keel_win_h win, unsigned char value)
+{
+    const unsigned char *bytes = keel_win_base(win);
+
+    return bytes[0] == value && memcmp(bytes, bytes + 1, BYTES - 1) == 0;
 }
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
@@ -48,13 +80,13 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     for (unsigned char value = 1; status == KEEL_OK && value < 4; value++) {
         status = (rank == 0) ? put_long(job, win, value) : KEEL_OK;
         status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
-        if (status == KEEL_OK && rank == 1 && memcmp(keel_win_base(win), job->bytes, BYTES) != 0) {
+        if (status == KEEL_OK && rank == 1 && !is_filled(win, value)) {
             status = KEEL_ERR_CORRUPT;
         }
         status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     }
-    job->is_over |= rank == 0;
-    if (status == KEEL_OK && rank == 0 && !job->is_followed) {
+    job->is_over |= rank == 0 && status == KEEL_OK;
+    if (job->is_over && !job->is_followed) {
         keel_sim_flaw(few->sim, "no message said that more follows");
     }
     return status;
@@ -62,8 +94,15 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 
 int main(void)
 {
-    static const few_play_t play = {
-        .ranks = 2, .windows = 1, .lanes = "KEEL_LANES=served", .phases = phases, .strike = look};
+    static const few_play_t plays[] = {
+        {.ranks = 2, .windows = 1, .lanes = "KEEL_LANES=served", .phases = phases, .strike = look},
+        {.ranks = 2, .deaths = 1, .windows = 1, .lanes = "KEEL_LANES=served", .phases = phases, .strike = kill_source},
+        {.ranks = 2, .deaths = 1, .windows = 1, .lanes = "KEEL_LANES=served", .phases = phases, .strike = kill_target},
+        {.ranks = 3, .deaths = 1, .windows = 1, .lanes = "KEEL_LANES=served", .phases = phases, .strike = kill_other}};
+    int status = EXIT_SUCCESS;
 
-    return few_main(&play, sizeof(job_t), SEEDS);
+    for (unsigned i = 0; i < sizeof(plays) / sizeof(plays[0]); i++) {
+        status |= few_main(&plays[i], sizeof(job_t), SEEDS);
+    }
+    return status;
 }

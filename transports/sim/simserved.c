@@ -276,7 +276,7 @@ void sim_idle_call(keel_sim_t *sim, sim_process_t *process)
         sim_enter_service(sim, process);
         process->is_held = process->params.on_idle(process->params.arg, process->is_held);
         sim_leave_service(sim, process);
-        if (process->is_held) { /* once */
+        if (process->is_held) { /* the next call is the late one */
             process->idle_idx = sim_list_add(&sim->idles, process);
         }
     }
