@@ -21,7 +21,7 @@
 #define OPTIONS_RESTARTS_MAX 1000000
 
 static const char options_help[] =
-    "usage: keelrun [options] PROGRAM [ARGUMENTS]\n"
+    "Usage: keelrun [options] PROGRAM [ARGUMENTS]\n"
     "\n"
     "Runs PROGRAM as a job of several ranks on this machine, on emulated nodes, and starts a rank again that was\n"
     "killed by a signal. The job's status is keelrun's own: 0 when every rank left with 0.\n"

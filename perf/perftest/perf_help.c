@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 static const char help_head[] =
-    "usage: keel_perftest [options]               server: waits for a client, which brings the options\n"
+    "Usage: keel_perftest [options]               server: waits for a client, which brings the options\n"
     "       keel_perftest HOST [options]          client\n"
     "       keelrun -n RANKS keel_perftest [options]    (or another launcher of PMIx)\n"
     "\n"
@@ -42,7 +42,7 @@ static const char help_tail[] =
     "                    them, and raw UCX's calls; those untimed; how often sides took turns; targets whose memory "
     "holds\n"
     "                    what was put; bytes logged\n"
-    "     -h             this text\n"
+    "     -h, --help     this text\n"
     "\n"
     "A latency is what the issuer sees of a put with its flush, or of a get; the target takes no part. A sample is a "
     "flush\n"

@@ -4,16 +4,17 @@
  */
 #include "base/config.h"
 #include "base/message.h"
+#include "base/units.h"
 
 #include <ucs/config/parser.h>
 #include <ucs/sys/string.h>
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define KEEL_CONFIG_PREFIX        "KEEL_"
 #define KEEL_CONFIG_SIZE_MIN      ((size_t)4 << 10)
@@ -53,15 +54,12 @@ static const char *const keel_config_foreign[] = {"KEEL_INCARNATION", "KEEL_NODE
 /* UCS reads "4x" as 4 */
 static int keel_config_read_count(const char *text, void *dest, const void *arg)
 {
-    unsigned long value;
-    char *end;
+    uint64_t value;
 
-    errno = 0;
-    value = strtoul(text, &end, 10);
-    if ((text[0] < '0') || (text[0] > '9') || (*end != '\0') || (errno != 0) || (value > UINT32_MAX)) {
+    if (!keel_units_read_count(text, &value) || (value > UINT32_MAX)) {
         return 0;
     }
-    *(unsigned *)dest = value;
+    *(unsigned *)dest = (unsigned)value;
     return 1;
 }
 
@@ -84,29 +82,27 @@ static int keel_config_write_group(char *text, size_t max, const void *src, cons
 
 static int keel_config_read_interval(const char *text, void *dest, const void *arg)
 {
+    static const char gsyncs[] = "gsyncs";
     keel_config_interval_t *interval = dest;
-    double value;
-    char *unit;
+    const size_t length = strlen(text);
+    char count[32];
 
     if (!strcmp(text, "off") || !strcmp(text, "daly")) {
         interval->mode = !strcmp(text, "off") ? KEEL_INTERVAL_OFF : KEEL_INTERVAL_DALY;
         interval->value = 0;
         return 1;
     }
-    value = strtod(text, &unit);
-    if ((unit == text) || !(value > 0) || (value > KEEL_CONFIG_TIME_MAX)) {
-        return 0;
-    }
-    if (!strcmp(unit, "gsyncs") && (value >= 1) && (value == floor(value))) {
+    interval->mode = KEEL_INTERVAL_TIME;
+    if ((length > strlen(gsyncs)) && (length < sizeof count) && !strcmp(text + length - strlen(gsyncs), gsyncs)) {
         interval->mode = KEEL_INTERVAL_GSYNCS;
-    } else if (!strcmp(unit, "s") || !strcmp(unit, "ms")) {
-        interval->mode = KEEL_INTERVAL_TIME;
-        value *= !strcmp(unit, "ms") ? 1e-3 : 1;
-    } else {
+        snprintf(count, sizeof count, "%.*s", (int)(length - strlen(gsyncs)), text);
+        if (!keel_units_read_number(count, &interval->value) || (interval->value != floor(interval->value))) {
+            return 0;
+        }
+    } else if (!keel_units_read_time(text, KEEL_UNITS_NEEDED, &interval->value)) {
         return 0;
     }
-    interval->value = value;
-    return 1;
+    return (interval->value > 0) && (interval->value <= KEEL_CONFIG_TIME_MAX);
 }
 
 static int keel_config_write_interval(char *text, size_t max, const void *src, const void *arg)
@@ -136,6 +132,26 @@ static ucs_status_t keel_config_clone_interval(const void *src, void *dest, cons
     return UCS_OK;
 }
 
+static int keel_config_read_time(const char *text, void *dest, const void *arg)
+{
+    return keel_units_read_time(text, KEEL_UNITS_USUAL, dest);
+}
+
+static int keel_config_read_size(const char *text, void *dest, const void *arg)
+{
+    double bytes;
+
+    if (!strcasecmp(text, "auto") || !strcasecmp(text, "inf")) {
+        *(size_t *)dest = !strcasecmp(text, "auto") ? UCS_MEMUNITS_AUTO : UCS_MEMUNITS_INF;
+        return 1;
+    }
+    if (!keel_units_read_bytes(text, KEEL_UNITS_USUAL, &bytes) || (bytes >= 0x1p63)) {
+        return 0;
+    }
+    *(size_t *)dest = (size_t)bytes;
+    return 1;
+}
+
 /* UCS prints a day in microseconds */
 static int keel_config_write_time(char *text, size_t max, const void *src, const void *arg)
 {
@@ -159,15 +175,20 @@ static int keel_config_write_time(char *text, size_t max, const void *src, const
         keel_config_read_group, keel_config_write_group, ucs_config_clone_uint, ucs_config_release_nop, \
             ucs_config_help_generic, "unsigned integer or auto"                                         \
     }
-#define KEEL_CONFIG_TYPE_TIME                                                                            \
-    {                                                                                                    \
-        ucs_config_sscanf_time, keel_config_write_time, ucs_config_clone_double, ucs_config_release_nop, \
-            ucs_config_help_generic, "time value: <number>[s|us|ms|ns]"                                  \
+#define KEEL_CONFIG_TYPE_TIME                                                                           \
+    {                                                                                                   \
+        keel_config_read_time, keel_config_write_time, ucs_config_clone_double, ucs_config_release_nop, \
+            ucs_config_help_generic, "a time such as 50us, 500ms, 90s, 30m, 12h or 7d"                  \
+    }
+#define KEEL_CONFIG_TYPE_SIZE                                                                               \
+    {                                                                                                       \
+        keel_config_read_size, ucs_config_sprintf_memunits, ucs_config_clone_ulong, ucs_config_release_nop, \
+            ucs_config_help_generic, "a size such as 64k, 16m or 1.5g, auto or inf"                         \
     }
 #define KEEL_CONFIG_TYPE_INTERVAL                                                                                  \
     {                                                                                                              \
         keel_config_read_interval, keel_config_write_interval, keel_config_clone_interval, ucs_config_release_nop, \
-            ucs_config_help_generic, "off, daly, <n>gsyncs, <t>s or <t>ms"                                         \
+            ucs_config_help_generic, "off, daly, <n>gsyncs, or a time such as 250ms, 90s or 2h"                    \
     }
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
@@ -199,7 +220,7 @@ static ucs_config_field_t keel_config_table[] = {
      "          the share of the process in a quarter of the node's memory (of what its control group may take), but\n"
      "          64 MiB at least. They do not grow where memory counts when it is promised (no overcommit, or address\n"
      "          space is limited).",
-     KEEL_CONFIG_OFFSET(config.oplog_size), UCS_CONFIG_TYPE_MEMUNITS},
+     KEEL_CONFIG_OFFSET(config.oplog_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"OPLOG_SOFT", "50",
      "How full the logs may be, in percent of KEEL_OPLOG_SIZE and KEEL_GETLOG_SIZE, before the rank whose checkpoint\n"
@@ -207,12 +228,12 @@ static ucs_config_field_t keel_config_table[] = {
      KEEL_CONFIG_OFFSET(config.oplog_soft), KEEL_CONFIG_TYPE_COUNT},
 
     {"GETLOG_SIZE", "16m", "Memory in which the other ranks log what they read from this process.",
-     KEEL_CONFIG_OFFSET(config.getlog_size), UCS_CONFIG_TYPE_MEMUNITS},
+     KEEL_CONFIG_OFFSET(config.getlog_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"CKPT_SIZE", "0",
      "Most memory that checkpoints of this process and its share of parity may take; 0 or inf for no limit.\n"
      "Buffers of KEEL_CKPT_TRANSFER come on top.",
-     KEEL_CONFIG_OFFSET(config.ckpt_size), UCS_CONFIG_TYPE_MEMUNITS},
+     KEEL_CONFIG_OFFSET(config.ckpt_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"CKPT_TRANSFER", "stream",
      "How checkpoints of others are read for parity where they are not mapped here.\n"
@@ -265,7 +286,7 @@ static ucs_config_field_t keel_config_table[] = {
      " - off        : never.\n"
      " - daly       : at the optimum for the measured cost of a checkpoint and KEEL_MTBF.\n"
      " - <n>gsyncs  : at every n-th safe gsync.\n"
-     " - <t>s, <t>ms: when this time has passed.",
+     " - <time>     : when it has passed, as 250ms, 90s or 2h.",
      KEEL_CONFIG_OFFSET(interval), KEEL_CONFIG_TYPE_INTERVAL},
 
     {"MTBF", "86400s", "Mean time between failures of the whole job, for KEEL_CKPT_INTERVAL=daly.",
@@ -569,13 +590,15 @@ void keel_config_release(keel_config_t *config)
     memset(config, 0, sizeof *config);
 }
 
-void keel_config_print(FILE *stream, int with_docs)
+keel_status_t keel_config_print(FILE *stream, int with_docs)
 {
     const int flags = UCS_CONFIG_PRINT_CONFIG | (with_docs ? UCS_CONFIG_PRINT_HEADER | UCS_CONFIG_PRINT_DOC : 0);
     keel_config_opts_t opts;
+    keel_status_t status;
 
-    (void)keel_config_read_opts(NULL, &opts); /* told what is wrong, the reader sees defaults in its place */
+    status = keel_config_read_opts(NULL, &opts); /* told what is wrong, the reader sees defaults in its place */
     ucs_config_parser_print_opts(stream, "Keel configuration", &opts, keel_config_table, "", KEEL_CONFIG_PREFIX,
                                  (ucs_config_print_flags_t)flags);
     ucs_config_parser_release_opts(&opts, keel_config_table);
+    return status;
 }

@@ -55,7 +55,7 @@ typedef struct keel_config {
     char *topo_file;                    /* KEEL_TOPO_FILE: path of a topology file, or NULL */
     char *topo_machine;                 /* KEEL_TOPO_MACHINE: what is inside a host (topo/machine.h), or NULL */
     char *topo_slurm;                   /* KEEL_TOPO_SLURM: path of Slurm's topology.conf, or NULL */
-    keel_interval_mode_t interval_mode; /* KEEL_CKPT_INTERVAL=off|daly|<n>gsyncs|<t>s|<t>ms */
+    keel_interval_mode_t interval_mode; /* KEEL_CKPT_INTERVAL=off|daly|<n>gsyncs|<time> */
     double interval_value;              /* gsyncs or seconds */
     double mtbf_s;                      /* KEEL_MTBF: of the job, seconds */
     double heartbeat_interval_s;        /* KEEL_HEARTBEAT_INTERVAL: between two questions to the neighbour; 0: off */
@@ -72,7 +72,7 @@ typedef struct keel_config {
 /* @a env: "NAME=VALUE" strings before the environment, or NULL. Warns of unknown KEEL_* variables. */
 keel_status_t keel_config_read(const char *const *env, keel_config_t *config);
 void keel_config_release(keel_config_t *config);
-/* for keel_info: prints the values, with documentation when asked */
-void keel_config_print(FILE *stream, int with_docs);
+/* for keel_info: prints the values, with documentation when asked; KEEL_ERR_INVALID_PARAM when one is refused, and said */
+keel_status_t keel_config_print(FILE *stream, int with_docs);
 
 #endif

@@ -6,10 +6,10 @@
 #include "tools/topo_show.h"
 #include "transports/table.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SHOW_VERSION = 1, SHOW_CONFIG = 2, SHOW_DOCS = 4, SHOW_DRIVERS = 8, SHOW_TOPOLOGY = 16 };
 
@@ -25,7 +25,7 @@ static void usage(FILE *stream)
           "       runs as, by the KEEL_* variables\n"
           "  -H FILE  with -t: of ranks on the hosts of this file: a line HOSTS or HOSTS*RANKS, as n[01-16]*4\n"
           "  -F FORMAT  with -t: text, json or svg\n"
-          "  -h   show this help\n"
+          "  -h, --help  show this help\n"
           "\n"
           "KEEL_TOPO_FILE: a line of level names, finest first, then elements with their hosts or finer elements:\n"
           "  levels rack row\n"
@@ -88,11 +88,12 @@ static void show_devices(void)
 
 int main(int argc, char **argv)
 {
+    static const struct option with_names[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     const char *hosts = NULL, *format = NULL;
+    int option, result = EXIT_SUCCESS;
     unsigned show = 0;
-    int option;
 
-    while ((option = getopt(argc, argv, "vcfdtH:F:h")) != -1) {
+    while ((option = getopt_long(argc, argv, "vcfdtH:F:h", with_names, NULL)) != -1) {
         switch (option) {
         case 't':
             show |= SHOW_TOPOLOGY;
@@ -139,16 +140,15 @@ int main(int argc, char **argv)
     if (show & SHOW_VERSION) {
         show_version();
     }
-    if (show & SHOW_CONFIG) {
-        keel_config_print(stdout, (show & SHOW_DOCS) != 0);
+    if ((show & SHOW_CONFIG) && (keel_config_print(stdout, (show & SHOW_DOCS) != 0) != KEEL_OK)) {
+        result = EXIT_FAILURE;
     }
     if (show & SHOW_DRIVERS) {
         show_drivers();
         show_devices();
     }
     if ((show & SHOW_TOPOLOGY) && (topo_show(hosts, (format != NULL) ? format : "text") != KEEL_OK)) {
-        (void)fflush(stdout);
-        return EXIT_FAILURE;
+        result = EXIT_FAILURE;
     }
-    return (fflush(stdout) == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return (fflush(stdout) == 0) ? result : EXIT_FAILURE;
 }

@@ -20,9 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#define KEEL_PLAN_RESTART_S  10.0
-#define KEEL_PLAN_LOST_MORE  0.001 /* of the run's time, that a choice may cost more than the fastest */
-#define KEEL_PLAN_WINDOW_MAX 86400.0
+#define KEEL_PLAN_RESTART_S 10.0
+#define KEEL_PLAN_LOST_MORE 0.001 /* of the run's time, that a choice may cost more than the fastest */
 
 static const uint32_t keel_plan_sizes[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64};
 

@@ -2,7 +2,7 @@
 #include "plan_advice.h"
 #include "plan_answers.h"
 #include "plan_report.h"
-#include "plan_units.h"
+#include "base/units.h"
 
 #include "base/memory.h"
 
@@ -16,8 +16,8 @@ static void keel_plan_advice_head(const keel_plan_options_t *options, const keel
 {
     char memory[32], mtbf[32];
 
-    keel_plan_write_bytes(options->memory, memory, sizeof memory);
-    keel_plan_write_time(advice->mtbf_s, mtbf, sizeof mtbf);
+    keel_units_write_bytes(options->memory, memory, sizeof memory);
+    keel_units_write_time(advice->mtbf_s, mtbf, sizeof mtbf);
     fprintf(stream, "%u ranks, %u a node, %s each; MTBF of the job %s%s\n", options->ranks, options->ranks_per_node,
             memory, mtbf,
             advice->is_mtbf_of_machine ? ", by the machine's failure rates: give --mtbf if you know better" : "");
@@ -35,12 +35,12 @@ static void keel_plan_advice_table(const keel_plan_options_t *options, const kee
             "parity", "stop", "work", "safe", "rebuild", "interval", "time", "risk");
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
-        keel_plan_write_bytes(choice->memory, memory, sizeof memory);
-        keel_plan_write_time(choice->stop_s, stop, sizeof stop);
-        keel_plan_write_time(choice->work_s, work, sizeof work);
-        keel_plan_write_time(choice->safe_s, safe, sizeof safe);
-        keel_plan_write_time(choice->rebuild_s, rebuild, sizeof rebuild);
-        keel_plan_write_time(choice->interval_s, interval, sizeof interval);
+        keel_units_write_bytes(choice->memory, memory, sizeof memory);
+        keel_units_write_time(choice->stop_s, stop, sizeof stop);
+        keel_units_write_time(choice->work_s, work, sizeof work);
+        keel_units_write_time(choice->safe_s, safe, sizeof safe);
+        keel_units_write_time(choice->rebuild_s, rebuild, sizeof rebuild);
+        keel_units_write_time(choice->interval_s, interval, sizeof interval);
         fprintf(stream, "%3u %5u %-10s %10s %6.1f %% %9s %9s %9s %9s %9s %5.2f %% %10.2e%s\n", choice->parities,
                 choice->group_size, keel_plan_level_name(advice->machine, choice->aware), memory,
                 choice->parity / options->memory / 2 * 100, stop, work, safe, rebuild, interval, choice->lost * 100,

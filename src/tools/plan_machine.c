@@ -1,7 +1,7 @@
 /* The parser of machine files: a line is split into words, each statement checks its own. */
 #include "plan_machine.h"
 
-#include "plan_units.h"
+#include "base/units.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +10,8 @@
 #define KEEL_PLAN_LINE_MAX  1024
 #define KEEL_PLAN_WORDS_MAX (KEEL_PLAN_TABLE_MAX + 5)
 #define KEEL_PLAN_WINDOW_S  600
+#define KEEL_PLAN_TIME_MIN  1e-3
+#define KEEL_PLAN_MTBF_MAX  3.2e13 /* a million years */
 
 typedef struct keel_plan_parser {
     keel_plan_machine_t *machine;
@@ -44,13 +46,19 @@ static int keel_plan_name(keel_plan_parser_t *parser, const char *word, char *na
     return 0;
 }
 
+/* all that can be computed with, and no more */
+static int keel_plan_is_time(double seconds, double max)
+{
+    return (seconds >= KEEL_PLAN_TIME_MIN) && (seconds <= max);
+}
+
 /* ---- what a level has behind its count ---------------------------------------------------------------------- */
 
 static int keel_plan_fit(keel_plan_parser_t *parser, keel_failures_t *failures)
 {
     failures->kind = KEEL_FAILURES_FIT;
-    if ((parser->word_count != 6) || !keel_plan_read_number(parser->words[4], &failures->scale) ||
-        !keel_plan_read_number(parser->words[5], &failures->decay)) {
+    if ((parser->word_count != 6) || !keel_units_read_number(parser->words[4], &failures->scale) ||
+        !keel_units_read_number(parser->words[5], &failures->decay)) {
         return keel_plan_fail(parser, "'fit' needs two numbers, SCALE and DECAY");
     }
     if (!(failures->scale > 0) || !(failures->decay >= 1e-3) || !(failures->decay <= 700)) {
@@ -71,7 +79,7 @@ static int keel_plan_table(keel_plan_parser_t *parser, keel_failures_t *failures
         return keel_plan_fail(parser, "'table' needs the probabilities of 1, 2, ... failures at once");
     }
     for (i = 0; i < failures->table_len; i++) {
-        if (!keel_plan_read_number(parser->words[4 + i], &table[i]) || (table[i] > 1)) {
+        if (!keel_units_read_number(parser->words[4 + i], &table[i]) || (table[i] > 1)) {
             return keel_plan_fail(parser, "'%.40s' is no probability", parser->words[4 + i]);
         }
     }
@@ -81,8 +89,9 @@ static int keel_plan_table(keel_plan_parser_t *parser, keel_failures_t *failures
 static int keel_plan_mtbf(keel_plan_parser_t *parser, keel_failures_t *failures)
 {
     failures->kind = KEEL_FAILURES_ELEMENT;
-    if ((parser->word_count != 5) || !keel_plan_read_time(parser->words[4], &failures->mtbf_s)) {
-        return keel_plan_fail(parser, "'mtbf' needs a time such as 600s, 12h, 30d or 5y");
+    if ((parser->word_count != 5) || !keel_units_read_time(parser->words[4], KEEL_UNITS_NEEDED, &failures->mtbf_s) ||
+        !keel_plan_is_time(failures->mtbf_s, KEEL_PLAN_MTBF_MAX)) {
+        return keel_plan_fail(parser, "'mtbf' needs a time such as 600s, 12h, 30d or 5y, from 1ms to a million years");
     }
     return 0;
 }
@@ -114,7 +123,7 @@ static int keel_plan_level(keel_plan_parser_t *parser)
             return keel_plan_fail(parser, "level '%s' is there twice", name);
         }
     }
-    if (!keel_plan_read_count(parser->words[2], &level->count) || (level->count == 0) ||
+    if (!keel_units_read_count(parser->words[2], &level->count) || (level->count == 0) ||
         (level->count > KEEL_PLAN_COUNT_MAX)) {
         return keel_plan_fail(parser, "'%.40s' is no number of elements, allowed are 1 to %llu", parser->words[2],
                               (unsigned long long)KEEL_PLAN_COUNT_MAX);
@@ -162,9 +171,10 @@ static int keel_plan_statement(keel_plan_parser_t *parser)
             return keel_plan_fail(parser, "'window' is there twice");
         }
         parser->has_window = 1;
-        if ((parser->word_count != 2) || !keel_plan_read_time(parser->words[1], &machine->window_s) ||
-            (machine->window_s > 86400)) {
-            return keel_plan_fail(parser, "'window' needs a time of at most a day, such as 600s");
+        if ((parser->word_count != 2) ||
+            !keel_units_read_time(parser->words[1], KEEL_UNITS_NEEDED, &machine->window_s) ||
+            !keel_plan_is_time(machine->window_s, KEEL_PLAN_WINDOW_MAX)) {
+            return keel_plan_fail(parser, "'window' needs a time such as 600s, from 1ms to a day");
         }
         return 0;
     }

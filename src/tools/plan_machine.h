@@ -20,6 +20,7 @@
 #define KEEL_PLAN_TABLE_MAX  64
 #define KEEL_PLAN_NAME_MAX   32
 #define KEEL_PLAN_COUNT_MAX  ((uint64_t)1 << 24)
+#define KEEL_PLAN_WINDOW_MAX 86400.0 /* seconds */
 
 typedef struct keel_plan_machine { /* not to be copied: levels point into it */
     char name[KEEL_PLAN_NAME_MAX];

@@ -1,6 +1,6 @@
 #include "plan_options.h"
 
-#include "plan_units.h"
+#include "base/units.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -8,6 +8,8 @@
 #define KEEL_PLAN_RANKS_MAX    ((uint64_t)1 << 26)
 #define KEEL_PLAN_SAMPLES_MAX  1000000000ull
 #define KEEL_PLAN_PARITIES_MAX 64
+#define KEEL_PLAN_BYTES_MAX    0x1p50
+#define KEEL_PLAN_TIME_MAX     1e10 /* seconds, as KEEL_MTBF */
 
 enum {
     OPT_MACHINE = 1,
@@ -31,8 +33,7 @@ enum {
     OPT_NETWORK,
     OPT_MEMORY_BANDWIDTH,
     OPT_RANKS_PER_NODE,
-    OPT_TARGET,
-    OPT_HELP
+    OPT_TARGET
 };
 
 static const struct option keel_plan_long[] = {{"machine", required_argument, NULL, OPT_MACHINE},
@@ -57,7 +58,7 @@ static const struct option keel_plan_long[] = {{"machine", required_argument, NU
                                                {"memory-bandwidth", required_argument, NULL, OPT_MEMORY_BANDWIDTH},
                                                {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
                                                {"target", required_argument, NULL, OPT_TARGET},
-                                               {"help", no_argument, NULL, OPT_HELP},
+                                               {"help", no_argument, NULL, 'h'},
                                                {NULL, 0, NULL, 0}};
 
 void keel_plan_usage(FILE *stream)
@@ -83,11 +84,11 @@ void keel_plan_usage(FILE *stream)
         "with --advise:\n"
         "  --memory SIZE         windows and protected regions of a rank, such as 4g\n"
         "  --mtbf TIME           mean time between failures of the job, such as 12h; default: what the machine says\n"
-        "  --network RATE        of a node, bytes per second such as 12g, or 100gbit/s\n"
-        "  --memory-bandwidth R  of a node, bytes per second\n"
+        "  --network RATE        of a node, such as 12GB/s or 100Gbit/s\n"
+        "  --memory-bandwidth R  of a node, such as 50GB/s\n"
         "  --ranks-per-node N    1\n"
         "  --target P            acceptable probability of losing the job, per day; 1e-5\n"
-        "  --help                show this help\n",
+        "  -h, --help            show this help\n",
         stream);
 }
 
@@ -102,7 +103,7 @@ static int keel_plan_read_range(const char *name, const char *text, uint64_t min
 {
     char expected[64];
 
-    if (keel_plan_read_count(text, value_p) && (*value_p >= min) && (*value_p <= max)) {
+    if (keel_units_read_count(text, value_p) && (*value_p >= min) && (*value_p <= max)) {
         return 0;
     }
     snprintf(expected, sizeof expected, "a whole number from %llu to %llu", (unsigned long long)min,
@@ -123,7 +124,7 @@ static int keel_plan_read_shares(const char *text, keel_plan_options_t *options,
         }
         memcpy(word, text, length);
         word[length] = '\0';
-        if (!keel_plan_read_share(word, &options->shares[options->share_count]) ||
+        if (!keel_units_read_share(word, &options->shares[options->share_count]) ||
             (options->shares[options->share_count] < 1e-6)) {
             return keel_plan_complain(errors, "parity", word, "a share above 0 such as 5% or 0.05");
         }
@@ -202,23 +203,33 @@ static int keel_plan_option_count(int option, const char *name, const char *text
 static int keel_plan_option_unit(int option, const char *name, const char *text, keel_plan_options_t *options,
                                  FILE *errors)
 {
+    double *const value = (option == OPT_MEMORY)             ? &options->memory
+                          : (option == OPT_NETWORK)          ? &options->network
+                          : (option == OPT_MEMORY_BANDWIDTH) ? &options->memory_bandwidth
+                          : (option == OPT_MTBF)             ? &options->mtbf_s
+                          : (option == OPT_LIMIT)            ? &options->limit_s
+                          : (option == OPT_TARGET)           ? &options->target
+                                                             : NULL;
+
     switch (option) {
     case OPT_MEMORY:
-        return keel_plan_read_bytes(text, &options->memory)
+        return (keel_units_read_bytes(text, KEEL_UNITS_NEEDED, value) && (*value >= 1) &&
+                (*value <= KEEL_PLAN_BYTES_MAX))
                    ? 0
-                   : keel_plan_complain(errors, name, text, "bytes such as 4g");
+                   : keel_plan_complain(errors, name, text, "bytes with a unit such as 4g, at most 1024t");
     case OPT_NETWORK:
     case OPT_MEMORY_BANDWIDTH:
-        return keel_plan_read_bandwidth(text, (option == OPT_NETWORK) ? &options->network : &options->memory_bandwidth)
+        return (keel_units_read_rate(text, value) && (*value >= 1) && (*value <= KEEL_PLAN_BYTES_MAX))
                    ? 0
-                   : keel_plan_complain(errors, name, text, "bytes per second such as 12g, or 100gbit/s");
+                   : keel_plan_complain(errors, name, text, "bytes or bits per second such as 12GB/s or 100Gbit/s");
     case OPT_MTBF:
     case OPT_LIMIT:
-        return keel_plan_read_time(text, (option == OPT_MTBF) ? &options->mtbf_s : &options->limit_s)
+        return (keel_units_read_time(text, KEEL_UNITS_NEEDED, value) && (*value >= 1e-3) &&
+                (*value <= KEEL_PLAN_TIME_MAX))
                    ? 0
-                   : keel_plan_complain(errors, name, text, "a time such as 600s, 12h or 30d");
+                   : keel_plan_complain(errors, name, text, "a time with a unit such as 600s, 12h or 30d");
     case OPT_TARGET:
-        return (keel_plan_read_number(text, &options->target) && (options->target > 0) && (options->target < 1))
+        return (keel_units_read_number(text, value) && (*value > 0) && (*value < 1))
                    ? 0
                    : keel_plan_complain(errors, name, text, "a probability between 0 and 1, such as 1e-5");
     default:
@@ -337,7 +348,7 @@ int keel_plan_options_read(int argc, char **argv, keel_plan_options_t *options, 
     options->target = 1e-5;
     opterr = 0;
     optind = 1;
-    while ((option = getopt_long(argc, argv, ":", keel_plan_long, &which)) != -1) {
+    while ((option = getopt_long(argc, argv, ":h", keel_plan_long, &which)) != -1) {
         if ((option == '?') || (option == ':')) {
             fprintf(errors,
                     (option == '?') ? "keel_plan: unknown option '%s' (--help shows the options)\n"

@@ -33,6 +33,7 @@ expect 0 -c && has "$output" "KEEL_GROUP_SIZE=auto" && empty "$errors"
 expect 0 -cf && has "$output" "KEEL_GROUP_SIZE=auto" && has "$output" "# Number of ranks that share parity" && empty "$errors"
 expect 0 -d && has "$output" "transport:" && has "$output" "direct" && has "$output" "served" && has "$output" "device:" && empty "$errors"
 expect 0 -h && has "$output" "Usage:" && empty "$errors"
+expect 0 --help && has "$output" "Usage:" && empty "$errors"
 expect 0 -v -c -d && has "$output" "# Keel" && has "$output" "KEEL_LANES" && has "$output" "transport"
 expect 1 && has "$errors" "Usage:" && empty "$output"
 expect 1 -f && has "$errors" "Usage:"
@@ -44,5 +45,10 @@ expect 0 -c && has "$output" "KEEL_GROUP_SIZE=9"
 export KEEL_GROUP_SIZ=9
 expect 0 -c && has "$errors" "unknown variables: KEEL_GROUP_SIZ "
 export KEEL_GROUP_SIZE=many
-expect 0 -c && has "$errors" "KEEL_GROUP_SIZE" && has "$output" "KEEL_GROUP_SIZE=auto"
+expect 1 -c && has "$errors" "KEEL_GROUP_SIZE" && has "$output" "KEEL_GROUP_SIZE=auto"
+expect 1 -v -cf && has "$output" "# Keel 0."
+export KEEL_GROUP_SIZE=4 KEEL_MTBF=-1h
+expect 1 -c && has "$errors" "KEEL_MTBF"
+export KEEL_MTBF=12h
+expect 0 -c && has "$output" "KEEL_MTBF=43200s"
 exit $bad

@@ -44,9 +44,10 @@ window  5m
 level node 12 mtbf 1y
 level rack 3 table 1e-4 1e-6
 END
-advise=(--advise --ranks 4000 --memory 4g --network 8g --memory-bandwidth 50g --ranks-per-node 3)
+advise=(--advise --ranks 4000 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s --ranks-per-node 3)
 
 same help.txt --help
+same help.txt -h
 same table.txt --machine tsubame2
 same table.csv --machine tsubame2 --csv
 same one.txt --machine tsubame2 --ranks 4000 --level switches --parity 5%
@@ -106,9 +107,13 @@ refused "--advise needs --mtbf" --advise
 refused "--advise needs --ranks" --advise --mtbf 12h
 refused "invalid value for --mtbf" --advise --mtbf 12parsec
 refused "invalid value for --memory" --advise --mtbf 12h --memory lots
-refused "invalid value for --network" --advise --mtbf 12h --network 8gbit
-refused "need 4000 nodes; tsubame2 has 1408" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8g --memory-bandwidth 50g
-refused "nodes of their own" --advise --mtbf 12h --ranks 8 --ranks-per-node 8 --memory 4g --network 8g --memory-bandwidth 50g
+for rate in 8gbit 8g 100 12g/s; do
+    refused "invalid value for --network" --advise --mtbf 12h --network $rate
+done
+refused "invalid value for --memory" --advise --mtbf 12h --memory 4
+refused "invalid value for --mtbf" --advise --mtbf 12
+refused "need 4000 nodes; tsubame2 has 1408" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
+refused "nodes of their own" --advise --mtbf 12h --ranks 8 --ranks-per-node 8 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 refused "KEEL_PARITIES is at most 3" "${advise[@]}" --mtbf 12h --parities 4
 refused "exclude each other" "${advise[@]}" --mtbf 12h --replicas 2
 printf 'machine a\nlevel node four fit 1 1\n' > "$work/bad.machine"

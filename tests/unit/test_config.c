@@ -149,7 +149,7 @@ START_TEST(intervals_are_read_in_all_their_units)
     } cases[] = {
         {"KEEL_CKPT_INTERVAL=off", KEEL_INTERVAL_OFF, 0},        {"KEEL_CKPT_INTERVAL=daly", KEEL_INTERVAL_DALY, 0},
         {"KEEL_CKPT_INTERVAL=5gsyncs", KEEL_INTERVAL_GSYNCS, 5}, {"KEEL_CKPT_INTERVAL=2.5s", KEEL_INTERVAL_TIME, 2.5},
-        {"KEEL_CKPT_INTERVAL=250ms", KEEL_INTERVAL_TIME, 0.25},
+        {"KEEL_CKPT_INTERVAL=250ms", KEEL_INTERVAL_TIME, 0.25},  {"KEEL_CKPT_INTERVAL=2h", KEEL_INTERVAL_TIME, 7200},
     };
     keel_config_t config;
     unsigned i;
@@ -159,6 +159,22 @@ START_TEST(intervals_are_read_in_all_their_units)
         ck_assert_int_eq(config.interval_mode, cases[i].mode);
         ck_assert_double_eq_tol(config.interval_value, cases[i].value, 1e-12);
     }
+}
+END_TEST
+
+/* keel_plan prints and takes such times, and a job that is given them has to take them too */
+START_TEST(times_and_sizes_are_those_of_the_tools)
+{
+    const char *const env[] = {"KEEL_MTBF=12h",          "KEEL_HEARTBEAT_TIMEOUT=0.5m", "KEEL_HEARTBEAT_INTERVAL=0",
+                               "KEEL_OPLOG_SIZE=1.5GiB", "KEEL_GETLOG_SIZE=8388608",    NULL};
+    keel_config_t config;
+
+    ck_assert_int_eq(read_config(env, &config), KEEL_OK);
+    ck_assert_double_eq(config.mtbf_s, 43200);
+    ck_assert_double_eq(config.heartbeat_timeout_s, 30);
+    ck_assert_double_eq(config.heartbeat_interval_s, 0);
+    ck_assert_uint_eq(config.oplog_size, 1536ul << 20);
+    ck_assert_uint_eq(config.getlog_size, 8ul << 20);
 }
 END_TEST
 
@@ -319,6 +335,7 @@ int main(void)
                                   all_values_of_the_choices_are_read,
                                   a_string_may_begin_with_a_minus_sign,
                                   intervals_are_read_in_all_their_units,
+                                  times_and_sizes_are_those_of_the_tools,
                                   a_bad_value_is_refused_by_name,
                                   all_bad_values_are_reported_at_once,
                                   unlimited_checkpoint_memory_has_two_spellings,
