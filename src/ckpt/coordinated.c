@@ -35,7 +35,7 @@ static keel_status_t ckpt_groups_place(keel_ckpt_t *ckpt, const keel_domains_t *
     keel_status_t status;
 
     if (config->checksum_ranks > 0) {
-        status = keel_topology_place_dedicated(domains, config->topo_level, lane->programs, size, config->parities,
+        status = keel_topology_place_dedicated(domains, config->topo_level, lane->programs, config->parities,
                                                &ckpt->groups, note, sizeof(note));
     } else {
         status =

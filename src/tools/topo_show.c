@@ -222,8 +222,8 @@ static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const kee
         const uint32_t count = config->checksum_ranks / config->parities;
 
         view->group_size = (programs + count - 1) / count;
-        placed = keel_topology_place_dedicated(view->domains, view->level, programs, view->group_size, view->parities,
-                                               &groups, note, sizeof(note));
+        placed = keel_topology_place_dedicated(view->domains, view->level, programs, view->parities, &groups, note,
+                                               sizeof(note));
         view->groups = (placed == KEEL_OK) ? &groups : NULL;
     } else if (view->group_size >= 2) {
         placed = keel_topology_place(view->domains, view->level, view->group_size, view->parities, &groups, note,

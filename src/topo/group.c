@@ -81,19 +81,22 @@ static void keel_groups_deal(const keel_domains_t *domains, uint32_t top, uint32
     }
 }
 
-/* ranks on the fullest element of the level; @a work as above */
-static uint32_t keel_groups_fullest(const keel_domains_t *domains, uint32_t level, uint32_t *work)
+keel_status_t keel_groups_fullest(const keel_domains_t *domains, uint32_t level, uint32_t *fullest_p)
 {
     const keel_domain_level_t *one = &domains->levels[level];
-    uint32_t i, most = 0;
+    uint32_t *here = keel_alloc(one->count * sizeof(*here), "ranks by element");
+    uint32_t i;
 
-    memset(work, 0, one->count * sizeof(*work));
-    for (i = 0; i < domains->ranks; i++) {
-        const uint32_t here = ++work[one->of_rank[i]];
-
-        most = (here > most) ? here : most;
+    if (here == NULL) {
+        return KEEL_ERR_NO_MEMORY;
     }
-    return most;
+    *fullest_p = 0;
+    for (i = 0; i < domains->ranks; i++) {
+        here[one->of_rank[i]]++;
+        *fullest_p = (here[one->of_rank[i]] > *fullest_p) ? here[one->of_rank[i]] : *fullest_p;
+    }
+    keel_free(here);
+    return KEEL_OK;
 }
 
 static keel_status_t keel_groups_numbers_check(uint32_t ranks, uint32_t group_size, uint32_t parities)
@@ -104,12 +107,31 @@ static keel_status_t keel_groups_numbers_check(uint32_t ranks, uint32_t group_si
     return ((group_size > ranks) || ((ranks > 1) && (group_size <= parities))) ? KEEL_ERR_GROUPS : KEEL_OK;
 }
 
+keel_status_t keel_groups_form(const keel_domains_t *domains, uint32_t level, uint32_t count, keel_groups_t *groups_p)
+{
+    keel_groups_t groups = {.count = count};
+    uint32_t *work = keel_alloc((3 * (size_t)domains->ranks + 1) * sizeof(*work), "ranks by element");
+    keel_status_t status;
+
+    if (work == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_groups_allocate(domains->ranks, &groups);
+    if (status == KEEL_OK) {
+        keel_groups_deal(domains, level, work, &groups);
+        *groups_p = groups;
+    } else {
+        keel_groups_release(&groups);
+    }
+    keel_free(work);
+    return status;
+}
+
 keel_status_t keel_groups_place(const keel_domains_t *domains, const keel_place_params_t *params,
                                 keel_groups_t *groups_p, uint32_t *best_p)
 {
-    keel_groups_t groups = {0};
     keel_status_t status;
-    uint32_t *work, best;
+    uint32_t count, fullest, best;
 
     if (params->level >= domains->level_count) {
         return KEEL_ERR_INVALID_PARAM;
@@ -118,79 +140,21 @@ keel_status_t keel_groups_place(const keel_domains_t *domains, const keel_place_
     if (status == KEEL_OK) {
         status = keel_domains_check(domains);
     }
+    if (status == KEEL_OK) {
+        status = keel_groups_fullest(domains, params->level, &fullest);
+    }
     if (status != KEEL_OK) {
         return status;
     }
-    groups.count = keel_groups_count(domains->ranks, params->group_size, params->parities);
-    work = keel_alloc((3 * (size_t)domains->ranks + 1) * sizeof(*work), "ranks by element");
-    if (work == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    status = keel_groups_allocate(domains->ranks, &groups);
+    count = keel_groups_count(domains->ranks, params->group_size, params->parities);
+    status = keel_groups_form(domains, params->level, count, groups_p);
     if (status != KEEL_OK) {
-        goto err_release;
+        return status;
     }
-    keel_groups_deal(domains, params->level, work, &groups);
-    best = (keel_groups_fullest(domains, params->level, work) + groups.count - 1) / groups.count;
-    groups.crowded = (best > params->parities);
-    keel_free(work);
+    best = (fullest + count - 1) / count;
+    groups_p->crowded = (best > params->parities);
     if (best_p != NULL) {
         *best_p = best;
-    }
-    *groups_p = groups;
-    return KEEL_OK;
-
-err_release:
-    keel_groups_release(&groups);
-    keel_free(work);
-    return status;
-}
-
-static keel_status_t keel_groups_grow(uint32_t **array, uint32_t from, uint32_t to, const char *name)
-{
-    uint32_t *grown = keel_alloc(to * sizeof *grown, name);
-
-    if (grown == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    memcpy(grown + (to - from), *array, from * sizeof *grown);
-    keel_free(*array);
-    *array = grown;
-    return KEEL_OK;
-}
-
-keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, uint32_t parities)
-{
-    const uint32_t all = ranks + groups->count * parities;
-    keel_groups_t more = {0};
-    uint32_t group, row, rank;
-
-    more.of_rank = keel_alloc(all * sizeof *more.of_rank, "group of rank");
-    more.index = keel_alloc(all * sizeof *more.index, "group index");
-    if ((more.of_rank == NULL) || (more.index == NULL)) {
-        keel_groups_release(&more);
-        return KEEL_ERR_NO_MEMORY;
-    }
-    for (rank = 0; rank < ranks; rank++) {
-        more.of_rank[rank] = groups->of_rank[rank];
-        more.index[rank] = groups->index[rank] + parities;
-    }
-    keel_free(groups->of_rank);
-    keel_free(groups->index);
-    groups->of_rank = more.of_rank;
-    groups->index = more.index;
-    for (group = 0; group < groups->count; group++) {
-        if (keel_groups_grow(&groups->members[group], groups->size[group], groups->size[group] + parities,
-                             "group ranks") != KEEL_OK) {
-            return KEEL_ERR_NO_MEMORY;
-        }
-        groups->size[group] += parities;
-        for (row = 0; row < parities; row++) {
-            rank = ranks + row * groups->count + group; /* neighbours are likely to be on one node */
-            groups->members[group][row] = rank;
-            groups->of_rank[rank] = group;
-            groups->index[rank] = row;
-        }
     }
     return KEEL_OK;
 }
@@ -238,15 +202,13 @@ keel_status_t keel_groups_in_order(uint32_t ranks, uint32_t group_size, uint32_t
 uint32_t keel_groups_size_that_fits(const keel_domains_t *domains, const keel_place_params_t *params)
 {
     const uint32_t ranks = domains->ranks, parities = params->parities;
-    uint32_t *work = keel_alloc(ranks * sizeof(*work), "ranks by element");
     uint32_t needed, size;
 
-    if (work == NULL) {
+    if (keel_groups_fullest(domains, params->level, &needed) != KEEL_OK) {
         return 0;
     }
     /* so many groups that the fullest element gives each no more than its parities */
-    needed = (keel_groups_fullest(domains, params->level, work) + parities - 1) / parities;
-    keel_free(work);
+    needed = (needed + parities - 1) / parities;
     if (needed > ranks / (parities + 1)) {
         return 0; /* some group would not be larger than its parities */
     }

@@ -1,8 +1,8 @@
 /*
  * Groups: which ranks share parity. Placed so that no element of a chosen level of the failure domains, nor of a finer
  * level, holds more members of a group than its parity can replace (the sentence before [F] equation 6; the formula as
- * printed forbids less). With rotating parity the members themselves are where parity lives; dedicated checksum
- * processes are ranks like others and are placed with them.
+ * printed forbids less). With rotating parity the members themselves are where parity lives; groups with dedicated checksum
+ * ranks are in dedicated.h.
  */
 #ifndef KEEL_TOPO_GROUP_H_
 #define KEEL_TOPO_GROUP_H_
@@ -42,13 +42,14 @@ typedef struct keel_place_params {
  */
 keel_status_t keel_groups_place(const keel_domains_t *domains, const keel_place_params_t *params,
                                 keel_groups_t *groups_p, uint32_t *best_p);
-/* Adds to each group of the first @a ranks ranks @a parities members that come from the ranks behind them, before its
- * members; one group's are as far apart as they can be. @return KEEL_ERR_NO_MEMORY. */
-keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, uint32_t parities);
 /* the same with one level of nodes and one parity; @a node: any numbers that are equal for ranks of one node */
 keel_status_t keel_groups_make(uint32_t ranks, const uint32_t *node, uint32_t group_size, keel_groups_t *groups_p);
 /* groups of consecutive ranks, wherever they run; sizes as above */
 keel_status_t keel_groups_in_order(uint32_t ranks, uint32_t group_size, uint32_t parities, keel_groups_t *groups_p);
+/* so many groups, dealt as keel_groups_place() does, which checks what is asked; @a count: 1 .. ranks */
+keel_status_t keel_groups_form(const keel_domains_t *domains, uint32_t level, uint32_t count, keel_groups_t *groups_p);
+/* ranks on the fullest element of the level; KEEL_ERR_NO_MEMORY */
+keel_status_t keel_groups_fullest(const keel_domains_t *domains, uint32_t level, uint32_t *fullest_p);
 /* the largest group_size with which the demand can be met; 0: none (or no memory) */
 uint32_t keel_groups_size_that_fits(const keel_domains_t *domains, const keel_place_params_t *params);
 /* the most members that a group has on one element of the level; KEEL_ERR_NO_MEMORY */

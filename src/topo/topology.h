@@ -43,12 +43,11 @@ keel_status_t keel_topology_place(const keel_domains_t *domains, const char *lev
                                   uint32_t parities, keel_groups_t *groups_p, char *note, size_t note_size);
 
 /*
- * The same with parity on ranks of its own: the first @a programs ranks form groups of at most @a group_size, no two of a group
- * on one element, and the ranks behind them are the groups' checksum members, @a parities each.
+ * The same with parity on ranks of its own, those behind the first @a programs, @a parities for each group. They count as
+ * members: what the note promises, it promises of all of a group.
  * @return KEEL_ERR_GROUPS too when there are not as many groups as these ranks are for; the note says so.
  */
 keel_status_t keel_topology_place_dedicated(const keel_domains_t *domains, const char *level, uint32_t programs,
-                                            uint32_t group_size, uint32_t parities, keel_groups_t *groups_p, char *note,
-                                            size_t note_size);
+                                            uint32_t parities, keel_groups_t *groups_p, char *note, size_t note_size);
 
 #endif

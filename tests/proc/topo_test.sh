@@ -46,6 +46,19 @@ rack_death_is_catastrophic_where_racks_are_not_known()
     has "$err" 1 'error: catastrophic failure: ranks \(0, 1 of group 0\|4, 5 of group 1\) are lost together and its parity covers 1$'
 }
 
+# parity on ranks of its own: node 3 runs a rank of the program and one with parity, node 4 two of the latter
+nodes_with_checksum_ranks_are_survived()
+{
+    local node
+
+    for node in 3 4; do
+        run 0 -n 10 --nodes 5 "${small[@]}" -x KEEL_PARITY=dedicated -x KEEL_CHECKSUM_RANKS=3 -x KEEL_TOPO_LEVEL=node \
+            --kill-node "$node@$amid_stencil" -v "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v
+        has "$out" 1 'verification PASSED'
+        has "$err" 2 "keelrun: .* rank [0-9] incarnation 0 died: signal 9$"
+    done
+}
+
 # ---- what is said -----------------------------------------------------------------------------------------------------
 
 impossible_levels_are_refused_with_the_best_possible()

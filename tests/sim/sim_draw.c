@@ -1,6 +1,8 @@
 /* Draws cases: program, machine, budgets, protection, deaths. */
 #include "sim_scene.h"
 
+#include "topo/dedicated.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -246,6 +248,24 @@ static int scene_place(scene_t *scene, uint32_t group_size, uint32_t parities)
     return status == KEEL_OK;
 }
 
+/* parity on the processes behind those that run the program */
+static int scene_place_dedicated(scene_t *scene)
+{
+    keel_domains_t domains;
+    keel_status_t status;
+
+    keel_groups_release(&scene->groups);
+    status = keel_domains_of_nodes(scene->processes, scene->node, &domains);
+    if (status == KEEL_OK) {
+        status = keel_groups_place_dedicated(&domains, scene->ranks, scene->parities, 0, &scene->groups);
+        keel_domains_release(&domains);
+    }
+    if (status != KEEL_OK) {
+        memset(&scene->groups, 0, sizeof(scene->groups));
+    }
+    return status == KEEL_OK;
+}
+
 /* one in half of the cases, else any number that groups of this size allow */
 static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uint32_t group_size)
 {
@@ -272,16 +292,13 @@ static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
     }
     for (; groups > 1; --groups) {
         size = (scene->ranks + groups - 1) / groups;
-        if ((scene->ranks + groups * scene->parities <= CASE_PROCESSES_MAX) && scene_place(scene, size, 1) &&
-            (scene->groups.count == groups)) {
+        if ((scene->ranks + groups * scene->parities <= CASE_PROCESSES_MAX) && (2 * groups <= scene->ranks) &&
+            ((scene->ranks + size - 1) / size == groups)) {
             break;
         }
     }
-    if (groups == 1) {
-        (void)scene_place(scene, scene->ranks, 1);
-    }
-    (void)keel_groups_add_checksums(&scene->groups, scene->ranks, scene->parities);
     scene->processes += groups * scene->parities;
+    (void)scene_place_dedicated(scene);
     scene->is_dedicated = 1;
     scene_env(scene, "KEEL_PARITY=dedicated");
     scene_env(scene, "KEEL_CHECKSUM_RANKS=%u", groups * scene->parities);

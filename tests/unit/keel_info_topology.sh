@@ -44,6 +44,7 @@ golden one_package three_nodes.hosts KEEL_TOPO_MACHINE=one_package.xml KEEL_GROU
 golden synthetic three_nodes.hosts "KEEL_TOPO_MACHINE=pack:2 core:2 pu:2" KEEL_GROUP_SIZE=3
 golden alone one_node.hosts
 golden spares six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SIZE=3 KEEL_SPARES=3
+golden dedicated five_nodes.hosts KEEL_PARITY=dedicated KEEL_CHECKSUM_RANKS=3 KEEL_TOPO_LEVEL=node
 golden one_spare six_nodes.hosts KEEL_GROUP_SIZE=6 KEEL_SPARES=1
 
 refused 'cannot read none: No such file' "$info" -t -H none

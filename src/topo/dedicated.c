@@ -1,0 +1,306 @@
+/*
+ * Groups whose parity is on ranks of its own. Dealt like any others (group.c), all of them together: no element holds
+ * more members of a group than it has to, at any level. What may be wrong then is how many checksum ranks a group has.
+ * That is evened out between one group that has too many and one that has too few, as often as there are such groups:
+ * their members are paired within the finest element, who is left over within the next level, and so on; and checksum
+ * ranks are paired with each other. Pairs of both kinds form paths and even cycles, so members can take sides such that
+ * every pair is parted. The two groups then have as many on every element as before, give or take which of them has the
+ * odd one, hence all groups still differ by one at most there; and the same of their checksum ranks, so the sum over
+ * groups of what is missing falls with each step.
+ */
+#include "topo/dedicated.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+#define KEEL_DEDICATED_NOBODY UINT32_MAX
+
+/* two groups that are being evened out */
+typedef struct keel_dedicated_pair {
+    uint32_t count;      /* of members, both groups' */
+    uint32_t *rank;      /* of each, in the order of the hierarchy */
+    uint32_t *with[2];   /* its partner by place, and by kind */
+    uint32_t *side;      /* 0 or 1: which of the groups it goes to */
+    uint32_t *left_over; /* for pairing by place */
+} keel_dedicated_pair_t;
+
+typedef struct keel_dedicated {
+    const keel_domains_t *domains;
+    uint32_t level, programs, parities;
+    keel_groups_t *groups;
+    uint32_t *place; /* of each rank: where it comes in the order of the hierarchy */
+    uint32_t *have;  /* checksum ranks of each group */
+    keel_dedicated_pair_t pair;
+} keel_dedicated_t;
+
+/* ---- two groups ------------------------------------------------------------------------------------------------- */
+
+static void keel_dedicated_marry(keel_dedicated_pair_t *pair, unsigned kind, uint32_t one, uint32_t other)
+{
+    pair->with[kind][one] = other;
+    pair->with[kind][other] = one;
+}
+
+/* the members of both groups, which are in the order of the hierarchy, as those of each are */
+static void keel_dedicated_merge(keel_dedicated_t *work, const uint32_t *group)
+{
+    const keel_groups_t *groups = work->groups;
+    keel_dedicated_pair_t *pair = &work->pair;
+    uint32_t next[2] = {0}, side;
+
+    pair->count = groups->size[group[0]] + groups->size[group[1]];
+    for (uint32_t i = 0; i < pair->count; i++) {
+        const uint32_t *first = &groups->members[group[0]][next[0]], *second = &groups->members[group[1]][next[1]];
+
+        side = next[0] == groups->size[group[0]] ||
+               (next[1] < groups->size[group[1]] && work->place[*second] < work->place[*first]);
+        pair->rank[i] = (side == 0) ? *first : *second;
+        next[side]++;
+        pair->with[0][i] = pair->with[1][i] = pair->side[i] = KEEL_DEDICATED_NOBODY;
+    }
+}
+
+/* within elements, the finest first; what an element has are neighbours */
+static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
+{
+    keel_dedicated_pair_t *pair = &work->pair;
+    uint32_t count = pair->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        pair->left_over[i] = i;
+    }
+    for (uint32_t l = 0; l <= work->level + 1; l++) {
+        const uint32_t *of_rank = (l <= work->level) ? work->domains->levels[l].of_rank : NULL; /* NULL: all are one */
+        uint32_t kept = 0;
+
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t one = pair->left_over[i], other = (i + 1 < count) ? pair->left_over[i + 1] : one;
+
+            if (one != other && (of_rank == NULL || of_rank[pair->rank[one]] == of_rank[pair->rank[other]])) {
+                keel_dedicated_marry(pair, 0, one, other);
+                i++;
+            } else {
+                pair->left_over[kept++] = one;
+            }
+        }
+        count = kept;
+    }
+}
+
+static void keel_dedicated_pair_by_kind(keel_dedicated_t *work)
+{
+    uint32_t single = KEEL_DEDICATED_NOBODY;
+
+    for (uint32_t i = 0; i < work->pair.count; i++) {
+        if (work->pair.rank[i] < work->programs) {
+            continue;
+        }
+        if (single == KEEL_DEDICATED_NOBODY) {
+            single = i;
+        } else {
+            keel_dedicated_marry(&work->pair, 1, single, i);
+            single = KEEL_DEDICATED_NOBODY;
+        }
+    }
+}
+
+/* along the path from @a member that begins with its partner of that kind */
+static void keel_dedicated_walk(keel_dedicated_pair_t *pair, uint32_t member, unsigned kind)
+{
+    uint32_t next = pair->with[kind][member];
+
+    while (next != KEEL_DEDICATED_NOBODY && pair->side[next] == KEEL_DEDICATED_NOBODY) {
+        pair->side[next] = 1 - pair->side[member];
+        member = next;
+        kind = 1 - kind;
+        next = pair->with[kind][member];
+    }
+}
+
+static void keel_dedicated_even_out(keel_dedicated_t *work, uint32_t one, uint32_t other)
+{
+    const uint32_t group[2] = {one, other};
+    keel_groups_t *groups = work->groups;
+    keel_dedicated_pair_t *pair = &work->pair;
+
+    keel_dedicated_merge(work, group);
+    keel_dedicated_pair_by_place(work);
+    keel_dedicated_pair_by_kind(work);
+    for (uint32_t i = 0; i < pair->count; i++) {
+        if (pair->side[i] == KEEL_DEDICATED_NOBODY) {
+            pair->side[i] = groups->of_rank[pair->rank[i]] == other; /* stays where it is */
+            keel_dedicated_walk(pair, i, 0);
+            keel_dedicated_walk(pair, i, 1);
+        }
+    }
+    for (unsigned side = 0; side < 2; side++) {
+        groups->size[group[side]] = work->have[group[side]] = 0;
+    }
+    for (uint32_t i = 0; i < pair->count; i++) {
+        const uint32_t to = group[pair->side[i]];
+
+        groups->of_rank[pair->rank[i]] = to;
+        groups->members[to][groups->size[to]++] = pair->rank[i];
+        work->have[to] += pair->rank[i] >= work->programs;
+    }
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static void keel_dedicated_release(keel_dedicated_t *work)
+{
+    keel_free(work->place);
+    keel_free(work->have);
+    keel_free(work->pair.rank);
+    keel_free(work->pair.with[0]);
+    keel_free(work->pair.with[1]);
+    keel_free(work->pair.side);
+    keel_free(work->pair.left_over);
+}
+
+static keel_status_t keel_dedicated_begin(keel_dedicated_t *work)
+{
+    const keel_groups_t *groups = work->groups;
+    const size_t members = 2 * ((size_t)work->domains->ranks / groups->count + 1) * sizeof(uint32_t);
+
+    work->place = keel_alloc(work->domains->ranks * sizeof(uint32_t), "places of ranks");
+    work->have = keel_alloc(groups->count * sizeof(uint32_t), "checksum ranks of groups");
+    work->pair.rank = keel_alloc(members, "members of two groups");
+    work->pair.with[0] = keel_alloc(members, "members of two groups");
+    work->pair.with[1] = keel_alloc(members, "members of two groups");
+    work->pair.side = keel_alloc(members, "members of two groups");
+    work->pair.left_over = keel_alloc(members, "members of two groups");
+    if (work->place == NULL || work->have == NULL || work->pair.rank == NULL || work->pair.with[0] == NULL ||
+        work->pair.with[1] == NULL || work->pair.side == NULL || work->pair.left_over == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t r = 0; r < work->domains->ranks; r++) {
+        work->place[r] = groups->index[r] * groups->count + groups->of_rank[r]; /* as they were dealt */
+        work->have[groups->of_rank[r]] += r >= work->programs;
+    }
+    return KEEL_OK;
+}
+
+static void keel_dedicated_even_out_all(keel_dedicated_t *work)
+{
+    const uint32_t count = work->groups->count, parities = work->parities;
+    uint32_t rich = 0, poor = 0, seen;
+
+    for (seen = 0; seen < count; seen++, rich = (rich + 1) % count) {
+        while (work->have[rich] > parities) { /* so some other has too few */
+            while (work->have[poor] >= parities) {
+                poor = (poor + 1) % count;
+            }
+            keel_dedicated_even_out(work, rich, poor);
+            seen = 0; /* it may have too many now */
+        }
+    }
+}
+
+/* checksum ranks come first */
+static void keel_dedicated_number(keel_dedicated_t *work)
+{
+    keel_groups_t *groups = work->groups;
+
+    for (uint32_t g = 0; g < groups->count; g++) {
+        uint32_t *ordered = work->pair.rank, next = 0;
+
+        for (unsigned is_program = 0; is_program < 2; is_program++) {
+            for (uint32_t i = 0; i < groups->size[g]; i++) {
+                if ((groups->members[g][i] < work->programs) == is_program) {
+                    groups->index[groups->members[g][i]] = next;
+                    ordered[next++] = groups->members[g][i];
+                }
+            }
+        }
+        memcpy(groups->members[g], ordered, next * sizeof(*ordered));
+    }
+}
+
+keel_status_t keel_groups_place_dedicated(const keel_domains_t *domains, uint32_t programs, uint32_t parities,
+                                          uint32_t level, keel_groups_t *groups_p)
+{
+    const uint32_t checksums = domains->ranks - programs;
+    keel_dedicated_t work = {.domains = domains, .level = level, .programs = programs, .parities = parities};
+    keel_groups_t groups;
+    keel_status_t status;
+    uint32_t fullest;
+
+    if (level >= domains->level_count || programs == 0 || programs >= domains->ranks || parities == 0 ||
+        checksums % parities != 0) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (programs / (checksums / parities) < 2 && (programs > 1 || checksums > parities)) {
+        return KEEL_ERR_GROUPS;
+    }
+    status = keel_domains_check(domains);
+    status = (status == KEEL_OK) ? keel_groups_fullest(domains, level, &fullest) : status;
+    status = (status == KEEL_OK) ? keel_groups_form(domains, level, checksums / parities, &groups) : status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    work.groups = &groups;
+    status = keel_dedicated_begin(&work);
+    if (status == KEEL_OK) {
+        keel_dedicated_even_out_all(&work);
+        keel_dedicated_number(&work);
+        groups.crowded = (fullest + groups.count - 1) / groups.count > parities;
+        *groups_p = groups;
+    } else {
+        keel_groups_release(&groups);
+    }
+    keel_dedicated_release(&work);
+    return status;
+}
+
+/* ---- wherever they run ------------------------------------------------------------------------------------------- */
+
+static keel_status_t keel_dedicated_grow(uint32_t **array, uint32_t from, uint32_t to, const char *name)
+{
+    uint32_t *grown = keel_alloc(to * sizeof *grown, name);
+
+    if (grown == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memcpy(grown + (to - from), *array, from * sizeof *grown);
+    keel_free(*array);
+    *array = grown;
+    return KEEL_OK;
+}
+
+keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, uint32_t parities)
+{
+    const uint32_t all = ranks + groups->count * parities;
+    keel_groups_t more = {0};
+    uint32_t group, row, rank;
+
+    more.of_rank = keel_alloc(all * sizeof *more.of_rank, "group of rank");
+    more.index = keel_alloc(all * sizeof *more.index, "group index");
+    if ((more.of_rank == NULL) || (more.index == NULL)) {
+        keel_groups_release(&more);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (rank = 0; rank < ranks; rank++) {
+        more.of_rank[rank] = groups->of_rank[rank];
+        more.index[rank] = groups->index[rank] + parities;
+    }
+    keel_free(groups->of_rank);
+    keel_free(groups->index);
+    groups->of_rank = more.of_rank;
+    groups->index = more.index;
+    for (group = 0; group < groups->count; group++) {
+        if (keel_dedicated_grow(&groups->members[group], groups->size[group], groups->size[group] + parities,
+                                "group ranks") != KEEL_OK) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        groups->size[group] += parities;
+        for (row = 0; row < parities; row++) {
+            rank = ranks + row * groups->count + group; /* neighbours are likely to be on one node */
+            groups->members[group][row] = rank;
+            groups->of_rank[rank] = group;
+            groups->index[rank] = row;
+        }
+    }
+    return KEEL_OK;
+}
