@@ -92,6 +92,8 @@
     _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")                \
     _(silence_forgotten, 600, "--hangs 1",                                                                             \
       "a connection that breaks makes a rank forget how long its neighbour is silent")                                 \
+    _(exit_awaited, 600, "--splits 1",                                                                                 \
+      "who leaves waits for the launcher's word on one whose connection broke, where none comes")                      \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                               \
     _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                                \
       "waits that some did not know of do not refuse local recovery")                                                  \

@@ -72,6 +72,7 @@ typedef enum {
     KEEL_CONTROL_DEMAND,       /* recovery/trim: the sender wants the receiver to take an image */
     KEEL_CONTROL_DEMAND_IMAGE, /* ckpt/demand: the sender has taken one */
     KEEL_CONTROL_DEMAND_GROUP, /* ckpt/demand: the group's images, for a replacement */
+    KEEL_CONTROL_GAVE_UP,      /* the sender leaves with an error: the job cannot go on */
     KEEL_CONTROL_LAST
 } keel_control_type_t;
 

@@ -175,6 +175,15 @@ static void recovery_finished(keel_recovery_t *rec)
     }
 }
 
+/* said by itself, or it left without having said that the last gsync is over */
+static void recovery_gave_up(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
+{
+    if (!rec->is_finished && !is_waiting(rec) && rec->fatal == KEEL_OK) {
+        keel_error(rec->message, "rank %u incarnation %u left the job before its end", rank, incarnation);
+        rec->fatal = KEEL_ERR_CATASTROPHIC;
+    }
+}
+
 static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
@@ -247,6 +256,9 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
     case KEEL_CONTROL_FINISHED:
         recovery_finished(rec);
         break;
+    case KEEL_CONTROL_GAVE_UP:
+        recovery_gave_up(rec, in->source, in->incarnation);
+        break;
     default:
         break;
     }
@@ -269,10 +281,7 @@ static void recovery_inbox(keel_recovery_t *rec)
 static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {
     recovery_inbox(rec);
-    if (!rec->is_finished && !is_waiting(rec) && rec->fatal == KEEL_OK) {
-        keel_error(rec->message, "rank %u incarnation %u left the job before its end", event->rank, event->incarnation);
-        rec->fatal = KEEL_ERR_CATASTROPHIC;
-    }
+    recovery_gave_up(rec, event->rank, event->incarnation);
     rec->is_finished = 1;
     keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
 }
@@ -281,6 +290,13 @@ void keel_recovery_finish(keel_recovery_t *rec)
 {
     recovery_is_over(rec);
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_FINISHED, NULL, 0);
+}
+
+void keel_recovery_give_up(keel_recovery_t *rec)
+{
+    if (rec->fatal != KEEL_OK && rec->fatal != KEEL_ERR_ISOLATED) {
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_GAVE_UP, NULL, 0);
+    }
 }
 
 /* the others go on without this process: nothing that it still does may count */

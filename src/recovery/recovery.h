@@ -182,6 +182,8 @@ void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds);
 
 /* this process has left the last gsync: tells everybody, and takes part in no recovery any more */
 void keel_recovery_finish(keel_recovery_t *rec);
+/* it leaves, and when that is because nobody can go on it says so: where a launcher's events do not travel nothing else does */
+void keel_recovery_give_up(keel_recovery_t *rec);
 /* ---- ask.c: rollback on request ---- */
 
 /* asks for a rollback; KEEL_ERR_ROLLED_BACK, or what is final: @a reason where nothing can be rolled back */

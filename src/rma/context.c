@@ -428,13 +428,21 @@ static keel_status_t context_accesses_init(keel_context_h ctx)
 
 /* ---- leaving ---- */
 
+/* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
+static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
+{
+    const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
+
+    return peer->is_up && !is_lost;
+}
+
 /* nobody leaves before what it had to say was heard, but who is cut off: nobody will hear it */
 static void finalize_linger(keel_context_h ctx)
 {
     unsigned rounds = 0;
 
     for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
-        if (!ctx->lane.peers[r].is_up || keel_lane_is_flushed(&ctx->lane, r)) {
+        if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
             r++;
         } else {
             keel_recovery_wait(&ctx->rec, &rounds); /* until it has heard, died, or left */
@@ -448,6 +456,7 @@ static keel_status_t context_leave(keel_context_h ctx)
     keel_status_t status;
     keel_runtime_t *runtime = ctx->runtime;
 
+    keel_recovery_give_up(&ctx->rec);
     finalize_linger(ctx);
     status = (ctx->rec.fatal == KEEL_ERR_ISOLATED) ? KEEL_ERR_ISOLATED : KEEL_OK;
     keel_protected_release(ctx);
@@ -459,6 +468,15 @@ static keel_status_t context_leave(keel_context_h ctx)
     keel_config_release(&ctx->config);
     keel_free(ctx);
     return status;
+}
+
+/* in init, when others know this process already: they wait for it, and may wait for what it has to say */
+static void context_give_up(keel_context_h ctx, keel_status_t status)
+{
+    if (ctx->rec.fatal == KEEL_OK && !ctx->rec.is_finished) {
+        ctx->rec.fatal = status;
+    }
+    (void)context_leave(ctx);
 }
 
 /* a rank that holds parity: all of its life */
@@ -555,13 +573,12 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
         return context_serve(params, ctx_p);
     }
     if (status != KEEL_OK) {
-        goto err_accesses;
+        context_give_up(ctx, status);
+        return status;
     }
     *ctx_p = ctx;
     return KEEL_OK;
 
-err_accesses:
-    context_accesses_release(ctx);
 err_layers:
     context_layers_release(ctx);
 err_site:

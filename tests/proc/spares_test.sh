@@ -124,13 +124,23 @@ death_of_all_ranks_ends_the_job()
 
 # ---- mpirun, which tells nobody of a death ---------------------------------------------------------------------------------
 
-# four ranks, and KEEL_SPARES more processes
-mpirun_launch() # PROGRAM ARGUMENTS...
+mpirun_is_there()
 {
     command -v mpirun >/dev/null || { echo "no mpirun on this machine: skipped"; exit 77; }
     mpirun --version | grep -q 'Open MPI' || { echo "mpirun is not Open MPI's: skipped"; exit 77; }
+}
+
+mpirun_settings()
+{
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     export KEEL_HEARTBEAT_TIMEOUT=1s KEEL_OPLOG_SIZE=8m KEEL_GETLOG_SIZE=4m KEEL_VERBOSE=y
+}
+
+# four ranks, and KEEL_SPARES more processes
+mpirun_launch() # PROGRAM ARGUMENTS...
+{
+    mpirun_is_there
+    mpirun_settings
     : >"$out"
     timeout -k 1 60 mpirun --oversubscribe --enable-recovery -n $((4 + ${KEEL_SPARES:-0})) "$@" >"$out" 2>"$err" </dev/null &
     pid=$!
@@ -206,6 +216,46 @@ mpirun_with_spares_survives_stop()
     done
     mpirun_end
     grep -q 'rank 1 incarnation 1 is there$' "$err" || fail "no spare took the rank"
+}
+
+# mpirun_on_nodes HOSTS PROCESSES PROGRAM ARGUMENTS...: hosts that are names only; what one says to the other's daemon is lost
+mpirun_on_nodes()
+{
+    local hosts=$1 processes=$2 variable passed=()
+    shift 2
+    mpirun_is_there
+    unshare --uts true 2>/dev/null || { echo "no host names of our own on this machine: skipped"; exit 77; }
+    # what mpirun calls to start a daemon: options, the host, the command
+    cat >"$scratch/agent" <<'END'
+#!/bin/bash
+while [[ $1 == -* ]]; do shift; done
+host=$1
+shift
+exec unshare --uts bash -c "hostname $host; $*"
+END
+    chmod +x "$scratch/agent"
+    mpirun_settings
+    for variable in "${!KEEL_@}"; do
+        passed+=(-x "$variable")
+    done
+    : >"$out"
+    # shellcheck disable=SC2016 # the inner shell expands
+    timeout -k 1 60 unshare --uts bash -c 'hostname a && exec "$@"' mpirun mpirun "${passed[@]}" --oversubscribe \
+        --mca plm_rsh_agent "$scratch/agent" --enable-recovery -host "$hosts" -n "$processes" "$@" \
+        >"$out" 2>"$err" </dev/null &
+    pid=$!
+}
+
+# nobody hears that a rank of the other node has left
+mpirun_ends_on_two_nodes()
+{
+    local round
+
+    for round in 1 2 3 4 5; do
+        mpirun_on_nodes a:2,b:2 4 "$stencil" -s 64x64 -n 60 --ckpt-every 20
+        mpirun_end
+        [ ! -s "$err" ] || fail "something was said in round $round"
+    done
 }
 
 # the first spare dies with the rank, and nobody tells: there all are on one node, so they are taken by their number

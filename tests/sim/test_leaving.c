@@ -2,7 +2,9 @@
  * Who waits at the end of a job that cannot come to it: all that are left end, and say so. A replacement that cannot even begin
  * leaves while the others are in their last gsync; and where nothing is kept a rank dies, another hangs, and the third waits in
  * keel_finalize() until that has heard why it goes. And a rank dies there when the others know that the last gsync is over: nobody
- * needs it any more, and each of them says so to its runtime, which would end the job if it had no spare left.
+ * needs it any more, and each of them says so to its runtime, which would end the job if it had no spare left. And where nobody
+ * tells who has left on another node, all leave, and nobody takes itself for cut off; nor is one replaced that cannot go on and
+ * leaves, but all end.
  */
 #include "rma/context.h"
 #include "sim/sim.h"
@@ -13,7 +15,7 @@
 #define SEEDS     20
 #define RANKS_MAX 3
 
-typedef enum { GIVES_UP, HANGS, IS_OVER, WHAT_LAST } what_t;
+typedef enum { GIVES_UP, HANGS, IS_OVER, IS_UNTOLD, FAILS, WHAT_LAST } what_t;
 
 typedef struct job {
     what_t what;
@@ -43,10 +45,13 @@ static void listen(job_t *job, keel_runtime_t *runtime)
 
 static keel_status_t phases(const job_t *job, uint32_t rank)
 {
-    if (rank == job->ranks - 1 && job->what != IS_OVER) {
+    if (rank == job->ranks - 1 && job->what < IS_OVER) {
         keel_sim_compute(job->sim, 100000000); /* dies */
     }
-    return (job->what == HANGS) ? keel_gsync(job->ctx[rank], 0) : KEEL_OK;
+    if (rank == 0 && job->what == FAILS) {
+        keel_lane_fail(&job->ctx[0]->lane, KEEL_ERR_NO_MEMORY);
+    }
+    return (job->what == HANGS || job->what == FAILS) ? keel_gsync(job->ctx[rank], 0) : KEEL_OK;
 }
 
 static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
@@ -89,7 +94,8 @@ static void hook(void *arg, keel_sim_t *sim)
         if (is_due && job->ctx[2] != NULL && ctx->rec.is_finished && job->ctx[1]->rec.is_finished) {
             job->deaths += (unsigned)keel_sim_kill(sim, 2);
         }
-    } else if (is_due && (job->what == GIVES_UP || ctx->lane.peers[1].sent > ctx->lane.peers[1].acked)) {
+    } else if (job->what < IS_OVER && is_due &&
+               (job->what == GIVES_UP || ctx->lane.peers[1].sent > ctx->lane.peers[1].acked)) {
         job->hangs += (unsigned)(job->what == HANGS && keel_sim_hang(sim, 1, UINT64_MAX));
         job->deaths += (unsigned)keel_sim_kill(sim, job->ranks - 1);
     }
@@ -102,6 +108,13 @@ static int is_right(const job_t *job, int is_done)
     if (job->what == GIVES_UP) {
         return is_done && job->deaths == 1 && job->ended[0] == KEEL_ERR_CATASTROPHIC && job->ended[1] == KEEL_ERR_IO;
     }
+    if (job->what == IS_UNTOLD) {
+        return is_done && job->ended[0] == KEEL_OK && job->ended[1] == KEEL_OK && job->ended[2] == KEEL_OK;
+    }
+    if (job->what == FAILS) {
+        return is_done && job->ended[0] == KEEL_ERR_NO_MEMORY && job->ended[1] == KEEL_ERR_CATASTROPHIC &&
+               job->ended[2] == KEEL_ERR_CATASTROPHIC;
+    }
     if (job->what == IS_OVER) {
         return is_done && job->ended[0] == KEEL_OK && job->ended[1] == KEEL_OK && job->finished[0] > 0 &&
                job->finished[1] > 0;
@@ -113,10 +126,16 @@ static int is_right(const job_t *job, int is_done)
 /* 0: a flaw; *done_p: everybody ended, and the death came, for which there is not always time when the job is over */
 static int run(what_t what, uint64_t seed, int *done_p)
 {
-    static const uint32_t nodes[RANKS_MAX];
+    static const uint32_t one[RANKS_MAX], two[RANKS_MAX] = {0, 1, 1};
+    const int is_far = what == IS_UNTOLD || what == FAILS;
     job_t job = {.what = what, .ranks = (what == GIVES_UP) ? 2 : 3};
-    const keel_sim_options_t options = {
-        .seed = seed, .ranks = job.ranks, .node = nodes, .program = program, .hook = hook, .arg = &job};
+    const keel_sim_options_t options = {.seed = seed,
+                                        .ranks = job.ranks,
+                                        .node = is_far ? two : one,
+                                        .no_arbiter = is_far,
+                                        .program = program,
+                                        .hook = hook,
+                                        .arg = &job};
     int good;
 
     if (keel_sim_create(&options, &job.sim) != KEEL_OK) {
@@ -130,7 +149,7 @@ static int run(what_t what, uint64_t seed, int *done_p)
                 job.hangs, keel_status_string(job.ended[0]), keel_status_string(job.ended[1]),
                 keel_status_string(job.ended[2]), keel_sim_flaw_text(job.sim));
     }
-    *done_p = *done_p && job.deaths == 1;
+    *done_p = *done_p && job.deaths == !is_far;
     keel_sim_destroy(job.sim);
     return good;
 }

@@ -18,7 +18,7 @@
 #define ENOUGH     "enough"
 
 /* some in which rank 1 hears of the replacement while it asks, with and without sanitizers: an argument N looks for others, up to N */
-static const uint64_t seeds[] = {184, 189, 196, 214, 223, 243, 290, 476, 657, 778};
+static const uint64_t seeds[] = {7, 55, 153, 167, 266, 381, 420, 454, 530, 544};
 
 typedef enum { IS_LATE, ARE_UNKNOWN } what_t;
 

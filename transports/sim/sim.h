@@ -35,8 +35,9 @@ typedef struct keel_sim_options {
     unsigned trace_lines; /* events kept for the report; 0: none */
     int is_verbose;       /* what the ranks say goes to standard error, not into the trace */
     size_t stack_size;    /* of a rank, bytes; 0: default */
-    int no_arbiter;       /* nobody can kill a process on another node: the larger part of a split network goes on */
-    int mute_events;      /* deaths are not told to the survivors: for tests of the transport alone */
+    int no_arbiter;  /* nobody can kill a process on another node, nor tells there that one has left, but connections
+                             break: the larger part of a split network goes on */
+    int mute_events; /* deaths are not told to the survivors: for tests of the transport alone */
     /* the main of every rank, run again in each replacement */
     void (*program)(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation);
     /* called between steps once the step asked for by keel_sim_hook_at() is reached; may kill */

@@ -82,6 +82,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     runtime->rank = process->rank;
     runtime->size = sim->options.ranks;
     runtime->incarnation = process->incarnation;
+    runtime->is_deaf = sim->options.no_arbiter;
     if (runtime->node == NULL) {
         runtime->node = sim_new(runtime->size * sizeof(*runtime->node));
         memcpy(runtime->node, sim->first, runtime->size * sizeof(*runtime->node));
@@ -97,6 +98,15 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     return KEEL_OK;
 }
 
+/* Without an arbiter events reach one node. A replacement is started where those run that go on. */
+static int sim_hears_exit(const sim_process_t *process, const sim_process_t *from)
+{
+    const keel_sim_t *sim = process->sim;
+
+    return !sim->options.no_arbiter || (process->incarnation > 0) ||
+           (sim->node[process->rank] == sim->node[from->rank]);
+}
+
 void sim_leave_job(sim_process_t *process)
 {
     keel_sim_t *sim = process->sim;
@@ -105,7 +115,8 @@ void sim_leave_job(sim_process_t *process)
     process->is_joined = 0;
     process->is_gone = 1;
     for (r = 0; r < sim->options.ranks; ++r) {
-        if ((sim->rank[r] != process) && sim_is_live(sim->rank[r]) && sim->rank[r]->is_joined && !process->side) {
+        if ((sim->rank[r] != process) && sim_is_live(sim->rank[r]) && sim->rank[r]->is_joined && !process->side &&
+            sim_hears_exit(sim->rank[r], process)) {
             sim_event_post(sim->rank[r], KEEL_EVENT_EXIT, process,
                            sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS));
         }
@@ -255,18 +266,21 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
     return KEEL_OK;
 }
 
-/* Without an arbiter the others go on; here the replacement comes when the process on the other side has ended. */
+/* Without an arbiter the others go on; here the replacement comes when the process that they do not hear has ended. */
 static void sim_replace(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation)
 {
     sim_process_t *process = sim_self(runtime);
     sim_process_t *declared = process->sim->rank[rank];
 
-    if ((process->side != 0) && (declared->side == 0) && (declared->incarnation == incarnation)) {
+    if ((declared->incarnation != incarnation) || declared->is_declared) {
+        return;
+    }
+    if ((process->side != 0) && (declared->side == 0)) {
         keel_sim_flaw(process->sim, "rank %u.%u of the smaller side declares %u.%u dead", process->rank,
                       process->incarnation, rank, incarnation);
         return;
     }
-    if ((declared->incarnation == incarnation) && declared->side && !declared->is_declared) {
+    if (declared->side || (declared->state == SIM_RETURNED)) {
         keel_sim_trace(process->sim, "rank %u.%u is declared dead", rank, incarnation);
         declared->is_declared = 1;
         if (declared->state == SIM_RETURNED) {

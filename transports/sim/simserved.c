@@ -14,6 +14,7 @@
 #define SIM_QUEUE_MAX     50000             /* requests under way between two ranks */
 #define SIM_FALSE_SUSPECT 0x7fff            /* of that many calls of progress(), less one: one */
 #define SIM_PROGRESS_MAX  8
+#define SIM_BREAK_CHANCE  64 /* of 1024, in a call of progress() */
 
 static sim_process_t *sim_self(keel_transport_t *transport)
 {
@@ -554,6 +555,32 @@ static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const
     return KEEL_OK;
 }
 
+static void sim_break(sim_process_t *process, uint32_t peer)
+{
+    if (process->params.on_suspect != NULL) {
+        process->params.on_suspect(process->params.arg, peer);
+    }
+}
+
+/* where no launcher tells of ends, connections do sooner or later, but those that the network cut */
+static unsigned sim_break_ended(sim_process_t *process)
+{
+    unsigned broken = 0;
+    sim_link_t *link;
+    uint32_t r;
+
+    for (r = 0; r < process->sim->options.ranks; ++r) {
+        link = &process->links[r];
+        if ((link->target != NULL) && (link->target != link->broken_to) && !link->target->is_open &&
+            !sim_is_cut(process, link->target) && sim_chance(process->sim, SIM_BREAK_CHANCE)) {
+            link->broken_to = link->target;
+            sim_break(process, r);
+            ++broken;
+        }
+    }
+    return broken;
+}
+
 static unsigned sim_progress(keel_transport_t *transport)
 {
     sim_process_t *process = sim_self(transport);
@@ -569,10 +596,12 @@ static unsigned sim_progress(keel_transport_t *transport)
     for (; (handled < budget) && (process->reply_in.count > 0); ++handled) {
         sim_reply_deliver(process, process->reply_in.item[sim_below(sim, process->reply_in.count)]);
     }
-    if ((process->suspect != 0) && (process->params.on_suspect != NULL)) {
+    if (sim->options.no_arbiter) {
+        handled += sim_break_ended(process);
+    } else if (process->suspect != 0) {
         suspect = process->suspect - 1;
         process->suspect = 0;
-        process->params.on_suspect(process->params.arg, suspect);
+        sim_break(process, suspect);
         ++handled;
     }
     if ((keel_random_next(&sim->random) & SIM_FALSE_SUSPECT) == 0) { /* a link breaks, but nobody died */

@@ -96,6 +96,7 @@ struct sim_link {
     uint32_t peer;
     sim_process_t *target;       /* incarnation connected to; NULL: none */
     sim_process_t *reply_target; /* who asked; may be connected to this one before this one to it */
+    sim_process_t *broken_to;    /* where no launcher tells: whose connection broke, and that was said */
     unsigned lanes;
     sim_queue_t requests; /* to target's service side */
     sim_queue_t replies;  /* to reply_target's on_reply */
