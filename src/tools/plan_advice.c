@@ -62,6 +62,7 @@ static keel_status_t keel_plan_risk(const keel_plan_options_t *options, const ke
                                         .level_count = machine->level_count,
                                         .aware = aware,
                                         .parities = choice->parities,
+                                        .window_s = machine->levels[0].failures.window_s,
                                         .method = KEEL_RELIABILITY_BOUND,
                                         .most_ranks = most};
 

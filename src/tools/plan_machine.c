@@ -266,7 +266,7 @@ double keel_plan_machine_rate(const keel_plan_machine_t *machine)
     uint32_t i;
 
     for (i = 0; i < machine->level_count; i++) {
-        rate += keel_failures_tail(&machine->levels[i], 1);
+        rate += keel_failures_of_job(&machine->levels[i]);
     }
     return rate;
 }

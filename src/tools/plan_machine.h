@@ -4,7 +4,7 @@
  *
  *     machine  NAME
  *     describe TEXT                            optional
- *     window   TIME                            optional: what "at once" means for levels with an mtbf; 600s
+ *     window   TIME                            optional: how long a group is without what failed; 600s
  *     level    NAME COUNT fit SCALE DECAY      the finest first; x elements fail at once with SCALE * exp(-DECAY * x) a day
  *     level    NAME COUNT table P1 P2 ...      ... with P1, P2, ... a day
  *     level    NAME COUNT mtbf TIME            each element fails alone, once in TIME

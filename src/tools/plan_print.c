@@ -7,7 +7,7 @@ static double keel_plan_none(const keel_plan_report_t *report)
     uint32_t j;
 
     for (j = 0; j < report->machine->level_count; j++) {
-        none += keel_failures_tail(&report->machine->levels[j], 1);
+        none += keel_failures_of_job(&report->machine->levels[j]);
     }
     return (none < 1) ? none : 1;
 }
@@ -94,7 +94,7 @@ static void keel_plan_print_parts(const keel_plan_report_t *report, FILE *stream
     fprintf(stream, "\n%-12s %8s %11s %11s %11s", "failures of", "elements", "any", "equation 9", "exact");
     fprintf(stream, (report->options->samples > 0) ? " %11s   %s\n" : "\n", "simulated", "95 % interval");
     for (j = 0; j < machine->level_count; j++) {
-        const double any = keel_failures_tail(&machine->levels[j], 1);
+        const double any = keel_failures_of_job(&machine->levels[j]);
         fprintf(stream, "%-12s %8llu %11.4e %11.4e %11.4e", machine->level_name[j],
                 (unsigned long long)machine->levels[j].count, any, cell->paper_level[j], cell->exact_level[j]);
         if (report->options->samples > 0) {

@@ -76,6 +76,7 @@ static double keel_plan_at_most(const keel_plan_report_t *report, const keel_rel
     double probability;
 
     params.method = KEEL_RELIABILITY_BOUND;
+    params.window_s = report->machine->window_s;
     params.most_ranks = most;
     keel_plan_most_ranks(report->machine, options->ranks, options->ranks_per_node, most);
     keel_plan_groups(options->ranks, (uint32_t)params.group_size, options->parities, &params.groups,

@@ -1,6 +1,6 @@
 /*
  * A stratum is a level and a number of failures at once; its weight P_j(x) is known, the share c of catastrophic draws is
- * not. Where all draws are not more than those planned they are enumerated, which leaves no error. The interval of
+ * not. Where elements fail alone (topo/failures.h) c is the share of draws that the last of their failures makes catastrophic. Where all draws are not more than those planned they are enumerated, which leaves no error. The interval of
  * the weighted sum is made of the strata's own by the square-and-add method, which stays right when a stratum
  * has no hit at all.
  */
@@ -79,13 +79,17 @@ static int keel_plan_fail_element(keel_plan_run_t *run, uint32_t level, uint32_t
     return 0;
 }
 
-/* Floyd's way to draw x different elements */
-static int keel_plan_draw(keel_plan_run_t *run, uint32_t level, uint64_t x)
+static int keel_plan_is_alone(const keel_plan_run_t *run, uint32_t level)
+{
+    return run->machine->levels[level].failures.kind == KEEL_FAILURES_ELEMENT;
+}
+
+/* Floyd's way to draw x different elements, a set */
+static int keel_plan_draw_set(keel_plan_run_t *run, uint32_t level, uint64_t x)
 {
     const uint64_t count = run->layout->count[level];
     uint64_t i, element;
 
-    keel_plan_next_draw(run);
     for (i = count - x; i < count; i++) {
         element = keel_plan_random_below(run->random, i + 1);
         element = (run->failed_stamp[element] == run->stamp) ? i : element;
@@ -95,6 +99,29 @@ static int keel_plan_draw(keel_plan_run_t *run, uint32_t level, uint64_t x)
         }
     }
     return 0;
+}
+
+/* elements that fail alone, in their order: whether it is the last of x that makes the catastrophe */
+static int keel_plan_draw_order(keel_plan_run_t *run, uint32_t level, uint64_t x)
+{
+    uint64_t i, element;
+
+    for (i = 1; i <= x; i++) {
+        do {
+            element = keel_plan_random_below(run->random, run->layout->count[level]);
+        } while (run->failed_stamp[element] == run->stamp);
+        run->failed_stamp[element] = run->stamp;
+        if (keel_plan_fail_element(run, level, (uint32_t)element)) {
+            return i == x;
+        }
+    }
+    return 0;
+}
+
+static int keel_plan_draw(keel_plan_run_t *run, uint32_t level, uint64_t x)
+{
+    keel_plan_next_draw(run);
+    return keel_plan_is_alone(run, level) ? keel_plan_draw_order(run, level, x) : keel_plan_draw_set(run, level, x);
 }
 
 /* ---- one stratum -------------------------------------------------------------------------------------------- */
@@ -177,6 +204,9 @@ static void keel_plan_run_strata(keel_plan_run_t *run, keel_plan_stratum_t *stra
         if ((strata[i].x == strata[i].x_last) && (strata[i].x <= KEEL_PLAN_SEPARATE) &&
             (sets <= (double)strata[i].draws) && (sets <= KEEL_PLAN_SETS_MAX)) {
             strata[i].share = keel_plan_enumerate(run, strata[i].level, (uint32_t)strata[i].x);
+            if (keel_plan_is_alone(run, strata[i].level) && (strata[i].x > 1)) { /* but for what was one before */
+                strata[i].share -= keel_plan_enumerate(run, strata[i].level, (uint32_t)strata[i].x - 1);
+            }
             strata[i].is_enumerated = 1;
             run->drawn += strata[i].draws;
         }

@@ -5,122 +5,34 @@
 #include "topo/reliability.h"
 
 #include "base/memory.h"
+#include "topo/overlap.h"
 
 #include <assert.h>
 #include <math.h>
 
-#define KEEL_DAY_S               86400.0
 #define KEEL_RELIABILITY_X_MAX   4096   /* concurrent failures looked at one by one; more count as catastrophic */
 #define KEEL_RELIABILITY_NOTHING 1e-20  /* of a sum */
 #define KEEL_RELIABILITY_SMALL   1e-100 /* below it products are computed anew, from factors */
 #define KEEL_RELIABILITY_MU_MAX  40.0
 #define KEEL_RELIABILITY_PRECISE 1e-15 /* relative; what is left out is less */
 
-/* ---- how many fail ------------------------------------------------------------------------------------------ */
-
-/* C(n, x) q^x (1 - q)^(n - x) */
-static double keel_binomial(uint64_t n, uint64_t x, double q)
-{
-    const long double size = n, hits = x;
-    int sign;
-
-    if (q >= 1) {
-        return x == n;
-    }
-    return (double)expl(lgammal_r(size + 1, &sign) - lgammal_r(hits + 1, &sign) - lgammal_r(size - hits + 1, &sign) +
-                        hits * logl(q) + (size - hits) * log1pl(-q));
-}
-
-static double keel_failures_window_risk(const keel_failures_t *failures)
-{
-    return -expm1(-failures->window_s / failures->mtbf_s);
-}
-
-double keel_failures_probability(const keel_hazard_t *level, uint64_t x)
-{
-    const keel_failures_t *failures = &level->failures;
-
-    if ((x == 0) || (x > level->count)) {
-        return 0;
-    }
-    switch (failures->kind) {
-    case KEEL_FAILURES_FIT:
-        return failures->scale * exp(-failures->decay * (double)x);
-    case KEEL_FAILURES_TABLE:
-        return (x <= failures->table_len) ? failures->table[x - 1] : 0;
-    case KEEL_FAILURES_ELEMENT:
-        return KEEL_DAY_S / failures->window_s * keel_binomial(level->count, x, keel_failures_window_risk(failures));
-    }
-    return 0;
-}
-
-/* beyond the mean the terms fall faster than any geometric series; before it the tail is most of the whole */
-static double keel_failures_element_tail(const keel_hazard_t *level, uint64_t from)
-{
-    const keel_failures_t *failures = &level->failures;
-    const double q = keel_failures_window_risk(failures);
-    const double any =
-        KEEL_DAY_S / failures->window_s * -expm1(-(double)level->count * failures->window_s / failures->mtbf_s);
-    double term, sum = 0;
-    uint64_t x;
-
-    if ((double)from <= q * (double)level->count + 1) {
-        for (x = 1; x < from; x++) {
-            sum += keel_failures_probability(level, x);
-        }
-        return (sum < any) ? any - sum : 0;
-    }
-    term = keel_failures_probability(level, from);
-    for (x = from; (x <= level->count) && (term > sum * 1e-18); x++) {
-        sum += term;
-        term *= (double)(level->count - x) / (double)(x + 1) * (q / (1 - q));
-    }
-    return sum;
-}
-
-double keel_failures_tail(const keel_hazard_t *level, uint64_t from)
-{
-    const keel_failures_t *failures = &level->failures;
-    const uint64_t first = (from > 0) ? from : 1;
-    double sum = 0;
-    uint64_t x;
-
-    if (first > level->count) {
-        return 0;
-    }
-    switch (failures->kind) {
-    case KEEL_FAILURES_FIT:
-        return failures->scale * exp(-failures->decay * (double)first) *
-               expm1(-failures->decay * (double)(level->count - first + 1)) / expm1(-failures->decay);
-    case KEEL_FAILURES_TABLE:
-        for (x = first; (x <= failures->table_len) && (x <= level->count); x++) {
-            sum += failures->table[x - 1];
-        }
-        return sum;
-    case KEEL_FAILURES_ELEMENT:
-        return keel_failures_element_tail(level, first);
-    }
-    return 0;
-}
-
 /* ---- whether that is a catastrophe -------------------------------------------------------------------------- */
 
-keel_status_t keel_reliability_spread(uint64_t count, uint64_t group_size, uint64_t parities, uint64_t *elements_p,
-                                      uint64_t *deaths_p)
+keel_status_t keel_reliability_spread(uint64_t used, uint64_t group_size, uint64_t parities, keel_spread_t *spread_p)
 {
-    uint64_t elements, share;
-
-    if ((count == 0) || (parities == 0) || (parities >= group_size)) {
+    if ((used == 0) || (parities == 0) || (parities >= group_size)) {
         return KEEL_ERR_INVALID_PARAM;
     }
-    elements = (group_size < count) ? group_size : count;
-    share = (group_size + elements - 1) / elements; /* members on the fullest element */
-    if (share > parities) {
-        return KEEL_ERR_GROUPS;
+    *spread_p = (keel_spread_t){.each = group_size / used, .elements = group_size % used};
+    return (spread_p->each + (spread_p->elements > 0) > parities) ? KEEL_ERR_GROUPS : KEEL_OK;
+}
+
+uint64_t keel_reliability_deaths(const keel_spread_t *spread, uint64_t parities, uint64_t x)
+{
+    if ((spread->each > 0) && (x > parities / spread->each)) {
+        return 0;
     }
-    *elements_p = elements;
-    *deaths_p = parities / share + 1;
-    return KEEL_OK;
+    return parities - spread->each * x + 1;
 }
 
 uint64_t keel_reliability_classes(uint64_t count, uint64_t elements)
@@ -215,35 +127,84 @@ void keel_reliability_exact(uint64_t count, uint64_t elements, uint64_t deaths, 
     }
 }
 
-/* an element with more ranks than there are groups has several of one group, however its placement */
-static keel_status_t keel_reliability_crowd(const keel_reliability_params_t *params, uint32_t level, uint64_t elements,
-                                            uint64_t *deaths_p)
-{
-    const uint64_t even = (params->group_size + elements - 1) / elements;
-    const uint64_t share = (params->most_ranks[level] + params->groups - 1) / params->groups;
+/* ---- the draws of a level ----------------------------------------------------------------------------------- */
 
-    if (share > params->parities) {
-        return KEEL_ERR_GROUPS;
+/* what makes a draw of a level catastrophic */
+typedef struct keel_reliability_pattern {
+    keel_reliability_method_t method;
+    keel_spread_t spread;
+    uint64_t parities; /* that many of spread may be lost */
+    uint64_t classes;  /* of spread.elements each, for the union bounds */
+} keel_reliability_pattern_t;
+
+/* for x = 0 .. x_max failures of elements with ranks */
+static void keel_reliability_of_used(const keel_reliability_pattern_t *pattern, uint64_t used, uint64_t x_max,
+                                     double *conditional)
+{
+    const keel_spread_t *spread = &pattern->spread;
+    uint64_t x, deaths;
+
+    if ((pattern->method == KEEL_RELIABILITY_EXACT) && (spread->each == 0)) {
+        keel_reliability_exact(used, spread->elements, pattern->parities + 1, x_max, conditional);
+        return;
     }
-    *deaths_p = params->parities / ((share > even) ? share : even) + 1;
-    return KEEL_OK;
+    for (x = x_max + 1; x-- > 0;) { /* from the top: the exact values of x write those below it */
+        deaths = keel_reliability_deaths(spread, pattern->parities, x);
+        if ((deaths == 0) || (spread->elements == 0)) {
+            conditional[x] = (deaths == 0);
+        } else if (pattern->method == KEEL_RELIABILITY_EXACT) {
+            keel_reliability_exact(used, spread->elements, deaths, x, conditional);
+        } else {
+            conditional[x] = keel_reliability_bound(used, pattern->classes, spread->elements, deaths, x);
+        }
+    }
 }
 
-/* ---- equation 9 --------------------------------------------------------------------------------------------- */
+/* the same for x failures of any elements, in place; from the top, as each needs those below it */
+static void keel_reliability_thin(uint64_t count, uint64_t used, uint64_t x_max, double *conditional)
+{
+    const uint64_t unused = count - used;
+    uint64_t x, i, mode;
+    double top, p, sum;
+
+    for (x = x_max; x > 0; x--) {
+        mode = (uint64_t)((double)(x + 1) * (double)(used + 1) / (double)(count + 2));
+        mode = (mode < used) ? mode : used;
+        mode = (mode < x) ? mode : x;
+        mode = (x - mode > unused) ? x - unused : mode;
+        top = keel_hypergeometric(count, used, x, mode);
+        sum = 0;
+        for (p = top, i = mode; (i <= x) && (i <= used) && ((sum == 0) || (p > sum * KEEL_RELIABILITY_NOTHING)); i++) {
+            sum += p * conditional[i];
+            p *= (double)(used - i) / (double)(i + 1) * ((double)(x - i) / (double)(unused + i + 1 - x));
+        }
+        for (p = top, i = mode; (i > 0) && (x - i < unused); i--) {
+            p *= (double)i / (double)(used - i + 1) * ((double)(unused + i - x) / (double)(x - i + 1));
+            if (p * conditional[i - 1] <= sum * KEEL_RELIABILITY_NOTHING) {
+                break;
+            }
+            sum += p * conditional[i - 1];
+        }
+        conditional[x] = (sum < 1) ? sum : 1;
+    }
+}
 
 /*
  * From which number of failures on it makes no difference that the rest counts as catastrophic: because so many fail hardly
  * ever, or because it is. (Failures of a draw are negatively associated, so with an expectation of mu catastrophic classes
  * none is with at most exp(-mu).)
  */
-static uint64_t keel_reliability_cut(const keel_hazard_t *level, uint64_t elements, uint64_t deaths)
+static uint64_t keel_reliability_cut(const keel_hazard_t *level, const keel_reliability_pattern_t *pattern)
 {
     const uint64_t most = (level->count < KEEL_RELIABILITY_X_MAX) ? level->count : KEEL_RELIABILITY_X_MAX;
-    const double classes = (double)(level->count / elements);
+    const uint64_t used = keel_hazard_used(level), each = pattern->spread.each;
+    const uint64_t elements = (each > 0) ? used : pattern->spread.elements;
+    const uint64_t deaths = ((each > 0) ? pattern->parities / each : pattern->parities) + 1;
+    const double classes = (double)(used / elements);
     double sum = 0, one;
     uint64_t x;
 
-    for (x = deaths; x < most; x++) {
+    for (x = 1; x < most; x++) {
         one = keel_reliability_class(
             elements, level->count, x, deaths,
             keel_reliability_least(elements, level->count, x,
@@ -258,66 +219,124 @@ static uint64_t keel_reliability_cut(const keel_hazard_t *level, uint64_t elemen
     return most;
 }
 
-static keel_status_t keel_reliability_level(const keel_reliability_params_t *params, const keel_hazard_t *level,
-                                            uint64_t elements, uint64_t deaths, double *probability_p)
+static keel_status_t keel_reliability_level(const keel_reliability_pattern_t *pattern, const keel_hazard_t *level,
+                                            double *probability_p)
 {
-    const uint64_t classes =
-        (params->method == KEEL_RELIABILITY_BOUND) ? params->groups : keel_reliability_classes(level->count, elements);
-    const uint64_t cut = keel_reliability_cut(level, elements, deaths);
-    double *conditional = NULL;
-    double sum = 0;
+    const int is_element = (level->failures.kind == KEEL_FAILURES_ELEMENT);
+    const uint64_t used = keel_hazard_used(level), cut = keel_reliability_cut(level, pattern);
+    double *conditional, sum = 0, share;
     uint64_t x;
 
-    if (params->method == KEEL_RELIABILITY_EXACT) {
-        conditional = keel_alloc((cut + 1) * sizeof *conditional, "reliability");
-        if (conditional == NULL) {
-            return KEEL_ERR_NO_MEMORY;
-        }
-        keel_reliability_exact(level->count, elements, deaths, cut, conditional);
+    conditional = keel_alloc((cut + 1) * sizeof *conditional, "reliability");
+    if (conditional == NULL) {
+        return KEEL_ERR_NO_MEMORY;
     }
-    for (x = deaths; x <= cut; x++) {
-        sum += keel_failures_probability(level, x) *
-               ((conditional != NULL) ? conditional[x]
-                                      : keel_reliability_bound(level->count, classes, elements, deaths, x));
+    keel_reliability_of_used(pattern, used, (cut < used) ? cut : used, conditional);
+    if (used < level->count) {
+        keel_reliability_thin(level->count, used, cut, conditional);
     }
+    for (x = 1; x <= cut; x++) { /* elements that fail alone: the last of x makes it catastrophic, x - 1 were not */
+        share = is_element ? fmax(conditional[x] - conditional[x - 1], 0) : conditional[x];
+        sum += keel_failures_probability(level, x) * share;
+    }
+    *probability_p = sum + keel_failures_tail(level, cut + 1) * (is_element ? 1 - conditional[cut] : 1);
     keel_free(conditional);
-    *probability_p = sum + keel_failures_tail(level, cut + 1);
     return KEEL_OK;
+}
+
+/* ---- equation 9 --------------------------------------------------------------------------------------------- */
+
+/* an element with more ranks than there are groups has several of one group, however its placement */
+static uint64_t keel_reliability_share(const keel_reliability_params_t *params, uint32_t level)
+{
+    const uint64_t used = keel_hazard_used(&params->levels[level]);
+    const uint64_t even = (params->group_size + used - 1) / used;
+    const uint64_t crowd = (params->most_ranks[level] + params->groups - 1) / params->groups;
+
+    return (crowd > even) ? crowd : even;
+}
+
+static keel_status_t keel_reliability_heeded(const keel_reliability_params_t *params, uint32_t j,
+                                             keel_overlap_level_t *overlap, double *part_p)
+{
+    const keel_hazard_t *level = &params->levels[j];
+    const uint64_t used = keel_hazard_used(level);
+    keel_reliability_pattern_t pattern = {.method = params->method, .parities = params->parities};
+    keel_status_t status;
+
+    status = keel_reliability_spread(used, params->group_size, params->parities, &pattern.spread);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (params->method == KEEL_RELIABILITY_BOUND) {
+        *overlap = (keel_overlap_level_t){.hazard = level,
+                                          .elements = (params->group_size < used) ? params->group_size : used,
+                                          .share = keel_reliability_share(params, j)};
+        if (overlap->share > params->parities) {
+            return KEEL_ERR_GROUPS;
+        }
+        *part_p = 0;
+        if (level->failures.kind == KEEL_FAILURES_ELEMENT) {
+            return KEEL_OK; /* one at a time: overlaps are all there is */
+        }
+        pattern.spread = (keel_spread_t){.each = 0, .elements = overlap->elements};
+        pattern.parities = params->parities / overlap->share;
+        pattern.classes = params->groups;
+    } else if (pattern.spread.elements > 0) {
+        pattern.classes = keel_reliability_classes(used, pattern.spread.elements);
+    }
+    return keel_reliability_level(&pattern, level, part_p);
+}
+
+static keel_status_t keel_reliability_sum(const keel_reliability_params_t *params, keel_overlap_level_t *overlaps,
+                                          double *by_level, double *sum_p)
+{
+    keel_status_t status;
+    double part;
+    uint32_t j;
+
+    *sum_p = 0;
+    for (j = 0; j < params->level_count; j++) {
+        if (j < params->aware) {
+            status = keel_reliability_heeded(params, j, &overlaps[j], &part);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        } else {
+            part = keel_failures_of_job(&params->levels[j]);
+        }
+        if (by_level != NULL) {
+            by_level[j] = part;
+        }
+        *sum_p += part;
+    }
+    if (params->method != KEEL_RELIABILITY_BOUND) {
+        return KEEL_OK;
+    }
+    status = keel_overlap_rate(overlaps, params->aware, params->parities, params->window_s, &part);
+    *sum_p += (double)params->groups * part;
+    return status;
 }
 
 keel_status_t keel_reliability_catastrophe(const keel_reliability_params_t *params, double *by_level,
                                            double *probability_p)
 {
-    uint64_t elements, deaths;
+    keel_overlap_level_t *overlaps;
     keel_status_t status;
-    double part, sum = 0;
-    uint32_t j;
+    double sum;
 
     if ((params->level_count == 0) || (params->aware > params->level_count) ||
         ((params->method == KEEL_RELIABILITY_BOUND) && ((params->groups == 0) || (params->most_ranks == NULL)))) {
         return KEEL_ERR_INVALID_PARAM;
     }
-    for (j = 0; j < params->level_count; j++) {
-        if (j < params->aware) {
-            status = keel_reliability_spread(params->levels[j].count, params->group_size, params->parities, &elements,
-                                             &deaths);
-            if ((status == KEEL_OK) && (params->method == KEEL_RELIABILITY_BOUND)) {
-                status = keel_reliability_crowd(params, j, elements, &deaths);
-            }
-            if (status == KEEL_OK) {
-                status = keel_reliability_level(params, &params->levels[j], elements, deaths, &part);
-            }
-            if (status != KEEL_OK) {
-                return status;
-            }
-        } else {
-            part = keel_failures_tail(&params->levels[j], 1);
-        }
-        if (by_level != NULL) {
-            by_level[j] = part;
-        }
-        sum += part;
+    overlaps = keel_alloc(params->level_count * sizeof *overlaps, "overlaps");
+    if (overlaps == NULL) {
+        return KEEL_ERR_NO_MEMORY;
     }
-    *probability_p = (sum < 1) ? sum : 1;
-    return KEEL_OK;
+    status = keel_reliability_sum(params, overlaps, by_level, &sum);
+    keel_free(overlaps);
+    if (status == KEEL_OK) {
+        *probability_p = (sum < 1) ? sum : 1;
+    }
+    return status;
 }

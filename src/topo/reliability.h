@@ -10,34 +10,15 @@
 #ifndef KEEL_TOPO_RELIABILITY_H_
 #define KEEL_TOPO_RELIABILITY_H_
 
+#include "topo/failures.h"
+
 #include <keel/status.h>
-
-#include <stdint.h>
-
-/* how P_j(x), the probability that exactly x elements of a level fail at once on one day, is given */
-typedef enum {
-    KEEL_FAILURES_FIT,    /* scale * exp(-decay * x) [F 7.1] */
-    KEEL_FAILURES_TABLE,  /* for x = 1, 2, ...; 0 beyond */
-    KEEL_FAILURES_ELEMENT /* elements fail alone, each once in mtbf_s; at once means in one window_s */
-} keel_failures_kind_t;
-
-typedef struct keel_failures {
-    keel_failures_kind_t kind;
-    double scale, decay;
-    const double *table;
-    uint32_t table_len;
-    double mtbf_s, window_s;
-} keel_failures_t;
-
-typedef struct keel_hazard {
-    uint64_t count; /* H_j: elements of the level */
-    keel_failures_t failures;
-} keel_hazard_t;
 
 typedef enum {
     KEEL_RELIABILITY_PAPER, /* equation 8 as printed: a union bound, here never above 1 */
     KEEL_RELIABILITY_EXACT, /* the layout that equation 8 describes, counted without its overlaps */
-    KEEL_RELIABILITY_BOUND  /* no placement that heeds the levels is worse: a union bound over all groups */
+    KEEL_RELIABILITY_BOUND  /* no placement that heeds the levels is worse: a union bound over all groups, which counts
+                               failures of all levels within window_s of each other too */
 } keel_reliability_method_t;
 
 typedef struct keel_reliability_params {
@@ -46,24 +27,27 @@ typedef struct keel_reliability_params {
     uint32_t aware;      /* n: the first n levels are heeded by the placement; 0: no topology */
     uint64_t group_size; /* |G|, parity included */
     uint64_t parities;   /* m */
-    /* for KEEL_RELIABILITY_BOUND: how many groups there are, and the most ranks on one element of each heeded level */
+    /* for KEEL_RELIABILITY_BOUND: how many groups there are, the most ranks on one element of each heeded level, and how
+       long a group that lost a member can be without it */
     uint64_t groups;
     const uint64_t *most_ranks;
+    double window_s;
     keel_reliability_method_t method;
 } keel_reliability_params_t;
 
-/* P_j(x) per day. For KEEL_FAILURES_ELEMENT the expected number of such windows a day, which can exceed 1. */
-double keel_failures_probability(const keel_hazard_t *level, uint64_t x);
-/* the sum of P_j(x) for x >= from */
-double keel_failures_tail(const keel_hazard_t *level, uint64_t from);
-
 /*
- * On how many elements of a level of @a count a group's members are (all spread as evenly as the count allows), and how
- * many of these have to fail before more than m members are dead.
- * @return KEEL_ERR_GROUPS when some element has to hold more than m members, KEEL_ERR_INVALID_PARAM unless 0 < m < k.
+ * How a group's members are on a level: as many elements as have ranks of the job or as it has members, `each` on every one
+ * of them and one more on `elements` of them (none: the shares are even). So x failures are a catastrophe for each * x > m,
+ * and else when more than m - each * x of the `elements` are among them.
  */
-keel_status_t keel_reliability_spread(uint64_t count, uint64_t group_size, uint64_t parities, uint64_t *elements_p,
-                                      uint64_t *deaths_p);
+typedef struct keel_spread {
+    uint64_t each, elements;
+} keel_spread_t;
+
+/* @return KEEL_ERR_GROUPS when some element has to hold more than m members, KEEL_ERR_INVALID_PARAM unless 0 < m < k. */
+keel_status_t keel_reliability_spread(uint64_t used, uint64_t group_size, uint64_t parities, keel_spread_t *spread_p);
+/* how many of spread->elements have to be among x failures of elements with ranks; 0: none has to */
+uint64_t keel_reliability_deaths(const keel_spread_t *spread, uint64_t parities, uint64_t x);
 
 /*
  * Equation 8: at most how likely x failures among count elements are `deaths` or more in one of `classes` classes of
@@ -78,7 +62,8 @@ uint64_t keel_reliability_classes(uint64_t count, uint64_t elements);
 void keel_reliability_exact(uint64_t count, uint64_t elements, uint64_t deaths, uint64_t x_max, double *conditional);
 
 /*
- * Equation 9. @a by_level (may be NULL) gets what each level adds.
+ * Equation 9, per day and at most 1. @a by_level (may be NULL) gets what each level adds; for KEEL_RELIABILITY_BOUND what
+ * comes of several failures within window_s is not in it.
  * @return KEEL_ERR_GROUPS when a heeded level has too few elements for the group, KEEL_ERR_INVALID_PARAM,
  *         KEEL_ERR_NO_MEMORY.
  */

@@ -29,6 +29,7 @@ static keel_status_t compute(const keel_plan_machine_t *machine, const keel_plan
                                     .group_size = params->group_size,
                                     .parities = params->parities,
                                     .most_ranks = most,
+                                    .window_s = machine->window_s,
                                     .method = method};
 
     if (method == KEEL_RELIABILITY_BOUND) {
@@ -91,7 +92,7 @@ START_TEST(on_the_aligned_layout_the_simulation_finds_the_exact_value)
     for (i = 0; i < 2; i++) {
         for (aware = 1; aware <= 4; aware++) {
             const keel_plan_layout_params_t params = {4224, aware, sizes[i], 1, KEEL_PLAN_PLACE_ALIGNED, 0};
-            const keel_reliability_params_t of = {machine.levels,        4, aware, sizes[i], 1, 0, NULL,
+            const keel_reliability_params_t of = {machine.levels,        4, aware, sizes[i], 1, 0, NULL, 0,
                                                   KEEL_RELIABILITY_EXACT};
             keel_plan_estimate_t parts[KEEL_PLAN_LEVELS_MAX];
             const keel_plan_estimate_t estimate = simulate_parts(&machine, &params, 1000000, unit_random(&seed), parts);

@@ -10,10 +10,10 @@
 #define LEVELS_MAX 4
 
 static const keel_hazard_t tsubame2[] = {
-    {1408, {.kind = KEEL_FAILURES_FIT, .scale = 0.30142e-2, .decay = 1.3567}},
-    {352, {.kind = KEEL_FAILURES_FIT, .scale = 1.1836e-4, .decay = 1.4831}},
-    {88, {.kind = KEEL_FAILURES_FIT, .scale = 3.9249e-5, .decay = 1.5902}},
-    {44, {.kind = KEEL_FAILURES_FIT, .scale = 3.2257e-5, .decay = 1.5488}},
+    {.count = 1408, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 0.30142e-2, .decay = 1.3567}},
+    {.count = 352, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 1.1836e-4, .decay = 1.4831}},
+    {.count = 88, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 3.9249e-5, .decay = 1.5902}},
+    {.count = 44, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 3.2257e-5, .decay = 1.5488}},
 };
 
 static double bound(uint64_t count, uint64_t elements, uint64_t deaths, uint64_t x)
@@ -24,7 +24,7 @@ static double bound(uint64_t count, uint64_t elements, uint64_t deaths, uint64_t
 static double catastrophe(const keel_hazard_t *levels, uint32_t count, uint32_t aware, uint64_t group,
                           uint64_t parities, keel_reliability_method_t method)
 {
-    const keel_reliability_params_t params = {levels, count, aware, group, parities, 0, NULL, method};
+    const keel_reliability_params_t params = {levels, count, aware, group, parities, 0, NULL, 0, method};
     double probability = -1;
 
     ck_assert_int_eq(keel_reliability_catastrophe(&params, NULL, &probability), KEEL_OK);
@@ -127,14 +127,15 @@ START_TEST(tails_are_the_sums_of_their_terms)
 {
     static const double table[] = {0.1, 0.01, 0, 1e-6};
     const keel_hazard_t levels[] = {
-        {1408, {.kind = KEEL_FAILURES_FIT, .scale = 0.003, .decay = 1.3567}},
-        {7, {.kind = KEEL_FAILURES_FIT, .scale = 0.003, .decay = 0.01}},
-        {1408, {.kind = KEEL_FAILURES_TABLE, .table = table, .table_len = 4}},
-        {3, {.kind = KEEL_FAILURES_TABLE, .table = table, .table_len = 4}},
-        {1408, {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e8, .window_s = 600}},
-        {200, {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1000, .window_s = 600}},
-        {5, {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e-3, .window_s = 600}},
-        {65, {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 51, .window_s = 600}}, /* the first terms underflow */
+        {.count = 1408, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 0.003, .decay = 1.3567}},
+        {.count = 7, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 0.003, .decay = 0.01}},
+        {.count = 1408, .failures = {.kind = KEEL_FAILURES_TABLE, .table = table, .table_len = 4}},
+        {.count = 3, .failures = {.kind = KEEL_FAILURES_TABLE, .table = table, .table_len = 4}},
+        {.count = 1408, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e8, .window_s = 600}},
+        {.count = 200, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1000, .window_s = 600}},
+        {.count = 5, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e-3, .window_s = 600}},
+        {.count = 65,
+         .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 51, .window_s = 600}}, /* the first terms underflow */
     };
     unsigned i;
 
@@ -185,6 +186,7 @@ static void draw_machine(uint64_t *seed, keel_hazard_t *levels, double *table)
     }
     for (j = 0; j < LEVELS_MAX; j++) {
         levels[j].count = count;
+        levels[j].used = 0;
         levels[j].failures = (keel_failures_t){.kind = (keel_failures_kind_t)draw(seed, 3),
                                                .scale = 1e-3 * (double)(1 + draw(seed, 100)),
                                                .decay = 0.5 + 0.1 * (double)draw(seed, 40),
@@ -198,6 +200,7 @@ static void draw_machine(uint64_t *seed, keel_hazard_t *levels, double *table)
 
 START_TEST(more_parity_smaller_groups_and_lower_rates_are_never_less_safe)
 {
+    keel_spread_t spread;
     uint64_t seed = unit_seed();
     unsigned round, j;
 
@@ -207,11 +210,10 @@ START_TEST(more_parity_smaller_groups_and_lower_rates_are_never_less_safe)
         const uint64_t parities = 1 + draw(&seed, 4);
         const uint64_t group = parities + 1 + draw(&seed, 30);
         uint32_t aware;
-        uint64_t elements, deaths;
 
         draw_machine(&seed, levels, table);
         for (aware = 0; aware < LEVELS_MAX; aware++) {
-            if (keel_reliability_spread(levels[aware].count, group + 1, parities, &elements, &deaths) != KEEL_OK) {
+            if (keel_reliability_spread(levels[aware].count, group + 1, parities, &spread) != KEEL_OK) {
                 break;
             }
         }
@@ -265,9 +267,10 @@ END_TEST
 START_TEST(tiny_probabilities_keep_their_digits)
 {
     /* one catastrophic case: both of 2 elements; and m = 5 of a group of 6 at a steep fit */
-    const keel_hazard_t pair = {2, {.kind = KEEL_FAILURES_FIT, .scale = 1e-4, .decay = 25}};
-    const keel_hazard_t steep = {600, {.kind = KEEL_FAILURES_FIT, .scale = 1e-3, .decay = 5}};
-    const keel_hazard_t alone = {1000, {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e9, .window_s = 1}};
+    const keel_hazard_t pair = {.count = 2, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 1e-4, .decay = 25}};
+    const keel_hazard_t steep = {.count = 600, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 1e-3, .decay = 5}};
+    const keel_hazard_t alone = {.count = 1000,
+                                 .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e9, .window_s = 1}};
     double expected;
 
     assert_close(catastrophe(&pair, 1, 1, 2, 1, KEEL_RELIABILITY_EXACT), 1e-4 * exp(-50), 1e-13);
@@ -278,14 +281,14 @@ START_TEST(tiny_probabilities_keep_their_digits)
     ck_assert(expected < 1e-27);
     assert_close(catastrophe(&steep, 1, 1, 6, 5, KEEL_RELIABILITY_EXACT), expected, 1e-8);
     assert_close(catastrophe(&steep, 1, 1, 6, 5, KEEL_RELIABILITY_PAPER), expected, 1e-8);
-    /* 86400 windows, C(1000, 2) (1e-9)^2, 100 classes of 10: 4500 of 499500 pairs */
-    assert_close(catastrophe(&alone, 1, 1, 10, 1, KEEL_RELIABILITY_EXACT), 86400 * 4500e-18, 1e-5);
+    /* 4500 pairs in 100 classes of 10, each twice: who fails last */
+    assert_close(catastrophe(&alone, 1, 1, 10, 1, KEEL_RELIABILITY_EXACT), 86400 * 9000e-18, 1e-5);
 }
 END_TEST
 
 START_TEST(a_group_that_a_level_cannot_hold_is_refused)
 {
-    keel_reliability_params_t params = {tsubame2, LEVELS_MAX, 4, 45, 1, 0, NULL, KEEL_RELIABILITY_PAPER};
+    keel_reliability_params_t params = {tsubame2, LEVELS_MAX, 4, 45, 1, 0, NULL, 0, KEEL_RELIABILITY_PAPER};
     double probability;
 
     ck_assert_int_eq(keel_reliability_catastrophe(&params, NULL, &probability), KEEL_ERR_GROUPS);
@@ -306,16 +309,101 @@ END_TEST
 
 START_TEST(members_that_share_elements_need_fewer_failures)
 {
-    uint64_t elements, deaths;
+    keel_spread_t spread;
 
-    ck_assert_int_eq(keel_reliability_spread(44, 45, 2, &elements, &deaths), KEEL_OK);
-    ck_assert_uint_eq(elements, 44);
-    ck_assert_uint_eq(deaths, 2); /* two of them hold up to four members */
-    ck_assert_int_eq(keel_reliability_spread(4, 8, 4, &elements, &deaths), KEEL_OK);
-    ck_assert_uint_eq(deaths, 3);
-    ck_assert_int_eq(keel_reliability_spread(100, 8, 4, &elements, &deaths), KEEL_OK);
-    ck_assert_uint_eq(elements, 8);
-    ck_assert_uint_eq(deaths, 5);
+    ck_assert_int_eq(keel_reliability_spread(44, 45, 2, &spread), KEEL_OK);
+    ck_assert_uint_eq(spread.each, 1); /* and a second one on one element */
+    ck_assert_uint_eq(spread.elements, 1);
+    ck_assert_uint_eq(keel_reliability_deaths(&spread, 2, 1), 2);
+    ck_assert_uint_eq(keel_reliability_deaths(&spread, 2, 2), 1);
+    ck_assert_uint_eq(keel_reliability_deaths(&spread, 2, 3), 0);
+    ck_assert_int_eq(keel_reliability_spread(44, 45, 1, &spread), KEEL_ERR_GROUPS);
+    ck_assert_int_eq(keel_reliability_spread(4, 8, 4, &spread), KEEL_OK);
+    ck_assert_uint_eq(spread.each, 2);
+    ck_assert_uint_eq(spread.elements, 0);
+    ck_assert_uint_eq(keel_reliability_deaths(&spread, 4, 3), 0);
+    ck_assert_int_eq(keel_reliability_spread(100, 8, 4, &spread), KEEL_OK);
+    ck_assert_uint_eq(spread.each, 0);
+    ck_assert_uint_eq(spread.elements, 8);
+    ck_assert_uint_eq(keel_reliability_deaths(&spread, 4, 50), 5);
+}
+END_TEST
+
+/*
+ * Every set of x failed elements of a small level, in the layout that is counted: with more members than elements each of
+ * these has some, and groups with their odd members on one class of elements are the worst of all choices within that class.
+ */
+static double enumerate_uneven(unsigned count, unsigned used, unsigned k, unsigned m, unsigned x)
+{
+    const unsigned each = k / used, extra = k % used, classes = (extra > 0) ? used / extra : 0;
+    double all = 0, bad = 0;
+    unsigned set, i, c;
+
+    for (set = 0; set < (1u << count); set++) {
+        const unsigned hits = (unsigned)__builtin_popcount(set & ((1u << used) - 1));
+        unsigned worst = 0, first = 0;
+        if ((unsigned)__builtin_popcount(set) != x) {
+            continue;
+        }
+        for (c = 0; c < classes; c++) {
+            const unsigned size = used / classes + (c < used % classes);
+            unsigned of_class = 0;
+            for (i = first; i < first + size; i++) {
+                of_class += (set >> i) & 1;
+            }
+            first += size;
+            worst = (of_class > worst) ? of_class : worst;
+        }
+        all++;
+        bad += (each * hits + ((worst < extra) ? worst : extra) > m);
+    }
+    return bad / all;
+}
+
+START_TEST(uneven_shares_and_unused_elements_are_counted_as_they_are)
+{
+    const unsigned count = 10;
+    unsigned used, k, m, x;
+
+    for (used = 3; used <= count; used += 3 + (used == 6)) {
+        for (k = 2; k <= 3 * used; k++) {
+            for (m = (k + used - 1) / used; m < k && m <= 6; m++) {
+                const double table[10] = {1e-2, 1e-3, 1e-3, 1e-4, 1e-4, 1e-5, 1e-5, 1e-6, 1e-6, 1e-6};
+                const keel_hazard_t level = {
+                    count, {.kind = KEEL_FAILURES_TABLE, .table = table, .table_len = count}, used};
+                double sum = 0;
+                for (x = 1; x <= count; x++) {
+                    sum += table[x - 1] * enumerate_uneven(count, used, k, m, x);
+                }
+                assert_close(catastrophe(&level, 1, 1, k, m, KEEL_RELIABILITY_EXACT), sum, 1e-12);
+            }
+        }
+    }
+}
+END_TEST
+
+/* groups of 103 with 3 parities on 88 switches: 15 of these hold two members, and two failures need not be too many */
+START_TEST(a_share_is_not_the_fullest_everywhere)
+{
+    const double exact = catastrophe(tsubame2, LEVELS_MAX, 4, 103, 3, KEEL_RELIABILITY_EXACT);
+
+    assert_close(exact, 2.6301e-06, 1e-4);
+}
+END_TEST
+
+START_TEST(failures_of_the_job_are_those_that_it_has_elements_of)
+{
+    const double table[] = {0.5, 0.25, 0.125};
+    keel_hazard_t level = {
+        .count = 4, .failures = {.kind = KEEL_FAILURES_TABLE, .table = table, .table_len = 3}, .used = 2};
+    const keel_hazard_t element = {
+        .count = 10, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 86400, .window_s = 5}, .used = 3};
+
+    /* two of four: one failure hits with 1/2, two with 5/6, three always */
+    assert_close(keel_failures_of_job(&level), 0.25 + 0.25 * 5 / 6 + 0.125, 1e-14);
+    level.used = 0;
+    assert_close(keel_failures_of_job(&level), 0.875, 1e-14);
+    assert_close(keel_failures_of_job(&element), 3, 1e-14);
 }
 END_TEST
 
@@ -351,6 +439,9 @@ int main(void)
                                   tiny_probabilities_keep_their_digits,
                                   a_group_that_a_level_cannot_hold_is_refused,
                                   members_that_share_elements_need_fewer_failures,
+                                  uneven_shares_and_unused_elements_are_counted_as_they_are,
+                                  a_share_is_not_the_fullest_everywhere,
+                                  failures_of_the_job_are_those_that_it_has_elements_of,
                                   the_papers_facts_hold,
                                   NULL};
 

@@ -1,0 +1,48 @@
+/*
+ * How often elements of a machine fail at once: P_j(x) of [F 5.2], x elements of level j, per day. Pure computation.
+ *
+ * Where only the rate of single elements is known (KEEL_FAILURES_ELEMENT) each fails on its own, and away are those that
+ * failed within the last window_s: time is not cut into windows. P_j(x) is then how often an element comes to be away and x - 1
+ * others are, and that is a catastrophe only when the x are one and the x - 1 were not.
+ */
+#ifndef KEEL_TOPO_FAILURES_H_
+#define KEEL_TOPO_FAILURES_H_
+
+#include <stdint.h>
+
+#define KEEL_DAY_S 86400.0
+
+typedef enum {
+    KEEL_FAILURES_FIT,    /* scale * exp(-decay * x) [F 7.1] */
+    KEEL_FAILURES_TABLE,  /* for x = 1, 2, ...; 0 beyond */
+    KEEL_FAILURES_ELEMENT /* elements fail alone, each once in mtbf_s */
+} keel_failures_kind_t;
+
+typedef struct keel_failures {
+    keel_failures_kind_t kind;
+    double scale, decay;
+    const double *table;
+    uint32_t table_len;
+    double mtbf_s, window_s;
+} keel_failures_t;
+
+typedef struct keel_hazard {
+    uint64_t count; /* H_j: elements of the level */
+    keel_failures_t failures;
+    uint64_t used; /* of them with ranks of the job; 0: all */
+} keel_hazard_t;
+
+/* P_j(x), expected a day: can exceed 1 */
+double keel_failures_probability(const keel_hazard_t *level, uint64_t x);
+/* the sum of P_j(x) for x >= from */
+double keel_failures_tail(const keel_hazard_t *level, uint64_t from);
+/* how often a day an element fails that has ranks of the job */
+double keel_failures_of_job(const keel_hazard_t *level);
+uint64_t keel_hazard_used(const keel_hazard_t *level);
+
+/* C(n, x) q^x (1 - q)^(n - x) */
+double keel_binomial(uint64_t n, uint64_t x, double q);
+/* the probability that x of all elements have exactly hits of the @a part among them */
+double keel_hypergeometric(uint64_t all, uint64_t part, uint64_t x, uint64_t hits);
+
+#endif
