@@ -38,12 +38,13 @@ typedef void (*keel_transport_done_cb_t)(void *arg, keel_status_t status);
 #define KEEL_RANK_NONE UINT32_MAX
 
 typedef struct keel_transport_params {
-    uint32_t rank, size;    /* KEEL_RANK_NONE: of a spare that waits, see take_rank() */
-    const uint32_t *node;   /* node of each rank; ranks of one node may use direct */
-    const char *lanes;      /* "auto", "direct", "served" */
-    const char *tls_served; /* UCX_TLS of the network context; NULL: default */
-    unsigned spin_us;       /* how long the service thread spins before it sleeps */
-    void *driver_arg;       /* the simulator's world */
+    uint32_t rank, size;                /* KEEL_RANK_NONE: of a spare that waits, see take_rank() */
+    const uint32_t *node;               /* node of each rank; ranks of one node may use direct */
+    const char *lanes;                  /* "auto", "direct", "served" */
+    const char *tls_served;             /* UCX_TLS of the network context; NULL: default */
+    unsigned spin_us;                   /* how long the service thread spins before it sleeps */
+    void *driver_arg;                   /* the simulator's world */
+    const struct keel_message *message; /* where why something failed is said, or NULL */
     /* a request arrived (service side); returns whether the thread inside Keel may be waiting for what it brought */
     int (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /*

@@ -144,6 +144,8 @@ typedef struct keel_win_params {
  * A rank whose call fails for want of memory leaves the others waiting: it should end the job.
  * @param [in]  params may be NULL.
  * @param [out] win_p  freed by keel_win_free() or keel_finalize().
+ * @return KEEL_ERR_NO_MEMORY when the machine or the control group has not got the memory: all of it is taken here, and not
+ *         more than is there.
  */
 KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
                                       keel_win_h *win_p);

@@ -1,6 +1,8 @@
 /* Allocation: the C library's behind the hook, and arenas straight from the kernel. */
 #include "base/memory.h"
 
+#include "base/memory_limit.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KEEL_HUGE_PAGE ((size_t)2 << 20)
+#define KEEL_HUGE_PAGE   ((size_t)2 << 20)
+#define KEEL_ARENA_LARGE ((size_t)64 << 20) /* from there on it is asked first whether the memory is there */
 
 /* the one process-wide variable: allocations are process-wide too, and only tests set it */
 static keel_memory_hook_t keel_memory_hook;
@@ -111,7 +114,7 @@ static char *keel_arena_map(size_t length)
     return base;
 }
 
-static void keel_arena_fault_in(char *base, size_t length)
+static void keel_arena_take(char *base, size_t length)
 {
     const size_t page = sysconf(_SC_PAGESIZE);
     size_t offset;
@@ -124,6 +127,25 @@ static void keel_arena_fault_in(char *base, size_t length)
     for (offset = 0; offset < length; offset += page) {
         *(volatile char *)(base + offset) = 0;
     }
+}
+
+/* 0: there is too little memory */
+static int keel_arena_fault_in(char *base, size_t length)
+{
+    size_t part, available;
+
+    if (length < KEEL_ARENA_LARGE) {
+        keel_arena_take(base, length);
+        return 1;
+    }
+    for (; length > 0; base += part, length -= part) {
+        part = keel_memory_part(length, &available);
+        if (part == 0) {
+            return 0;
+        }
+        keel_arena_take(base, part);
+    }
+    return 1;
 }
 
 void *keel_arena_alloc(size_t bytes, size_t ready, const char *name)
@@ -139,8 +161,9 @@ void *keel_arena_alloc(size_t bytes, size_t ready, const char *name)
         return NULL;
     }
     (void)madvise(base, length, MADV_HUGEPAGE); /* a wish: without it the arena is only slower */
-    if (ready > 0) {
-        keel_arena_fault_in(base, (ready < bytes) ? keel_arena_length(ready) : length);
+    if (ready > 0 && !keel_arena_fault_in(base, (ready < bytes) ? keel_arena_length(ready) : length)) {
+        munmap(base, length);
+        return NULL;
     }
     keel_memory_allocated(base, length, 1);
     return base;

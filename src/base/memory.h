@@ -10,7 +10,8 @@
 void *keel_alloc(size_t bytes, const char *name); /* zeroed, or NULL */
 void *keel_realloc(void *old, size_t bytes, const char *name);
 void keel_free(void *memory);
-/* zeroed, page aligned, with huge pages where the kernel gives them; the first @a ready bytes are faulted in */
+/* zeroed, page aligned, with huge pages where the kernel gives them; the first @a ready bytes are faulted in, NULL when the machine
+ * or the control group has not got them */
 void *keel_arena_alloc(size_t bytes, size_t ready, const char *name);
 void keel_arena_free(void *memory, size_t bytes);
 

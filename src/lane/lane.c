@@ -67,6 +67,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .tls_served = from->config->tls_served,
                                       .spin_us = from->config->spin_us,
                                       .driver_arg = from->driver_arg,
+                                      .message = from->message,
                                       .on_request = keel_lane_on_request,
                                       .on_idle = keel_lane_on_idle,
                                       .on_reply = keel_lane_on_reply,

@@ -13,7 +13,8 @@ if(KEEL_HAS_FUZZER AND NOT KEEL_SANITIZE)
   set(sources ${CMAKE_CURRENT_SOURCE_DIR}/fuzz_machine.c ${CMAKE_SOURCE_DIR}/src/tools/plan_machine.c
       ${CMAKE_SOURCE_DIR}/src/base/units.c ${CMAKE_SOURCE_DIR}/src/topo/reliability.c
       ${CMAKE_SOURCE_DIR}/src/topo/failures.c ${CMAKE_SOURCE_DIR}/src/topo/overlap.c
-      ${CMAKE_SOURCE_DIR}/src/base/memory.c)
+      ${CMAKE_SOURCE_DIR}/src/base/memory.c
+      ${CMAKE_SOURCE_DIR}/src/base/memory_limit.c)
   add_custom_command(OUTPUT ${program}
     COMMAND ${KEEL_CLANG} -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
             -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_BINARY_DIR}/include -I${CMAKE_SOURCE_DIR}/src

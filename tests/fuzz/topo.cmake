@@ -11,8 +11,9 @@ if(KEEL_CLANG AND NOT KEEL_SANITIZE)
     endif()
     add_custom_command(OUTPUT ${program}
       COMMAND ${KEEL_CLANG} ${flags} -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_BINARY_DIR}/include -I${CMAKE_SOURCE_DIR}/src
-              ${CMAKE_CURRENT_SOURCE_DIR}/fuzz_topology.c ${sources} ${CMAKE_SOURCE_DIR}/src/base/memory.c -lm -o ${program}
-      DEPENDS fuzz_topology.c ${sources} ${CMAKE_SOURCE_DIR}/src/base/memory.c
+              ${CMAKE_CURRENT_SOURCE_DIR}/fuzz_topology.c ${sources} ${CMAKE_SOURCE_DIR}/src/base/memory.c
+              ${CMAKE_SOURCE_DIR}/src/base/memory_limit.c -lm -o ${program}
+      DEPENDS fuzz_topology.c ${sources} ${CMAKE_SOURCE_DIR}/src/base/memory.c ${CMAKE_SOURCE_DIR}/src/base/memory_limit.c
       VERBATIM)
     add_custom_target(build_fuzz_${format} ALL DEPENDS ${program})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${format})

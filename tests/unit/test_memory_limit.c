@@ -97,6 +97,45 @@ START_TEST(the_first_version_is_read_by_its_controller)
 }
 END_TEST
 
+START_TEST(what_others_took_is_not_available)
+{
+    make_root();
+    ck_assert_uint_eq(keel_memory_available(root), SIZE_MAX);
+    write_file("proc/meminfo", "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable:    4000 kB\nSwapFree:      96 kB\n");
+    ck_assert_uint_eq(keel_memory_available(root), 4096 << 10);
+    write_file("proc/self/cgroup", "0::/job/step\n");
+    write_file("sys/fs/cgroup/job/step/memory.max", "max\n");
+    write_file("sys/fs/cgroup/job/memory.max", "3000000\n");
+    ck_assert_uint_eq(keel_memory_available(root), 4096 << 10); /* nobody says how much of that is taken */
+    write_file("sys/fs/cgroup/job/memory.current", "2000000\n");
+    ck_assert_uint_eq(keel_memory_available(root), 1000000);
+    write_file("sys/fs/cgroup/job/memory.stat", "anon 700\nfile 900\ninactive_file 300\nactive_file 20\n");
+    ck_assert_uint_eq(keel_memory_available(root), 1000320);
+    write_file("sys/fs/cgroup/job/memory.current", "3000400\n");
+    ck_assert_uint_eq(keel_memory_available(root), 0);
+    write_file("proc/self/cgroup", "3:memory:/a\n");
+    write_file("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000\n");
+    write_file("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "900\n");
+    write_file("sys/fs/cgroup/memory/a/memory.stat", "inactive_file 9\ntotal_inactive_file 50\ntotal_active_file 1\n");
+    ck_assert_uint_eq(keel_memory_available(root), 151);
+    remove_root();
+}
+END_TEST
+
+START_TEST(memory_is_taken_in_parts_as_far_as_it_is_there)
+{
+    size_t available, part;
+
+    part = keel_memory_part(4096, &available);
+    ck_assert_uint_eq(part, 4096);
+    ck_assert_uint_gt(available, 0);
+    part = keel_memory_part(available / 2, &available);
+    ck_assert_uint_gt(part, 0);
+    ck_assert_uint_le(part, available / 256 + (2 << 20)); /* others take some, too, between two looks */
+    ck_assert_uint_eq(keel_memory_part(2 * physical(), &available), 0);
+}
+END_TEST
+
 START_TEST(memory_that_is_promised_is_not_lazy)
 {
     struct rlimit before, less;
@@ -129,6 +168,8 @@ int main(void)
     const TTest *const tests[] = {without_groups_it_is_the_machines,
                                   the_smallest_of_all_groups_around_counts,
                                   the_first_version_is_read_by_its_controller,
+                                  what_others_took_is_not_available,
+                                  memory_is_taken_in_parts_as_far_as_it_is_there,
                                   memory_that_is_promised_is_not_lazy,
                                   this_process_may_take_something,
                                   NULL};

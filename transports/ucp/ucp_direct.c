@@ -25,6 +25,7 @@ struct keel_transport_key {
 keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp)
 {
     keel_status_t status;
+    size_t available;
 
     ucs_list_head_init(&ucp->mems);
     ucs_list_head_init(&ucp->keys);
@@ -33,7 +34,7 @@ keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp)
     if (!ucp->use_direct) {
         return KEEL_OK;
     }
-    status = keel_ucp_segment_make(sizeof(ucp->instance), NULL, 1, &ucp->card);
+    status = keel_ucp_segment_make(sizeof(ucp->instance), NULL, 1, &ucp->card, &available);
     if (status == KEEL_OK) {
         memcpy(ucp->card.base, &ucp->instance, sizeof(ucp->instance));
     }
@@ -75,7 +76,8 @@ int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address)
     return instance == address->head.instance;
 }
 
-static keel_status_t make(keel_ucp_t *ucp, size_t bytes, void *address, keel_transport_mem_t **mem_p)
+static keel_status_t make(keel_ucp_t *ucp, size_t bytes, void *address, keel_transport_mem_t **mem_p,
+                          size_t *available_p)
 {
     keel_transport_mem_t *mem = keel_alloc(sizeof(*mem), "memory handle");
     keel_status_t status;
@@ -83,7 +85,7 @@ static keel_status_t make(keel_ucp_t *ucp, size_t bytes, void *address, keel_tra
     if (mem == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = keel_ucp_segment_make(bytes, address, ucp->use_direct, &mem->segment);
+    status = keel_ucp_segment_make(bytes, address, ucp->use_direct, &mem->segment, available_p);
     if (status != KEEL_OK) {
         keel_free(mem);
         return status;
@@ -113,7 +115,7 @@ keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, const uint64_
     keel_transport_mem_t *mem, *next;
     keel_status_t status = KEEL_OK;
     ucs_list_link_t kept;
-    size_t missing = 0;
+    size_t missing = 0, available;
     unsigned i, misses = 0;
 
     ucs_list_head_init(&kept);
@@ -133,7 +135,7 @@ keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, const uint64_
     }
     ucs_list_splice_tail(&ucp->reserve, &kept);
     if (misses > 0) {
-        status = make(ucp, missing, NULL, &mem);
+        status = make(ucp, missing, NULL, &mem, &available);
     }
     if (misses > 0 && status == KEEL_OK) {
         ucs_list_add_tail(&ucp->reserve, &mem->link);
@@ -158,11 +160,16 @@ keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t byte
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     keel_transport_mem_t *mem;
+    size_t available = SIZE_MAX;
     keel_status_t status;
 
     mem = take_reserved(ucp, bytes, address);
     if (mem == NULL) {
-        status = make(ucp, bytes, address, &mem);
+        status = make(ucp, bytes, address, &mem, &available);
+        if (available != SIZE_MAX) {
+            keel_ucp_error(ucp, "memory is short: %zu bytes are available on this machine or in its control group",
+                           available);
+        }
         if (status != KEEL_OK) {
             return status;
         }

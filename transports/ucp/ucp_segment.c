@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* memfd_create, fallocate */
 #include "ucp_segment.h"
 
+#include "base/memory_limit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,29 +40,6 @@ static void fault_in(void *base, size_t bytes)
     }
 }
 
-/*
- * The kernel promises more than it has and kills who takes it, so ask first. An estimate: it cannot see what others take
- * at the same moment, nor the limit of a control group.
- */
-static int is_available(size_t bytes)
-{
-    unsigned long long kib, sum = 0;
-    char line[128];
-    FILE *file;
-
-    file = fopen("/proc/meminfo", "re");
-    if (file == NULL) {
-        return 1;
-    }
-    while (fgets(line, sizeof(line), file) != NULL) {
-        if ((sscanf(line, "MemAvailable: %llu", &kib) == 1) || (sscanf(line, "SwapFree: %llu", &kib) == 1)) {
-            sum += kib;
-        }
-    }
-    fclose(file);
-    return bytes / 1024 < sum;
-}
-
 /* an empty file: its pages come once it is mapped */
 static keel_status_t memory_file(size_t bytes, int *fd_p)
 {
@@ -83,30 +62,53 @@ static keel_status_t memory_file(size_t bytes, int *fd_p)
  * mapping 4 KiB pages takes three times as long, and so does their end. One page of each has to be there for it; write()
  * tells of a lack of memory. A wish: what is refused, or not known before Linux 6.1, comes as small pages.
  */
-static void make_huge(int fd, char *base, size_t length)
+static void make_huge(int fd, char *base, size_t from, size_t length)
 {
     size_t offset;
 
     for (offset = 0; offset + HUGE_PAGE <= length; offset += HUGE_PAGE) {
-        if (pwrite(fd, "", 1, (off_t)offset) != 1) {
+        if (pwrite(fd, "", 1, (off_t)(from + offset)) != 1) {
             return;
         }
     }
     if (offset > 0) {
-        (void)madvise(base, offset, MADV_COLLAPSE);
+        (void)madvise(base + from, offset, MADV_COLLAPSE);
     }
 }
 
 /* fallocate takes the pages from the kernel now: a lack of memory is an error here, not a SIGBUS at the first access */
-static keel_status_t take_pages(int fd, char *base, size_t length)
+static keel_status_t take_pages(int fd, char *base, size_t from, size_t length)
 {
     int ret;
 
-    make_huge(fd, base, length);
-    do {
-        ret = fallocate(fd, 0, 0, (off_t)length);
-    } while ((ret != 0) && (errno == EINTR));
-    return (ret == 0) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
+    if (fd >= 0) {
+        make_huge(fd, base, from, length);
+        do {
+            ret = fallocate(fd, 0, (off_t)from, (off_t)length);
+        } while ((ret != 0) && (errno == EINTR));
+        if (ret != 0) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+    }
+    fault_in(base + from, length);
+    return KEEL_OK;
+}
+
+static keel_status_t take_memory(keel_ucp_segment_t *segment, size_t *available_p)
+{
+    keel_status_t status = KEEL_OK;
+    size_t taken = 0, available, part;
+
+    while (taken < segment->bytes && status == KEEL_OK) {
+        part = keel_memory_part(segment->bytes - taken, &available);
+        if (part == 0) {
+            *available_p = available;
+            return KEEL_ERR_NO_MEMORY;
+        }
+        status = take_pages(segment->fd, segment->base, taken, part);
+        taken += part;
+    }
+    return status;
 }
 
 /* Maps a file, or private memory without one: at an address, or at one where huge pages fit. */
@@ -140,53 +142,47 @@ static void *map(size_t length, void *address, int fd, int flags)
     return base;
 }
 
-keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment)
+keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment,
+                                    size_t *available_p)
 {
     const size_t length = page_round(bytes);
-    int fd = -1;
+    keel_ucp_segment_t made = {.fd = -1, .bytes = length};
     keel_status_t status;
-    void *base;
 
+    *available_p = SIZE_MAX;
     if ((bytes == 0) || (length < bytes) || ((uintptr_t)address != page_round((uintptr_t)address))) {
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (!is_available(length)) {
-        return KEEL_ERR_NO_MEMORY;
-    }
     if (is_shared) {
-        status = memory_file(length, &fd);
+        status = memory_file(length, &made.fd);
         if (status != KEEL_OK) {
             return status;
         }
     }
-    base = map(length, address, fd, 0);
-    if (base == MAP_FAILED) {
+    made.base = map(length, address, made.fd, 0);
+    if (made.base == MAP_FAILED) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_close;
     }
-    status = KEEL_ERR_NO_MEMORY;
-    if ((address != NULL) && (base != address)) { /* a kernel before 4.17 takes the address for a hint */
+    if ((address != NULL) && (made.base != address)) { /* a kernel before 4.17 takes the address for a hint */
+        status = KEEL_ERR_NO_MEMORY;
         goto err_unmap;
     }
-    if (is_shared) {
-        status = take_pages(fd, base, length);
-        if (status != KEEL_OK) {
-            goto err_unmap;
-        }
-    } else {
-        (void)madvise(base, length, MADV_HUGEPAGE);
+    if (!is_shared) {
+        (void)madvise(made.base, length, MADV_HUGEPAGE);
     }
-    fault_in(base, length);
-    segment->fd = fd;
-    segment->base = base;
-    segment->bytes = length;
+    status = take_memory(&made, available_p);
+    if (status != KEEL_OK) {
+        goto err_unmap;
+    }
+    *segment = made;
     return KEEL_OK;
 
 err_unmap:
-    munmap(base, length);
+    munmap(made.base, length);
 err_close:
-    if (fd >= 0) {
-        close(fd);
+    if (made.fd >= 0) {
+        close(made.fd);
     }
     return status;
 }

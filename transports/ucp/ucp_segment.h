@@ -21,8 +21,10 @@ typedef struct keel_ucp_segment_id {
     uint64_t dev, ino, bytes;
 } keel_ucp_segment_id_t;
 
-/* zeroed and faulted in, at @a address when that is not NULL: never over a mapping that exists */
-keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment);
+/* zeroed and faulted in, at @a address when that is not NULL: never over a mapping that exists. @a available_p: SIZE_MAX, or how
+ * much memory there was when there was too little. */
+keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment,
+                                    size_t *available_p);
 void keel_ucp_segment_drop(keel_ucp_segment_t *segment);
 /* one that nobody has used: as keel_ucp_segment_make() would have made it, if it has no fewer bytes. Private memory stays as it
  * is. */

@@ -5,6 +5,7 @@
 #include "ucp_blob.h"
 #include "ucp_link.h"
 #include "ucp_segment.h"
+#include "base/message.h"
 #include "transport.h"
 
 #include <pthread.h>
@@ -71,6 +72,13 @@ struct keel_ucp {
     keel_ucp_service_t service;
     int is_serving; /* its thread runs */
 };
+
+#define keel_ucp_error(_ucp, ...)                            \
+    do {                                                     \
+        if ((_ucp)->params.message != NULL) {                \
+            keel_error((_ucp)->params.message, __VA_ARGS__); \
+        }                                                    \
+    } while (0)
 
 static inline keel_ucp_t *keel_ucp_of(keel_transport_t *transport)
 {
