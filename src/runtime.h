@@ -69,6 +69,8 @@ typedef struct keel_runtime_ops {
 
     /* first life: publishes the address and waits until all ranks have; replacement: announces itself by a join event */
     keel_status_t (*announce)(keel_runtime_t *runtime, const void *address, size_t length);
+    /* a replacement is through keel_init(); NULL: nobody wants to know */
+    void (*started)(keel_runtime_t *runtime);
     /* first life only, after announce(): the address of @a rank; freed by the caller with free() */
     keel_status_t (*lookup)(keel_runtime_t *runtime, uint32_t rank, void **address_p, size_t *length_p);
 

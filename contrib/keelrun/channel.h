@@ -13,7 +13,7 @@ typedef enum {
     MESSAGE_STARTED,     /* rank, incarnation, value: pid; it runs nothing of the program yet */
     MESSAGE_NOT_STARTED, /* rank, incarnation, value: errno, text: what failed */
     MESSAGE_CONNECTED,   /* rank has called PMIx_Init */
-    MESSAGE_MET,         /* rank has passed the startup fence */
+    MESSAGE_MET,         /* rank has passed the startup fence; a replacement: keel_init() */
     MESSAGE_FINALIZED,   /* rank has called PMIx_Finalize */
     MESSAGE_EXITED,      /* rank, incarnation, value: wait status */
     MESSAGE_ABORT,       /* rank, value: status, text: reason */

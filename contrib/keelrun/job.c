@@ -93,7 +93,7 @@ static void job_start_rank(job_t *job, uint32_t rank)
 
     state->state = RANK_STARTING;
     state->is_connected = state->is_finalized = state->is_killed = state->is_accuser = false;
-    state->has_joined = false;
+    state->has_joined = state->has_started = false;
     state->fenced_ns = 0;
     state->started_ns = clock_now_ns();
     channel_send(&job->nodes[state->node].channel, &message, NULL, 0);
@@ -158,54 +158,13 @@ static void job_fail_fences(job_t *job)
     }
 }
 
-/* a spare that waits has no rank yet */
-static bool job_has_rank(const job_t *job, uint32_t process)
-{
-    return process < job->options->ranks - job->options->spares || job->ranks[process].has_joined;
-}
-
-/* nobody else is there who would call a spare */
-static bool job_is_last(const job_t *job, uint32_t process)
-{
-    for (uint32_t other = 0; other < job->options->ranks; other++) {
-        if (other != process && job_has_rank(job, other) && job->ranks[other].state != RANK_DEAD) {
-            return false;
-        }
-    }
-    return job_has_rank(job, process);
-}
-
-/* why a dead rank cannot be replaced, or NULL */
-static const char *job_why_no_restart(const job_t *job, uint32_t rank)
-{
-    const job_rank_t *state = &job->ranks[rank];
-
-    if (job->met_ns == 0) {
-        return "before all ranks had met";
-    }
-    if (job->options->no_restart) {
-        return "and is not to be started again";
-    }
-    if (job->finalized_count != 0) {
-        return "while the job was leaving: nothing is recovered then";
-    }
-    if (job->options->spares > 0 && job_is_last(job, rank)) {
-        return "and nobody is left to call a spare";
-    }
-    if (job->options->spares > 0) {
-        return job->spares_left == 0 ? "and no spare is left" : NULL;
-    }
-    if (state->incarnation >= job->options->restarts) {
-        return "once too often (--restarts)";
-    }
-    return NULL;
-}
-
 static void job_on_death(job_t *job, uint32_t rank, int signal_number)
 {
     job_rank_t *state = &job->ranks[rank];
-    const char *why = job_why_no_restart(job, rank);
+    const char *why;
 
+    job_count_failed_start(job, state);
+    why = job_why_no_restart(job, rank);
     report_verbose("rank %u incarnation %u died: signal %d", rank, state->incarnation, signal_number);
     if (why != NULL) {
         job_end(job, 128 + signal_number, "rank %u (incarnation %u) was killed by signal %d (%s) %s", rank,
@@ -337,8 +296,10 @@ void job_on_orphan_ended(job_t *job, uint32_t rank)
 
 /* ---- what ranks say ---------------------------------------------------------------------------------------------- */
 
+/* said again by a replacement that is through keel_init() */
 static void job_on_met(job_t *job, job_rank_t *state)
 {
+    state->has_started = true;
     if (state->has_met) {
         return;
     }

@@ -29,14 +29,16 @@ typedef enum {
 typedef struct job_rank {
     rank_state_t state;
     uint32_t incarnation, node;
-    int pidfd;         /* of the running process, or -1 */
-    bool is_connected; /* PMIx_Init was called */
-    bool is_finalized; /* PMIx_Finalize was called */
-    bool is_killed;    /* this incarnation was sent SIGKILL by us */
-    bool has_met;      /* has everybody's address, in its first life */
-    bool has_joined;   /* as a replacement; a spare that is called again says so again */
-    bool has_exited;   /* its node said so, with exit_status; not taken up yet */
-    bool is_exit_due;  /* and all channels were read since */
+    int pidfd;              /* of the running process, or -1 */
+    bool is_connected;      /* PMIx_Init was called */
+    bool is_finalized;      /* PMIx_Finalize was called */
+    bool is_killed;         /* this incarnation was sent SIGKILL by us */
+    bool has_met;           /* has everybody's address, in its first life */
+    bool has_joined;        /* as a replacement; a spare that is called again says so again */
+    bool has_started;       /* is through keel_init() */
+    unsigned failed_starts; /* lives in succession that ended before, by nobody's will */
+    bool has_exited;        /* its node said so, with exit_status; not taken up yet */
+    bool is_exit_due;       /* and all channels were read since */
     int exit_status;
     pid_t pid;
     uint64_t started_ns;
@@ -88,6 +90,10 @@ void job_on_orphan_ended(job_t *job, uint32_t rank); /* a pidfd of a RANK_ORPHAN
 void job_fire_marked(job_t *job, size_t kill);       /* the line that this kill waits for was written */
 void job_fire_kills(job_t *job);                     /* those that are due; none when ranks have left */
 uint64_t job_next_kill_ns(const job_t *job);         /* UINT64_MAX: none */
+/* job_restart.c */
+bool job_has_rank(const job_t *job, uint32_t process);            /* a spare that waits has none yet */
+void job_count_failed_start(const job_t *job, job_rank_t *state); /* it died */
+const char *job_why_no_restart(const job_t *job, uint32_t rank);  /* why a dead rank cannot be replaced, or NULL */
 /* job_place.c */
 uint32_t job_count_on_node(const job_t *job, uint32_t node);
 bool job_move_rank(job_t *job, job_rank_t *state); /* to another node; false: its own is lost, and there is no other */

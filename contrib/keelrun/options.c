@@ -43,7 +43,8 @@ static const char options_help[] =
     "      --stop-node NODE@TIME  stop a node with all its ranks\n"
     "      --cut-node NODE@TIME  take a node off the network; needs --netns\n"
     "      --seed S             seed of what is random (printed when something is)\n"
-    "      --restarts N         how often one rank is started again before the job is given up (10)\n"
+    "      --restarts N         how often one rank is started again before the job is given up (10, and 2 where it\n"
+    "                           does not come through keel_init(); with N given N in either case)\n"
     "      --no-restart         a killed rank ends the job with status 128 + signal\n"
     "      --tag                \"[rank] \" in front of each line of output\n"
     "      --timeout SECONDS    end the job after this time with status 124\n"
@@ -208,6 +209,7 @@ static bool options_take(options_t *options, int option, char *value)
         options->has_seed = true;
         return options_number("--seed", value, 0, UINT64_MAX, &options->seed);
     case OPTION_RESTARTS:
+        options->has_restarts = true;
         return options_number32("--restarts", value, 0, OPTIONS_RESTARTS_MAX, &options->restarts);
     case OPTION_NO_RESTART:
         options->no_restart = true;

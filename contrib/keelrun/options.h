@@ -19,7 +19,8 @@ typedef struct options {
     uint32_t spares; /* how many of the ranks, the last ones, wait for the death of another */
     bool cyclic;     /* ranks on nodes: round robin, else in blocks */
     bool netns, tag, verbose, no_restart;
-    uint32_t restarts; /* of one rank */
+    uint32_t restarts; /* of one rank, */
+    bool has_restarts; /* as was asked for */
     double timeout_s;  /* 0: none */
     bool has_seed;
     uint64_t seed;

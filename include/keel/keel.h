@@ -64,8 +64,8 @@ typedef struct keel_params {
  * program, the arguments as they are in memory then, this directory, and the variables KEEL_* and UCX_*.
  * @param [in]  params  may be NULL.
  * @param [out] ctx_p   the context; freed by keel_finalize().
- * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_BUDGET, KEEL_ERR_GROUPS, KEEL_ERR_RUNTIME,
- *         KEEL_ERR_TRANSPORT.
+ * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_GROUPS, KEEL_ERR_RUNTIME, KEEL_ERR_TRANSPORT; KEEL_ERR_BUDGET
+ *         also when the process may not open as many files as it needs (ulimit -n): two for each other rank, and some 70.
  * A process joins its job once: KEEL_ERR_STATE while it has a context, and after keel_finalize() where there is a launcher.
  * A peer's death: before all ranks have met the job fails; afterwards the call waits for the replacement.
  */

@@ -576,6 +576,9 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
         context_give_up(ctx, status);
         return status;
     }
+    if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
+        ctx->runtime->ops->started(ctx->runtime);
+    }
     *ctx_p = ctx;
     return KEEL_OK;
 

@@ -327,6 +327,16 @@ static int keel_pmix_poll(keel_runtime_t *base, keel_event_t *event_p)
     return 1;
 }
 
+/* keelrun ends a job whose replacements do not get there */
+static void keel_pmix_started(keel_runtime_t *base)
+{
+    const keel_runtime_pmix_t *runtime = (const keel_runtime_pmix_t *)base;
+
+    if (runtime->is_keelrun) {
+        (void)keel_pmix_say_met(runtime);
+    }
+}
+
 static void keel_pmix_watch(keel_runtime_t *base, const struct keel_message *message)
 {
     ((keel_runtime_pmix_t *)base)->fabric = keel_fabric_watch(&keel_fabric_verbs_ops, NULL, message);
@@ -348,6 +358,7 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .await_rank = keel_pmix_spare_wait,
     .need = keel_pmix_spares_need,
     .announce = keel_pmix_announce,
+    .started = keel_pmix_started,
     .lookup = keel_pmix_lookup,
     .poll = keel_pmix_poll,
     .watch = keel_pmix_watch,

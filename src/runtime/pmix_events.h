@@ -2,7 +2,7 @@
  * What runtime/pmix and keelrun say to each other through PMIx events and the environment.
  *
  * A client tells the launcher (range RM: the launcher alone hears it) that it has met the others, and a replacement
- * that it is there, and of ranks that are silent; the launcher, which puts all events of a job in one order, tells the
+ * that it is there and, later, that its keel_init() is over, and of ranks that are silent; the launcher, which puts all events of a job in one order, tells the
  * clients of death, join and exit. Death has PMIx's own code, so that programs which know nothing of Keel hear it too.
  */
 #ifndef KEEL_RUNTIME_PMIX_EVENTS_H_

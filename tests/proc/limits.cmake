@@ -1,7 +1,8 @@
 # the same of limits_test.sh
 add_executable(limits limits.c)
 target_link_libraries(limits PRIVATE keel)
-foreach(case windows_beyond_the_groups_memory_are_refused)
+foreach(case windows_beyond_the_groups_memory_are_refused limits_on_open_files_are_named
+        restarts_inside_init_end_after_two)
   add_test(NAME proc_limits_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/limits_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_limits_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 120)
 endforeach()

@@ -55,4 +55,39 @@ windows_beyond_the_groups_memory_are_refused()
     has "$out" 2 'has its window$'
 }
 
+# ---- open files -------------------------------------------------------------------------------------------------------------
+
+# every limit up to one with which the job runs: named, by one or by all, or too low for the launcher's library
+limits_on_open_files_are_named()
+{
+    local files needed
+
+    for files in 10 14 18 22 26 28 30 32 33 34 36 38 40 44 48 56; do
+        # shellcheck disable=SC2016
+        run_any -n 2 --timeout 20 "${small[@]}" sh -c 'ulimit -n '$files'; exec "$0"' "$limits"
+        [ $status -ne 124 ] && [ $status -lt 128 ] || fail "ulimit -n $files: status $status"
+        [ $status -eq 0 ] || grep -qE 'the limit on open files is too low: it is [0-9]+|cannot reach the launcher' "$err" ||
+            fail "ulimit -n $files: no reason given"
+    done
+    needed=$(sed -n 's/.*; \([0-9]*\) are open and \([0-9]*\) more are needed in a job of 2 ranks$/\1 + \2/p' "$err" | head -n 1)
+    [ -n "$needed" ] || fail "a limit of $files is enough: this tests nothing"
+    # what it asks for is enough, through a death too
+    # shellcheck disable=SC2016
+    run 0 -n 2 "${small[@]}" sh -c 'ulimit -n '$((needed + 4))'; exec "$0" "$@"' "$limits" lost 0
+}
+
+# ---- replacements that do not come to life ------------------------------------------------------------------------------------
+
+restarts_inside_init_end_after_two()
+{
+    local options=(-n 3 --nodes 3 "${small[@]}")
+
+    run 134 "${options[@]}" "$limits" lost 9
+    has "$err" 1 'rank 1 (incarnation 2) was killed by signal 6 (Aborted) inside keel_init, as the one before it'
+    run 0 "${options[@]}" "$limits" lost 1
+    run 0 "${options[@]}" --restarts 3 "$limits" lost 2
+    run 134 "${options[@]}" --restarts 3 "$limits" lost 9
+    has "$err" 1 'rank 1 (incarnation 3) was killed by signal 6 (Aborted) once too often'
+}
+
 run_case

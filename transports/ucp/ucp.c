@@ -7,6 +7,7 @@
  * when the peer dies while its key is being unpacked.
  */
 #include "ucp.h"
+#include "ucp_demands.h"
 #include "ucp_transport.h"
 
 #include "base/memory.h"
@@ -155,6 +156,10 @@ static keel_status_t transport_open(const keel_transport_params_t *params, keel_
     if ((params->size == 0) || ((params->rank >= params->size) && (params->rank != KEEL_RANK_NONE))) {
         return KEEL_ERR_INVALID_PARAM;
     }
+    status = keel_ucp_demand_files(params, 0);
+    if (status != KEEL_OK) {
+        return status;
+    }
     status = allocate(params, &ucp);
     if (status != KEEL_OK) {
         return status;
@@ -178,6 +183,10 @@ static keel_status_t transport_open(const keel_transport_params_t *params, keel_
     status = keel_ucp_service_open(ucp);
     if (status != KEEL_OK) {
         goto err_served;
+    }
+    status = keel_ucp_demand_files(params, 1);
+    if (status != KEEL_OK) {
+        goto err_service;
     }
     if (params->rank != KEEL_RANK_NONE) {
         status = transport_take_rank(&ucp->super, params->rank);

@@ -5,8 +5,10 @@
  */
 #include "ucp_transport.h"
 
+#include "base/file_limit.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { RESERVE_WASTE = 8 }; /* memory made ahead may be larger than what is asked for by this part */
@@ -169,6 +171,10 @@ keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t byte
         if (available != SIZE_MAX) {
             keel_ucp_error(ucp, "memory is short: %zu bytes are available on this machine or in its control group",
                            available);
+        }
+        if (status == KEEL_ERR_IO) {
+            keel_ucp_error(ucp, "no file for shared memory: %s (the limit on open files is %zu)", strerror(errno),
+                           keel_files_limit());
         }
         if (status != KEEL_OK) {
             return status;

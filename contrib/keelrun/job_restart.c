@@ -1,0 +1,58 @@
+/* Whether a rank that died is started again. */
+#include "job.h"
+
+#define RESTARTS_IN_START 2 /* lives of a rank, one behind the other, that end inside keel_init() */
+
+bool job_has_rank(const job_t *job, uint32_t process)
+{
+    return process < job->options->ranks - job->options->spares || job->ranks[process].has_joined;
+}
+
+/* nobody else is there who would call a spare */
+static bool job_is_last(const job_t *job, uint32_t process)
+{
+    for (uint32_t other = 0; other < job->options->ranks; other++) {
+        if (other != process && job_has_rank(job, other) && job->ranks[other].state != RANK_DEAD) {
+            return false;
+        }
+    }
+    return job_has_rank(job, process);
+}
+
+void job_count_failed_start(const job_t *job, job_rank_t *state)
+{
+    if (state->has_started) {
+        state->failed_starts = 0;
+    } else if (state->incarnation > 0 && !state->is_killed && state->fenced_ns == 0 &&
+               !job->nodes[state->node].is_lost) {
+        state->failed_starts++;
+    }
+}
+
+const char *job_why_no_restart(const job_t *job, uint32_t rank)
+{
+    const job_rank_t *state = &job->ranks[rank];
+
+    if (job->met_ns == 0) {
+        return "before all ranks had met";
+    }
+    if (job->options->no_restart) {
+        return "and is not to be started again";
+    }
+    if (job->finalized_count != 0) {
+        return "while the job was leaving: nothing is recovered then";
+    }
+    if (job->options->spares > 0 && job_is_last(job, rank)) {
+        return "and nobody is left to call a spare";
+    }
+    if (job->options->spares > 0) {
+        return job->spares_left == 0 ? "and no spare is left" : NULL;
+    }
+    if (state->failed_starts >= RESTARTS_IN_START && !job->options->has_restarts) {
+        return "inside keel_init, as the one before it (--restarts has it started again all the same)";
+    }
+    if (state->incarnation >= job->options->restarts) {
+        return "once too often (--restarts)";
+    }
+    return NULL;
+}
