@@ -53,7 +53,8 @@ typedef struct keel_params {
 } keel_params_t;
 
 /**
- * Joins the job: connects to the runtime (PMIx by default), reads KEEL_* once, meets the other ranks.
+ * Joins the job: connects to the runtime (PMIx by default), reads KEEL_* once, meets the other ranks. Without a launcher it is a
+ * job of one; KEEL_ERR_RUNTIME where a launcher that does not speak PMIx has started several processes (PMI_SIZE, SLURM_NTASKS).
  * Collective over the job. In a replacement it returns when the survivors have agreed on the recovery.
  * With KEEL_PARITY=dedicated the last ranks of the job hold parity [F 6] and do not run the program: in them the call serves
  * until the others have left keel_finalize(), and then exits the process, with status 0 when the job went well.

@@ -32,16 +32,22 @@ void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pm
             PMIx_Error_string(status));
 }
 
+/*
+ * keelrun prints the reason, and kills. Under mpirun --enable-recovery nobody is killed and the status is 0: there each rank ends
+ * by itself when it finds that nobody can go on, and what it says is all that tells.
+ */
 void keel_pmix_abort(keel_runtime_t *base, const char *reason)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
 
-    if (!runtime->is_keelrun) { /* which prints it */
-        fprintf(stderr, "keel: rank %u.%u: the job ends: %s\n", base->rank, base->incarnation, reason);
+    if (!runtime->is_keelrun) {
+        fprintf(stderr, "keel: rank %u.%u: the job ends without a result: %s\n", base->rank, base->incarnation, reason);
     }
     if (!runtime->is_alone) {
         PMIx_Abort(1, reason, NULL, 0);
-        poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* the launcher kills us in it */
+    }
+    if (runtime->is_keelrun) {
+        poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* it kills us in it */
     }
     _exit(1);
 }
@@ -224,17 +230,6 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
         }
     }
     return status;
-}
-
-static keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
-{
-    runtime->is_alone = 1;
-    runtime->base.size = runtime->job_size = 1;
-    runtime->base.node = keel_alloc(sizeof *runtime->base.node, "nodes");
-    if (runtime->base.node == NULL || keel_pmix_spares_init(runtime, 0) != KEEL_OK) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    return keel_pmix_queue_init(&runtime->queue, 1);
 }
 
 /* a process that waits for a core is silent, too: whoever is suspected so soon is killed for nothing, again and again */

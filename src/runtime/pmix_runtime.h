@@ -46,6 +46,9 @@ void keel_pmix_read_place(keel_runtime_t *base);
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime);
 void keel_pmix_abort(keel_runtime_t *base, const char *reason);
 
+/* ---- pmix_alone.c ---- */
+keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime);
+
 /* ---- pmix_event.c: what the launcher says, and what is said to it ---- */
 /* returns when the launcher's server knows that this process listens */
 keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime);

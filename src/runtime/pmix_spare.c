@@ -12,14 +12,13 @@
  * rank, all go through a rank's spares in the same order, and an incarnation's number is its spare's place in that order. One that
  * does not answer is killed first, where that can be done: it might go on late, as a process that is taken for dead. A
  * spare belongs to one rank for ever, so whom the order has before the incarnation that is there is of no use any more.
+ * When nobody is left to take a rank all find that out, and each ends.
  */
 #include "pmix_spare.h"
 
 #include <base/memory.h>
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <stdio.h>
 
 #include "pmix_events.h"
 #include "pmix_runtime.h"
@@ -113,45 +112,6 @@ int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t
 
 /* ---- PMIx's thread ---- */
 
-void keel_pmix_spare_called(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
-{
-    keel_pmix_spares_t *spares = &runtime->spares;
-
-    if (incarnation == 0 || holder != runtime->holder || holder < runtime->base.size || rank >= runtime->base.size) {
-        return;
-    }
-    if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) { /* one thread hears all calls */
-        atomic_store(&spares->called_incarnation, incarnation);
-        atomic_store(&spares->called_rank, rank);
-        sem_post(&spares->called);
-    } else {
-        atomic_store(&spares->must_repeat, 1);
-    }
-}
-
-void keel_pmix_spare_dismiss(keel_runtime_pmix_t *runtime)
-{
-    atomic_store(&runtime->spares.is_dismissed, 1);
-    sem_post(&runtime->spares.called);
-}
-
-void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, size_t length)
-{
-    keel_pmix_spares_t *spares = &runtime->spares;
-
-    if (!keel_pmix_is_spare(runtime) || length % sizeof *spares->need != 0 || length > sizeof spares->need) {
-        return;
-    }
-    pthread_mutex_lock(&spares->lock);
-    if (length > 0) {
-        memcpy(spares->need, bytes, length);
-    }
-    spares->need_count = (unsigned)(length / sizeof *spares->need);
-    spares->needs++;
-    pthread_mutex_unlock(&spares->lock);
-    sem_post(&spares->called);
-}
-
 void keel_pmix_spare_there(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
 {
     keel_pmix_spare_t *spare = spares_find(runtime, holder);
@@ -169,75 +129,6 @@ void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder)
     if (spare != NULL) {
         atomic_store(&spare->is_dead, 1);
     }
-}
-
-/* ---- a spare's life ---- */
-
-void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count)
-{
-    keel_pmix_say_need((keel_runtime_pmix_t *)base, bytes, count * sizeof *bytes);
-}
-
-static int spare_is_wanted(const keel_pmix_spares_t *spares)
-{
-    return atomic_load(&spares->called_rank) != KEEL_PMIX_NO_RANK || atomic_load(&spares->is_dismissed);
-}
-
-/* once, and until it is done or something else is to be done; KEEL_INPROGRESS: not yet */
-static keel_status_t spare_prepare(keel_pmix_spares_t *spares, keel_prepare_cb_t prepare, void *arg)
-{
-    uint64_t need[KEEL_NEEDS_MAX];
-    keel_status_t status;
-    unsigned count;
-
-    do {
-        pthread_mutex_lock(&spares->lock);
-        memcpy(need, spares->need, sizeof need);
-        count = spares->need_count;
-        spares->needs_seen = spares->needs;
-        pthread_mutex_unlock(&spares->lock);
-        status = prepare(arg, need, count);
-    } while (status == KEEL_INPROGRESS && !spare_is_wanted(spares));
-    return status == KEEL_INPROGRESS ? KEEL_OK : status;
-}
-
-static int spare_has_news(keel_pmix_spares_t *spares)
-{
-    int has_news;
-
-    pthread_mutex_lock(&spares->lock);
-    has_news = spares->needs != spares->needs_seen;
-    pthread_mutex_unlock(&spares->lock);
-    return has_news;
-}
-
-keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepare, void *arg)
-{
-    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
-    keel_pmix_spares_t *spares = &runtime->spares;
-    keel_status_t status = keel_pmix_announce(base, "", 0);
-
-    if (status == KEEL_OK) {
-        status = spare_prepare(spares, prepare, arg);
-    }
-    while (status == KEEL_OK && !spare_is_wanted(spares)) {
-        if (sem_wait(&spares->called) == 0 && !spare_is_wanted(spares) && spare_has_news(spares)) {
-            status = spare_prepare(spares, prepare, arg);
-        }
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) {
-        return KEEL_ERR_STATE;
-    }
-    runtime->base.rank = atomic_load(&spares->called_rank);
-    runtime->base.incarnation = atomic_load(&spares->called_incarnation);
-    base->is_spare = 0;
-    keel_pmix_read_place(base);
-    keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
-    spares->lives[runtime->base.rank].next = runtime->base.incarnation;
-    return KEEL_OK;
 }
 
 /* ---- who is absent, and who is called ---- */
@@ -337,22 +228,12 @@ static void spares_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t s
     keel_pmix_say(runtime, KEEL_PMIX_EVENT_CALL, rank, spare + 1, runtime->base.size + spare);
 }
 
-static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t now)
+static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation)
 {
     keel_pmix_spares_t *spares = &runtime->spares;
     keel_pmix_life_t *life = &spares->lives[rank];
-    const uint32_t incarnation = spares_next(runtime, rank);
-    uint32_t s;
+    const uint32_t s = spares->order[incarnation - 1];
 
-    if (incarnation == 0) {
-        return;
-    }
-    if (incarnation > spares->count) {
-        runtime->base.ops->abort(&runtime->base, "a rank died, and no spare is left to take its place");
-        return;
-    }
-    s = spares->order[incarnation - 1];
-    life->asked_ns = now;
     if (spares->does_spawn) {
         spares_spawn(runtime, rank, s);
         return;
@@ -372,6 +253,22 @@ void keel_pmix_spares_finish(keel_runtime_t *base)
     ((keel_runtime_pmix_t *)base)->spares.is_over = 1;
 }
 
+/* the lowest rank that is there calls a spare; when none is left all can see it */
+static void spares_look(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t now)
+{
+    const keel_pmix_life_t *life = &runtime->spares.lives[rank];
+    const uint32_t incarnation = spares_next(runtime, rank);
+    char reason[96];
+
+    if (incarnation > runtime->spares.count) {
+        snprintf(reason, sizeof reason, "rank %u died, and of %u spares none is left to take its place", rank,
+                 runtime->spares.count);
+        runtime->base.ops->abort(&runtime->base, reason);
+    } else if (incarnation > 0 && (spares_is_lowest(runtime) || now - life->since_ns >= STEP_IN_NS)) {
+        spares_call(runtime, rank, incarnation);
+    }
+}
+
 void keel_pmix_spares_step(keel_runtime_pmix_t *runtime)
 {
     keel_pmix_spares_t *spares = &runtime->spares;
@@ -386,14 +283,14 @@ void keel_pmix_spares_step(keel_runtime_pmix_t *runtime)
     }
     now = runtime->base.ops->now_ns(&runtime->base);
     for (uint32_t rank = 0; rank < runtime->base.size; rank++) {
-        const keel_pmix_life_t *life = &spares->lives[rank];
+        keel_pmix_life_t *life = &spares->lives[rank];
 
         if (!life->is_absent) {
             continue;
         }
-        if (now - life->asked_ns >= CALL_EVERY_NS &&
-            (spares_is_lowest(runtime) || now - life->since_ns >= STEP_IN_NS)) {
-            spares_call(runtime, rank, now);
+        if (now - life->looked_ns >= CALL_EVERY_NS) {
+            life->looked_ns = now;
+            spares_look(runtime, rank, now);
         }
         return; /* one after the other */
     }

@@ -23,7 +23,7 @@ typedef struct keel_pmix_spare {
 typedef struct keel_pmix_life {
     uint32_t next; /* the incarnation that is there, or that is awaited */
     uint8_t is_absent;
-    uint64_t since_ns, asked_ns; /* since when it is absent; when a spare was last asked to take it */
+    uint64_t since_ns, looked_ns; /* since when it is absent; when it was last looked for a spare to take it */
     unsigned asked;              /* how often this spare was, */
     uint32_t spare;              /* when they are spawned: which */
 } keel_pmix_life_t;
@@ -53,7 +53,7 @@ typedef struct keel_pmix_spares {
 
 keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count);
 void keel_pmix_spares_release(keel_runtime_pmix_t *runtime);
-/* await_rank() */
+/* await_rank() (pmix_waiting.c, with what PMIx's thread tells it) */
 keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepare, void *arg);
 /* need() */
 void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count);

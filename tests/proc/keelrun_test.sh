@@ -105,6 +105,22 @@ alone_without_a_launcher()
     has "$out" 1 '^rank 0.0 of 1 on node 0: 0 deaths, 0 joins, 0 exits$'
 }
 
+# hydra; srun without --mpi=pmix. What a batch script of Slurm's starts by itself is alone.
+launcher_without_pmix_is_refused()
+{
+    local set
+
+    for set in PMI_SIZE=4 SLURM_STEP_NUM_TASKS=2 "SLURM_NTASKS=2 SLURM_STEP_ID=0"; do
+        # shellcheck disable=SC2086
+        ! env $set "$client" watch 0 >"$out" 2>"$err" || fail "a job of one with $set"
+        grep -q "^keel: ${set%%=*} is [24], but the launcher of this process does not speak PMIx.*srun --mpi=pmix" "$err" ||
+            fail "no reason given with $set"
+    done
+    for set in PMI_SIZE=1 SLURM_NTASKS=2; do
+        env $set "$client" watch 0 >"$out" 2>"$err" || fail "status $? with $set"
+    done
+}
+
 nodes_have_names_and_ranks()
 {
     run 0 -n 6 --nodes 3 "$client" watch 0

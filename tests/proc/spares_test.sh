@@ -267,6 +267,43 @@ mpirun_passes_a_dead_spare_over()
     grep -q 'rank 1 incarnation 2 is there$' "$err" || fail "no spare took the rank"
 }
 
+ended_without_a_result() # PATTERN: so each of the three that are left says
+{
+    has "$err" 3 "^keel: rank [0-9.]*: the job ends without a result: $1\$"
+    has "$out" 0 .
+}
+
+mpirun_says_that_no_spare_is_left()
+{
+    export KEEL_SPARES=1
+    mpirun_launch "$moments" lives 1.0@8,2.0@16
+    wait $pid # with 0: that is how --enable-recovery has it
+    ended_without_a_result 'rank 2 died, and of 1 spares none is left to take its place'
+    unset KEEL_SPARES
+    mpirun_launch "$moments" lives 1.0@8
+    wait $pid
+    ended_without_a_result 'rank 1 died, and of 0 spares none is left to take its place'
+}
+
+mpirun_death_of_all_ranks_ends_the_spare()
+{
+    local file ranks=()
+
+    export KEEL_SPARES=1
+    mpirun_start -n 20000
+    wait_for 'sweep' "$out"
+    for file in $(own_processes); do
+        if grep -q '^stencil' "${file%environ}comm" && tr '\0' '\n' <"$file" | grep -qx 'PMIX_RANK=[0-3]'; then
+            ranks+=("$(basename "${file%/environ}")")
+        fi
+    done
+    kill -STOP "${ranks[@]}" # so that nobody sees another die
+    kill -KILL "${ranks[@]}"
+    wait $pid
+    [ $? -lt 124 ] || fail "mpirun has not ended"
+    has "$err" 1 '^keel: spare 4: no rank of the job is left on this host, so nobody can call it: it ends$'
+}
+
 # ---- the job asks mpirun for a replacement when it needs one --------------------------------------------------------------
 
 processes_left() # NAME
