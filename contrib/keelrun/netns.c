@@ -197,17 +197,18 @@ static void netns_name_outer(uint32_t node, char *name)
     snprintf(name, IFNAMSIZ, "node%u", node);
 }
 
+/* At the bridge: the node's device stays up, so processes that are started on the node still reach each other by its address. */
 void netns_cut(uint32_t node, int outer)
 {
+    const unsigned none = 0;
     char name[IFNAMSIZ];
     request_t request;
-    struct ifinfomsg *link;
 
     netns_name_outer(node, name);
     request_init(&request, RTM_NEWLINK, 0);
-    link = request_extend(&request, sizeof *link);
-    link->ifi_change = IFF_UP;
+    request_extend(&request, sizeof(struct ifinfomsg));
     request_put_string(&request, IFLA_IFNAME, name);
+    request_put(&request, IFLA_MASTER, &none, sizeof none);
     request_run(&request, outer);
 }
 

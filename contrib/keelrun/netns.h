@@ -13,6 +13,6 @@
 int netns_make_bridge(void); /* 0 or errno; called in the janitor */
 /* 0 or errno; called in a node, which starts in the janitor's namespace; *outer_p gets what netns_cut() needs */
 int netns_join_bridge(uint32_t node, int *outer_p);
-void netns_cut(uint32_t node, int outer); /* takes the bridge's end of the pair down: to the node, a pulled cable */
+void netns_cut(uint32_t node, int outer); /* takes the pair off the bridge: to the node, a switch that fails */
 
 #endif
