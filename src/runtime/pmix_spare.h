@@ -24,8 +24,8 @@ typedef struct keel_pmix_life {
     uint32_t next; /* the incarnation that is there, or that is awaited */
     uint8_t is_absent;
     uint64_t since_ns, looked_ns; /* since when it is absent; when it was last looked for a spare to take it */
-    unsigned asked;              /* how often this spare was, */
-    uint32_t spare;              /* when they are spawned: which */
+    unsigned asked;               /* how often this spare was, */
+    uint32_t spare;               /* when they are spawned: which */
 } keel_pmix_life_t;
 
 typedef struct keel_pmix_spares {
