@@ -8,7 +8,7 @@
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *
  * Threads. All calls come from the thread inside Keel but reply_room() and reply(), which are called only from within the
- * on_request and on_idle handlers. on_request and on_idle may run on a service thread; everything else runs inside
+ * on_request and on_idle handlers. on_request, on_idle and on_news may run on a service thread; everything else runs inside
  * progress(). No handler blocks.
  *
  * Incarnations. A peer is connected once per incarnation. After disconnect() nothing of it is applied here by
@@ -31,6 +31,12 @@ enum keel_lane_caps {
     KEEL_LANE_SERVED = KEEL_BIT(2)
 };
 
+/* what a request brought, for the thread inside Keel */
+enum keel_served {
+    KEEL_SERVED_AWAITED = KEEL_BIT(0), /* it may be waiting for this: it is woken */
+    KEEL_SERVED_NEWS = KEEL_BIT(1)     /* and where it does not wait, it is told */
+};
+
 #define KEEL_TRANSPORT_HEADER_MAX 128 /* bytes of a message's header */
 
 typedef void (*keel_transport_done_cb_t)(void *arg, keel_status_t status);
@@ -45,7 +51,7 @@ typedef struct keel_transport_params {
     unsigned spin_us;                   /* how long the service thread spins before it sleeps */
     void *driver_arg;                   /* the simulator's world */
     const struct keel_message *message; /* where why something failed is said, or NULL */
-    /* a request arrived (service side); returns whether the thread inside Keel may be waiting for what it brought */
+    /* a request arrived (service side); returns whom it concerns: keel_served */
     int (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /*
      * The service side ran dry after requests, or took many: time to acknowledge. Returns whether something was kept back, which
@@ -53,6 +59,10 @@ typedef struct keel_transport_params {
      * back, ahead of sleep and within some milliseconds.
      */
     int (*on_idle)(void *arg, int is_late);
+    /* service side: a request was of concern to the thread inside Keel wherever it is, or tick_us have passed, about: it is to
+     * make progress. May be NULL */
+    void (*on_news)(void *arg);
+    unsigned tick_us; /* 0: no ticks */
     /* a reply arrived (inside progress) */
     void (*on_reply)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /* the lane to a peer broke: a suspicion, not a death */

@@ -7,6 +7,9 @@
  * keel_restore() and go on from the restored state) and KEEL_ERR_CATASTROPHIC (memory is lost; a message
  * names the ranks and groups), and KEEL_ERR_ISOLATED (this process was declared dead or is cut off from most of the job: it
  * should end). The death of a peer is otherwise invisible: the call completes.
+ * Every call that communicates, one on the own rank's memory and keel_req_test() too, notices deaths and takes part in recovery
+ * when there is news, and about every tenth of a second besides; so a program may poll, by calls that all complete at once. One
+ * that polls by loads calls keel_progress() in its loop.
  *
  * Threads. One thread at a time may be inside calls on one context (serialized).
  *
@@ -226,7 +229,8 @@ KEEL_API keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint
 KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                                    uint64_t operand, uint64_t compare, void *result);
 
-KEEL_API keel_status_t keel_req_test(keel_req_h req); /**< KEEL_INPROGRESS until complete; makes no progress itself */
+KEEL_API keel_status_t
+keel_req_test(keel_req_h req); /**< KEEL_INPROGRESS until complete; progress is keel_progress()'s */
 KEEL_API keel_status_t keel_req_wait(keel_req_h req); /**< waits and frees */
 KEEL_API void keel_req_free(keel_req_h req);          /**< an incomplete one completes and is freed then */
 

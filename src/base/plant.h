@@ -31,6 +31,9 @@
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \
+    _(new_get_alone, 0, "",                                                                                            \
+      "a replacement that reads beyond its predecessor's death does not take the rest of what was put")                \
+    _(news_unheard, 0, "", "calls that complete at once look for no news")                                             \
     _(fence_open, 2000, "--wide 1", "a fence does not wait for what is being read")                                    \
     _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
     _(refill_last, 4000, "", "it is filled again behind the records that overwrite what was read")                     \

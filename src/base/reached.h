@@ -43,6 +43,7 @@
     _(wait_replayed, "a wait of a replacement returns by what others logged")                  \
     _(wait_asks_rest, "a wait of a replacement is beyond its predecessor's death")             \
     _(gsync_asks_rest, "... its gsync is")                                                     \
+    _(get_asks_rest, "... a get without a record is")                                          \
     _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \

@@ -9,6 +9,8 @@
 static const char *const lanes_names[] = {
     [KEEL_LANES_AUTO] = "auto", [KEEL_LANES_DIRECT] = "direct", [KEEL_LANES_SERVED] = "served"};
 
+#define TICK_MIN_US 1000u
+#define TICK_MAX_US 50000u
 #define READY_MAX \
     ((uint64_t)1 << 30) /* bytes that a spare keeps for windows, image and parity: it may never need them */
 
@@ -22,6 +24,23 @@ static void lane_on_suspect(void *arg, uint32_t peer)
         lane->peers[peer].is_broken = 1;
         lane->broken++;
     }
+}
+
+static void lane_on_news(void *arg)
+{
+    keel_lane_t *lane = arg;
+
+    if (lane->news != NULL) {
+        __atomic_store_n(lane->news, 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* who looks this often is in time to find out that others are silent (recovery/detect) */
+static unsigned lane_tick_us(const keel_config_t *config)
+{
+    const double us = config->heartbeat_timeout_s * 1e6 / (2 * KEEL_LOOKS_A_TIMEOUT);
+
+    return (us <= 0 || us > TICK_MAX_US) ? TICK_MAX_US : (us < TICK_MIN_US) ? TICK_MIN_US : (unsigned)us;
 }
 
 static keel_status_t lane_peers_init(keel_lane_t *lane)
@@ -46,6 +65,7 @@ static keel_status_t lane_peers_init(keel_lane_t *lane)
     }
     lane->peers[lane->rank].incarnation = lane->incarnation;
     lane->peers[lane->rank].mode = KEEL_PEER_LIVE;
+    lane->not_live = lane->size - 1;
     return KEEL_OK;
 }
 
@@ -70,6 +90,8 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .message = from->message,
                                       .on_request = keel_lane_on_request,
                                       .on_idle = keel_lane_on_idle,
+                                      .on_news = lane_on_news,
+                                      .tick_us = lane_tick_us(from->config),
                                       .on_reply = keel_lane_on_reply,
                                       .on_suspect = lane_on_suspect,
                                       .arg = lane};
@@ -119,6 +141,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->on_served_get = params->on_served_get;
     lane->on_served_got = params->on_served_got;
     lane->on_served_refill = params->on_served_refill;
+    lane->news = params->news;
     lane->arg = params->arg;
     lane->transport = params->prepared;
     if (params->config->checksum_ranks >= lane->size) {
@@ -241,6 +264,7 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
 void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode)
 {
     if (lane->peers[rank].mode != mode) {
+        lane->not_live += (mode != KEEL_PEER_LIVE) - (lane->peers[rank].mode != KEEL_PEER_LIVE);
         lane->peers[rank].mode = (uint8_t)mode;
         lane->changes++;
     }

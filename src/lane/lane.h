@@ -31,6 +31,9 @@ enum {
     KEEL_REGION_LAST = 256
 };
 
+/* at least so often in KEEL_HEARTBEAT_TIMEOUT a process inside Keel has to look who answers (recovery/detect) */
+#define KEEL_LOOKS_A_TIMEOUT 64
+
 #define KEEL_SLOTS_COORDINATED 2u /* of images and of parity: 0 and 1, */
 #define KEEL_SLOTS             4u /* and those for demand checkpoints */
 
@@ -104,6 +107,7 @@ typedef struct keel_lane_params {
      * sent after it and is not lost when its sender dies */
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
+    uint8_t *news; /* any thread sets it to 1 when the thread inside Keel is to make progress; NULL: nobody looks */
     keel_transport_t *prepared; /* by keel_lane_prepare(), or NULL; belongs to the lane from keel_lane_init() on */
 } keel_lane_params_t;
 
@@ -117,8 +121,9 @@ typedef struct keel_lane {
     uint32_t programs;  /* ranks that run the program; those from here on hold parity */
     uint32_t agreement; /* crc of what all processes have to have alike: another's difference is a failure */
     keel_peer_t *peers;
-    uint32_t broken;  /* peers that are up and is_broken */
-    uint32_t changes; /* grows when a mode or a mapping changes: what was derived from them is old then */
+    uint32_t broken;   /* peers that are up and is_broken */
+    uint32_t not_live; /* peers whose mode is another than KEEL_PEER_LIVE */
+    uint32_t changes;  /* grows when a mode or a mapping changes: what was derived from them is old then */
     keel_own_region_t own[KEEL_REGION_LAST];
     keel_board_slot_t slot;   /* this process's own words, as it last said them */
     keel_board_slot_t *board; /* own memory: one slot a source */
@@ -126,6 +131,7 @@ typedef struct keel_lane {
     void (*on_served_got)(void *arg, const keel_get_record_t *record);
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
+    uint8_t *news;
     void *reads_pool;
     ucs_list_link_t reads_free;
     uint64_t next_read;

@@ -431,30 +431,34 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
 }
 
 /* A thread that is woken for every message takes the core from the one that serves. Most programs wait for a gsync or a flush, to
- * which records and reads of others are nothing. */
-static int served_is_news(const keel_lane_t *lane, const keel_wire_t *wire)
+ * which records and reads of others are nothing. Control messages are for who does not wait, too. */
+static int served_concerns(const keel_lane_t *lane, const keel_wire_t *wire)
 {
     switch (wire->type) {
     case KEEL_WIRE_GET:
     case KEEL_WIRE_PROBE:
         return 0;
     case KEEL_WIRE_RECORDS:
-        return (wire->flags & ~KEEL_WIRE_FLAG_MORE) != 0 || __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE);
+        return ((wire->flags & ~KEEL_WIRE_FLAG_MORE) != 0 || __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE))
+                   ? KEEL_SERVED_AWAITED
+                   : 0;
+    case KEEL_WIRE_CONTROL:
+        return KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
     default:
-        return 1;
+        return KEEL_SERVED_AWAITED;
     }
 }
 
 int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     keel_lane_t *lane = arg;
-    int is_news = 1;
+    int concerns = KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
     keel_peer_t *peer;
     keel_wire_t wire;
     const char *why;
 
     if (!keel_wire_open(lane, "request", header, header_len, data, data_len, &wire)) {
-        return 1;
+        return concerns;
     }
     pthread_mutex_lock(&lane->lock);
     peer = &lane->peers[wire.source];
@@ -469,7 +473,9 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
         goto out;
     }
     why = served_dispatch(lane, &wire, data);
-    is_news = (why != NULL) || keel_lane_failure(lane) != KEEL_OK || served_is_news(lane, &wire);
+    if (why == NULL && keel_lane_failure(lane) == KEEL_OK) {
+        concerns = served_concerns(lane, &wire);
+    }
     if (why != NULL) {
         keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
                    why);
@@ -481,7 +487,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
     peer->is_followed = (wire.flags & KEEL_WIRE_FLAG_MORE) != 0;
 out:
     pthread_mutex_unlock(&lane->lock);
-    return is_news;
+    return concerns;
 }
 
 int keel_lane_on_idle(void *arg, int is_late)

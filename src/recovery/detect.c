@@ -32,8 +32,7 @@
 
 #include <string.h>
 
-#define ISOLATED_ROUNDS 3  /* so often a process asks everybody before it takes itself for cut off */
-#define STEPS_A_TIMEOUT 64 /* the longest gap between two looks that counts, as part of the timeout */
+#define ISOLATED_ROUNDS 3 /* so often a process asks everybody before it takes itself for cut off */
 /* timeouts that a watched process may be silent */
 #define PATIENCE_NEIGHBOUR 1
 #define PATIENCE_BROKEN    3 /* its connection broke: its own neighbour is first, and the launcher before that */
@@ -355,7 +354,7 @@ void keel_detect_step(keel_recovery_t *rec)
 {
     keel_detect_t *detect = &rec->detect;
     keel_watch_t *const watches[] = {&detect->neighbour, &detect->settled, &detect->broken, &detect->absent};
-    const uint64_t longest = detect->timeout_ns / STEPS_A_TIMEOUT;
+    const uint64_t longest = detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT; /* gap between two looks that counts */
     /* it brings nobody back, but waits until all that are there have heard why it goes */
     const int is_leaving = rec->is_finished || rec->fatal != KEEL_OK;
     uint64_t now, passed;
@@ -368,7 +367,7 @@ void keel_detect_step(keel_recovery_t *rec)
     detect->now_ns = now;
     detect->clock_ns += (passed < longest) ? passed : longest;
     if (rec->lane->broken > 0 && rec->lane->runtime->is_deaf && !is_leaving &&
-        detect->clock_ns - detect->looked_ns >= detect->timeout_ns / STEPS_A_TIMEOUT) {
+        detect->clock_ns - detect->looked_ns >= detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT) {
         detect->looked_ns = detect->clock_ns;
         look_at_broken(rec);
     }

@@ -194,6 +194,12 @@ void keel_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number);
 /* for people; NULL: nothing is wanted */
 const char *keel_request_reason(keel_status_t wants);
 
+/* nothing of a recovery is under way here: what this process has to do next, somebody tells it */
+static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
+{
+    return !rec->is_frozen && rec->state == KEEL_RANK_FRONT && rec->lane->not_live == 0;
+}
+
 /* KEEL_OK, KEEL_ERR_ROLLED_BACK or what is final */
 keel_status_t keel_recovery_status(const keel_recovery_t *rec);
 uint64_t keel_recovery_now(const keel_recovery_t *rec);

@@ -40,7 +40,9 @@
  * does not merely log what it puts to another, and tell a third.
  *
  * Safety, of what p' does to others: see rma/put. Gets of p in the front phase without a record were not completed; so nobody
- * overwrote what they would have read.
+ * overwrote what they would have read. Where the program of p' learns that such a get is complete, it is beyond p's death as in a
+ * wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to read from it would not get on.
+ * Not when the get is issued: p may have done so, and waited for something else before it died.
  *
  * Refused (decide.c): several ranks away at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
  * the program waits for the first time, so some did not know that they had to number what they did.
@@ -69,7 +71,9 @@ keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
     w->since = UINT32_MAX;
     w->heard = keel_alloc(ranks * sizeof(*w->heard), "waits heard");
     w->has_rest = keel_alloc(ranks, "waits heard");
-    if (w->heard == NULL || w->has_rest == NULL || keel_replay_init(&w->replay, ranks) != KEEL_OK) {
+    w->has_new = keel_alloc(ranks, "waits heard");
+    if (w->heard == NULL || w->has_rest == NULL || w->has_new == NULL ||
+        keel_replay_init(&w->replay, ranks) != KEEL_OK) {
         keel_waits_release(w);
         return KEEL_ERR_NO_MEMORY;
     }
@@ -81,8 +85,9 @@ void keel_waits_release(keel_waits_t *w)
     keel_replay_release(&w->replay);
     keel_free(w->heard);
     keel_free(w->has_rest);
+    keel_free(w->has_new);
     w->heard = NULL;
-    w->has_rest = NULL;
+    w->has_rest = w->has_new = NULL;
 }
 
 void keel_waits_begin_phase(keel_recovery_t *rec)
@@ -108,6 +113,7 @@ void keel_waits_reset(keel_recovery_t *rec)
     w->begun = 0;
     memset(w->heard, 0, rec->lane->size * sizeof(*w->heard));
     memset(w->has_rest, 0, rec->lane->size);
+    memset(w->has_new, 0, rec->lane->size);
 }
 
 void keel_waits_hear(keel_recovery_t *rec)
@@ -371,6 +377,7 @@ keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
     }
     pthread_mutex_unlock(&lane->lock);
     w->is_replaying = 0;
+    memset(w->has_new, 0, lane->size);
     (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);
     keel_recovery_say(rec, "%lu records were replayed into waits", w->replay.replayed);
     return KEEL_OK;

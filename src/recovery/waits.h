@@ -25,6 +25,7 @@ typedef struct keel_waits {
     keel_replay_t replay;
     uint32_t *heard;   /* by source: 1 + the phase of which what it had put has come */
     uint8_t *has_rest; /* by source: and what it put since then */
+    uint8_t *has_new;  /* by target: something is read there of which there is no record */
 } keel_waits_t;
 
 struct keel_recovery;

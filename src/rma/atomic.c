@@ -202,7 +202,7 @@ static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, ke
         return 0;
     }
     ctx = win->ctx;
-    if (__builtin_expect((ctx->gate & ~(unsigned)KEEL_GATE_GETS) != 0 ||
+    if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
                              (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
                              !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
                          0)) {

@@ -4,6 +4,7 @@
 #include "base/crc.h"
 #include "base/memory.h"
 #include "base/memory_limit.h"
+#include "base/plant.h"
 #include "transports/table.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ keel_status_t keel_context_check(keel_context_h ctx)
         return KEEL_ERR_INVALID_PARAM;
     }
     status = keel_recovery_status(&ctx->rec);
-    ctx->gate |= KEEL_GATE_CLOSED;
+    keel_context_shut(ctx, KEEL_GATE_CLOSED);
     if (status != KEEL_OK) {
         keel_access_mute(ctx);
         return status;
@@ -64,9 +65,28 @@ static keel_status_t context_tell_begin(keel_context_h ctx)
     return status;
 }
 
+void keel_context_look(keel_context_h ctx)
+{
+    if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(news_unheard)) {
+        return;
+    }
+    /* a full barrier: what is told from here on sets it again, what was told before is seen */
+    (void)__atomic_exchange_n(&ctx->gate.part.news, 0, __ATOMIC_SEQ_CST);
+    keel_recovery_progress(&ctx->rec);
+    keel_access_progress(ctx);
+    if (!keel_recovery_is_settled(&ctx->rec)) { /* what it has to do further is not told by anybody */
+        __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
+    }
+}
+
 keel_status_t keel_context_begin(keel_context_h ctx)
 {
-    keel_status_t status = keel_context_check(ctx);
+    keel_status_t status;
+
+    if (ctx != NULL) {
+        keel_context_look(ctx);
+    }
+    status = keel_context_check(ctx);
 
     status = (status == KEEL_OK) ? context_tell_begin(ctx) : status;
     if (status != KEEL_OK) {
@@ -76,7 +96,7 @@ keel_status_t keel_context_begin(keel_context_h ctx)
         ctx->rec.window_prefix = ctx->window_calls;
         ctx->rec.is_prefix_closed = 1;
     }
-    ctx->gate &= ~(unsigned)KEEL_GATE_CLOSED;
+    keel_context_open(ctx, KEEL_GATE_CLOSED);
     return KEEL_OK;
 }
 
@@ -105,7 +125,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     keel_requests_call_back(ctx);
     status = keel_recovery_status(&ctx->rec);
     if (status != KEEL_OK) {
-        ctx->gate |= KEEL_GATE_CLOSED;
+        keel_context_shut(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);
     }
     return status;
@@ -120,7 +140,7 @@ keel_status_t keel_progress(keel_context_h ctx)
     keel_access_progress(ctx);
     keel_requests_call_back(ctx);
     if (keel_recovery_status(&ctx->rec) != KEEL_OK) {
-        ctx->gate |= KEEL_GATE_CLOSED;
+        keel_context_shut(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);
     }
     return keel_context_end(ctx, keel_recovery_status(&ctx->rec));
@@ -175,6 +195,7 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
                                 .on_served_got = keel_get_log_served,
                                 .on_served_refill = keel_get_log_serve_refill,
                                 .arg = &ctx->gets,
+                                .news = &ctx->gate.part.news,
                                 .prepared = ctx->prepared};
 }
 
@@ -561,7 +582,8 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     if (status != KEEL_OK) {
         goto err_layers;
     }
-    ctx->gate = KEEL_GATE_CLOSED;
+    keel_context_shut(ctx, KEEL_GATE_CLOSED);
+    ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
     ctx->is_logging = ctx->puts.is_enabled;
     if (params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & KEEL_PARAM_FLAG_WAITS)) {
         ctx->rec.waits.since = 0;

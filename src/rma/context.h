@@ -34,6 +34,7 @@ struct keel_req {
     uint32_t pieces; /* under way */
     uint8_t is_released;
     uint8_t is_due; /* complete, its callback has yet to be called */
+    uint8_t is_new; /* a replacement's, and without a record: see keel_wait_new() */
     keel_send_cb_t cb;
     void *user;
     struct keel_req *next; /* free, or due */
@@ -58,6 +59,19 @@ typedef struct keel_protected {
     void *initial; /* what it held when it was protected: generation 0 */
 } keel_protected_t;
 
+/*
+ * What the short way of an access looks at: 0, and nothing stands in its way. The first byte belongs to the thread inside Keel;
+ * any thread sets the other, when there is something to look at in progress, and that thread takes it back ahead of looking.
+ */
+typedef union keel_gate_word {
+    uint32_t all;
+    struct {
+        uint8_t bits; /* keel_gate */
+        uint8_t news;
+    } part;
+} keel_gate_word_t;
+_Static_assert(sizeof(keel_gate_word_t) == sizeof(uint32_t), "looked at in one load");
+
 enum keel_gate {
     KEEL_GATE_CLOSED = 1, /* the program has not begun to communicate, or something is to be restored */
     KEEL_GATE_LOCKS = 4,  /* the program locks: each access is checked for that */
@@ -71,7 +85,7 @@ struct keel_context {
     keel_lane_t lane;
     keel_put_log_t puts;
     int is_logging; /* puts are logged */
-    unsigned gate;  /* keel_gate: 0 when the hot path of a put may be taken */
+    keel_gate_word_t gate;
     keel_stats_t stats;
 
     keel_get_log_t gets;
@@ -129,6 +143,30 @@ struct keel_context {
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
 
+/* keel_gate that are set, and news: 0 when the short way of a put may be taken */
+static inline uint32_t keel_context_gate(const keel_context_h ctx)
+{
+    return __atomic_load_n(&ctx->gate.all, __ATOMIC_RELAXED);
+}
+
+static inline void keel_context_shut(keel_context_h ctx, enum keel_gate bits)
+{
+    ctx->gate.part.bits |= (uint8_t)bits;
+}
+
+static inline void keel_context_open(keel_context_h ctx, enum keel_gate bits)
+{
+    ctx->gate.part.bits &= (uint8_t)~bits;
+}
+
+static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate bits)
+{
+    return (ctx->gate.part.bits & bits) != 0;
+}
+
+/* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of
+ * deaths and takes part in what follows, too. What calls derive from the peers' states they derive behind it. */
+void keel_context_look(keel_context_h ctx);
 /* KEEL_OK when the program may communicate now */
 keel_status_t keel_context_check(keel_context_h ctx);
 /* the same for any call but a window's: from the first on, the windows made so far belong to generation 0 */
@@ -217,6 +255,12 @@ keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
 /* wait.c */
 /* a replacement in a program that waits: before a gsync; behind it, and when it was restored */
 keel_status_t keel_wait_settle(keel_context_h ctx);
+/*
+ * And when the program learns that a get is complete of which there was no record: the predecessor did not come as far. The second,
+ * in a flush or fence, of what is read at @a rank, or anywhere with KEEL_RANK_NONE.
+ */
+keel_status_t keel_wait_new(keel_context_h ctx);
+keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank);
 void keel_wait_resume(keel_context_h ctx);
 
 /* checksum.c */

@@ -46,10 +46,10 @@ static void piece_issue(keel_piece_t *piece)
     keel_status_t status;
 
     if (ptr != NULL) {
-        ctx->gate |= KEEL_GATE_GETS;
+        keel_context_shut(ctx, KEEL_GATE_GETS);
         memcpy(piece->buffer, ptr + keel_where_offset(piece->where), piece->length);
         keel_piece_done(piece, KEEL_OK);
-        if (ctx->gate & KEEL_GATE_WAITS) { /* before anybody can be told that it was read */
+        if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
             keel_get_log_push(&ctx->gets, rank);
         }
         return;
@@ -117,6 +117,10 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     piece->req = req;
     piece->atomic = NULL;
     piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
+    if (ctx->rec.waits.is_replaying && ctx->rec.phase >= ctx->rec.front) {
+        ctx->rec.waits.has_new[rank] = 1;
+        req->is_new = 1;
+    }
     req->pieces++;
     ctx->pieces_open[rank]++;
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
@@ -167,6 +171,9 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
     }
     req->pieces = 0;
     status = (status == KEEL_OK) ? req->status : status;
+    if (status == KEEL_OK && req->is_new) {
+        status = keel_wait_new(req->ctx);
+    }
     keel_req_free(req);
     return status;
 }
@@ -208,16 +215,18 @@ static inline __attribute__((always_inline)) int get_short(keel_win_h win, uint3
         return 0;
     }
     ctx = win->ctx;
-    if (__builtin_expect(length - 1 >= ctx->gets.piece_max || (ctx->gate & ~(unsigned)KEEL_GATE_GETS) != 0 ||
-                             (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(short_in_replay)) ||
-                             buffer == NULL,
-                         0)) {
+    if (__builtin_expect(
+            length - 1 >= ctx->gets.piece_max || (keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
+                (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(short_in_replay)) || buffer == NULL,
+            0)) {
         return 0;
     }
     KEEL_REACHED(get_short);
     ctx->stats.gets++;
     ctx->stats.get_bytes += length;
-    ctx->gate |= KEEL_GATE_GETS;
+    if (!keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
     keel_context_touch(ctx, rank);
     keel_get_log_read(keel_get_log_reserve(&ctx->gets, rank, keel_where(offset, KEEL_RECORD_PUT, win->region),
                                            (uint32_t)length, &index),

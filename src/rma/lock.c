@@ -193,7 +193,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
     if (!ctx->rec.sections.is_replaying) {
         return KEEL_OK;
     }
-    ctx->gate |= KEEL_GATE_LOCKS;
+    keel_context_shut(ctx, KEEL_GATE_LOCKS);
     status = lock_await_sections(ctx);
     if (status != KEEL_OK) {
         return status;
@@ -361,7 +361,7 @@ static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t
         keel_get_log_complete(record, &value);
     }
     if (keel_lane_has_direct(&ctx->lane, rank)) {
-        ctx->gate |= KEEL_GATE_GETS;
+        keel_context_shut(ctx, KEEL_GATE_GETS);
     }
 }
 
@@ -534,7 +534,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
         return KEEL_ERR_STATE;
     }
     ctx->rec.sections.is_used = 1;
-    ctx->gate |= KEEL_GATE_LOCKS;
+    keel_context_shut(ctx, KEEL_GATE_LOCKS);
     return KEEL_OK;
 }
 

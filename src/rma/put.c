@@ -94,9 +94,9 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         if (!KEEL_PLANT(get_record_after_put))
             keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
         if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
-            ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
+            keel_context_open(ctx, KEEL_GATE_GETS);
         }
-        if (ctx->gate & KEEL_GATE_WAITS) {
+        if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
@@ -196,7 +196,7 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
     }
     ctx = win->ctx;
     /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
-    if (__builtin_expect(length - 1 >= ctx->puts.record_max || ctx->gate != 0 || buffer == NULL, 0)) {
+    if (__builtin_expect(length - 1 >= ctx->puts.record_max || keel_context_gate(ctx) != 0 || buffer == NULL, 0)) {
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx->stats.puts++;

@@ -58,7 +58,7 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
     ctx->reqs_free = req->next;
     req->status = KEEL_OK;
     req->pieces = 1; /* held by the call that issues */
-    req->is_released = req->is_due = 0;
+    req->is_released = req->is_due = req->is_new = 0;
     req->cb = NULL;
     if (params != NULL && (params->field_mask & KEEL_RMA_PARAM_FIELD_CB)) {
         req->cb = params->cb;
@@ -105,6 +105,9 @@ void keel_requests_call_back(keel_context_h ctx)
         ctx->due = req->next;
         ctx->callbacks++;
         ctx->called++;
+        if (req->is_new) {
+            (void)keel_wait_new(ctx); /* what it finds out is told by the next call */
+        }
         req->cb(req->user, req->status);
         ctx->callbacks--;
         req->is_due = 0;
@@ -132,8 +135,10 @@ keel_status_t keel_req_test(keel_req_h req)
     if (req == NULL) {
         return KEEL_ERR_INVALID_PARAM;
     }
+    keel_context_look(req->ctx);
     if (req->pieces == 0) {
-        return req->status;
+        return (req->status == KEEL_OK && req->is_new) ? keel_context_end(req->ctx, keel_wait_new(req->ctx))
+                                                       : req->status;
     }
     if (keel_recovery_status(&req->ctx->rec) == KEEL_OK) {
         return KEEL_INPROGRESS;
@@ -168,6 +173,9 @@ keel_status_t keel_req_wait(keel_req_h req)
     }
     if (status == KEEL_OK) {
         status = req->status;
+    }
+    if (status == KEEL_OK && req->is_new) {
+        status = keel_wait_new(ctx);
     }
     keel_req_free(req);
     return keel_context_end(ctx, status);

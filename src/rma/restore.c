@@ -134,7 +134,7 @@ keel_status_t keel_rollback(keel_context_h ctx)
     }
     if (status == KEEL_OK) {
         status = keel_recovery_ask(&ctx->rec, KEEL_ERR_ROLLED_BACK);
-        ctx->gate |= KEEL_GATE_CLOSED;
+        keel_context_shut(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);
     }
     return keel_context_end(ctx, status);
@@ -164,7 +164,7 @@ void keel_restart_clear(keel_context_h ctx)
 
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
-    ctx->gate |= KEEL_GATE_CLOSED; /* no access goes its short way before the program knows */
+    keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access goes its short way before the program knows */
     if (ctx->has_restart && ctx->callbacks == 0 && pthread_equal(ctx->restart_thread, pthread_self())) {
         longjmp(ctx->restart, 1);
     }

@@ -52,7 +52,8 @@ keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
         keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
         return KEEL_ERR_RANK;
     }
-    return keel_context_end(ctx, keel_flush_one(ctx, rank));
+    status = keel_flush_one(ctx, rank);
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_new_at(ctx, rank) : status);
 }
 
 /* what is on the served lane goes out before any answer is awaited */
@@ -82,7 +83,7 @@ static keel_status_t flush_everyone(keel_context_h ctx)
         keel_requests_call_back(ctx);
     } while (status == KEEL_OK && called != ctx->called);
     if (status == KEEL_OK) {
-        ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
+        keel_context_open(ctx, KEEL_GATE_GETS);
     }
     return status;
 }
@@ -104,13 +105,14 @@ keel_status_t keel_flush_all(keel_context_h ctx)
             status = keel_flush_one(ctx, ctx->touched[i]);
         }
     } while (status == KEEL_OK && called != ctx->called);
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
     while (ctx->touched_count > 0) {
         ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
     }
-    ctx->gate &= ~(unsigned)KEEL_GATE_GETS;
+    keel_context_open(ctx, KEEL_GATE_GETS);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the same for all others: only stores, by the direct lane */
     keel_put_log_close_epoch(&ctx->puts);
     return KEEL_OK;
@@ -131,6 +133,7 @@ keel_status_t keel_fence(keel_context_h ctx)
             status = keel_context_wait(ctx, &rounds);
         }
     }
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }

@@ -81,7 +81,7 @@ static keel_status_t wait_begin(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    ctx->gate |= KEEL_GATE_WAITS;
+    keel_context_shut(ctx, KEEL_GATE_WAITS);
     __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
     if (ctx->rec.phase >= ctx->rec.waits.since || ctx->rec.waits.begun == ctx->rec.phase + 1 ||
         ctx->rec.waits.is_replaying) {
@@ -134,6 +134,17 @@ static keel_status_t wait_take_rest(keel_context_h ctx)
     return (status == KEEL_OK) ? keel_waits_take_rest(&ctx->rec) : status;
 }
 
+/* all that was put in this phase */
+static keel_status_t wait_replay_all(keel_context_h ctx)
+{
+    keel_status_t status = wait_await_puts(ctx);
+
+    while (status == KEEL_OK && (status = keel_waits_replay_next(&ctx->rec)) == KEEL_INPROGRESS) {
+        status = KEEL_OK;
+    }
+    return status;
+}
+
 keel_status_t keel_wait_settle(keel_context_h ctx)
 {
     keel_status_t status;
@@ -141,10 +152,7 @@ keel_status_t keel_wait_settle(keel_context_h ctx)
     if (!ctx->rec.waits.is_replaying) {
         return KEEL_OK;
     }
-    status = wait_await_puts(ctx);
-    while (status == KEEL_OK && (status = keel_waits_replay_next(&ctx->rec)) == KEEL_INPROGRESS) {
-        status = KEEL_OK;
-    }
+    status = wait_replay_all(ctx);
     if (status != KEEL_OK || ctx->rec.phase < ctx->rec.front) {
         return status;
     }
@@ -152,11 +160,37 @@ keel_status_t keel_wait_settle(keel_context_h ctx)
     return wait_take_rest(ctx);
 }
 
+keel_status_t keel_wait_new(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!ctx->rec.waits.is_replaying || KEEL_PLANT(new_get_alone)) {
+        return KEEL_OK;
+    }
+    status = wait_replay_all(ctx);
+    KEEL_REACHED(get_asks_rest);
+    return (status == KEEL_OK) ? wait_take_rest(ctx) : status;
+}
+
+keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
+{
+    const keel_waits_t *w = &ctx->rec.waits;
+    int is_new = 0;
+
+    if (!w->is_replaying) {
+        return KEEL_OK;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        is_new |= w->has_new[r] && (r == rank || rank == KEEL_RANK_NONE);
+    }
+    return is_new ? keel_wait_new(ctx) : KEEL_OK;
+}
+
 void keel_wait_resume(keel_context_h ctx)
 {
-    ctx->gate &= ~(unsigned)KEEL_GATE_WAITS;
+    keel_context_open(ctx, KEEL_GATE_WAITS);
     if (ctx->rec.phase >= ctx->rec.waits.since) {
-        ctx->gate |= KEEL_GATE_WAITS;
+        keel_context_shut(ctx, KEEL_GATE_WAITS);
     }
 }
 

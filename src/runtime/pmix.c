@@ -332,6 +332,11 @@ static void keel_pmix_started(keel_runtime_t *base)
     }
 }
 
+static void keel_pmix_notify(keel_runtime_t *base, uint8_t *news)
+{
+    keel_pmix_queue_notify(&((keel_runtime_pmix_t *)base)->queue, news);
+}
+
 static void keel_pmix_watch(keel_runtime_t *base, const struct keel_message *message)
 {
     ((keel_runtime_pmix_t *)base)->fabric = keel_fabric_watch(&keel_fabric_verbs_ops, NULL, message);
@@ -357,6 +362,7 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .lookup = keel_pmix_lookup,
     .poll = keel_pmix_poll,
     .watch = keel_pmix_watch,
+    .notify = keel_pmix_notify,
     .now_ns = keel_pmix_now_ns,
     .suspect = keel_pmix_suspect,
     .use_spare_order = keel_pmix_use_spare_order,

@@ -49,6 +49,9 @@ static keel_status_t keel_pmix_queue_append(keel_pmix_queue_t *queue, const keel
     *queue->last = entry;
     queue->last = &entry->next;
     atomic_fetch_add_explicit(&queue->count, 1, memory_order_relaxed);
+    if (queue->news != NULL) {
+        __atomic_store_n(queue->news, 1, __ATOMIC_RELEASE);
+    }
     return KEEL_OK;
 }
 
@@ -126,6 +129,16 @@ keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint3
     }
     pthread_mutex_unlock(&queue->lock);
     return status;
+}
+
+void keel_pmix_queue_notify(keel_pmix_queue_t *queue, uint8_t *news)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->news = news;
+    if (queue->first != NULL) {
+        __atomic_store_n(news, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&queue->lock);
 }
 
 int keel_pmix_queue_pop_slow(keel_pmix_queue_t *queue, keel_event_t *event_p)

@@ -2,7 +2,7 @@
  * The queue between PMIx's thread, which hears of events, and the thread inside Keel, which polls. It gives each event
  * once and in the order that runtime.h promises: death(r, i) before join(r, i + 1), nothing twice.
  *
- * Threads: push() in any thread, pop() in one. pop() looks at one atomic word when there is nothing; an event pushed
+ * Threads: push() in any thread, pop() and notify() in one. pop() looks at one atomic word when there is nothing; an event pushed
  * before it is seen by the pop() after the store became visible, and its memory through the lock.
  */
 #ifndef KEEL_RUNTIME_PMIX_QUEUE_H_
@@ -32,6 +32,7 @@ typedef struct keel_pmix_queue {
     keel_pmix_entry_t *given;       /* what pop() gave last: its address stays valid until the next */
     keel_pmix_progress_t *progress; /* by rank */
     uint32_t size;
+    uint8_t *news; /* set to 1 behind each event; NULL: nobody wants to know */
 } keel_pmix_queue_t;
 
 keel_status_t keel_pmix_queue_init(keel_pmix_queue_t *queue, uint32_t size);
@@ -40,6 +41,8 @@ void keel_pmix_queue_release(keel_pmix_queue_t *queue);
 keel_status_t keel_pmix_queue_push(keel_pmix_queue_t *queue, const keel_event_t *event);
 /* a death of which the launcher does not tell the incarnation: the one that is there */
 keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint32_t rank);
+/* sets @a news to 1 behind each event that is pushed from now on, and at once when there is one */
+void keel_pmix_queue_notify(keel_pmix_queue_t *queue, uint8_t *news);
 int keel_pmix_queue_pop_slow(keel_pmix_queue_t *queue, keel_event_t *event_p);
 
 /* 1 and an event, or 0; a few nanoseconds when there is none */

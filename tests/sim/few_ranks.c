@@ -107,8 +107,13 @@ void few_kill(few_t *few, uint32_t rank)
 int few_run(few_t *few, const few_play_t *play, uint64_t seed)
 {
     static const uint32_t nodes[FEW_RANKS_MAX];
-    const keel_sim_options_t options = {
-        .seed = seed, .ranks = play->ranks, .node = nodes, .program = program, .hook = hook, .arg = few};
+    const keel_sim_options_t options = {.seed = seed,
+                                        .ranks = play->ranks,
+                                        .node = nodes,
+                                        .is_noticing = play->is_noticing,
+                                        .program = program,
+                                        .hook = hook,
+                                        .arg = few};
     int is_right;
 
     few->play = play;

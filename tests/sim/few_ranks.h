@@ -15,6 +15,7 @@ typedef struct few_play {
     unsigned windows;  /* made ahead of keel_restarted() */
     uint64_t flags;    /* of keel_params_t */
     const char *lanes; /* KEEL_LANES=...; NULL: as it comes */
+    int is_noticing;   /* keel_sim_options_t */
     /* behind keel_init(), ahead of the windows; may be NULL */
     void (*begin)(few_t *few, uint32_t rank);
     /* behind the windows, ahead of keel_restarted(); may be NULL */

@@ -653,6 +653,8 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
                                    .hook = scene_hook,
                                    .fence = scene_fence,
                                    .no_arbiter = scene.is_split,
+                                   .is_noticing = (limits->notice >= 0) ? limits->notice
+                                                                        : (int)(keel_random_mix(seed ^ 0x6e6f7465) & 1),
                                    .step_limit = (scene.is_split || scene.heartbeat_ns > 0) ? CASE_SPLIT_STEPS
                                                  : (scene.ranks > 16)                       ? CASE_LARGE_STEPS
                                                                                             : 0,

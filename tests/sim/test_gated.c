@@ -11,7 +11,7 @@ typedef enum { SHORT_WAY, GENERAL_WAY } way_t;
 
 static int flaws(const few_t *few, way_t way, const char *when)
 {
-    const unsigned gate = few->ctx[0]->gate;
+    const unsigned gate = few->ctx[0]->gate.part.bits;
 
     if (gate == ((way == SHORT_WAY) ? 0u : (unsigned)KEEL_GATE_GETS)) {
         return 0;

@@ -37,6 +37,7 @@ typedef struct keel_sim_options {
     size_t stack_size;    /* of a rank, bytes; 0: default */
     int no_arbiter;  /* nobody can kill a process on another node, nor tells there that one has left, but connections
                              break: the larger part of a split network goes on */
+    int is_noticing; /* who computes is told of news and of time; 0: that comes too late for every call, as it may */
     int mute_events; /* deaths are not told to the survivors: for tests of the transport alone */
     /* the main of every rank, run again in each replacement */
     void (*program)(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation);

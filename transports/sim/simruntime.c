@@ -314,6 +314,11 @@ void sim_fences(keel_sim_t *sim)
     }
 }
 
+static void sim_notify(keel_runtime_t *runtime, uint8_t *news)
+{
+    sim_self(runtime)->news = news;
+}
+
 static uint64_t sim_now(keel_runtime_t *runtime)
 {
     return sim_self(runtime)->sim->now_ns;
@@ -335,6 +340,7 @@ const keel_runtime_ops_t sim_runtime_ops = {
     .announce = sim_announce,
     .lookup = sim_lookup,
     .poll = sim_poll,
+    .notify = sim_notify,
     .now_ns = sim_now,
     .suspect = sim_suspect,
     .replace = sim_replace,

@@ -229,7 +229,11 @@ void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
     keel_sim_trace(sim, "request %u.%u -> %u.%u, %u + %zu bytes", link->owner->rank, link->owner->incarnation,
                    target->rank, target->incarnation, message->header_len, message->data_len);
     sim_enter_service(sim, target);
-    target->params.on_request(target->params.arg, message->header, message->header_len, data, message->data_len);
+    if ((target->params.on_request(target->params.arg, message->header, message->header_len, data, message->data_len) &
+         KEEL_SERVED_NEWS) &&
+        sim->options.is_noticing && (target->params.on_news != NULL)) {
+        target->params.on_news(target->params.arg);
+    }
     sim_leave_service(sim, target);
     if (target->idle_idx < 0) {
         target->idle_idx = sim_list_add(&sim->idles, target);

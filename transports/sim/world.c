@@ -339,8 +339,27 @@ static void sim_timers(keel_sim_t *sim)
     sim_fences(sim);
 }
 
+/* what other threads of the process would have told the one that runs */
+static void sim_notice(sim_process_t *process)
+{
+    const keel_sim_t *sim = process->sim;
+    const uint64_t tick_ns = process->params.tick_us * 1000ull;
+
+    if (!sim->options.is_noticing) {
+        return;
+    }
+    if (process->news != NULL && sim_event_next_due(process) <= sim->now_ns) {
+        *process->news = 1;
+    }
+    if (process->is_open && tick_ns > 0 && sim->now_ns - process->tick_ns >= tick_ns) {
+        process->tick_ns = sim->now_ns;
+        process->params.on_news(process->params.arg);
+    }
+}
+
 static void sim_run_process(keel_sim_t *sim, sim_process_t *process)
 {
+    sim_notice(process);
     sim->current = process;
     process->is_started = 1;
     sim_fiber_resume(process->fiber);

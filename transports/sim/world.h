@@ -155,6 +155,9 @@ struct sim_process {
     int is_dumping; /* the report wants its stack */
     const char *where;
 
+    uint8_t *news;    /* what runtime_ops.notify() was given, or NULL */
+    uint64_t tick_ns; /* when it was told last that time passes */
+
     /* runtime */
     uint64_t fence_ns;                             /* when the launcher kills it for being silent; SIM_NEVER: not */
     int side;                                      /* of a split network; replacements are on side 0 */

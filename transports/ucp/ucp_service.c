@@ -167,7 +167,7 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
         return UCS_OK;
     }
     service->unreported++;
-    service->is_news |= ucp->params.on_request(ucp->params.arg, header, wire.header_len, data, data_len);
+    service->concerns |= ucp->params.on_request(ucp->params.arg, header, wire.header_len, data, data_len);
     return UCS_OK;
 }
 
@@ -232,17 +232,49 @@ static void on_broken(void *arg, keel_ucp_link_t *link)
 /* pairs with sleep_until_event() in ucp_requests.c */
 static void tell_other_thread(keel_ucp_t *ucp)
 {
+    if ((ucp->service.concerns & KEEL_SERVED_NEWS) && (ucp->params.on_news != NULL)) {
+        ucp->params.on_news(ucp->params.arg);
+    }
     atomic_fetch_add(&ucp->served, 1);
     if (atomic_load(&ucp->is_asleep)) {
         keel_ucp_bell_ring(ucp->wake_fd);
     }
 }
 
+/* ---- time for the other thread ---- */
+
+static int has_ticks(const keel_ucp_t *ucp)
+{
+    return (ucp->params.on_news != NULL) && (ucp->params.tick_us > 0);
+}
+
+/* for poll() */
+static int ms_to_tick(const keel_ucp_t *ucp)
+{
+    const uint64_t tick_ns = ucp->params.tick_us * 1000ull, passed_ns = keel_ucp_now_ns() - ucp->service.tick_ns;
+
+    if (!has_ticks(ucp)) {
+        return -1;
+    }
+    return (passed_ns >= tick_ns) ? 0 : (int)((tick_ns - passed_ns) / 1000000) + 1;
+}
+
+static void tick(keel_ucp_t *ucp, uint64_t now_ns)
+{
+    if (has_ticks(ucp) && (now_ns - ucp->service.tick_ns >= ucp->params.tick_us * 1000ull)) {
+        ucp->service.tick_ns = now_ns;
+        ucp->params.on_news(ucp->params.arg);
+    }
+}
+
+/* ---- progress ---- */
+
 static void report(keel_ucp_t *ucp, int is_late)
 {
     keel_ucp_service_t *service = &ucp->service;
 
     service->unreported = 0;
+    tick(ucp, keel_ucp_now_ns());
     if (!ucp->params.on_idle(ucp->params.arg, is_late)) {
         service->held_since_ns = 0;
     } else if (service->held_since_ns == 0) {
@@ -263,9 +295,9 @@ static unsigned service_progress(keel_ucp_t *ucp)
     if (!ucs_list_is_empty(&service->held)) {
         admit_held(ucp);
     }
-    if (service->is_news) {
-        service->is_news = 0;
+    if (service->concerns) {
         tell_other_thread(ucp);
+        service->concerns = 0;
     }
     if ((service->unreported > 0) && ((events == 0) || (service->unreported >= REQUESTS_TILL_IDLE))) {
         report(ucp, 0);
@@ -284,7 +316,7 @@ static void service_sleep(keel_ucp_t *ucp)
     if (ucp_worker_arm(service->port.worker) != UCS_OK) {
         return;
     }
-    poll(fds, 2, keel_ucp_port_is_busy(&service->port) ? BUSY_SLEEP_MS : -1);
+    poll(fds, 2, keel_ucp_port_is_busy(&service->port) ? BUSY_SLEEP_MS : ms_to_tick(ucp));
     if (fds[1].revents & POLLIN) {
         keel_ucp_bell_clear(service->wake_fd);
     }
@@ -294,7 +326,7 @@ static void *service_main(void *arg)
 {
     keel_ucp_t *ucp = arg;
     const uint64_t spin = ucp->params.spin_us * 1000ull;
-    uint64_t idle_since = 0;
+    uint64_t idle_since = 0, now;
     unsigned polls = 0;
 
     while (!atomic_load_explicit(&ucp->service.must_stop, memory_order_acquire)) {
@@ -302,10 +334,12 @@ static void *service_main(void *arg)
             idle_since = 0;
             continue;
         }
+        now = keel_ucp_now_ns();
+        tick(ucp, now);
         if (idle_since == 0) {
-            idle_since = keel_ucp_now_ns();
+            idle_since = now;
         }
-        if (keel_ucp_now_ns() - idle_since >= spin) {
+        if (now - idle_since >= spin) {
             if (ucp->service.held_since_ns != 0) {
                 report(ucp, 1);
                 continue; /* what was sent may want progress */

@@ -38,7 +38,8 @@ typedef struct keel_ucp_service {
     atomic_uint changes; /* +1 when current[] or dead[] changed */
     unsigned changes_seen;
     atomic_int must_stop;
-    int is_news;              /* for the other thread, in the requests of this progress */
+    int concerns;             /* keel_served: of the requests of this progress, for the other thread */
+    uint64_t tick_ns;         /* when it was told last that time passes */
     unsigned unreported;      /* requests handled since on_idle() */
     uint64_t held_since_ns;   /* on_idle() keeps something back; 0: not */
     keel_ucp_message_t *room; /* given for the data of the next reply, or NULL */
