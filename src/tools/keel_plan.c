@@ -64,7 +64,10 @@ static int keel_plan_safety(const keel_plan_options_t *options, const keel_plan_
     if (keel_plan_machine_load(options->machine, machine, stderr)) {
         goto err_free;
     }
-    rc = keel_plan_report_make(machine, options, progress, report, &error);
+    rc = (options->ranks > 0) ? keel_plan_use_elements(machine, options->ranks, options->ranks_per_node, &error) : 0;
+    if (rc == 0) {
+        rc = keel_plan_report_make(machine, options, progress, report, &error);
+    }
     if ((rc == 0) && (options->picture != NULL)) {
         rc = keel_plan_picture(report, options->picture, &error);
     }

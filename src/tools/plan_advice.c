@@ -1,86 +1,53 @@
 /*
- * The model. S: bytes of a rank, R: ranks of a node, k and m: group size and parities, B: bandwidth of a node's network,
- * C: of its memory, M: MTBF.
- *   memory   2 S (1 + m / (k - m))        two images and two shares of parity, one of each in the making
- *   stop     2 R S / C                    every byte is read and written
- *   work     m (1 + 1 / (k - m)) R S / C  each of m shares reads k - m chunks of S / (k - m) and writes one
- *   safe     m R S / B                    each of a rank's m shares of S / (k - m) takes as much from k - m members
- *   rebuild  (k - m) R S / B              each chunk of a lost image takes one from k - m others
- *   interval Daly's for stop + work and M, as the library's own, but not shorter than stop and safe
- *   lost     (stop + work) / (interval + stop + work) + (interval / 2 + rebuild) / M
- * Where only M is known, nodes fail alone; at once is what happens before a group is whole again: rebuild, safe and
- * KEEL_PLAN_RESTART_S for the launcher.
+ * Choices are compared by what can be promised: the risk is the bound of topo/reliability.h for the groups that the library
+ * makes. With a machine its failure rates are those that the job meets on the elements it uses; a given MTBF multiplies all
+ * of them so that they add up to it. Without one nodes fail alone, and switches and racks never.
  */
 #include "plan_advice.h"
 
 #include "plan_layout.h"
 
-#include "ckpt/interval.h"
-
 #include <math.h>
 #include <string.h>
 
-#define KEEL_PLAN_RESTART_S 10.0
 #define KEEL_PLAN_LOST_MORE 0.001 /* of the run's time, that a choice may cost more than the fastest */
 
 static const uint32_t keel_plan_sizes[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64};
 
-/* ---- costs -------------------------------------------------------------------------------------------------- */
-
-static void keel_plan_cost(const keel_plan_options_t *options, double mtbf_s, keel_plan_choice_t *choice)
-{
-    const double node_bytes = options->memory * fmin(options->ranks_per_node, options->ranks);
-    const double k = choice->group_size, m = choice->parities;
-    double daly_s, cost_s;
-
-    choice->parity = 2 * options->memory * m / (k - m);
-    choice->memory = 2 * options->memory + choice->parity;
-    choice->stop_s = 2 * node_bytes / options->memory_bandwidth;
-    choice->safe_s = m * node_bytes / options->network;
-    choice->rebuild_s = (k - m) * node_bytes / options->network;
-    choice->work_s = m * (1 + 1 / (k - m)) * node_bytes / options->memory_bandwidth;
-    cost_s = choice->stop_s + choice->work_s;
-    daly_s = keel_interval_daly_s(cost_s, mtbf_s);
-    choice->interval_s = fmax(daly_s, choice->stop_s + choice->safe_s);
-    choice->lost = cost_s / (choice->interval_s + cost_s) + (choice->interval_s / 2 + choice->rebuild_s) / mtbf_s;
-    choice->lost = fmin(choice->lost, 1);
-}
-
 /* ---- safety ------------------------------------------------------------------------------------------------- */
 
-static uint64_t keel_plan_nodes(const keel_plan_options_t *options)
+double keel_plan_risk_of_run(const keel_plan_choice_t *choice, double run_s)
 {
-    return (options->ranks + options->ranks_per_node - 1) / options->ranks_per_node;
+    return (choice->risk < 1) ? -expm1(-choice->risk * (run_s / KEEL_DAY_S)) : 1;
 }
 
 /* whatever the placement: the formula's own layout is safer than what the library makes of several ranks a node */
-static keel_status_t keel_plan_risk(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
-                                    const keel_plan_choice_t *choice, uint32_t aware, double *risk_p)
+static keel_status_t keel_plan_risk(keel_plan_advice_t *advice, const keel_plan_choice_t *choice, uint32_t aware,
+                                    double *risk_p)
 {
-    uint64_t most[KEEL_PLAN_LEVELS_MAX];
-    keel_reliability_params_t params = {.levels = machine->levels,
-                                        .level_count = machine->level_count,
-                                        .aware = aware,
-                                        .parities = choice->parities,
-                                        .window_s = machine->levels[0].failures.window_s,
-                                        .method = KEEL_RELIABILITY_BOUND,
-                                        .most_ranks = most};
+    const keel_reliability_params_t params = {.levels = advice->machine.levels,
+                                              .level_count = advice->machine.level_count,
+                                              .aware = aware,
+                                              .group_size = choice->group_size,
+                                              .groups = choice->groups,
+                                              .parities = choice->parities,
+                                              .method = KEEL_RELIABILITY_BOUND,
+                                              .window_s = choice->window_s,
+                                              .most_ranks = advice->most};
 
-    keel_plan_most_ranks(machine, options->ranks, options->ranks_per_node, most);
-    keel_plan_groups(options->ranks, choice->group_size, choice->parities, &params.groups, &params.group_size);
+    keel_plan_machine_set_window(&advice->machine, choice->window_s);
     return keel_reliability_catastrophe(&params, NULL, risk_p);
 }
 
 /* the most levels that groups like these can heed on the elements that the job uses, and the risk then */
-static keel_status_t keel_plan_heed(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
-                                    keel_plan_choice_t *choice)
+static keel_status_t keel_plan_heed(keel_plan_advice_t *advice, keel_plan_choice_t *choice)
 {
     keel_status_t status;
     double risk;
     uint32_t aware;
 
-    for (aware = 0; aware <= machine->level_count; aware++) {
-        status = keel_plan_risk(options, machine, choice, aware, &risk);
+    for (aware = 0; aware <= advice->machine.level_count; aware++) {
+        status = keel_plan_risk(advice, choice, aware, &risk);
         if (status != KEEL_OK) {
             return (status == KEEL_ERR_GROUPS) ? KEEL_OK : status;
         }
@@ -90,60 +57,105 @@ static keel_status_t keel_plan_heed(const keel_plan_options_t *options, const ke
     return KEEL_OK;
 }
 
-/* nodes that fail alone, so that the job's MTBF is what was given */
-static void keel_plan_nodes_only(const keel_plan_options_t *options, double mtbf_s, const keel_plan_choice_t *choice,
-                                 keel_plan_machine_t *machine)
-{
-    const double window_s = choice->rebuild_s + choice->safe_s + KEEL_PLAN_RESTART_S;
+/* ---- what the job meets ------------------------------------------------------------------------------------- */
 
-    memset(machine, 0, sizeof *machine);
+static uint64_t keel_plan_nodes(const keel_plan_options_t *options)
+{
+    return (options->ranks + options->ranks_per_node - 1) / options->ranks_per_node;
+}
+
+/* nodes that fail alone, so that the job's MTBF is what was given */
+static void keel_plan_nodes_only(const keel_plan_options_t *options, keel_plan_machine_t *machine)
+{
     snprintf(machine->level_name[0], KEEL_PLAN_NAME_MAX, "node");
     machine->level_count = 1;
     machine->levels[0].count = keel_plan_nodes(options);
-    machine->levels[0].failures = (keel_failures_t){.kind = KEEL_FAILURES_ELEMENT,
-                                                    .mtbf_s = mtbf_s * (double)machine->levels[0].count,
-                                                    .window_s = fmin(window_s, KEEL_PLAN_WINDOW_MAX)};
+    machine->levels[0].failures = (keel_failures_t){
+        .kind = KEEL_FAILURES_ELEMENT, .mtbf_s = options->mtbf_s * (double)machine->levels[0].count, .window_s = 1};
+}
+
+static int keel_plan_meet(const keel_plan_options_t *options, const keel_plan_machine_t *given,
+                          keel_plan_advice_t *advice, keel_plan_error_t *error)
+{
+    keel_plan_machine_t *machine = &advice->machine;
+    double mtbf_s;
+
+    if (given == NULL) {
+        keel_plan_nodes_only(options, machine);
+    } else {
+        keel_plan_machine_copy(given, machine);
+        advice->window_least_s = given->has_window ? given->window_s : 0;
+    }
+    if (keel_plan_use_elements(machine, options->ranks, options->ranks_per_node, error)) {
+        return -1;
+    }
+    keel_plan_most_ranks(machine, options->ranks, options->ranks_per_node, advice->most);
+    mtbf_s = KEEL_DAY_S / keel_plan_machine_rate(machine);
+    advice->is_mtbf_of_machine = (options->mtbf_s == 0);
+    advice->mtbf_s = advice->is_mtbf_of_machine ? mtbf_s : options->mtbf_s;
+    if (!(advice->mtbf_s >= 1e-3) || !(advice->mtbf_s <= 1e10)) {
+        snprintf(error->text, sizeof error->text, "an MTBF of %g s is out of range, allowed are 0.001 s to 1e10 s",
+                 advice->mtbf_s);
+        return -1;
+    }
+    if ((given != NULL) && !advice->is_mtbf_of_machine) {
+        advice->scaled_by = mtbf_s / options->mtbf_s;
+        keel_plan_machine_scale(machine, advice->scaled_by);
+    }
+    return 0;
 }
 
 /* ---- the choice --------------------------------------------------------------------------------------------- */
 
-static int keel_plan_is_better(const keel_plan_choice_t *one, const keel_plan_choice_t *other, double target)
+static int keel_plan_can_be(const keel_plan_choice_t *choice)
 {
-    const int is_met = (one->risk <= target), is_other_met = (other->risk <= target);
-
-    if (is_met != is_other_met) {
-        return is_met;
-    }
-    if (!is_met) {
-        return one->risk < other->risk;
-    }
-    if (one->memory != other->memory) {
-        return one->memory < other->memory;
-    }
-    return one->lost < other->lost;
+    return !choice->is_too_large && (choice->lost < 1);
 }
 
+/* of those that reach the target, within a little of the fastest, the one with the least memory; or the safest of all */
 static void keel_plan_choose(double target, keel_plan_advice_t *advice)
 {
-    const keel_plan_choice_t *best = NULL;
+    const keel_plan_choice_t *best = NULL, *safest = NULL, *choice;
     double fastest = 1;
     unsigned i;
 
     for (i = 0; i < advice->choice_count; i++) {
-        fastest = fmin(fastest, advice->choices[i].lost);
-    }
-    for (i = 0; i < advice->choice_count; i++) {
-        if ((advice->choices[i].lost <= fastest + KEEL_PLAN_LOST_MORE) &&
-            ((best == NULL) || keel_plan_is_better(&advice->choices[i], best, target))) {
-            best = &advice->choices[i];
+        choice = &advice->choices[i];
+        if (keel_plan_can_be(choice) && (choice->risk <= target)) {
+            fastest = fmin(fastest, choice->lost);
+        }
+        if ((safest == NULL) || (keel_plan_can_be(choice) > keel_plan_can_be(safest)) ||
+            ((keel_plan_can_be(choice) == keel_plan_can_be(safest)) && (choice->risk < safest->risk))) {
+            safest = choice;
         }
     }
-    advice->best = (unsigned)(best - advice->choices);
-    advice->is_met = (best->risk <= target);
+    for (i = 0; i < advice->choice_count; i++) {
+        choice = &advice->choices[i];
+        if (!keel_plan_can_be(choice) || (choice->risk > target) || (choice->lost > fastest + KEEL_PLAN_LOST_MORE)) {
+            continue;
+        }
+        if ((best == NULL) || (choice->memory < best->memory) ||
+            ((choice->memory == best->memory) && (choice->lost < best->lost))) {
+            best = choice;
+        }
+    }
+    advice->is_met = (best != NULL);
+    advice->best = (unsigned)((advice->is_met ? best : safest) - advice->choices);
 }
 
-static int keel_plan_choices(const keel_plan_options_t *options, const keel_plan_machine_t *given,
-                             keel_plan_advice_t *advice, keel_plan_machine_t *nodes_only)
+static int keel_plan_is_there(const keel_plan_advice_t *advice, const keel_plan_choice_t *choice)
+{
+    unsigned i;
+
+    for (i = 0; i < advice->choice_count; i++) {
+        if ((advice->choices[i].parities == choice->parities) && (advice->choices[i].groups == choice->groups)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int keel_plan_choices(const keel_plan_options_t *options, keel_plan_advice_t *advice)
 {
     const uint32_t first = (options->parities > 0) ? options->parities : 1;
     const uint32_t last = (options->parities > 0) ? options->parities : KEEL_PLAN_PARITIES_MOST;
@@ -154,18 +166,13 @@ static int keel_plan_choices(const keel_plan_options_t *options, const keel_plan
 
     for (m = first; m <= last; m++) {
         for (i = 0; i < sizes; i++) {
-            const keel_plan_machine_t *machine = given;
-            choice = (keel_plan_choice_t){
-                .group_size = (options->group_size > 0) ? options->group_size : keel_plan_sizes[i], .parities = m};
-            if ((choice.group_size <= m) || (choice.group_size > options->ranks)) {
+            choice = (keel_plan_choice_t){.parities = m};
+            if (!keel_plan_cost(options, (options->group_size > 0) ? options->group_size : keel_plan_sizes[i],
+                                advice->mtbf_s, advice->window_least_s, &choice) ||
+                keel_plan_is_there(advice, &choice)) {
                 continue;
             }
-            keel_plan_cost(options, advice->mtbf_s, &choice);
-            if (given == NULL) {
-                keel_plan_nodes_only(options, advice->mtbf_s, &choice, nodes_only);
-                machine = nodes_only;
-            }
-            if (keel_plan_heed(options, machine, &choice) != KEEL_OK) {
+            if (keel_plan_heed(advice, &choice) != KEEL_OK) {
                 return -1;
             }
             if (choice.aware > 0) {
@@ -180,8 +187,7 @@ static int keel_plan_choices(const keel_plan_options_t *options, const keel_plan
  * What the library does is what counts: the groups are formed, and should they not fit, a level less is heeded until they
  * do. 1: as assumed; 0: the choice has changed; -1: no memory.
  */
-static int keel_plan_verify(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
-                            keel_plan_choice_t *choice)
+static int keel_plan_verify(const keel_plan_options_t *options, keel_plan_advice_t *advice, keel_plan_choice_t *choice)
 {
     const uint32_t assumed = choice->aware;
     keel_plan_layout_params_t params = {options->ranks,   choice->aware,        choice->group_size,
@@ -192,7 +198,7 @@ static int keel_plan_verify(const keel_plan_options_t *options, const keel_plan_
 
     for (; choice->aware > 0; choice->aware--) {
         params.aware = choice->aware;
-        if (keel_plan_layout_make(machine, &params, &layout, &error)) {
+        if (keel_plan_layout_make(&advice->machine, &params, &layout, &error)) {
             return -1;
         }
         worst = layout.worst;
@@ -204,12 +210,11 @@ static int keel_plan_verify(const keel_plan_options_t *options, const keel_plan_
     if (choice->aware == assumed) {
         return 1;
     }
-    return (keel_plan_risk(options, machine, choice, choice->aware, &choice->risk) == KEEL_OK) ? 0 : -1;
+    return (keel_plan_risk(advice, choice, choice->aware, &choice->risk) == KEEL_OK) ? 0 : -1;
 }
 
 /* chooses until the choice stands; each round takes a level from one of them */
-static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_plan_advice_t *advice,
-                                     keel_plan_machine_t *nodes_only)
+static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_plan_advice_t *advice)
 {
     keel_plan_choice_t *best;
     int rc;
@@ -217,76 +222,63 @@ static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_pl
     do {
         keel_plan_choose(options->target, advice);
         best = &advice->choices[advice->best];
-        if (advice->machine == NULL || advice->machine == nodes_only) {
-            keel_plan_nodes_only(options, advice->mtbf_s, best, nodes_only);
-            advice->machine = nodes_only;
-        }
-        rc = (best->aware > 0) ? keel_plan_verify(options, advice->machine, best) : 1;
+        rc = (best->aware > 0) ? keel_plan_verify(options, advice, best) : 1;
     } while (rc == 0);
     return rc;
 }
 
-static int keel_plan_check_machine(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
-                                   keel_plan_error_t *error)
+/* ---- interface ---------------------------------------------------------------------------------------------- */
+
+static int keel_plan_check_options(const keel_plan_options_t *options, keel_plan_error_t *error)
 {
-    if ((machine != NULL) && (keel_plan_nodes(options) > machine->levels[0].count)) {
-        snprintf(error->text, sizeof error->text, "%u ranks at %u a node need %llu nodes; %s has %llu", options->ranks,
-                 options->ranks_per_node, (unsigned long long)keel_plan_nodes(options), machine->name,
-                 (unsigned long long)machine->levels[0].count);
-        return -1;
-    }
     if (options->parities > KEEL_PLAN_PARITIES_MOST) {
         snprintf(error->text, sizeof error->text, "KEEL_PARITIES is at most %d", KEEL_PLAN_PARITIES_MOST);
         return -1;
     }
-    if (options->level != NULL) {
-        snprintf(error->text, sizeof error->text, "--advise heeds the coarsest level that a group fits in: no --level");
+    if (options->group_size > options->ranks) {
+        snprintf(error->text, sizeof error->text, "groups of %u cannot be formed of %u ranks", options->group_size,
+                 options->ranks);
         return -1;
     }
     return 0;
 }
 
+static void keel_plan_levels_less(keel_plan_advice_t *advice)
+{
+    static const double impossible = 2;
+    const keel_plan_choice_t *best = &advice->choices[advice->best];
+    uint32_t j;
+
+    for (j = 0; j <= advice->machine.level_count; j++) {
+        if ((j > best->aware) || (keel_plan_risk(advice, best, j, &advice->risk_by_level[j]) != KEEL_OK)) {
+            advice->risk_by_level[j] = impossible;
+        }
+    }
+}
+
 int keel_plan_advise(const keel_plan_options_t *options, const keel_plan_machine_t *machine, keel_plan_advice_t *advice,
                      keel_plan_error_t *error)
 {
-    static const double impossible = 2;
-    static keel_plan_machine_t nodes_only;
-    uint32_t j;
-
     memset(advice, 0, sizeof *advice);
     memset(error, 0, sizeof *error);
-    if (keel_plan_check_machine(options, machine, error)) {
+    if (keel_plan_check_options(options, error) || keel_plan_meet(options, machine, advice, error)) {
         return -1;
     }
-    advice->is_mtbf_of_machine = (options->mtbf_s == 0);
-    advice->mtbf_s = (options->mtbf_s > 0) ? options->mtbf_s : 86400 / keel_plan_machine_rate(machine);
-    if (!(advice->mtbf_s >= 1e-3) || !(advice->mtbf_s <= 1e10)) {
-        snprintf(error->text, sizeof error->text, "an MTBF of %g s is out of range, allowed are 0.001 s to 1e10 s",
-                 advice->mtbf_s);
-        return -1;
-    }
-    if (keel_plan_choices(options, machine, advice, &nodes_only)) {
+    if (keel_plan_choices(options, advice)) {
         snprintf(error->text, sizeof error->text, "not enough memory");
         return -1;
     }
     if (advice->choice_count == 0) {
         snprintf(error->text, sizeof error->text,
                  "%u ranks on %llu nodes: no group can keep its members on nodes of their own", options->ranks,
-                 (unsigned long long)keel_plan_nodes(options));
+                 (unsigned long long)advice->machine.levels[0].used);
         return -1;
     }
-    advice->machine = machine;
-    if (keel_plan_choose_verified(options, advice, &nodes_only) < 0) {
+    if (keel_plan_choose_verified(options, advice) < 0) {
         snprintf(error->text, sizeof error->text, "not enough memory");
         return -1;
     }
-    machine = advice->machine;
-    for (j = 0; j <= machine->level_count; j++) {
-        if ((j > advice->choices[advice->best].aware) ||
-            (keel_plan_risk(options, machine, &advice->choices[advice->best], j, &advice->risk_by_level[j]) !=
-             KEEL_OK)) {
-            advice->risk_by_level[j] = impossible;
-        }
-    }
+    keel_plan_levels_less(advice);
+    keel_plan_machine_set_window(&advice->machine, advice->choices[advice->best].window_s);
     return 0;
 }

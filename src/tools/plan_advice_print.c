@@ -14,7 +14,8 @@
 static void keel_plan_advice_head(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
                                   const keel_plan_advice_t *advice, FILE *stream)
 {
-    char memory[32], mtbf[32];
+    char memory[32], mtbf[32], oplog[32], getlog[32];
+    keel_plan_logs_t logs;
 
     keel_units_write_bytes(options->memory, memory, sizeof memory);
     keel_units_write_time(advice->mtbf_s, mtbf, sizeof mtbf);
@@ -23,7 +24,16 @@ static void keel_plan_advice_head(const keel_plan_options_t *options, const keel
             advice->is_mtbf_of_machine ? ", by the machine's failure rates: give --mtbf if you know better" : "");
     if (machine == NULL) {
         fprintf(stream, "no --machine: nodes are taken to fail one by one, switches and racks never\n");
+    } else if (advice->scaled_by > 0) {
+        fprintf(stream, "%s has its failures %.3g times as often as its file says, so that they make this MTBF\n",
+                machine->name, advice->scaled_by);
     }
+    keel_plan_cost_logs(options, &logs);
+    keel_units_write_bytes(logs.oplog, oplog, sizeof oplog);
+    keel_units_write_bytes(logs.getlog, getlog, sizeof getlog);
+    fprintf(stream, "logs of a rank: up to %s (KEEL_OPLOG_SIZE=auto%s) and %s (KEEL_GETLOG_SIZE)\n", oplog,
+            (options->node_memory > 0) ? "" : "; less where a quarter of the node's memory is: give --node-memory",
+            getlog);
 }
 
 static void keel_plan_advice_table(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
@@ -42,17 +52,28 @@ static void keel_plan_advice_table(const keel_plan_options_t *options, const kee
         keel_units_write_time(choice->rebuild_s, rebuild, sizeof rebuild);
         keel_units_write_time(choice->interval_s, interval, sizeof interval);
         fprintf(stream, "%3u %5u %-10s %10s %6.1f %% %9s %9s %9s %9s %9s %5.2f %% %10.2e%s\n", choice->parities,
-                choice->group_size, keel_plan_level_name(advice->machine, choice->aware), memory,
+                choice->group_size, keel_plan_level_name(&advice->machine, choice->aware), memory,
                 choice->parity / options->memory / 2 * 100, stop, work, safe, rebuild, interval, choice->lost * 100,
-                choice->risk, (i == advice->best) ? " <" : "");
+                choice->risk,
+                (i == advice->best)    ? " <"
+                : choice->is_too_large ? " *"
+                                       : "");
     }
     fprintf(
         stream,
-        "\nmemory   of a rank, beyond its own: two images, and two shares of parity of so many %% of an image\n"
+        "\ngroup    members of the largest group; others have one less where the ranks do not divide evenly\n"
+        "memory   of a rank, beyond its own and its logs: two images, and two shares of parity of so many %% of an "
+        "image\n"
         "stop     of the program for a checkpoint; work: for parity, in its calls; safe: until the parity is there\n"
         "rebuild  of a dead node's images; interval: between checkpoints\n"
         "time     of the run, for checkpoints and for what deaths undo\n"
         "risk     probability of a catastrophic failure, per day: at most\n");
+    for (i = 0; i < advice->choice_count; i++) {
+        if (advice->choices[i].is_too_large) {
+            fprintf(stream, "*        more than the node's memory, with the ranks' own and their logs\n");
+            return;
+        }
+    }
 }
 
 static void keel_plan_advice_levels(const keel_plan_advice_t *advice, FILE *stream)
@@ -60,12 +81,23 @@ static void keel_plan_advice_levels(const keel_plan_advice_t *advice, FILE *stre
     uint32_t j;
 
     fprintf(stream, "\nrisk of this group size by the level that the placement heeds:");
-    for (j = 0; j <= advice->machine->level_count; j++) {
+    for (j = 0; j <= advice->machine.level_count; j++) {
         if (advice->risk_by_level[j] <= 1) {
-            fprintf(stream, " %s %.2e", keel_plan_level_name(advice->machine, j), advice->risk_by_level[j]);
+            fprintf(stream, " %s %.2e", keel_plan_level_name(&advice->machine, j), advice->risk_by_level[j]);
         }
     }
     fputc('\n', stream);
+}
+
+static void keel_plan_advice_run(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
+{
+    char run[32];
+
+    if (options->run_s > 0) {
+        keel_units_write_time(options->run_s, run, sizeof run);
+        fprintf(stream, "risk of a run of %s: %.2e at most\n", run,
+                keel_plan_risk_of_run(&advice->choices[advice->best], options->run_s));
+    }
 }
 
 /* the formula's layout is not the library's */
@@ -82,11 +114,11 @@ static int keel_plan_advice_simulate(const keel_plan_options_t *options, const k
     keel_plan_error_t error;
     int rc;
 
-    if (keel_plan_layout_make(advice->machine, &params, &layout, &error)) {
+    if (keel_plan_layout_make(&advice->machine, &params, &layout, &error)) {
         return -1;
     }
     keel_plan_random_seed(&random, options->seed);
-    rc = keel_plan_simulate(advice->machine, &layout, samples, &random, progress, NULL, &estimate);
+    rc = keel_plan_simulate(&advice->machine, &layout, samples, &random, progress, NULL, &estimate);
     keel_plan_layout_release(&layout);
     if ((rc == 0) && (estimate.high <= 3 * estimate.value)) {
         fprintf(stream, "simulated on the groups that Keel forms: %.2e (95 %% interval %.2e to %.2e)\n", estimate.value,
@@ -97,49 +129,74 @@ static int keel_plan_advice_simulate(const keel_plan_options_t *options, const k
     return rc;
 }
 
+/* where the job has to be told of the level: only nodes are known by themselves */
+static void keel_plan_advice_hint(const char *level, FILE *stream)
+{
+    if (!strcmp(level, "node") || !strcmp(level, "none")) {
+        return;
+    }
+    if (!strcmp(level, "numa") || !strcmp(level, "package")) {
+        fprintf(stream, "# KEEL_TOPO_MACHINE has to be set: it makes the level %s\n", level);
+    } else if (!strncmp(level, "switch", strlen("switch"))) {
+        fprintf(stream,
+                "# KEEL_TOPO_FILE with a level named %s, or KEEL_TOPO_SLURM, has to say which hosts are in which\n",
+                level);
+    } else {
+        fprintf(stream, "# KEEL_TOPO_FILE, with a level named %s, has to say which hosts are in which\n", level);
+    }
+}
+
 static void keel_plan_advice_settings(const keel_plan_advice_t *advice, FILE *stream)
 {
     const keel_plan_choice_t *best = &advice->choices[advice->best];
+    const char *level = keel_plan_level_name(&advice->machine, best->aware);
 
-    if (best->aware > 1) {
-        fprintf(stream, "\n# KEEL_TOPO_FILE or KEEL_TOPO_SLURM has to say which %s a node is in",
-                keel_plan_level_name(advice->machine, best->aware));
-    }
+    fputc('\n', stream);
+    keel_plan_advice_hint(level, stream);
     fprintf(stream,
-            "\nexport KEEL_GROUP_SIZE=%u\nexport KEEL_PARITIES=%u\nexport KEEL_TOPO_LEVEL=%s\n"
+            "export KEEL_GROUP_SIZE=%u\nexport KEEL_PARITIES=%u\nexport KEEL_TOPO_LEVEL=%s\n"
             "export KEEL_CKPT_INTERVAL=daly\nexport KEEL_MTBF=%.6gs\n",
-            best->group_size, best->parities, keel_plan_level_name(advice->machine, best->aware), advice->mtbf_s);
+            best->group_size, best->parities, level, advice->mtbf_s);
 }
 
 /* ---- for programs ------------------------------------------------------------------------------------------- */
 
-static void keel_plan_advice_csv(const keel_plan_advice_t *advice, FILE *stream)
+static void keel_plan_advice_csv(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
 {
+    keel_plan_logs_t logs;
     unsigned i;
 
-    fprintf(stream,
-            "parities,group_size,level,memory,parity_memory,stop_s,work_s,safe_s,rebuild_s,interval_s,time_share,risk,"
-            "chosen\n");
+    keel_plan_cost_logs(options, &logs);
+    fprintf(stream, "parities,group_size,level,memory,parity_memory,log_memory,stop_s,work_s,safe_s,rebuild_s,interval_"
+                    "s,time_share,risk,"
+                    "run_risk,chosen\n");
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
-        fprintf(stream, "%u,%u,%s,%.0f,%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6e,%d\n", choice->parities,
-                choice->group_size, keel_plan_level_name(advice->machine, choice->aware), choice->memory,
-                choice->parity, choice->stop_s, choice->work_s, choice->safe_s, choice->rebuild_s, choice->interval_s,
-                choice->lost, choice->risk, i == advice->best);
+        fprintf(stream, "%u,%u,%s,%.0f,%.0f,%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6e,", choice->parities,
+                choice->group_size, keel_plan_level_name(&advice->machine, choice->aware), choice->memory,
+                choice->parity, logs.oplog + logs.getlog, choice->stop_s, choice->work_s, choice->safe_s,
+                choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
+        if (options->run_s > 0) {
+            fprintf(stream, "%.6e", keel_plan_risk_of_run(choice, options->run_s));
+        }
+        fprintf(stream, ",%d\n", i == advice->best);
     }
 }
 
-static void keel_plan_advice_json(const keel_plan_advice_t *advice, FILE *stream)
+static void keel_plan_advice_json(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
 {
     const keel_plan_choice_t *best = &advice->choices[advice->best];
+    keel_plan_logs_t logs;
     unsigned i;
 
+    keel_plan_cost_logs(options, &logs);
     fprintf(stream,
-            "{\"mtbf_s\": %.6g, \"target_met\": %s,\n \"settings\": {\"KEEL_GROUP_SIZE\": \"%u\", \"KEEL_PARITIES\": "
+            "{\"mtbf_s\": %.6g, \"target_met\": %s, \"log_memory\": %.0f,\n \"settings\": {\"KEEL_GROUP_SIZE\": "
+            "\"%u\", \"KEEL_PARITIES\": "
             "\"%u\", \"KEEL_TOPO_LEVEL\": \"%s\", \"KEEL_CKPT_INTERVAL\": \"daly\", \"KEEL_MTBF\": \"%.6gs\"},\n "
             "\"choices\": [",
-            advice->mtbf_s, advice->is_met ? "true" : "false", best->group_size, best->parities,
-            keel_plan_level_name(advice->machine, best->aware), advice->mtbf_s);
+            advice->mtbf_s, advice->is_met ? "true" : "false", logs.oplog + logs.getlog, best->group_size,
+            best->parities, keel_plan_level_name(&advice->machine, best->aware), advice->mtbf_s);
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
         fprintf(stream,
@@ -147,12 +204,37 @@ static void keel_plan_advice_json(const keel_plan_advice_t *advice, FILE *stream
                 "%.0f, "
                 "\"stop_s\": %.6g, \"work_s\": %.6g, \"safe_s\": %.6g, \"rebuild_s\": %.6g, \"interval_s\": %.6g, "
                 "\"time_share\": %.6g, "
-                "\"risk\": %.6e}",
+                "\"risk\": %.6e",
                 (i > 0) ? "," : "", choice->parities, choice->group_size,
-                keel_plan_level_name(advice->machine, choice->aware), choice->memory, choice->parity, choice->stop_s,
+                keel_plan_level_name(&advice->machine, choice->aware), choice->memory, choice->parity, choice->stop_s,
                 choice->work_s, choice->safe_s, choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
+        if (options->run_s > 0) {
+            fprintf(stream, ", \"run_risk\": %.6e", keel_plan_risk_of_run(choice, options->run_s));
+        }
+        fputc('}', stream);
     }
     fprintf(stream, "\n]}\n");
+}
+
+static int keel_plan_advice_verdict(const keel_plan_options_t *options, const keel_plan_advice_t *advice,
+                                    keel_plan_error_t *error)
+{
+    const keel_plan_choice_t *best = &advice->choices[advice->best];
+    char need[32], mtbf[32];
+
+    if (best->is_too_large) {
+        keel_units_write_bytes(keel_plan_cost_node(options, best), need, sizeof need);
+        snprintf(error->text, sizeof error->text, "no choice fits into the node's memory; this one takes %s", need);
+    } else if (best->lost >= 1) {
+        keel_units_write_time(advice->mtbf_s, mtbf, sizeof mtbf);
+        snprintf(error->text, sizeof error->text,
+                 "no choice leaves time to compute: an MTBF of %s is too short for checkpoints that take %.3g s", mtbf,
+                 best->stop_s + best->safe_s);
+    } else if (!advice->is_met) {
+        snprintf(error->text, sizeof error->text, "no choice reaches a risk of %g per day; the safest has %.2e",
+                 options->target, best->risk);
+    }
+    return (error->text[0] == '\0') ? 0 : -1;
 }
 
 int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
@@ -165,15 +247,16 @@ int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_
     }
     switch (options->form) {
     case KEEL_PLAN_CSV:
-        keel_plan_advice_csv(&advice, stream);
+        keel_plan_advice_csv(options, &advice, stream);
         break;
     case KEEL_PLAN_JSON:
-        keel_plan_advice_json(&advice, stream);
+        keel_plan_advice_json(options, &advice, stream);
         break;
     case KEEL_PLAN_TEXT:
         keel_plan_advice_head(options, machine, &advice, stream);
         keel_plan_advice_table(options, &advice, stream);
         keel_plan_advice_levels(&advice, stream);
+        keel_plan_advice_run(options, &advice, stream);
         if (keel_plan_advice_simulate(options, &advice, progress, stream)) {
             snprintf(error->text, sizeof error->text, "not enough memory to simulate");
             return -1;
@@ -181,10 +264,5 @@ int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_
         keel_plan_advice_settings(&advice, stream);
         break;
     }
-    if (!advice.is_met) {
-        snprintf(error->text, sizeof error->text, "no choice reaches a risk of %g per day; the safest has %.2e",
-                 options->target, advice.choices[advice.best].risk);
-        return -1;
-    }
-    return 0;
+    return keel_plan_advice_verdict(options, &advice, error);
 }

@@ -60,6 +60,40 @@ void keel_plan_most_ranks(const keel_plan_machine_t *machine, uint32_t ranks, ui
     }
 }
 
+static int keel_plan_check_nodes(const keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node,
+                                 keel_plan_error_t *error)
+{
+    if ((ranks_per_node > 0) && (ranks > (uint64_t)ranks_per_node * machine->levels[0].count)) {
+        snprintf(error->text, sizeof error->text, "%u ranks at %u a node do not fit on the %llu nodes of %s", ranks,
+                 ranks_per_node, (unsigned long long)machine->levels[0].count, machine->name);
+        return -1;
+    }
+    return 0;
+}
+
+int keel_plan_use_elements(keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node,
+                           keel_plan_error_t *error)
+{
+    const uint64_t nodes = machine->levels[0].count;
+    uint64_t e, count, first;
+    uint32_t j;
+
+    memset(error, 0, sizeof *error);
+    if (keel_plan_check_nodes(machine, ranks, ranks_per_node, error)) {
+        return -1;
+    }
+    for (j = 0; j < machine->level_count; j++) {
+        count = machine->levels[j].count;
+        machine->levels[j].used = 0;
+        for (e = 0; e < count; e++) {
+            first = keel_plan_first_rank(ranks, ranks_per_node, nodes, e, count);
+            machine->levels[j].used +=
+                (first < ((e + 1 < count) ? keel_plan_first_rank(ranks, ranks_per_node, nodes, e + 1, count) : ranks));
+        }
+    }
+    return 0;
+}
+
 /* ---- groups as the library forms them ----------------------------------------------------------------------- */
 
 /* the elements that hold ranks, numbered anew */
@@ -194,9 +228,7 @@ int keel_plan_layout_make(const keel_plan_machine_t *machine, const keel_plan_la
                  params->group_size, params->parities, params->ranks);
         return -1;
     }
-    if ((params->ranks_per_node > 0) && (params->ranks > (uint64_t)params->ranks_per_node * machine->levels[0].count)) {
-        snprintf(error->text, sizeof error->text, "%u ranks at %u a node do not fit on the %llu nodes of %s",
-                 params->ranks, params->ranks_per_node, (unsigned long long)machine->levels[0].count, machine->name);
+    if (keel_plan_check_nodes(machine, params->ranks, params->ranks_per_node, error)) {
         return -1;
     }
     layout->ranks = params->ranks;

@@ -32,6 +32,9 @@ typedef struct keel_plan_layout {
     uint32_t worst;                        /* most members of a group on one element of the heeded level; 0: none */
 } keel_plan_layout_t;
 
+/* which elements have ranks: keel_hazard_t.used of each level. 0, or -1 and the reason: the ranks need more nodes. */
+int keel_plan_use_elements(keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node,
+                           keel_plan_error_t *error);
 /* how many groups the library forms, and the members of the largest: more than the group size where that leaves a rest */
 void keel_plan_groups(uint64_t ranks, uint32_t group_size, uint32_t parities, uint64_t *groups_p, uint64_t *largest_p);
 /* the most ranks on one element of each level */

@@ -20,7 +20,6 @@ typedef struct keel_plan_parser {
     char buffer[KEEL_PLAN_LINE_MAX];
     char *words[KEEL_PLAN_WORDS_MAX];
     unsigned word_count;
-    int has_window;
 } keel_plan_parser_t;
 
 static int keel_plan_fail(keel_plan_parser_t *parser, const char *format, ...)
@@ -167,10 +166,10 @@ static int keel_plan_statement(keel_plan_parser_t *parser)
         return keel_plan_name(parser, parser->words[1], machine->name);
     }
     if (!strcmp(keyword, "window")) {
-        if (parser->has_window) {
+        if (machine->has_window) {
             return keel_plan_fail(parser, "'window' is there twice");
         }
-        parser->has_window = 1;
+        machine->has_window = 1;
         if ((parser->word_count != 2) ||
             !keel_units_read_time(parser->words[1], KEEL_UNITS_NEEDED, &machine->window_s) ||
             !keel_plan_is_time(machine->window_s, KEEL_PLAN_WINDOW_MAX)) {
@@ -234,7 +233,6 @@ int keel_plan_machine_parse(const char *text, size_t len, keel_plan_machine_t *m
     keel_plan_parser_t parser = {.machine = machine, .error = error};
     size_t begin = 0, length;
     const char *end;
-    uint32_t i;
 
     memset(machine, 0, sizeof *machine);
     memset(error, 0, sizeof *error);
@@ -254,10 +252,41 @@ int keel_plan_machine_parse(const char *text, size_t len, keel_plan_machine_t *m
     if (machine->level_count == 0) {
         return keel_plan_fail(&parser, "there is no 'level' line");
     }
-    for (i = 0; i < machine->level_count; i++) {
-        machine->levels[i].failures.window_s = machine->window_s;
-    }
+    keel_plan_machine_set_window(machine, machine->window_s);
     return 0;
+}
+
+void keel_plan_machine_copy(const keel_plan_machine_t *machine, keel_plan_machine_t *copy)
+{
+    uint32_t i;
+
+    *copy = *machine;
+    for (i = 0; i < copy->level_count; i++) {
+        copy->levels[i].failures.table = copy->tables[i];
+    }
+}
+
+void keel_plan_machine_set_window(keel_plan_machine_t *machine, double window_s)
+{
+    uint32_t i;
+
+    machine->window_s = window_s;
+    for (i = 0; i < machine->level_count; i++) {
+        machine->levels[i].failures.window_s = window_s;
+    }
+}
+
+void keel_plan_machine_scale(keel_plan_machine_t *machine, double factor)
+{
+    uint32_t i, x;
+
+    for (i = 0; i < machine->level_count; i++) {
+        machine->levels[i].failures.scale *= factor;
+        machine->levels[i].failures.mtbf_s /= factor;
+        for (x = 0; x < KEEL_PLAN_TABLE_MAX; x++) {
+            machine->tables[i][x] *= factor;
+        }
+    }
 }
 
 double keel_plan_machine_rate(const keel_plan_machine_t *machine)

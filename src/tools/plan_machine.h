@@ -22,10 +22,11 @@
 #define KEEL_PLAN_COUNT_MAX  ((uint64_t)1 << 24)
 #define KEEL_PLAN_WINDOW_MAX 86400.0 /* seconds */
 
-typedef struct keel_plan_machine { /* not to be copied: levels point into it */
+typedef struct keel_plan_machine { /* levels point into it: copied by keel_plan_machine_copy() */
     char name[KEEL_PLAN_NAME_MAX];
     char text[128];
     double window_s;
+    int has_window; /* the file says so */
     uint32_t level_count;
     keel_hazard_t levels[KEEL_PLAN_LEVELS_MAX];
     char level_name[KEEL_PLAN_LEVELS_MAX][KEEL_PLAN_NAME_MAX];
@@ -39,7 +40,11 @@ typedef struct keel_plan_error {
 
 /* 0, or -1 and what is wrong with the text */
 int keel_plan_machine_parse(const char *text, size_t len, keel_plan_machine_t *machine, keel_plan_error_t *error);
-/* failures of all levels a day, whatever number fails at once: their reciprocal is the machine's MTBF */
+void keel_plan_machine_copy(const keel_plan_machine_t *machine, keel_plan_machine_t *copy);
+/* failures of all levels a day that the job meets, whatever number fails at once: their reciprocal is its MTBF */
 double keel_plan_machine_rate(const keel_plan_machine_t *machine);
+/* all rates times @a factor; what fails together, and how many at once, stays */
+void keel_plan_machine_scale(keel_plan_machine_t *machine, double factor);
+void keel_plan_machine_set_window(keel_plan_machine_t *machine, double window_s);
 
 #endif

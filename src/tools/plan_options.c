@@ -33,7 +33,40 @@ enum {
     OPT_NETWORK,
     OPT_MEMORY_BANDWIDTH,
     OPT_RANKS_PER_NODE,
-    OPT_TARGET
+    OPT_TARGET,
+    OPT_RUN,
+    OPT_NODE_MEMORY,
+    OPT_LAST
+};
+
+enum { FOR_SAFETY = 1 << KEEL_PLAN_SAFETY, FOR_REPLICAS = 1 << KEEL_PLAN_REPLICAS, FOR_ADVICE = 1 << KEEL_PLAN_ADVICE };
+
+/* which question each is about */
+static const unsigned char keel_plan_modes[OPT_LAST] = {
+    [OPT_MACHINE] = FOR_SAFETY | FOR_ADVICE,
+    [OPT_RANKS] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
+    [OPT_LEVEL] = FOR_SAFETY,
+    [OPT_PARITY] = FOR_SAFETY,
+    [OPT_GROUP_SIZE] = FOR_SAFETY | FOR_ADVICE,
+    [OPT_PARITIES] = FOR_SAFETY | FOR_ADVICE,
+    [OPT_SIMULATE] = FOR_SAFETY | FOR_REPLICAS,
+    [OPT_PLACEMENT] = FOR_SAFETY,
+    [OPT_SEED] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
+    [OPT_LIMIT] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
+    [OPT_CSV] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
+    [OPT_JSON] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
+    [OPT_PICTURE] = FOR_SAFETY,
+    [OPT_REPLICAS] = FOR_REPLICAS,
+    [OPT_FAILURES] = FOR_REPLICAS,
+    [OPT_ADVISE] = FOR_ADVICE,
+    [OPT_MEMORY] = FOR_ADVICE,
+    [OPT_MTBF] = FOR_ADVICE,
+    [OPT_NETWORK] = FOR_ADVICE,
+    [OPT_MEMORY_BANDWIDTH] = FOR_ADVICE,
+    [OPT_RANKS_PER_NODE] = FOR_SAFETY | FOR_ADVICE,
+    [OPT_TARGET] = FOR_ADVICE,
+    [OPT_RUN] = FOR_ADVICE,
+    [OPT_NODE_MEMORY] = FOR_ADVICE,
 };
 
 static const struct option keel_plan_long[] = {{"machine", required_argument, NULL, OPT_MACHINE},
@@ -58,6 +91,8 @@ static const struct option keel_plan_long[] = {{"machine", required_argument, NU
                                                {"memory-bandwidth", required_argument, NULL, OPT_MEMORY_BANDWIDTH},
                                                {"ranks-per-node", required_argument, NULL, OPT_RANKS_PER_NODE},
                                                {"target", required_argument, NULL, OPT_TARGET},
+                                               {"run", required_argument, NULL, OPT_RUN},
+                                               {"node-memory", required_argument, NULL, OPT_NODE_MEMORY},
                                                {"help", no_argument, NULL, 'h'},
                                                {NULL, 0, NULL, 0}};
 
@@ -88,6 +123,8 @@ void keel_plan_usage(FILE *stream)
         "  --memory-bandwidth R  of a node, such as 50GB/s\n"
         "  --ranks-per-node N    1\n"
         "  --target P            acceptable probability of losing the job, per day; 1e-5\n"
+        "  --run TIME            how long the job runs, such as 30d: the risk of all of it is told too\n"
+        "  --node-memory SIZE    of a node: what does not fit is not advised\n"
         "  -h, --help            show this help\n",
         stream);
 }
@@ -209,10 +246,13 @@ static int keel_plan_option_unit(int option, const char *name, const char *text,
                           : (option == OPT_MTBF)             ? &options->mtbf_s
                           : (option == OPT_LIMIT)            ? &options->limit_s
                           : (option == OPT_TARGET)           ? &options->target
+                          : (option == OPT_RUN)              ? &options->run_s
+                          : (option == OPT_NODE_MEMORY)      ? &options->node_memory
                                                              : NULL;
 
     switch (option) {
     case OPT_MEMORY:
+    case OPT_NODE_MEMORY:
         return (keel_units_read_bytes(text, KEEL_UNITS_NEEDED, value) && (*value >= 1) &&
                 (*value <= KEEL_PLAN_BYTES_MAX))
                    ? 0
@@ -224,6 +264,7 @@ static int keel_plan_option_unit(int option, const char *name, const char *text,
                    : keel_plan_complain(errors, name, text, "bytes or bits per second such as 12GB/s or 100Gbit/s");
     case OPT_MTBF:
     case OPT_LIMIT:
+    case OPT_RUN:
         return (keel_units_read_time(text, KEEL_UNITS_NEEDED, value) && (*value >= 1e-3) &&
                 (*value <= KEEL_PLAN_TIME_MAX))
                    ? 0
@@ -283,6 +324,38 @@ static int keel_plan_missing(const char *text, FILE *errors)
     return -1;
 }
 
+/* an option that has nothing to say to the question asked is a mistake */
+static int keel_plan_check_given(keel_plan_mode_t mode, uint64_t given, FILE *errors)
+{
+    static const char *const questions[] = {
+        [KEEL_PLAN_SAFETY] = "", [KEEL_PLAN_REPLICAS] = "--replicas", [KEEL_PLAN_ADVICE] = "--advise"};
+    const struct option *option;
+
+    for (option = keel_plan_long; option->name != NULL; option++) {
+        if ((option->val >= OPT_LAST) || !(given >> option->val & 1) || (keel_plan_modes[option->val] & (1 << mode))) {
+            continue;
+        }
+        if (mode == KEEL_PLAN_SAFETY) {
+            fprintf(errors, "keel_plan: --%s needs %s\n", option->name,
+                    questions[(keel_plan_modes[option->val] & FOR_ADVICE) ? KEEL_PLAN_ADVICE : KEEL_PLAN_REPLICAS]);
+        } else {
+            fprintf(errors, "keel_plan: --%s does not go with %s\n", option->name, questions[mode]);
+        }
+        return -1;
+    }
+    if ((given >> OPT_CSV & 1) && (given >> OPT_JSON & 1)) {
+        return keel_plan_missing("--csv and --json exclude each other", errors);
+    }
+    if ((mode != KEEL_PLAN_ADVICE) && !(given >> OPT_SIMULATE & 1) &&
+        (given & (1ull << OPT_SEED | 1ull << OPT_LIMIT | 1ull << OPT_PLACEMENT))) {
+        return keel_plan_missing("--seed, --limit and --placement need --simulate", errors);
+    }
+    if ((given >> OPT_RANKS_PER_NODE & 1) && !(given >> OPT_RANKS & 1)) {
+        return keel_plan_missing("--ranks-per-node needs --ranks", errors);
+    }
+    return 0;
+}
+
 static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
 {
     if ((options->machine == NULL) && (options->mtbf_s == 0)) {
@@ -292,31 +365,29 @@ static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
         (options->memory_bandwidth == 0)) {
         return keel_plan_missing("--advise needs --ranks, --memory, --network and --memory-bandwidth", errors);
     }
-    if ((options->samples > 0) || (options->share_count > 0) || (options->picture != NULL)) {
-        return keel_plan_missing("--advise does not go with --parity, --simulate and --picture", errors);
-    }
     options->ranks_per_node += (options->ranks_per_node == 0);
     return (options->ranks >= 2) ? 0 : keel_plan_missing("one rank has nobody to keep its parity", errors);
 }
 
-static int keel_plan_check(keel_plan_options_t *options, FILE *errors)
+static int keel_plan_check(keel_plan_options_t *options, uint64_t given, FILE *errors)
 {
     static const double shares[] = {0.01, 0.02, 0.03, 0.04, 0.05, 0.0625, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25};
 
     if (options->is_advice && (options->replicas > 0)) {
         return keel_plan_missing("--advise and --replicas exclude each other", errors);
     }
+    options->mode = options->is_advice        ? KEEL_PLAN_ADVICE
+                    : (options->replicas > 0) ? KEEL_PLAN_REPLICAS
+                                              : KEEL_PLAN_SAFETY;
+    if (keel_plan_check_given(options->mode, given, errors)) {
+        return -1;
+    }
     if (options->is_advice) {
-        options->mode = KEEL_PLAN_ADVICE;
         return keel_plan_check_advice(options, errors);
     }
     options->parities += (options->parities == 0);
     if (options->replicas > 0) {
-        options->mode = KEEL_PLAN_REPLICAS;
-        if (options->ranks == 0) {
-            return keel_plan_missing("--replicas needs --ranks", errors);
-        }
-        return (options->picture == NULL) ? 0 : keel_plan_missing("--replicas has no --picture", errors);
+        return (options->ranks > 0) ? 0 : keel_plan_missing("--replicas needs --ranks", errors);
     }
     if (options->machine == NULL) {
         return keel_plan_missing("--machine is missing (--help shows the options)", errors);
@@ -341,6 +412,7 @@ static int keel_plan_check(keel_plan_options_t *options, FILE *errors)
 int keel_plan_options_read(int argc, char **argv, keel_plan_options_t *options, FILE *errors)
 {
     int option, which = 0;
+    uint64_t given = 0;
 
     memset(options, 0, sizeof *options);
     options->seed = 1;
@@ -362,10 +434,11 @@ int keel_plan_options_read(int argc, char **argv, keel_plan_options_t *options, 
         if (options->mode == KEEL_PLAN_HELP) {
             return 0;
         }
+        given |= 1ull << option;
     }
     if (optind < argc) {
         fprintf(errors, "keel_plan: unexpected argument '%s'\n", argv[optind]);
         return -1;
     }
-    return keel_plan_check(options, errors);
+    return keel_plan_check(options, given, errors);
 }

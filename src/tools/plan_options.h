@@ -25,9 +25,10 @@ typedef struct keel_plan_options { /* what was not given is 0 or NULL, unless a 
     keel_plan_place_t place;
     uint64_t replicas, failures;
     int is_advice;
-    double memory, mtbf_s, network, memory_bandwidth;
+    double memory, mtbf_s, network, memory_bandwidth, node_memory;
     uint32_t ranks_per_node; /* in advice 1 */
     double target;           /* 1e-5 */
+    double run_s;
 } keel_plan_options_t;
 
 /* 0, or -1 and one line on @a errors */

@@ -96,7 +96,8 @@ static void keel_plan_print_parts(const keel_plan_report_t *report, FILE *stream
     for (j = 0; j < machine->level_count; j++) {
         const double any = keel_failures_of_job(&machine->levels[j]);
         fprintf(stream, "%-12s %8llu %11.4e %11.4e %11.4e", machine->level_name[j],
-                (unsigned long long)machine->levels[j].count, any, cell->paper_level[j], cell->exact_level[j]);
+                (unsigned long long)keel_hazard_used(&machine->levels[j]), any, cell->paper_level[j],
+                cell->exact_level[j]);
         if (report->options->samples > 0) {
             fprintf(stream, " %11.4e   %.4e to %.4e", cell->simulated_level[j].value, cell->simulated_level[j].low,
                     cell->simulated_level[j].high);

@@ -157,7 +157,7 @@ int keel_plan_report_make(const keel_plan_machine_t *machine, const keel_plan_op
             error->text, sizeof error->text,
             "groups of %u with %u parities do not fit: level '%s' has %llu elements, so more than %u members share one",
             report->cells[0][0].group_size, options->parities, keel_plan_level_name(machine, first),
-            (unsigned long long)machine->levels[first - 1].count, options->parities);
+            (unsigned long long)keel_hazard_used(&machine->levels[first - 1]), options->parities);
         return -1;
     }
     return 0;

@@ -59,7 +59,7 @@ same replicas.txt --replicas 4 --ranks 33554432
 same replicas.csv --replicas 2 --ranks 1024 --simulate 1000 --csv
 same replicas.json --replicas 4 --ranks 4096 --failures 64 --simulate 1000 --json
 same advice.txt "${advise[@]}" --mtbf 12h
-same advice_machine.txt "${advise[@]}" --mtbf 12h --machine tsubame2
+same advice_machine.txt "${advise[@]}" --mtbf 60d --machine tsubame2 --run 30d --node-memory 96g
 same advice.csv "${advise[@]}" --machine tsubame2 --parities 2 --csv
 same advice.json "${advise[@]}" --mtbf 30d --group-size 8 --json
 
@@ -102,7 +102,7 @@ refused "do not fit on the 1408 nodes" --machine tsubame2 --ranks 4000 --ranks-p
 refused "3 replicas do not divide 100" --replicas 3 --ranks 100
 refused "--replicas needs --ranks" --replicas 3
 refused "cannot fail" --replicas 2 --ranks 4 --failures 5
-refused "--replicas has no --picture" --replicas 2 --ranks 4 --picture "$work/a.svg"
+refused "--picture does not go with --replicas" --replicas 2 --ranks 4 --picture "$work/a.svg"
 refused "--advise needs --mtbf" --advise
 refused "--advise needs --ranks" --advise --mtbf 12h
 refused "invalid value for --mtbf" --advise --mtbf 12parsec
@@ -112,7 +112,7 @@ for rate in 8gbit 8g 100 12g/s; do
 done
 refused "invalid value for --memory" --advise --mtbf 12h --memory 4
 refused "invalid value for --mtbf" --advise --mtbf 12
-refused "need 4000 nodes; tsubame2 has 1408" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
+refused "4000 ranks at 1 a node do not fit on the 1408 nodes" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 refused "nodes of their own" --advise --mtbf 12h --ranks 8 --ranks-per-node 8 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 refused "KEEL_PARITIES is at most 3" "${advise[@]}" --mtbf 12h --parities 4
 refused "exclude each other" "${advise[@]}" --mtbf 12h --replicas 2
@@ -121,6 +121,36 @@ refused "$work/bad.machine:2: 'four' is no number of elements" --machine "$work/
 head -c 2000000 /dev/zero > "$work/zero"
 refused "longer than 1 MiB" --machine "$work/zero"
 refused "cannot write $work/none/a.svg" --machine tsubame2 --picture "$work/none/a.svg"
+
+# what has nothing to say to the question
+refused "--level does not go with --advise" "${advise[@]}" --mtbf 12h --level node
+refused "--machine does not go with --replicas" --replicas 2 --ranks 4 --machine tsubame2
+refused "--memory needs --advise" --machine tsubame2 --memory 4g
+refused "--run needs --advise" --machine tsubame2 --run 3d
+refused "--failures needs --replicas" --machine tsubame2 --failures 3
+refused "need --simulate" --machine tsubame2 --seed 3
+refused "need --simulate" --machine tsubame2 --ranks 4000 --placement keel
+refused "--ranks-per-node needs --ranks" --machine tsubame2 --ranks-per-node 3
+refused "--csv and --json exclude each other" --machine tsubame2 --csv --json
+refused "groups of 9 cannot be formed of 8 ranks" --advise --mtbf 12h --ranks 8 --group-size 9 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
+
+# failed TEXT ARGUMENTS...: the table all the same, and a reason and a status
+failed() {
+    local text=$1
+    shift
+    "$plan" "$@" > "$work/out" 2> "$work/err" && complain "keel_plan $*: status 0"
+    grep -qF -- "$text" "$work/err" || complain "keel_plan $*: '$text' is missing in: $(cat "$work/err")"
+    grep -q KEEL_GROUP_SIZE "$work/out" || complain "keel_plan $*: no advice"
+}
+failed "no choice leaves time to compute: an MTBF of 1 s is too short" "${advise[@]}" --mtbf 1s
+failed "no choice fits into the node's memory" "${advise[@]}" --mtbf 12h --node-memory 20g
+
+# 1e-15 is in the table, and reached
+"$plan" "${advise[@]}" --mtbf 12h --target 1e-15 > "$work/out" 2> "$work/err" || complain "1e-15: $(cat "$work/err")"
+
+# a level that is not there by itself is one to be made
+"$plan" "${advise[@]}" --mtbf 12h --parities 3 --machine tsubame2 > "$work/out" 2> "$work/err"
+grep -q '^# KEEL_TOPO_FILE, with a level named rack,' "$work/out" || complain "no word on the level rack: $(tail -7 "$work/out")"
 
 # a target out of reach: the table, and a status
 "$plan" "${advise[@]}" --mtbf 12h --target 1e-30 > "$work/out" 2> "$work/err" && complain "1e-30 is reached"

@@ -4,5 +4,6 @@ keel_unit_test(replica_loss topo)
 keel_unit_test(plan_machine plan_parts)
 keel_unit_test(plan_simulate plan_parts)
 keel_unit_test(overlap plan_parts)
+keel_unit_test(plan_advice plan_parts)
 add_test(NAME unit_keel_plan COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/keel_plan.sh $<TARGET_FILE:keel_plan>
          ${CMAKE_SOURCE_DIR}/tests/golden/plan)

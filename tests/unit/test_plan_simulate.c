@@ -111,6 +111,29 @@ START_TEST(on_the_aligned_layout_the_simulation_finds_the_exact_value)
 }
 END_TEST
 
+/* half of a machine, and failures of all of it: those of elements without ranks are none of the job's */
+START_TEST(a_job_on_a_part_of_a_machine_meets_what_is_computed)
+{
+    static keel_plan_machine_t machine;
+    const keel_plan_layout_params_t params = {704, 4, 22, 1, KEEL_PLAN_PLACE_KEEL, 1};
+    const keel_reliability_params_t of = {machine.levels, 4, 4, 22, 1, 0, NULL, 0, KEEL_RELIABILITY_EXACT};
+    keel_plan_estimate_t parts[KEEL_PLAN_LEVELS_MAX];
+    keel_plan_error_t error;
+    double exact, exact_part[4];
+    uint32_t j;
+
+    parse(&machine, tsubame2);
+    ck_assert_int_eq(keel_plan_use_elements(&machine, 704, 1, &error), 0);
+    ck_assert_int_eq(keel_reliability_catastrophe(&of, exact_part, &exact), KEEL_OK);
+    simulate_parts(&machine, &params, 1000000, 5, parts);
+    for (j = 0; j < 4; j++) {
+        assert_within(&parts[j], exact_part[j], 1e-9);
+    }
+    ck_assert_int_eq(keel_plan_use_elements(&machine, 1409, 1, &error), -1);
+    ck_assert(strstr(error.text, "do not fit on the 1408 nodes") != NULL);
+}
+END_TEST
+
 /* m > 1, at rates that a simulation can see; coarser levels left out, where one element need not be a catastrophe */
 START_TEST(several_parities_are_found_too)
 {
@@ -372,6 +395,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {on_the_aligned_layout_the_simulation_finds_the_exact_value,
+                                  a_job_on_a_part_of_a_machine_meets_what_is_computed,
                                   several_parities_are_found_too,
                                   without_topology_any_failure_is_a_catastrophe,
                                   small_cases_are_enumerated,

@@ -1,0 +1,79 @@
+/*
+ * The model. S: bytes of a rank, R: ranks of a node, k and m: members and parities of a group, B: bandwidth of a node's
+ * network, C: of its memory, M: MTBF. Sizes of groups differ by one: k is the smallest for parity, the largest for rebuild.
+ *   memory   2 S (1 + m / (k - m))        two images and two shares of parity, one of each in the making
+ *   stop     2 R S / C                    every byte is read and written
+ *   work     m (1 + 1 / (k - m)) R S / C  each of m shares reads k - m chunks of S / (k - m) and writes one
+ *   safe     m R S / B                    each of a rank's m shares of S / (k - m) takes as much from k - m members
+ *   rebuild  (k - m) R S / B              each chunk of a lost image takes one from k - m others
+ *   window   rebuild, safe and KEEL_PLAN_RESTART_S for the launcher
+ *   interval Daly's for stop + work and M, as the library's own, but not shorter than stop and safe
+ *   lost     (stop + work) / (interval + stop + work) + (interval / 2 + rebuild) / M
+ *   logs     as the library's auto: as much as 8 images, at least 256 MiB, within a quarter of the node, at least 64 MiB
+ */
+#include "plan_cost.h"
+
+#include "ckpt/interval.h"
+
+#include <math.h>
+#include <string.h>
+
+#define KEEL_PLAN_RESTART_S    10.0
+#define KEEL_PLAN_OPLOG_USUAL  0x1p28
+#define KEEL_PLAN_OPLOG_LEAST  0x1p26
+#define KEEL_PLAN_OPLOG_IMAGES 8
+#define KEEL_PLAN_GETLOG       0x1p24
+
+static double keel_plan_ranks_of_node(const keel_plan_options_t *options)
+{
+    return fmin(options->ranks_per_node, options->ranks);
+}
+
+void keel_plan_cost_logs(const keel_plan_options_t *options, keel_plan_logs_t *logs)
+{
+    const double share = options->node_memory / 4 / keel_plan_ranks_of_node(options);
+
+    logs->getlog = KEEL_PLAN_GETLOG;
+    logs->oplog = fmax(KEEL_PLAN_OPLOG_USUAL, KEEL_PLAN_OPLOG_IMAGES * options->memory);
+    if (options->node_memory > 0) {
+        logs->oplog = fmax(fmin(logs->oplog, share), KEEL_PLAN_OPLOG_LEAST);
+    }
+}
+
+double keel_plan_cost_node(const keel_plan_options_t *options, const keel_plan_choice_t *choice)
+{
+    keel_plan_logs_t logs;
+
+    keel_plan_cost_logs(options, &logs);
+    return keel_plan_ranks_of_node(options) * (options->memory + choice->memory + logs.oplog + logs.getlog);
+}
+
+int keel_plan_cost(const keel_plan_options_t *options, uint32_t asked, double mtbf_s, double window_least_s,
+                   keel_plan_choice_t *choice)
+{
+    const double node_bytes = options->memory * keel_plan_ranks_of_node(options), m = choice->parities;
+    double cost_s, least, most;
+    uint64_t largest;
+
+    if ((asked <= choice->parities) || (asked > options->ranks)) {
+        return 0;
+    }
+    keel_plan_groups(options->ranks, asked, choice->parities, &choice->groups, &largest);
+    choice->group_size = (uint32_t)largest;
+    choice->smallest = (uint32_t)(options->ranks / choice->groups);
+    least = choice->smallest - m;
+    most = choice->group_size - m;
+    choice->parity = 2 * options->memory * m / least;
+    choice->memory = 2 * options->memory + choice->parity;
+    choice->stop_s = 2 * node_bytes / options->memory_bandwidth;
+    choice->safe_s = m * node_bytes / options->network;
+    choice->rebuild_s = most * node_bytes / options->network;
+    choice->window_s = fmax(choice->rebuild_s + choice->safe_s + KEEL_PLAN_RESTART_S, window_least_s);
+    choice->work_s = m * (1 + 1 / least) * node_bytes / options->memory_bandwidth;
+    cost_s = choice->stop_s + choice->work_s;
+    choice->interval_s = fmax(keel_interval_daly_s(cost_s, mtbf_s), choice->stop_s + choice->safe_s);
+    choice->lost = cost_s / (choice->interval_s + cost_s) + (choice->interval_s / 2 + choice->rebuild_s) / mtbf_s;
+    choice->lost = fmin(choice->lost, 1);
+    choice->is_too_large = (options->node_memory > 0) && (keel_plan_cost_node(options, choice) > options->node_memory);
+    return 1;
+}
