@@ -5,22 +5,32 @@
 
 #include <string.h>
 
-/* asked for, or some shares of the processes */
+static void keel_plan_loss_add(uint64_t f, const keel_plan_options_t *options, keel_plan_replicas_t *result)
+{
+    if ((f >= options->replicas) && ((result->asked_count == 0) || (result->asked[result->asked_count - 1] != f))) {
+        result->asked[result->asked_count++] = f;
+    }
+}
+
+/* asked for, or some shares of the processes; of few processes these are too few to lose anything, so steps from there to all */
 static void keel_plan_loss_ask(const keel_plan_options_t *options, keel_plan_replicas_t *result)
 {
-    static const double shares[] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1};
+    static const double shares[KEEL_PLAN_ASKED_MAX] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1};
+    const uint64_t more = options->ranks - options->replicas;
     unsigned i;
-    uint64_t f;
 
     memset(result, 0, sizeof *result);
     if (options->failures > 0) {
         result->asked[result->asked_count++] = options->failures;
         return;
     }
-    for (i = 0; i < sizeof shares / sizeof *shares; i++) {
-        f = (uint64_t)(shares[i] * options->ranks);
-        if ((f >= options->replicas) && ((result->asked_count == 0) || (result->asked[result->asked_count - 1] != f))) {
-            result->asked[result->asked_count++] = f;
+    for (i = 0; i < KEEL_PLAN_ASKED_MAX; i++) {
+        keel_plan_loss_add((uint64_t)(shares[i] * options->ranks), options, result);
+    }
+    if (result->asked_count < KEEL_PLAN_ASKED_MAX / 2) {
+        result->asked_count = 0;
+        for (i = 0; i < KEEL_PLAN_ASKED_MAX; i++) {
+            keel_plan_loss_add(options->replicas + more * i / (KEEL_PLAN_ASKED_MAX - 1), options, result);
         }
     }
 }

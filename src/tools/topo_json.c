@@ -1,17 +1,20 @@
 /* The hierarchy and the groups as JSON. */
 #include "tools/topo_view.h"
 
-/* bytes beyond ASCII are written as the characters of those numbers, so that the whole is valid whatever the names are */
 static void json_string(FILE *stream, const char *text)
 {
     fputc('"', stream);
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
         const unsigned char c = (unsigned char)*text;
 
-        if ((c < 0x20) || (c >= 0x7f)) {
+        if ((c < 0x20) || (c == 0x7f)) {
             fprintf(stream, "\\u%04x", c);
+            text++;
+        } else if ((c == '"') || (c == '\\')) {
+            fprintf(stream, "\\%c", c);
+            text++;
         } else {
-            fprintf(stream, ((c == '"') || (c == '\\')) ? "\\%c" : "%c", c);
+            text = topo_utf8_print(stream, text);
         }
     }
     fputc('"', stream);

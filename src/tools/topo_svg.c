@@ -9,7 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL_WIDTH = 30, CELL_HEIGHT = 18, GAP = 6, TITLE = 15, LETTER = 7, FOOT = 40, WIDTH_MIN = 560 };
+#define SLENDER 1.3 /* width, of the side of a square */
+
+enum {
+    CELL_WIDTH = 30,
+    CELL_HEIGHT = 18,
+    GAP = 6,
+    TITLE = 15,
+    LETTER = 7,
+    FOOT = 40,
+    WIDTH_MIN = 560,
+    SHOWN_MAX = 4000
+};
 
 typedef struct svg_box {
     unsigned width, height;
@@ -23,17 +34,31 @@ typedef struct svg {
 
 static void svg_text(FILE *stream, const char *text)
 {
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
         const unsigned char c = (unsigned char)*text;
 
-        if (c < 0x20) {
+        if ((c < 0x20) || (c == 0x7f)) {
             fputc('?', stream);
-        } else if ((c >= 0x7f) || (strchr("<>&\"'", c) != NULL)) {
+            text++;
+        } else if (strchr("<>&\"'", c) != NULL) {
             fprintf(stream, "&#%u;", c);
+            text++;
         } else {
-            fputc(c, stream);
+            text = topo_utf8_print(stream, text);
         }
     }
+}
+
+static size_t svg_letters(const char *text)
+{
+    size_t letters = 0;
+    unsigned length;
+
+    for (; *text != '\0'; letters++) {
+        length = topo_utf8_length(text);
+        text += (length > 0) ? length : 1;
+    }
+    return letters;
 }
 
 /* ---- sizes -------------------------------------------------------------------------------------------------------- */
@@ -43,46 +68,73 @@ static svg_box_t svg_child_size(const svg_t *svg, uint32_t l, uint32_t child)
     return (l == 0) ? (svg_box_t){CELL_WIDTH, CELL_HEIGHT} : svg->box[l - 1][child];
 }
 
-/* where children go: row by row, about as many rows as columns */
+/* where children go: row by row, a little wider than high */
 typedef struct svg_flow {
-    uint32_t columns, column;
-    unsigned x, y, row_height, width;
+    unsigned x, y, row_height, width, limit;
 } svg_flow_t;
 
-static svg_flow_t svg_flow_begin(uint32_t children)
+/* @a area: of all children with the gaps, @a widest: of them */
+static svg_flow_t svg_flow_begin(double area, unsigned widest)
 {
-    const double root = sqrt((double)children);
+    const unsigned even = (unsigned)ceil(SLENDER * sqrt(area)) + GAP;
 
-    return (svg_flow_t){.columns = (uint32_t)ceil(root), .x = GAP, .y = TITLE + GAP};
+    return (svg_flow_t){.x = GAP, .y = TITLE + GAP, .limit = (even > widest + 2 * GAP) ? even : widest + 2 * GAP};
 }
 
-/* the place of the next child is flow->x, flow->y until this is called */
+/* moves to where a child of that size goes: flow->x, flow->y */
+static void svg_flow_place(svg_flow_t *flow, svg_box_t child)
+{
+    if ((flow->x > GAP) && (flow->x + child.width + GAP > flow->limit)) {
+        flow->y += flow->row_height + GAP;
+        flow->x = GAP;
+        flow->row_height = 0;
+    }
+}
+
 static void svg_flow_next(svg_flow_t *flow, svg_box_t child)
 {
     flow->x += child.width + GAP;
     flow->width = (flow->x > flow->width) ? flow->x : flow->width;
     flow->row_height = (child.height > flow->row_height) ? child.height : flow->row_height;
-    if (++flow->column == flow->columns) {
-        flow->y += flow->row_height + GAP;
-        flow->x = GAP;
-        flow->column = flow->row_height = 0;
+}
+
+static unsigned svg_title_width(const svg_t *svg, uint32_t l, uint32_t element)
+{
+    const size_t letters =
+        svg_letters(svg->view->domains->levels[l].name) + 1 + svg_letters(topo_view_name(svg->view, l, element));
+
+    return (unsigned)(letters * LETTER) + 2 * GAP;
+}
+
+static svg_flow_t svg_flow_of(const svg_t *svg, uint32_t l, uint32_t element)
+{
+    unsigned widest = svg_title_width(svg, l, element) - 2 * GAP;
+    double area = 0;
+    uint32_t i;
+
+    for (i = svg->view->begin[l][element]; i < svg->view->begin[l][element + 1]; i++) {
+        const svg_box_t child = svg_child_size(svg, l, svg->view->child[l][i]);
+
+        area += (double)(child.width + GAP) * (child.height + GAP);
+        widest = (child.width > widest) ? child.width : widest;
     }
+    return svg_flow_begin(area, widest);
 }
 
 static svg_box_t svg_measure(const svg_t *svg, uint32_t l, uint32_t element)
 {
     const uint32_t begin = svg->view->begin[l][element], end = svg->view->begin[l][element + 1];
-    const size_t letters =
-        strlen(svg->view->domains->levels[l].name) + 1 + strlen(topo_view_name(svg->view, l, element));
-    svg_flow_t flow = svg_flow_begin(end - begin);
-    unsigned title = (unsigned)(letters * LETTER) + 2 * GAP;
+    svg_flow_t flow = svg_flow_of(svg, l, element);
+    const unsigned title = svg_title_width(svg, l, element);
     uint32_t i;
 
     for (i = begin; i < end; i++) {
-        svg_flow_next(&flow, svg_child_size(svg, l, svg->view->child[l][i]));
+        const svg_box_t child = svg_child_size(svg, l, svg->view->child[l][i]);
+
+        svg_flow_place(&flow, child);
+        svg_flow_next(&flow, child);
     }
-    flow.y += (flow.column > 0) ? flow.row_height + GAP : 0;
-    return (svg_box_t){(title > flow.width) ? title : flow.width, flow.y};
+    return (svg_box_t){(title > flow.width) ? title : flow.width, flow.y + flow.row_height + GAP};
 }
 
 /* ---- drawing -------------------------------------------------------------------------------------------------------- */
@@ -110,7 +162,7 @@ static void svg_element(const svg_t *svg, uint32_t l, uint32_t element, unsigned
     const topo_view_t *view = svg->view;
     const uint32_t begin = view->begin[l][element], end = view->begin[l][element + 1];
     const svg_box_t *box = &svg->box[l][element];
-    svg_flow_t flow = svg_flow_begin(end - begin);
+    svg_flow_t flow = svg_flow_of(svg, l, element);
     uint32_t i;
 
     fprintf(svg->stream, "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" rx=\"4\" fill=\"%s\" stroke=\"#777\"/>", x,
@@ -123,6 +175,7 @@ static void svg_element(const svg_t *svg, uint32_t l, uint32_t element, unsigned
     for (i = begin; i < end; i++) {
         const uint32_t child = view->child[l][i];
 
+        svg_flow_place(&flow, svg_child_size(svg, l, child));
         if (l == 0) {
             svg_rank(svg, child, x + flow.x, y + flow.y);
         } else {
@@ -132,23 +185,40 @@ static void svg_element(const svg_t *svg, uint32_t l, uint32_t element, unsigned
     }
 }
 
+/* what is drawn may be large: it is shown no wider and higher than programs can draw and people scroll, and can be magnified */
+static void svg_head(FILE *stream, unsigned width, unsigned height)
+{
+    const unsigned longest = (width > height) ? width : height;
+    const double scale = (longest > SHOWN_MAX) ? (double)SHOWN_MAX / longest : 1;
+
+    fprintf(stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %u %u\" "
+            "font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            ceil(width * scale), ceil(height * scale), width, height);
+}
+
 static void svg_page(const svg_t *svg)
 {
     const topo_view_t *view = svg->view;
     const uint32_t top = view->domains->level_count - 1, count = view->domains->levels[top].count;
-    svg_flow_t size = svg_flow_begin(count), flow = size;
-    unsigned height;
+    svg_flow_t size, flow;
+    unsigned height, widest = 0;
+    double area = 0;
     uint32_t e;
 
     for (e = 0; e < count; e++) {
+        area += (double)(svg->box[top][e].width + GAP) * (svg->box[top][e].height + GAP);
+        widest = (svg->box[top][e].width > widest) ? svg->box[top][e].width : widest;
+    }
+    size = flow = svg_flow_begin(area, widest);
+    for (e = 0; e < count; e++) {
+        svg_flow_place(&size, svg->box[top][e]);
         svg_flow_next(&size, svg->box[top][e]);
     }
-    height = size.y + ((size.column > 0) ? size.row_height + GAP : 0) + FOOT;
-    fprintf(svg->stream,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" font-family=\"sans-serif\" "
-            "font-size=\"11\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            (size.width > WIDTH_MIN) ? size.width : WIDTH_MIN, height);
+    height = size.y + size.row_height + GAP + FOOT;
+    svg_head(svg->stream, (size.width > WIDTH_MIN) ? size.width : WIDTH_MIN, height);
     for (e = 0; e < count; e++) {
+        svg_flow_place(&flow, svg->box[top][e]);
         svg_element(svg, top, e, flow.x, flow.y);
         svg_flow_next(&flow, svg->box[top][e]);
     }

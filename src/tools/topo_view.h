@@ -33,6 +33,11 @@ static inline const char *topo_view_name(const topo_view_t *view, uint32_t level
 /* "0-3 7 9-10" of ranks in ascending order, with @a separator */
 void topo_print_ranges(FILE *stream, const uint32_t *ranks, uint32_t count, const char *separator);
 
+/* bytes of the character at @a text, which is not empty; 0: they are not UTF-8 */
+unsigned topo_utf8_length(const char *text);
+/* that many bytes, or the sign for what is no character; the byte behind it */
+const char *topo_utf8_print(FILE *stream, const char *text);
+
 void topo_print_text(FILE *stream, const topo_view_t *view);
 void topo_print_json(FILE *stream, const topo_view_t *view);
 keel_status_t topo_print_svg(FILE *stream, const topo_view_t *view);

@@ -7,8 +7,9 @@ cd "${2:?}" || exit 1
 for name in ${!KEEL_*}; do
     unset "$name"
 done
-output=$(mktemp) errors=$(mktemp)
-trap 'rm -f "$output" "$errors"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+output=$work/output errors=$work/errors
 bad=0
 
 # golden NAME HOSTS VARIABLE...: in all three formats
@@ -61,4 +62,16 @@ refused "KEEL_TOPO_MACHINE: 'uneven.hosts' is neither" env KEEL_TOPO_MACHINE=une
 refused 'KEEL_TOPO_LEVEL=rack: with groups of 6 some rack has to hold 2 of a group' \
     env KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_TOPO_LEVEL=rack KEEL_GROUP_SIZE=6 "$info" -t -H six_nodes.hosts
 grep -q '^rack r0$' "$output" || { echo "no hierarchy shown"; bad=1; }
+
+# names are UTF-8, and what is not is marked
+printf 'kn\303\266ten[1-2]\nn\377<x>\n' > "$work/names.hosts"
+"$info" -t -H "$work/names.hosts" -F json > "$output" 2>&1 || { echo "names: $(cat "$output")"; bad=1; }
+grep -qF $'"kn\303\266ten1"' "$output" && grep -qF $'"n\357\277\275<x>"' "$output" || { echo "names in JSON: $(cat "$output")"; bad=1; }
+"$info" -t -H "$work/names.hosts" -F svg > "$output" 2>&1
+grep -qF $'node kn\303\266ten1<' "$output" && grep -qF $'n\357\277\275&#60;x&#62;' "$output" || { echo "names in SVG: $(cat "$output")"; bad=1; }
+# a job of any size is a picture that can be shown
+echo 'n[00001-20000]*2' > "$work/large.hosts"
+"$info" -t -H "$work/large.hosts" -F svg > "$output" 2>&1
+read -r width height < <(sed -n '1s/.* width="\([0-9]*\)" height="\([0-9]*\)".*/\1 \2/p' "$output")
+[ "${width:-9999}" -le 4001 ] && [ "${height:-9999}" -le 4001 ] || { echo "a picture of $width x $height"; bad=1; }
 exit $bad

@@ -56,6 +56,7 @@ same simulated.txt --machine tsubame2 --ranks 4224 --group-size 22 --simulate 10
 same aligned.csv --machine tsubame2 --ranks 4224 --group-size 22 --parities 2 --simulate 100000 --placement aligned --csv
 same small.txt --machine "$work/small.machine" --ranks 24 --parities 2
 same replicas.txt --replicas 4 --ranks 33554432
+same replicas_of_few.txt --replicas 4 --ranks 16
 same replicas.csv --replicas 2 --ranks 1024 --simulate 1000 --csv
 same replicas.json --replicas 4 --ranks 4096 --failures 64 --simulate 1000 --json
 same advice.txt "${advise[@]}" --mtbf 12h
