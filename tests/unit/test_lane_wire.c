@@ -177,7 +177,7 @@ static keel_wire_t scene_wire(scene_t *scene, uint32_t source, keel_wire_type_t 
                          .sequence = scene->sequence[source] + 1};
 }
 
-/* seals and delivers; whether it was news */
+/* seals and delivers; whom it concerns: keel_served */
 static int scene_deliver(scene_t *scene, keel_wire_t *wire, const void *data, size_t length)
 {
     keel_wire_seal(wire, data, length);
@@ -344,7 +344,7 @@ START_TEST(reads_and_records_of_others_are_no_news)
     ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.flags = KEEL_WIRE_FLAG_MARK;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
     wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
     wire.words[2] = 8;
@@ -352,27 +352,27 @@ START_TEST(reads_and_records_of_others_are_no_news)
     wire = scene_wire(&scene, 1, KEEL_WIRE_PROBE);
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_ARRIVE);
-    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_LOCK);
     wire.words[1] = KEEL_LOCK_TRY;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
-    wire.words[0] = KEEL_CONTROL_REPORT;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+    wire.words[0] = KEEL_CONTROL_REPORT; /* for who does not wait, too */
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS);
     for (uint16_t flag = KEEL_WIRE_FLAG_DOUBT; flag <= KEEL_WIRE_FLAG_CLASSES; flag *= 2) {
         wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
         wire.flags = flag;
-        ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 1);
+        ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     }
     scene.lane.awaits_records = 1;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.words[1] = 1;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 1);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), KEEL_SERVED_AWAITED);
     ck_assert_int_eq(scene.lane.failure, KEEL_OK);
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.words[1] = 7;
     scene.lane.awaits_records = 0;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 1);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS);
     ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
     scene_end(&scene);
 }

@@ -124,6 +124,24 @@ START_TEST(address_stays_until_the_next_poll)
 }
 END_TEST
 
+START_TEST(every_event_is_news)
+{
+    uint8_t news = 0;
+
+    queue_open();
+    queue_push(KEEL_EVENT_DEATH, 1, 0);
+    keel_pmix_queue_notify(&queue, &news);
+    ck_assert_uint_eq(news, 1); /* it was there before */
+    queue_expect(KEEL_EVENT_DEATH, 1, 0);
+    news = 0;
+    queue_push(KEEL_EVENT_DEATH, 1, 0);
+    ck_assert_uint_eq(news, 0); /* known already: there is nothing to poll for */
+    queue_push(KEEL_EVENT_JOIN, 1, 1);
+    ck_assert_uint_eq(news, 1);
+    keel_pmix_queue_release(&queue);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {events_come_once,
@@ -131,6 +149,7 @@ int main(void)
                                   nothing_of_the_dead_comes_after_their_death,
                                   death_without_incarnation_is_that_of_the_one_there,
                                   address_stays_until_the_next_poll,
+                                  every_event_is_news,
                                   NULL};
 
     return unit_run("pmix_queue", tests);

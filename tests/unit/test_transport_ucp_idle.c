@@ -173,10 +173,42 @@ START_TEST(news_wake_who_sleeps)
 }
 END_TEST
 
+static void tick(rank_t *rank)
+{
+    atomic_fetch_add(&((news_t *)rank->arg)->seen, 1);
+}
+
+static void ticking_body(rank_t *rank)
+{
+    news_t news = {0};
+
+    rank->arg = &news;
+    rank->on_request = news_request;
+    rank->on_reply = news_reply;
+    rank->on_news = tick;
+    rank->tick_us = 1000;
+    rank_join(rank, "served");
+    while (atomic_load(&news.seen) < 3) { /* and the transport is not called */
+        usleep(1000);
+    }
+    rank_barrier(rank);
+    rank->ops->close(rank->transport);
+}
+
+START_TEST(who_computes_is_told_that_time_passes)
+{
+    rig_t rig;
+
+    rig_init(&rig, 2, ticking_body, NULL);
+    rig_run(&rig);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {what_is_held_back_is_said_ahead_of_sleep,
-                                  what_is_held_back_is_said_soon_by_who_does_not_sleep, news_wake_who_sleeps, NULL};
+                                  what_is_held_back_is_said_soon_by_who_does_not_sleep, news_wake_who_sleeps,
+                                  who_computes_is_told_that_time_passes, NULL};
 
     return unit_run("transport_ucp_idle", tests);
 }

@@ -51,6 +51,15 @@ static int on_idle(void *arg, int is_late)
     return (rank->on_idle != NULL) ? rank->on_idle(rank, is_late) : 0;
 }
 
+static void on_news(void *arg)
+{
+    rank_t *rank = arg;
+
+    if (rank->on_news != NULL) {
+        rank->on_news(rank);
+    }
+}
+
 static void on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     rank_t *rank = arg;
@@ -71,6 +80,8 @@ void rank_open(rank_t *rank, const char *lanes)
                                             .spin_us = (rank->spin_us > 0) ? rank->spin_us : 50,
                                             .on_request = on_request,
                                             .on_idle = on_idle,
+                                            .on_news = on_news,
+                                            .tick_us = rank->tick_us,
                                             .on_reply = on_reply,
                                             .on_suspect = on_suspect,
                                             .arg = rank};
