@@ -4,6 +4,7 @@ set -u
 
 build=$1 name=$2
 keelrun=$build/contrib/keelrun/keelrun stencil=$build/perf/kernels/stencil moments=$build/tests/proc/moments
+polling=$build/tests/proc/polling
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/proc_lib.sh"
 small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50 -v)
@@ -216,6 +217,22 @@ mpirun_with_spares_survives_stop()
     done
     mpirun_end
     grep -q 'rank 1 incarnation 1 is there$' "$err" || fail "no spare took the rank"
+}
+
+# nobody waits inside Keel, and the launcher tells of no death: the calls themselves have to look
+mpirun_ranks_that_poll_notice_a_death()
+{
+    local how
+
+    for how in kill stop; do
+        export KEEL_SPARES=1 KEEL_HEARTBEAT_TIMEOUT=1s
+        mpirun_launch "$polling" $how accesses 1
+        wait $pid
+        status=$?
+        unset "${!KEEL_@}"
+        [ $status -eq 0 ] || fail "status $status of mpirun behind a $how"
+        has "$out" 4 'has polled through 1 steps'
+    done
 }
 
 # mpirun_on_nodes HOSTS PROCESSES PROGRAM ARGUMENTS...: hosts that are names only; what one says to the other's daemon is lost
