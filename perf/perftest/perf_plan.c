@@ -421,7 +421,8 @@ static int batch_read(parser_t *parser, unsigned level, const perf_test_t *base)
             status = refuse(parser, "%s is no option", words[optind]);
         }
         if (status == 0) {
-            status = (level + 1 < parser->batches) ? batch_read(parser, level + 1, &test) : test_add(parser, &test);
+            status = (level + 1 < BATCHES_MAX && level + 1 < parser->batches) ? batch_read(parser, level + 1, &test)
+                                                                              : test_add(parser, &test);
         }
     }
     parser->where = "";

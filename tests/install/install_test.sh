@@ -1,0 +1,76 @@
+#!/bin/bash
+# Builds what is installed with one build type, installs it under another prefix than it was configured for, and under DESTDIR, and
+# has a program compiled by pkg-config, with the shared library and the static one, run there:
+# install_test.sh SOURCES CMAKE TYPE GENERATOR COMPILER LAUNCHER. None is what packagers use, with their own flags and without asserts.
+set -u
+
+sources=$1 cmake=$2 type=$3 generator=$4 compiler=$5 launcher=$6
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+fail()
+{
+    echo "install: $type: $*"
+    tail -n 40 "$scratch/out"
+    exit 1
+}
+
+quietly()
+{
+    "$@" >"$scratch/out" 2>&1 || fail "$* failed"
+}
+
+# installed ROOT: no less and no more than belongs there
+installed()
+{
+    local file
+
+    for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
+        include/keel/keel.h include/keel/version.h share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
+        [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
+    done
+    [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
+}
+
+# works ROOT: with nothing else in sight
+works()
+{
+    local flags linked
+
+    PKG_CONFIG_PATH=$1/lib/pkgconfig
+    export PKG_CONFIG_PATH
+    [ "$(cd "$(pkg-config --variable=prefix keel)" && pwd)" = "$(cd "$1" && pwd)" ] || fail "keel.pc does not name $1"
+    "$1/bin/keel_info" -v >"$scratch/out" 2>&1 || fail "keel_info does not run"
+    "$1/bin/keel_plan" --machine tsubame2 --ranks 100 >"$scratch/out" 2>&1 || fail "keel_plan does not find its machines"
+    for linked in shared static; do
+        if [ $linked = static ]; then
+            mv "$1/lib" "$scratch/lib.all" && mkdir "$1/lib" && cp -r "$scratch/lib.all/libkeel.a" "$scratch/lib.all/pkgconfig" "$1/lib"
+            # shellcheck disable=SC2046 # what the archive needs, as shared libraries
+            flags="$(pkg-config --cflags --libs keel) $(pkg-config --libs $(pkg-config --print-requires-private keel)) -lm -pthread"
+        else
+            flags=$(pkg-config --cflags --libs keel)
+        fi
+        # shellcheck disable=SC2086
+        quietly "$compiler" -o "$scratch/hello" "$sources/contrib/examples/hello_keel.c" $flags
+        LD_LIBRARY_PATH=$1/lib "$1/bin/keelrun" -n 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello" \
+            >"$scratch/out" 2>&1 || fail "a program linked with the $linked library does not run"
+        [ "$(grep -c '^rank [01], life 0: 524288$' "$scratch/out")" -eq 2 ] || fail "wrong output with the $linked library"
+    done
+    rm -rf "${1:?}/lib"
+    mv "$scratch/lib.all" "$1/lib"
+}
+
+[ "$type" != None ] || export CFLAGS="-O2 -DNDEBUG"
+# nothing may be written to where it was configured for
+quietly "$cmake" -S "$sources" -B "$scratch/build" -G "$generator" -DCMAKE_BUILD_TYPE="$type" -DKEEL_WERROR=ON \
+    -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DCMAKE_INSTALL_PREFIX=/dev/null/never
+quietly "$cmake" --build "$scratch/build" -j "$(nproc)" --target src/all src/tools/all contrib/keelrun/all contrib/examples/all perf/all \
+    perf/kernels/all
+quietly "$cmake" --install "$scratch/build" --prefix "$scratch/prefix"
+installed "$scratch/prefix"
+works "$scratch/prefix"
+DESTDIR=$scratch/stage quietly "$cmake" --install "$scratch/build" --prefix /opt/keel
+installed "$scratch/stage/opt/keel"
+[ "$(ls "$scratch/stage")" = opt ] || fail "DESTDIR holds $(ls "$scratch/stage")"
+works "$scratch/stage/opt/keel"
