@@ -136,9 +136,19 @@ typedef struct keel_transport_ops {
     size_t max_data; /* of one send or reply, bytes */
 
     unsigned (*progress)(keel_transport_t *transport); /* number of events handled */
-    /* gives the core away until something may have happened, at most @a timeout_us; a rank's arrival on the
-     * direct lane wakes nobody, so callers keep timeout_us small there */
-    void (*wait)(keel_transport_t *transport, unsigned timeout_us);
+    /*
+     * Waits a little for something to happen: a reply, a request that was news, a ring() of a peer. @a round: so often
+     * the caller has called it for the same thing, this time included; 0: the caller has more to do, but others may want the core.
+     * Early rounds poll or yield, later ones sleep, for @a timeout_us at most. @a is_reply_due: an answer to a request of this
+     * process is awaited, by whomever; without it a sleep may last although one comes. Callers look for what they wait for, and call
+     * progress(), between any two calls.
+     */
+    void (*wait)(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due);
+    /*
+     * KEEL_LANE_PTR: a wait() of the peer ends early, and it sees what this thread stored there ahead of a full fence; nothing
+     * if it does not wait. May be lost, when the caller is killed in it, and when the peer awaits replies.
+     */
+    void (*ring)(keel_transport_t *transport, uint32_t peer);
 } keel_transport_ops_t;
 
 struct keel_transport {

@@ -87,6 +87,7 @@ static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_
     /* a broken lane is a suspicion: the request counts as sent and is never acknowledged, so whoever needs its effect
      * waits for the launcher's word on the peer */
     if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
+        lane->unanswered += (peer->acked == peer->sent);
         peer->sent++;
         peer->says_more = (wire->flags & KEEL_WIRE_FLAG_MORE) != 0;
         status = KEEL_OK;
@@ -267,7 +268,7 @@ static void board_store(keel_board_slot_t *target, const keel_board_slot_t *sour
     __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
 }
 
-keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
+keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
 {
     keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
     keel_board_slot_t slot = lane->slot;
@@ -282,6 +283,15 @@ keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t ar
     wire.words[3] = keel_board_pack(&slot);
     wire.reserved = (uint32_t)slot.committed;
     return lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
+{
+    const keel_status_t status = keel_lane_board_post(lane, rank, arrive);
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_lane_ring(lane, rank);
+    return status;
 }
 
 keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t rank, keel_control_type_t type, const void *payload,
@@ -343,6 +353,7 @@ void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t st
     keel_read_t *read;
 
     controls_acknowledged(peer, UINT64_MAX);
+    lane->unanswered -= (peer->acked != peer->sent);
     peer->acked = peer->sent;
     peer->says_more = 0;
     ucs_list_head_init(&gone);
@@ -412,6 +423,7 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
     }
     if (wire.words[1] > peer->acked && wire.words[1] <= peer->sent) {
         peer->acked = wire.words[1];
+        lane->unanswered -= (peer->acked == peer->sent);
         controls_acknowledged(peer, peer->acked);
     }
 }

@@ -121,9 +121,10 @@ typedef struct keel_lane {
     uint32_t programs;  /* ranks that run the program; those from here on hold parity */
     uint32_t agreement; /* crc of what all processes have to have alike: another's difference is a failure */
     keel_peer_t *peers;
-    uint32_t broken;   /* peers that are up and is_broken */
-    uint32_t not_live; /* peers whose mode is another than KEEL_PEER_LIVE */
-    uint32_t changes;  /* grows when a mode or a mapping changes: what was derived from them is old then */
+    uint32_t broken;     /* peers that are up and is_broken */
+    uint32_t not_live;   /* peers whose mode is another than KEEL_PEER_LIVE */
+    uint32_t unanswered; /* peers that have not acknowledged all that they were sent */
+    uint32_t changes;    /* grows when a mode or a mapping changes: what was derived from them is old then */
     keel_own_region_t own[KEEL_REGION_LAST];
     keel_board_slot_t slot;   /* this process's own words, as it last said them */
     keel_board_slot_t *board; /* own memory: one slot a source */
@@ -277,6 +278,15 @@ static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
 }
 /* tells the peer this process's board slot, with the given arrival number */
 keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
+/* the same to many: wakes nobody, until a full fence and keel_lane_ring() of each follow */
+keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
+/* direct lane: who waits there sees what was stored ahead of a full fence; a load and a branch unless it sleeps */
+static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)
+{
+    if (lane->peers[peer].lanes & KEEL_LANE_PTR) {
+        lane->ops->ring(lane->transport, peer);
+    }
+}
 /* a control message; the payload is copied */
 keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t peer, keel_control_type_t type, const void *payload,
                                      size_t length);

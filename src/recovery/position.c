@@ -43,8 +43,12 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
     rec->arrived = number;
     for (uint32_t r = 0; r < rec->lane->size && status == KEEL_OK; r++) {
         if (r != rec->lane->rank && rec->lane->peers[r].is_up && arrival_is_due(rec, r, number)) {
-            status = keel_lane_board_send(rec->lane, r, number);
+            status = keel_lane_board_post(rec->lane, r, number);
         }
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        keel_lane_ring(rec->lane, r);
     }
     return status;
 }
@@ -65,8 +69,10 @@ int keel_position_is_released(const keel_recovery_t *rec, uint32_t number)
     return rec->state == KEEL_RANK_FRONT && rec->front >= number;
 }
 
-int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number)
+int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 {
+    const uint32_t size = rec->lane->size;
+
     if (rec->is_frozen && !KEEL_PLANT(leave_frozen)) {
         return 0;
     }
@@ -74,12 +80,14 @@ int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number)
         KEEL_REACHED(gsync_released);
         return 1;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    /* all of them, beginning with the one that was missing when this was asked last */
+    for (uint32_t step = 0, r = rec->awaited; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
         if (KEEL_PLANT(leave_without_behind) && rec->state == KEEL_RANK_RECOVERING &&
             rec->places[r].state == KEEL_RANK_RECOVERING && rec->places[r].position < rec->phase) {
             continue;
         }
         if (r != rec->lane->rank && arrival_of(rec, r) < number) {
+            rec->awaited = r;
             return 0;
         }
     }

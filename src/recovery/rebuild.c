@@ -58,7 +58,7 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, 
     while ((status = is_demand ? keel_demand_rebuild_step(rec->demand) : keel_ckpt_rebuild_step(rec->ckpt)) ==
            KEEL_INPROGRESS) {
         keel_recovery_progress(rec);
-        rec->lane->ops->wait(rec->lane->transport, 0); /* those who are to answer may want the core */
+        rec->lane->ops->wait(rec->lane->transport, 0, 0, 0); /* those who are to answer may want the core */
         status = check(rec, target);
         if (status != KEEL_OK) {
             return status; /* also KEEL_INPROGRESS: another rollback takes this one's place */

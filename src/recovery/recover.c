@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SPIN_ROUNDS 200 /* polls before the core is given away */
-#define WAIT_MIN_US 20  /* arrivals on the direct lane wake nobody */
-#define WAIT_MAX_US 400
+/* Of what the wait has lasted a sleep takes a part, so that what wakes nobody delays it by no more. Detection looks as often. */
+#define SLEEP_PART   4
+#define SLEEP_MIN_US 50
+#define SLEEP_MAX_US 2000
 
 keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params)
 {
@@ -358,18 +359,27 @@ static uint64_t recovery_work(const keel_recovery_t *rec)
     return work + ((rec->demand->parity != NULL) ? keel_parity_bytes_moved(rec->demand->parity) : 0);
 }
 
+static unsigned recovery_sleep_us(const keel_recovery_t *rec, uint64_t now)
+{
+    const uint64_t sleep_us = (now - rec->wait_ns) / (1000 * SLEEP_PART);
+
+    return (sleep_us < SLEEP_MIN_US) ? SLEEP_MIN_US : (sleep_us > SLEEP_MAX_US) ? SLEEP_MAX_US : (unsigned)sleep_us;
+}
+
 void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
 {
+    const keel_lane_t *lane = rec->lane;
     const uint64_t work = recovery_work(rec);
-    unsigned timeout_us = WAIT_MIN_US;
+    uint64_t now;
 
     keel_recovery_progress(rec);
     if (recovery_work(rec) != work) {
-        rec->lane->ops->wait(rec->lane->transport, 0); /* others may want the core */
+        lane->ops->wait(lane->transport, 0, 0, 0); /* others may want the core */
         return;
     }
-    if (++*rounds > SPIN_ROUNDS) {
-        timeout_us += *rounds - SPIN_ROUNDS;
-        rec->lane->ops->wait(rec->lane->transport, timeout_us < WAIT_MAX_US ? timeout_us : WAIT_MAX_US);
+    now = keel_recovery_now(rec);
+    if (++*rounds == 1) {
+        rec->wait_ns = now;
     }
+    lane->ops->wait(lane->transport, *rounds, recovery_sleep_us(rec, now), lane->unanswered > 0);
 }

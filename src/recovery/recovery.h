@@ -94,6 +94,7 @@ struct keel_recovery {
     /* own position */
     uint32_t phase;          /* gsyncs passed: pos */
     uint32_t arrived;        /* gsync last announced */
+    uint32_t awaited;        /* the rank whose arrival was missing when last looked for */
     uint32_t front;          /* F of the last decision accepted */
     uint32_t marked;         /* 1 + the last phase in which it fetches from others, told to whoever joins */
     uint32_t atomics_before; /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
@@ -146,6 +147,7 @@ struct keel_recovery {
 
     keel_status_t fatal; /* KEEL_OK, or what every call returns from now on */
     uint64_t death_ns, decided_ns, mark_ns;
+    uint64_t wait_ns;           /* since when it waits */
     uint64_t demand_recoveries; /* from an image of its own */
     uint64_t deaths, recoveries, rollbacks, rollbacks_in_doubt, differences, replayed_puts, replayed_gets,
         rebuilt_bytes;
@@ -234,7 +236,7 @@ static inline uint32_t keel_position(const keel_recovery_t *rec)
 /* announces the arrival at gsync @a number to all that are live */
 keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
 /* all have arrived at @a number or are beyond it, or the decision released it */
-int keel_position_may_leave(const keel_recovery_t *rec, uint32_t number);
+int keel_position_may_leave(keel_recovery_t *rec, uint32_t number);
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
 int keel_position_has_hands(const keel_recovery_t *rec);
 int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);

@@ -93,7 +93,7 @@ static unsigned fuzz_progress(keel_transport_t *self)
     return 0;
 }
 
-static void fuzz_wait(keel_transport_t *self, unsigned timeout_us)
+static void fuzz_wait(keel_transport_t *self, unsigned round, unsigned timeout_us, int is_reply_due)
 {
 }
 

@@ -266,13 +266,20 @@ static void expect_flaw(void (*body)(node_t *), keel_sim_direct_t direct, const 
     ck_assert_uint_gt(found, 0);
 }
 
+static void sleep_us(node_t *node, unsigned timeout_us)
+{
+    const unsigned round = 1000000; /* it has polled long enough */
+
+    node->net->wait(node->transport, round, timeout_us, 0);
+}
+
 /* all ranks meet: counts up a word everybody polls; test memory outside of the simulated one */
 static void meet(node_t *node, unsigned which)
 {
     ++node->fixture->shared[which];
     while (node->fixture->shared[which] < RANKS) {
         progress(node);
-        node->net->wait(node->transport, 10);
+        sleep_us(node, 10);
     }
 }
 
@@ -292,7 +299,7 @@ static void exchange_messages(node_t *node)
     }
     while (node->next_reply < 8) {
         progress(node);
-        node->net->wait(node->transport, 50);
+        sleep_us(node, 50);
     }
     meet(node, 0);
     ck_assert_uint_eq(node->next_request[(node->rank + RANKS - 1) % RANKS], 8);
@@ -351,7 +358,7 @@ END_TEST
 static void never_answer(node_t *node)
 {
     while (node->rank == 1) {
-        node->net->wait(node->transport, 1000);
+        sleep_us(node, 1000);
     }
 }
 
@@ -518,7 +525,7 @@ static void outlive(node_t *node)
             }
         }
         progress(node);
-        node->net->wait(node->transport, 20);
+        sleep_us(node, 20);
     }
     ++node->fixture->shared[2];
     while (node->fixture->shared[2] < RANKS - 1) {
@@ -573,18 +580,18 @@ static void ask_early(node_t *node)
         fixture->shared[1] = 1;
         while (node->next_reply < 3) {
             progress(node);
-            node->net->wait(node->transport, 20);
+            sleep_us(node, 20);
         }
         fixture->shared[2] = 1;
         return;
     }
     for (i = 0; !fixture->shared[1] || (i < 100); i += fixture->shared[1]) {
         node->net->progress(node->transport); /* no look at events */
-        node->net->wait(node->transport, 20);
+        sleep_us(node, 20);
     }
     while (!fixture->shared[2]) {
         progress(node);
-        node->net->wait(node->transport, 20);
+        sleep_us(node, 20);
     }
 }
 
@@ -622,7 +629,7 @@ static void cut_off(node_t *node)
     }
     while (node->deaths == 0) {
         progress(node);
-        node->net->wait(node->transport, 20);
+        sleep_us(node, 20);
     }
     seen = node->memory[5];
     while (!node->fixture->shared[1] || (i++ < 200)) {
@@ -630,7 +637,7 @@ static void cut_off(node_t *node)
         if (node->memory[5] != seen) {
             ck_abort_msg("a put of the dead arrived after disconnect()");
         }
-        node->net->wait(node->transport, 20);
+        sleep_us(node, 20);
     }
 }
 
@@ -674,7 +681,7 @@ static void get_from_the_dead(node_t *node)
     }
     while ((node->completed < issued) || (node->joins == 0)) {
         progress(node);
-        node->net->wait(node->transport, 20);
+        sleep_us(node, 20);
     }
     for (i = 0; i < 100; ++i) {
         ck_assert_uint_eq(word[i], 77);

@@ -138,6 +138,7 @@ static void news_body(rank_t *rank)
 {
     static const int is_news[2] = {1, 0};
     news_t news = {0};
+    unsigned rounds;
 
     rank->arg = &news;
     rank->on_request = news_request;
@@ -148,9 +149,10 @@ static void news_body(rank_t *rank)
         if (rank->rank == 1) {
             usleep(2000); /* mostly it sleeps by then */
         }
+        rounds = 0;
         while ((rank->rank == 0) && (atomic_load(&news.seen) < word)) {
             if (rank->ops->progress(rank->transport) == 0) {
-                rank->ops->wait(rank->transport, LONG_US);
+                rank->ops->wait(rank->transport, ++rounds, LONG_US, 0);
             }
         }
         for (unsigned i = 0; (rank->rank == 1) && (i < 2); i++) {

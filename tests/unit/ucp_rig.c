@@ -176,8 +176,10 @@ void rank_barrier_inside(rank_t *rank)
 
 void rank_progress(rank_t *rank)
 {
-    if (rank->ops->progress(rank->transport) == 0) {
-        rank->ops->wait(rank->transport, 200);
+    if (rank->ops->progress(rank->transport) > 0) {
+        rank->rounds = 0;
+    } else {
+        rank->ops->wait(rank->transport, ++rank->rounds, 200, 1);
     }
 }
 

@@ -41,6 +41,7 @@ typedef struct rank {
     const keel_transport_ops_t *ops;
     unsigned lanes[RIG_RANKS]; /* 0: not connected */
     void *arg;                 /* of the test */
+    unsigned rounds;           /* of rank_progress() without an event */
     /* set by the body before rank_open() */
     unsigned spin_us; /* 0: 50 */
     /* returns whether it is news */

@@ -14,7 +14,10 @@
 #define SIM_QUEUE_MAX     50000             /* requests under way between two ranks */
 #define SIM_FALSE_SUSPECT 0x7fff            /* of that many calls of progress(), less one: one */
 #define SIM_PROGRESS_MAX  8
-#define SIM_BREAK_CHANCE  64 /* of 1024, in a call of progress() */
+#define SIM_BREAK_CHANCE  64  /* of 1024, in a call of progress() */
+#define SIM_POLL_ROUNDS   200 /* of a wait, ahead of the first sleep */
+#define SIM_SLEEP_MIN_US  20  /* and each lasts one longer than the one before */
+#define SIM_SLEEP_MAX_US  400
 
 static sim_process_t *sim_self(keel_transport_t *transport)
 {
@@ -617,16 +620,32 @@ static unsigned sim_progress(keel_transport_t *transport)
     return handled;
 }
 
-static void sim_wait(keel_transport_t *transport, unsigned timeout_us)
+/* who stores wakes nobody: a ring may be lost, and here all of them are */
+static void sim_ring(keel_transport_t *transport, uint32_t peer)
+{
+}
+
+/* it polls for some rounds, then sleeps ever longer */
+static void sim_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due)
 {
     sim_process_t *process = sim_self(transport);
     keel_sim_t *sim = process->sim;
-    const uint64_t timeout_ns = ((uint64_t)timeout_us + 1) * 1000;
+    uint64_t timeout_ns;
 
+    if ((round > 0) && (round <= SIM_POLL_ROUNDS)) {
+        return;
+    }
+    if (timeout_us > SIM_SLEEP_MAX_US) {
+        timeout_us = SIM_SLEEP_MAX_US;
+    }
+    if (timeout_us > SIM_SLEEP_MIN_US + (round - SIM_POLL_ROUNDS)) {
+        timeout_us = SIM_SLEEP_MIN_US + (round - SIM_POLL_ROUNDS);
+    }
+    timeout_ns = ((uint64_t)timeout_us + 1) * 1000;
     process->where = "wait";
-    process->waits += timeout_us > 0;
+    process->waits += (round > 0);
     process->polls = 0;
-    if ((process->reply_in.count > 0) || (process->done_head != NULL) || (timeout_us == 0) || sim_chance(sim, 16)) {
+    if ((process->reply_in.count > 0) || (process->done_head != NULL) || (round == 0) || sim_chance(sim, 16)) {
         sim_give_way(process, SIM_READY, 0);
         return;
     }
@@ -659,4 +678,5 @@ const keel_transport_ops_t sim_transport_ops = {
     .max_data = SIM_MAX_DATA,
     .progress = sim_progress,
     .wait = sim_wait,
+    .ring = sim_ring,
 };

@@ -85,7 +85,7 @@ static keel_status_t make_address(keel_ucp_t *ucp)
     keel_status_t status;
 
     if (ucp->use_direct) {
-        status = keel_ucp_segment_identify(&ucp->card, &card);
+        status = keel_ucp_segment_identify(&ucp->card_memory, &card);
         if (status != KEEL_OK) {
             return status;
         }
@@ -236,13 +236,13 @@ static keel_status_t transport_address(keel_transport_t *transport, const void *
     return KEEL_OK;
 }
 
-static unsigned lanes_to(const keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
+static keel_ucp_card_t *card_of(const keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
 {
     const uint32_t *node = ucp->params.node;
     const int is_wanted = ucp->use_direct && (ucp->direct_everywhere ||
                                               ((node != NULL) && (node[address->rank] == node[ucp->params.rank])));
 
-    return KEEL_LANE_SERVED | ((is_wanted && keel_ucp_direct_reaches(address)) ? KEEL_LANE_PTR : 0);
+    return is_wanted ? keel_ucp_direct_attach(address) : NULL;
 }
 
 static keel_status_t transport_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
@@ -250,6 +250,7 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     keel_ucp_address_blob_t *blob;
+    keel_ucp_card_t *card;
     keel_status_t status;
 
     if (peer >= ucp->params.size) {
@@ -269,8 +270,12 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     } else if (ucp->peers[peer] != NULL) {
         status = KEEL_ERR_STATE; /* the incarnation before was not disconnected */
     } else {
-        *lanes_p = lanes_to(ucp, blob);
-        status = keel_ucp_requests_connect(ucp, peer, blob, *lanes_p);
+        card = card_of(ucp, blob);
+        *lanes_p = KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : 0);
+        status = keel_ucp_requests_connect(ucp, peer, blob, card);
+        if ((status != KEEL_OK) && (card != NULL)) {
+            keel_ucp_segment_detach(card, blob->card.bytes);
+        }
     }
     keel_free(blob);
     return status;
@@ -332,5 +337,6 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .reply = keel_ucp_service_reply,
     .max_data = KEEL_MESSAGE_DATA_MAX,
     .progress = keel_ucp_requests_progress,
-    .wait = keel_ucp_requests_wait,
+    .wait = keel_ucp_wait,
+    .ring = keel_ucp_ring,
 };

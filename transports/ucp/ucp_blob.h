@@ -16,7 +16,7 @@ typedef struct keel_ucp_blob_head {
 } keel_ucp_blob_head_t;
 
 enum {
-    KEEL_UCP_BLOB_VERSION = 1,
+    KEEL_UCP_BLOB_VERSION = 2,
     KEEL_UCP_BLOB_ADDRESS = 0x4144414b, /* "KADA" */
     KEEL_UCP_BLOB_KEY = 0x454b414b      /* "KAKE" */
 };
@@ -28,7 +28,7 @@ typedef struct keel_ucp_address_blob {
     uint32_t reserved;
     uint32_t main_len;          /* takes replies */
     uint32_t service_len;       /* takes requests */
-    keel_ucp_segment_id_t card; /* holds the instance: who can read it there shares memory with this process */
+    keel_ucp_segment_id_t card; /* keel_ucp_card_t: who can read it shares memory with this process */
 } keel_ucp_address_blob_t;
 
 typedef struct keel_ucp_key_blob {

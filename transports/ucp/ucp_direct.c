@@ -32,13 +32,15 @@ keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp)
     ucs_list_head_init(&ucp->mems);
     ucs_list_head_init(&ucp->keys);
     ucs_list_head_init(&ucp->reserve);
-    ucp->card.fd = -1;
+    ucp->card_memory.fd = -1;
+    ucp->card = &ucp->own_card;
     if (!ucp->use_direct) {
         return KEEL_OK;
     }
-    status = keel_ucp_segment_make(sizeof(ucp->instance), NULL, 1, &ucp->card, &available);
+    status = keel_ucp_segment_make(sizeof(*ucp->card), NULL, 1, &ucp->card_memory, &available);
     if (status == KEEL_OK) {
-        memcpy(ucp->card.base, &ucp->instance, sizeof(ucp->instance));
+        ucp->card = ucp->card_memory.base;
+        ucp->card->instance = ucp->instance;
     }
     return status;
 }
@@ -60,22 +62,25 @@ void keel_ucp_direct_close(keel_ucp_t *ucp)
     {
         keel_ucp_direct_mem_free(&ucp->super, mem);
     }
-    if (ucp->card.base != NULL) {
-        keel_ucp_segment_drop(&ucp->card);
+    if (ucp->card_memory.base != NULL) {
+        keel_ucp_segment_drop(&ucp->card_memory);
     }
 }
 
-int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address)
+keel_ucp_card_t *keel_ucp_direct_attach(const keel_ucp_address_blob_t *address)
 {
-    uint64_t instance;
+    keel_ucp_card_t *card;
     void *base;
 
-    if ((address->card.bytes < sizeof(instance)) || (keel_ucp_segment_attach(&address->card, &base) != KEEL_OK)) {
-        return 0;
+    if ((address->card.bytes < sizeof(*card)) || (keel_ucp_segment_attach(&address->card, &base) != KEEL_OK)) {
+        return NULL;
     }
-    memcpy(&instance, base, sizeof(instance));
-    keel_ucp_segment_detach(base, address->card.bytes);
-    return instance == address->head.instance;
+    card = base;
+    if (card->instance != address->head.instance) {
+        keel_ucp_segment_detach(base, address->card.bytes);
+        return NULL;
+    }
+    return card;
 }
 
 static keel_status_t make(keel_ucp_t *ucp, size_t bytes, void *address, keel_transport_mem_t **mem_p,

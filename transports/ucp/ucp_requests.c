@@ -2,24 +2,14 @@
  * The served lane as the thread inside Keel sees it: requests out, replies in. A peer is greeted when it is connected;
  * requests queue until its service thread has answered.
  */
-#define _GNU_SOURCE /* ppoll */
 #include "ucp_transport.h"
 
 #include "base/memory.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-enum {
-    YIELD_US = 50,        /* a wait yields the core that long before it sleeps */
-    WAIT_GAP_US = 20,     /* between two waits: more, and the second is a new wait */
-    BUSY_SLEEP_US = 1000, /* the longest sleep while links need attention that no event announces */
-    DRAIN_MS = 2000
-};
 
 typedef struct keel_ucp_late_reply {
     ucs_list_link_t link;
@@ -175,6 +165,14 @@ err_port:
     return status;
 }
 
+static void peer_free(keel_ucp_peer_t *peer)
+{
+    if ((peer != NULL) && (peer->card != NULL)) {
+        keel_ucp_segment_detach(peer->card, peer->card_bytes);
+    }
+    keel_free(peer);
+}
+
 void keel_ucp_requests_close(keel_ucp_t *ucp)
 {
     uint32_t rank;
@@ -185,12 +183,12 @@ void keel_ucp_requests_close(keel_ucp_t *ucp)
     keel_ucp_port_close(&ucp->main);
     close(ucp->wake_fd);
     for (rank = 0; rank < ucp->params.size; rank++) {
-        keel_free(ucp->peers[rank]);
+        peer_free(ucp->peers[rank]);
     }
 }
 
 keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const keel_ucp_address_blob_t *address,
-                                        unsigned lanes)
+                                        keel_ucp_card_t *card)
 {
     const uint64_t instance = address->head.instance;
     keel_ucp_peer_t *peer;
@@ -206,7 +204,9 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     }
     keel_ucp_link_greet(peer->link, KEEL_UCP_WIRE_HELLO, ucp->address, ucp->address->head.length);
     peer->instance = instance;
-    peer->lanes = lanes;
+    peer->lanes = KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : 0);
+    peer->card = card;
+    peer->card_bytes = address->card.bytes;
     ucp->peers[rank] = peer;
     atomic_store(&ucp->current[rank], instance);
     keel_ucp_service_wake(ucp);
@@ -232,7 +232,7 @@ void keel_ucp_requests_disconnect(keel_transport_t *transport, uint32_t rank)
     ucp->is_draining = 1;
     keel_ucp_link_retire(peer->link, 1);
     ucp->is_draining = 0;
-    keel_free(peer);
+    peer_free(peer);
 }
 
 keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
@@ -246,7 +246,7 @@ keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank,
     return keel_ucp_link_send(ucp->peers[rank]->link, KEEL_UCP_WIRE_REQUEST, header, header_len, data, data_len, 0);
 }
 
-/* ---- progress, wait ---- */
+/* ---- progress ---- */
 
 unsigned keel_ucp_requests_progress(keel_transport_t *transport)
 {
@@ -258,7 +258,7 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
         events += deliver_put_aside(ucp);
     }
     events += keel_ucp_port_progress(&ucp->main);
-    served = atomic_load_explicit(&ucp->served, memory_order_acquire);
+    served = atomic_load(&ucp->served); /* behind an announcement of sleep: ucp_sleeper.h */
     if (served != ucp->served_seen) {
         ucp->served_seen = served;
         events++;
@@ -267,49 +267,6 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
         report_suspects(ucp);
         events++;
     }
-    if (events > 0) {
-        ucp->idle_since_ns = 0;
-    }
+    ucp->wait.is_begun &= (events == 0);
     return events;
-}
-
-/*
- * Pairs with the service thread: is_asleep is set before served is read here, served is raised before is_asleep is read
- * there, both sequentially consistent. One of the two sees the other.
- */
-static void sleep_until_event(keel_ucp_t *ucp, unsigned timeout_us)
-{
-    const struct timespec timeout = {.tv_sec = timeout_us / 1000000, .tv_nsec = (timeout_us % 1000000) * 1000l};
-    struct pollfd fds[2] = {{.fd = ucp->main_fd, .events = POLLIN}, {.fd = ucp->wake_fd, .events = POLLIN}};
-
-    if (ucp_worker_arm(ucp->main.worker) != UCS_OK) {
-        return;
-    }
-    atomic_store(&ucp->is_asleep, 1);
-    if (atomic_load(&ucp->served) == ucp->served_seen) {
-        ppoll(fds, 2, &timeout, NULL);
-    }
-    atomic_store(&ucp->is_asleep, 0);
-    if (fds[1].revents & POLLIN) {
-        keel_ucp_bell_clear(ucp->wake_fd);
-    }
-}
-
-void keel_ucp_requests_wait(keel_transport_t *transport, unsigned timeout_us)
-{
-    keel_ucp_t *ucp = keel_ucp_of(transport);
-    const uint64_t now = keel_ucp_now_ns();
-
-    if ((ucp->idle_since_ns == 0) || (now - ucp->wait_end_ns > WAIT_GAP_US * 1000ull)) {
-        ucp->idle_since_ns = now;
-    }
-    if ((timeout_us == 0) || (now - ucp->idle_since_ns < YIELD_US * 1000ull)) {
-        sched_yield();
-    } else if (ucs_list_is_empty(&ucp->put_aside)) {
-        if (keel_ucp_port_is_busy(&ucp->main) && (timeout_us > BUSY_SLEEP_US)) {
-            timeout_us = BUSY_SLEEP_US;
-        }
-        sleep_until_event(ucp, timeout_us);
-    }
-    ucp->wait_end_ns = keel_ucp_now_ns();
 }

@@ -229,16 +229,12 @@ static void on_broken(void *arg, keel_ucp_link_t *link)
 
 /* ---- the thread ---- */
 
-/* pairs with sleep_until_event() in ucp_requests.c */
 static void tell_other_thread(keel_ucp_t *ucp)
 {
     if ((ucp->service.concerns & KEEL_SERVED_NEWS) && (ucp->params.on_news != NULL)) {
         ucp->params.on_news(ucp->params.arg);
     }
-    atomic_fetch_add(&ucp->served, 1);
-    if (atomic_load(&ucp->is_asleep)) {
-        keel_ucp_bell_ring(ucp->wake_fd);
-    }
+    keel_ucp_wait_end(ucp);
 }
 
 /* ---- time for the other thread ---- */

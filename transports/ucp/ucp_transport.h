@@ -5,6 +5,7 @@
 #include "ucp_blob.h"
 #include "ucp_link.h"
 #include "ucp_segment.h"
+#include "ucp_sleeper.h"
 #include "base/message.h"
 #include "transport.h"
 
@@ -13,10 +14,19 @@
 
 typedef struct keel_ucp keel_ucp_t;
 
+/* Memory of a process that all of its node map: who can read the instance there shares memory with it. */
+typedef struct keel_ucp_card {
+    uint64_t instance;
+    uint64_t reserved[7];
+    keel_ucp_sleeper_t sleeper; /* the thread inside Keel */
+} keel_ucp_card_t;
+
 /* a connected incarnation, as the thread inside Keel sees it */
 typedef struct keel_ucp_peer {
     uint64_t instance;
     unsigned lanes;
+    keel_ucp_card_t *card; /* mapped here, with KEEL_LANE_PTR; else NULL */
+    size_t card_bytes;
     int is_suspect; /* its link broke and on_suspect() is still to be called */
     keel_ucp_link_t *link;
 } keel_ucp_peer_t;
@@ -45,6 +55,15 @@ typedef struct keel_ucp_service {
     keel_ucp_message_t *room; /* given for the data of the next reply, or NULL */
 } keel_ucp_service_t;
 
+/* how the thread inside Keel waits */
+typedef struct keel_ucp_wait {
+    int is_begun;     /* nothing has happened since it began */
+    int is_announced; /* the next call sleeps */
+    unsigned yields;
+    unsigned shared; /* others want the core: until so many yields in a row came back at once */
+    uint64_t begin_ns;
+} keel_ucp_wait_t;
+
 struct keel_ucp {
     keel_transport_t super;
     keel_transport_params_t params;
@@ -52,7 +71,9 @@ struct keel_ucp {
     int direct_everywhere;
     uint64_t instance; /* names this process for good: random, never 0 */
     keel_ucp_address_blob_t *address;
-    keel_ucp_segment_t card;
+    keel_ucp_segment_t card_memory; /* none when no memory is shared */
+    keel_ucp_card_t own_card;       /* which is used then */
+    keel_ucp_card_t *card;
     ucs_list_link_t mems, keys;
     ucs_list_link_t reserve; /* memory made ahead, that nobody has asked for yet */
 
@@ -63,13 +84,12 @@ struct keel_ucp {
     unsigned suspects;
     int is_draining;           /* replies are put aside: the caller of disconnect() does not expect any */
     ucs_list_link_t put_aside; /* of keel_ucp_late_reply_t */
-    uint64_t idle_since_ns, wait_end_ns;
+    keel_ucp_wait_t wait;
 
     /* what the two threads tell each other */
     _Atomic(uint64_t) *current, *dead; /* instance of each rank that is connected; that was disconnected last */
     atomic_uint served;                /* +1 for each batch of requests with news */
     unsigned served_seen;
-    atomic_int is_asleep;
     keel_ucp_service_t service;
     int is_serving; /* its thread runs */
 };
@@ -89,8 +109,8 @@ static inline keel_ucp_t *keel_ucp_of(keel_transport_t *transport)
 /* ---- ucp_direct.c ---- */
 keel_status_t keel_ucp_direct_open(keel_ucp_t *ucp);
 void keel_ucp_direct_close(keel_ucp_t *ucp);
-/* whether the peer's card can be read here, that is whether its memory can be */
-int keel_ucp_direct_reaches(const keel_ucp_address_blob_t *address);
+/* the peer's card, of address->card.bytes, or NULL: none of its memory can be reached here */
+keel_ucp_card_t *keel_ucp_direct_attach(const keel_ucp_address_blob_t *address);
 keel_status_t keel_ucp_direct_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count);
 keel_status_t keel_ucp_direct_mem_alloc(keel_transport_t *transport, size_t bytes, void *address,
                                         keel_transport_mem_t **mem_p, void **base_p);
@@ -106,12 +126,17 @@ void *keel_ucp_direct_key_ptr(keel_transport_key_t *key);
 keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp);
 void keel_ucp_requests_close(keel_ucp_t *ucp);
 keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const keel_ucp_address_blob_t *address,
-                                        unsigned lanes);
+                                        keel_ucp_card_t *card); /* may be NULL; the peer's when it is connected */
 void keel_ucp_requests_disconnect(keel_transport_t *transport, uint32_t rank);
 keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
                                      const void *data, size_t data_len);
 unsigned keel_ucp_requests_progress(keel_transport_t *transport);
-void keel_ucp_requests_wait(keel_transport_t *transport, unsigned timeout_us);
+
+/* ---- ucp_wait.c ---- */
+void keel_ucp_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due);
+void keel_ucp_ring(keel_transport_t *transport, uint32_t rank);
+/* of the service thread: there is news for the thread inside Keel */
+void keel_ucp_wait_end(keel_ucp_t *ucp);
 
 /* ---- ucp_service.c: requests in, replies out, on the service thread ---- */
 keel_status_t keel_ucp_service_open(keel_ucp_t *ucp);
