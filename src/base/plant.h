@@ -119,7 +119,8 @@
     _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")           \
     _(demand_over_generation, 2000, "--soft 1",                                                                        \
       "... and lies over that of the generation, which a rollback goes back to")                                       \
-    _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")
+    _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
+    _(pieces_mixed, 0, "--message 256", "pieces of a report are taken for those of an older one that was cut off")
 
 #ifdef KEEL_PLANTED_DEFECTS
 #define KEEL_PLANT_NAME(_name, _runs, _options, _what) KEEL_PLANT_##_name,

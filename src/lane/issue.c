@@ -1,5 +1,5 @@
 /*
- * What this process asks of others: reads, records, atomics, board words, control messages. On the direct lane by
+ * What this process asks of others: reads, records, atomics, board words. On the direct lane by
  * loads and stores, at once; on the served lane by requests that the target answers in order, so the oldest read under
  * way is the one a value belongs to.
  */
@@ -27,12 +27,6 @@ typedef struct reads_chunk {
     struct reads_chunk *next;
     keel_read_t reads[READS_PER_CHUNK];
 } reads_chunk_t;
-
-typedef struct keel_control_out {
-    ucs_list_link_t list;
-    uint64_t sequence;
-    uint8_t payload[];
-} keel_control_out_t;
 
 static keel_status_t reads_grow(keel_lane_t *lane)
 {
@@ -95,7 +89,7 @@ static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_
     return status;
 }
 
-static keel_status_t lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length)
+keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length)
 {
     return lane_request_summed(lane, rank, wire, data, length, keel_crc(0, data, length));
 }
@@ -104,7 +98,7 @@ keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t rank)
 {
     keel_wire_t wire = {.type = KEEL_WIRE_PROBE};
 
-    return lane_request(lane, rank, &wire, NULL, 0);
+    return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
 
 keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t rank)
@@ -135,7 +129,7 @@ static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *re
     keel_status_t status;
 
     wire->words[0] = read->id;
-    status = lane_request(lane, rank, wire, data, length);
+    status = keel_lane_request(lane, rank, wire, data, length);
     if (status != KEEL_OK) {
         ucs_list_add_head(&lane->reads_free, &read->list);
         return status;
@@ -196,7 +190,7 @@ keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t pha
 {
     keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .flags = (uint16_t)flags, .words = {phase}};
 
-    return lane_request(lane, rank, &wire, NULL, 0);
+    return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
 
 keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t phase, int is_in_doubt)
@@ -251,7 +245,7 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
         return KEEL_OK;
     }
     if (cb == NULL) {
-        return lane_request(lane, rank, &wire, NULL, 0);
+        return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
     read = read_obtain(lane, answer, sizeof(*answer), cb, arg);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
@@ -282,7 +276,7 @@ keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t ar
     /* the rest rides in the fields a plain request does not use, so that no buffer has to outlive the call */
     wire.words[3] = keel_board_pack(&slot);
     wire.reserved = (uint32_t)slot.committed;
-    return lane_request(lane, rank, &wire, NULL, 0);
+    return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
 
 keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
@@ -294,65 +288,12 @@ keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t ar
     return status;
 }
 
-keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t rank, keel_control_type_t type, const void *payload,
-                                     size_t length)
-{
-    keel_peer_t *peer = &lane->peers[rank];
-    keel_wire_t wire = {.type = KEEL_WIRE_CONTROL, .words = {type}};
-    keel_control_out_t *out;
-    keel_status_t status;
-
-    out = keel_alloc(sizeof(*out) + length, "control message");
-    if (out == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    if (length > 0) {
-        memcpy(out->payload, payload, length);
-    }
-    status = lane_request(lane, rank, &wire, out->payload, length);
-    if (status != KEEL_OK) {
-        keel_free(out);
-        return status;
-    }
-    out->sequence = peer->sent;
-    ucs_list_add_tail(&peer->controls, &out->list);
-    return KEEL_OK;
-}
-
-keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,
-                                         size_t length)
-{
-    keel_status_t status, first = KEEL_OK;
-
-    for (uint32_t r = 0; r < lane->size; r++) { /* one that fails does not keep it from the others */
-        if (lane->peers[r].is_up) {
-            status = keel_lane_control_send(lane, r, type, payload, length);
-            first = (first == KEEL_OK) ? status : first;
-        }
-    }
-    return first;
-}
-
-static void controls_acknowledged(keel_peer_t *peer, uint64_t sequence)
-{
-    keel_control_out_t *out, *tmp;
-
-    ucs_list_for_each_safe(out, tmp, &peer->controls, list)
-    {
-        if (out->sequence > sequence) {
-            break;
-        }
-        ucs_list_del(&out->list);
-        keel_free(out);
-    }
-}
-
 void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status)
 {
     ucs_list_link_t gone;
     keel_read_t *read;
 
-    controls_acknowledged(peer, UINT64_MAX);
+    keel_lane_controls_acknowledged(peer, UINT64_MAX);
     lane->unanswered -= (peer->acked != peer->sent);
     peer->acked = peer->sent;
     peer->says_more = 0;
@@ -424,22 +365,6 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
     if (wire.words[1] > peer->acked && wire.words[1] <= peer->sent) {
         peer->acked = wire.words[1];
         lane->unanswered -= (peer->acked == peer->sent);
-        controls_acknowledged(peer, peer->acked);
+        keel_lane_controls_acknowledged(peer, peer->acked);
     }
-}
-
-keel_control_in_t *keel_lane_control_next(keel_lane_t *lane)
-{
-    keel_control_in_t *in = NULL;
-
-    if (!__atomic_load_n(&lane->inbox_pending, __ATOMIC_ACQUIRE)) {
-        return NULL;
-    }
-    pthread_mutex_lock(&lane->lock);
-    if (!ucs_list_is_empty(&lane->inbox)) {
-        in = ucs_list_extract_head(&lane->inbox, keel_control_in_t, list);
-    }
-    __atomic_store_n(&lane->inbox_pending, !ucs_list_is_empty(&lane->inbox), __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&lane->lock);
-    return in;
 }

@@ -73,6 +73,7 @@ static void lane_peers_release(keel_lane_t *lane)
 {
     for (uint32_t r = 0; lane->peers != NULL && r < lane->size; r++) {
         keel_free(lane->peers[r].regions);
+        keel_free(lane->peers[r].partial);
     }
     keel_free(lane->peers);
 }

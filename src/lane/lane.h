@@ -55,6 +55,8 @@ typedef struct keel_region {
     uint32_t incarnation; /* of the process that told */
 } keel_region_t;
 
+typedef struct keel_control_in keel_control_in_t;
+
 typedef struct keel_peer {
     uint32_t rank;
     uint32_t incarnation; /* of the process that is there, or that is awaited */
@@ -76,6 +78,8 @@ typedef struct keel_peer {
     uint8_t is_followed;            /* the last one said MORE */
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
     uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
+    keel_control_in_t *partial;     /* of a control message in pieces: what is there, */
+    size_t partial_length;          /* bytes of it; NULL: none is on its way */
 } keel_peer_t;
 
 typedef struct keel_own_region {
@@ -85,13 +89,13 @@ typedef struct keel_own_region {
     uint8_t is_retired; /* without memory; replacements are told its size */
 } keel_own_region_t;
 
-typedef struct keel_control_in {
+struct keel_control_in {
     ucs_list_link_t list;
     uint32_t source, incarnation;
     keel_control_type_t type;
     size_t length;
     uint8_t payload[];
-} keel_control_in_t;
+};
 
 typedef struct keel_lane_params {
     keel_message_t *message;
@@ -287,13 +291,6 @@ static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)
         lane->ops->ring(lane->transport, peer);
     }
 }
-/* a control message; the payload is copied */
-keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t peer, keel_control_type_t type, const void *payload,
-                                     size_t length);
-keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,
-                                         size_t length);
-/* the next control message, or NULL; freed by the caller with keel_free() */
-keel_control_in_t *keel_lane_control_next(keel_lane_t *lane);
 unsigned keel_lane_progress(keel_lane_t *lane);
 
 /* of @a source one of @a phase is applied here; with the lane's lock */
@@ -310,6 +307,25 @@ static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
     return (keel_locker_t){.rank = lane->rank, .incarnation = lane->incarnation, .ranks = lane->size};
 }
 
+/* ---- control messages (control.c) ---- */
+
+/* of a message that tells something of each rank: bytes for each */
+#define KEEL_CONTROL_RANK_MAX 128u
+
+/* of any length up to max_data, and up to KEEL_CONTROL_RANK_MAX more for each rank; the payload is copied */
+keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t peer, keel_control_type_t type, const void *payload,
+                                     size_t length);
+keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,
+                                         size_t length);
+/* the next control message, or NULL; freed by the caller with keel_free() */
+keel_control_in_t *keel_lane_control_next(keel_lane_t *lane);
+/* for issue.c: they were taken up to that request */
+void keel_lane_controls_acknowledged(keel_peer_t *peer, uint64_t sequence);
+/* for served.c, under the lock: one that arrives; NULL or what is wrong with it */
+const char *keel_lane_control_serve(keel_lane_t *lane, const keel_wire_t *wire, const void *data);
+
+/* for control.c: at most max_data bytes, which stay there until they are acknowledged */
+keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length);
 /* for lane.c: ends reads and forgets messages of a peer */
 void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status);
 keel_status_t keel_lane_issue_init(keel_lane_t *lane);

@@ -353,33 +353,6 @@ static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
     __atomic_store_n(&slot->arrive, wire->words[0], __ATOMIC_RELEASE);
 }
 
-static const char *served_control(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
-{
-    keel_control_in_t *in;
-
-    if (wire->words[0] == 0 || wire->words[0] >= KEEL_CONTROL_LAST) {
-        return "unknown control message";
-    }
-    if (wire->words[0] == KEEL_CONTROL_REFILL) {
-        lane->on_served_refill(lane->arg, wire->source, data, wire->length);
-        return NULL;
-    }
-    in = keel_alloc(sizeof(*in) + wire->length, "control message");
-    if (in == NULL) {
-        return "out of memory";
-    }
-    in->source = wire->source;
-    in->incarnation = wire->source_incarnation;
-    in->type = (keel_control_type_t)wire->words[0];
-    in->length = wire->length;
-    if (wire->length > 0) {
-        memcpy(in->payload, data, wire->length);
-    }
-    ucs_list_add_tail(&lane->inbox, &in->list);
-    __atomic_store_n(&lane->inbox_pending, 1, __ATOMIC_RELEASE);
-    return NULL;
-}
-
 /* whether the sender is who is expected; takes in a greeting of an unknown one */
 static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire)
 {
@@ -400,7 +373,7 @@ static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const 
 static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
 {
     if (wire->type == KEEL_WIRE_CONTROL) {
-        return served_control(lane, wire, data);
+        return keel_lane_control_serve(lane, wire, data);
     }
     if (wire->type == KEEL_WIRE_PROBE) {
         return NULL; /* the acknowledgement is the answer */

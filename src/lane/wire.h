@@ -7,17 +7,19 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 6
+#define KEEL_WIRE_VERSION 7
 
 typedef enum {
     /* requests */
     KEEL_WIRE_RECORDS = 1, /* data: put-log records; words: phase, number of the first one in it */
     KEEL_WIRE_GET = 2,     /* words: id, where, length, phase << 32 | index; flag LOGGED: append to the get log */
     KEEL_WIRE_ARRIVE = 3,  /* data: board slot */
-    KEEL_WIRE_CONTROL = 4, /* words[0] control type; data: its payload */
-    KEEL_WIRE_ATOMIC = 5,  /* data: keel_record_t, keel_record_atomic_t; words: id, number, -, phase << 32 | index */
-    KEEL_WIRE_LOCK = 6,    /* words: id (0: no answer), keel_lock_ask_t, number, phase << 32 | index */
-    KEEL_WIRE_PROBE = 7,   /* asks for nothing but the acknowledgement: is anybody there? */
+    KEEL_WIRE_CONTROL =
+        4, /* data: its payload, or a piece of it; words: control type, bytes of the whole payload (0: this
+                              is all of it), bytes before this piece */
+    KEEL_WIRE_ATOMIC = 5, /* data: keel_record_t, keel_record_atomic_t; words: id, number, -, phase << 32 | index */
+    KEEL_WIRE_LOCK = 6,   /* words: id (0: no answer), keel_lock_ask_t, number, phase << 32 | index */
+    KEEL_WIRE_PROBE = 7,  /* asks for nothing but the acknowledgement: is anybody there? */
     /* replies */
     KEEL_WIRE_ACK = 16,     /* words[1]: requests up to this sequence number are done */
     KEEL_WIRE_VALUE = 17,   /* words: id, as ACK; data: what was read */

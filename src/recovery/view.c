@@ -14,6 +14,9 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(report_about_t) <= KEEL_CONTROL_RANK_MAX && sizeof(decision_rank_t) <= KEEL_CONTROL_RANK_MAX,
+               "reports and decisions are control messages");
+
 keel_status_t keel_view_init(keel_recovery_t *rec)
 {
     rec->report_size = sizeof(keel_report_t) + rec->lane->size * sizeof(report_about_t);

@@ -1,4 +1,4 @@
-/* Small programs of two or three ranks. */
+/* Small programs. */
 #include "few_ranks.h"
 
 #include "base/memory.h"
@@ -111,6 +111,7 @@ int few_run(few_t *few, const few_play_t *play, uint64_t seed)
                                         .ranks = play->ranks,
                                         .node = nodes,
                                         .is_noticing = play->is_noticing,
+                                        .max_data = play->message,
                                         .program = program,
                                         .hook = hook,
                                         .arg = few};

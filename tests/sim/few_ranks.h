@@ -1,11 +1,11 @@
-/* Small programs of two or three ranks on one node, for deaths at one moment that drawn programs do not meet. */
+/* Small programs, mostly of two or three ranks, on one node, for deaths at one moment that drawn programs do not meet. */
 #ifndef KEEL_SIM_FEW_RANKS_H_
 #define KEEL_SIM_FEW_RANKS_H_
 
 #include "rma/context.h"
 #include "sim/sim.h"
 
-#define FEW_RANKS_MAX 3
+#define FEW_RANKS_MAX 100
 
 typedef struct few few_t;
 
@@ -16,6 +16,7 @@ typedef struct few_play {
     uint64_t flags;    /* of keel_params_t */
     const char *lanes; /* KEEL_LANES=...; NULL: as it comes */
     int is_noticing;   /* keel_sim_options_t */
+    size_t message;    /* bytes, of the longest of the transport; 0: as it comes */
     /* behind keel_init(), ahead of the windows; may be NULL */
     void (*begin)(few_t *few, uint32_t rank);
     /* behind the windows, ahead of keel_restarted(); may be NULL */

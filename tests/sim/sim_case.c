@@ -632,6 +632,17 @@ static void case_moment(void)
 }
 #endif
 
+/* now and then short messages, of which a report takes several; 0: the usual ones */
+static size_t scene_message_bytes(uint64_t seed, const case_limits_t *limits)
+{
+    keel_random_t random = {keel_random_mix(seed ^ 0x6d736773)};
+
+    if (limits->message >= 0) {
+        return (size_t)limits->message;
+    }
+    return keel_random_chance(&random, 64) ? 128 + keel_random_below(&random, 1024) : 0;
+}
+
 void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
 {
     static scene_t scene;
@@ -655,6 +666,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
                                    .no_arbiter = scene.is_split,
                                    .is_noticing = (limits->notice >= 0) ? limits->notice
                                                                         : (int)(keel_random_mix(seed ^ 0x6e6f7465) & 1),
+                                   .max_data = scene_message_bytes(seed, limits),
                                    .step_limit = (scene.is_split || scene.heartbeat_ns > 0) ? CASE_SPLIT_STEPS
                                                  : (scene.ranks > 16)                       ? CASE_LARGE_STEPS
                                                                                             : 0,

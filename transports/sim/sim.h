@@ -35,6 +35,7 @@ typedef struct keel_sim_options {
     unsigned trace_lines; /* events kept for the report; 0: none */
     int is_verbose;       /* what the ranks say goes to standard error, not into the trace */
     size_t stack_size;    /* of a rank, bytes; 0: default */
+    size_t max_data;      /* of a message, bytes, up to the default of 4 KiB; 0: that */
     int no_arbiter;  /* nobody can kill a process on another node, nor tells there that one has left, but connections
                              break: the larger part of a split network goes on */
     int is_noticing; /* who computes is told of news and of time; 0: that comes too late for every call, as it may */

@@ -475,7 +475,7 @@ static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const 
         keel_sim_flaw(process->sim, "rank %u.%u: send() from the service side", process->rank, process->incarnation);
         return KEEL_ERR_STATE;
     }
-    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > SIM_MAX_DATA)) {
+    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > process->sim->transport_ops.max_data)) {
         return KEEL_ERR_INVALID_PARAM;
     }
     if (link->target == NULL) {
@@ -520,7 +520,7 @@ static keel_status_t sim_reply_room(keel_transport_t *transport, uint32_t peer, 
     }
     memset(room, 0x5a, sizeof(room)); /* nobody is to count on what was there */
     *room_p = room;
-    return (data_len <= sizeof(room)) ? KEEL_OK : KEEL_ERR_INVALID_PARAM;
+    return (data_len <= process->sim->transport_ops.max_data) ? KEEL_OK : KEEL_ERR_INVALID_PARAM;
 }
 
 static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
@@ -536,7 +536,7 @@ static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const
                       process->incarnation);
         return KEEL_ERR_STATE;
     }
-    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > SIM_MAX_DATA)) {
+    if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > process->sim->transport_ops.max_data)) {
         return KEEL_ERR_INVALID_PARAM;
     }
     if (asker == NULL) {

@@ -203,7 +203,7 @@ sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incar
     process->speed = 1024;
     process->idle_idx = -1;
     process->where = "start";
-    process->transport.super.ops = &sim_transport_ops;
+    process->transport.super.ops = &sim->transport_ops;
     process->transport.process = process;
     process->runtime.super.ops = &sim_runtime_ops;
     process->runtime.process = process;
@@ -475,7 +475,11 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
 
     sim->options = *options;
     sim->random.state = keel_random_mix(options->seed + 1);
-    sim->drivers.transport = &sim_transport_ops;
+    sim->transport_ops = sim_transport_ops;
+    if (options->max_data > 0 && options->max_data < sim->transport_ops.max_data) {
+        sim->transport_ops.max_data = options->max_data;
+    }
+    sim->drivers.transport = &sim->transport_ops;
     sim->drivers.runtime = &sim_runtime_ops;
     sim->drivers.arg = sim;
     sim->drivers.say = sim->options.is_verbose ? NULL : sim_say;

@@ -196,6 +196,7 @@ struct keel_sim {
     uint32_t *node;  /* where each rank runs now */
     uint32_t *first; /* and ran first */
     keel_random_t random;
+    keel_transport_ops_t transport_ops;
     struct keel_drivers drivers;
     sim_process_t **rank;   /* newest incarnation of each */
     sim_process_t *all;     /* every process that ever was */
