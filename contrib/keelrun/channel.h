@@ -14,6 +14,7 @@ typedef enum {
     MESSAGE_NOT_STARTED, /* rank, incarnation, value: errno, text: what failed */
     MESSAGE_CONNECTED,   /* rank has called PMIx_Init */
     MESSAGE_MET,         /* rank has passed the startup fence; a replacement: keel_init() */
+    MESSAGE_OVER,        /* rank knows that the job's last gsync is over */
     MESSAGE_FINALIZED,   /* rank has called PMIx_Finalize */
     MESSAGE_EXITED,      /* rank, incarnation, value: wait status */
     MESSAGE_ABORT,       /* rank, value: status, text: reason */

@@ -92,7 +92,7 @@ static void job_start_rank(job_t *job, uint32_t rank)
                          .value = job_count_on_node(job, state->node)};
 
     state->state = RANK_STARTING;
-    state->is_connected = state->is_finalized = state->is_killed = state->is_accuser = false;
+    state->is_connected = state->is_over = state->is_finalized = state->is_killed = state->is_accuser = false;
     state->has_joined = state->has_started = false;
     state->fenced_ns = 0;
     state->started_ns = clock_now_ns();
@@ -166,6 +166,9 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job_count_failed_start(job, state);
     why = job_why_no_restart(job, rank);
     report_verbose("rank %u incarnation %u died: signal %d", rank, state->incarnation, signal_number);
+    job->last_death.rank = rank;
+    job->last_death.incarnation = state->incarnation;
+    job->last_death.signal = signal_number;
     if (why != NULL) {
         job_end(job, 128 + signal_number, "rank %u (incarnation %u) was killed by signal %d (%s) %s", rank,
                 state->incarnation, signal_number, strsignal(signal_number), why);
@@ -229,6 +232,12 @@ static void job_on_exited(job_t *job, uint32_t rank, int status)
     state->pidfd = -1;
     if (WIFSIGNALED(status)) {
         job_on_death(job, rank, WTERMSIG(status));
+    } else if (job_was_turned_away(job, state)) { /* whatever its program makes of that */
+        job_end(job, 128 + job->last_death.signal,
+                "rank %u (incarnation %u) was killed by signal %d (%s) while the job was leaving: nothing is recovered "
+                "then",
+                job->last_death.rank, job->last_death.incarnation, job->last_death.signal,
+                strsignal(job->last_death.signal));
     } else if (WEXITSTATUS(status) != 0) {
         job_end(job, WEXITSTATUS(status), "rank %u (incarnation %u) exited with status %d", rank, state->incarnation,
                 WEXITSTATUS(status));
@@ -418,6 +427,9 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
         break;
     case MESSAGE_MET:
         job_on_met(job, state);
+        break;
+    case MESSAGE_OVER:
+        state->is_over = job->is_over = true;
         break;
     case MESSAGE_FINALIZED:
         job_on_finalized(job, state);

@@ -31,6 +31,7 @@ typedef struct job_rank {
     uint32_t incarnation, node;
     int pidfd;              /* of the running process, or -1 */
     bool is_connected;      /* PMIx_Init was called */
+    bool is_over;           /* it has said that the job's last gsync is over */
     bool is_finalized;      /* PMIx_Finalize was called */
     bool is_killed;         /* this incarnation was sent SIGKILL by us */
     bool has_met;           /* has everybody's address, in its first life */
@@ -68,10 +69,15 @@ typedef struct job {
     job_node_t *nodes;
     fence_t *fences;
     uint32_t spares_left;
+    struct {
+        uint32_t rank, incarnation;
+        int signal;
+    } last_death;
     uint32_t absent_count; /* dead ranks that no spare has taken; the last one's signal */
     int absent_signal;
     uint32_t ready_count, met_count, finalized_count, left_count, connected_count;
     uint64_t start_ns, met_ns; /* met_ns: when all ranks had met; 0: not yet */
+    bool is_over;              /* the last gsync is: who dies now is not needed, and who comes for it is turned away */
     bool has_death;            /* fences fail from now on */
     bool is_ending;
     int status;
@@ -94,6 +100,8 @@ uint64_t job_next_kill_ns(const job_t *job);         /* UINT64_MAX: none */
 bool job_has_rank(const job_t *job, uint32_t process);            /* a spare that waits has none yet */
 void job_count_failed_start(const job_t *job, job_rank_t *state); /* it died */
 const char *job_why_no_restart(const job_t *job, uint32_t rank);  /* why a dead rank cannot be replaced, or NULL */
+/* it came in the place of one that died when the last gsync was over, which was not known here yet */
+bool job_was_turned_away(const job_t *job, const job_rank_t *state);
 /* job_place.c */
 uint32_t job_count_on_node(const job_t *job, uint32_t node);
 bool job_move_rank(job_t *job, job_rank_t *state); /* to another node; false: its own is lost, and there is no other */

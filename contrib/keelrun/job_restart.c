@@ -29,6 +29,11 @@ void job_count_failed_start(const job_t *job, job_rank_t *state)
     }
 }
 
+bool job_was_turned_away(const job_t *job, const job_rank_t *state)
+{
+    return job->is_over && !state->is_over && (state->incarnation > 0 || state->has_joined);
+}
+
 const char *job_why_no_restart(const job_t *job, uint32_t rank)
 {
     const job_rank_t *state = &job->ranks[rank];
@@ -39,7 +44,7 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank)
     if (job->options->no_restart) {
         return "and is not to be started again";
     }
-    if (job->finalized_count != 0) {
+    if (job->is_over || job->finalized_count != 0) {
         return "while the job was leaving: nothing is recovered then";
     }
     if (job->options->spares > 0 && job_is_last(job, rank)) {

@@ -218,6 +218,8 @@ static pmix_status_t server_on_notify(pmix_status_t code, const pmix_proc_t *sou
         server_forward_join(source->rank, info, count);
     } else if (code == KEEL_PMIX_EVENT_MET && server_connection(source->rank) != NULL) {
         server_send(MESSAGE_MET, source->rank, 0, NULL, 0);
+    } else if (code == KEEL_PMIX_EVENT_OVER && server_connection(source->rank) != NULL) {
+        server_send(MESSAGE_OVER, source->rank, 0, NULL, 0);
     } else if (code == KEEL_PMIX_EVENT_CALL) {
         server_forward_call(info, count);
     } else if (code == KEEL_PMIX_EVENT_NEED && server_connection(source->rank) != NULL) {

@@ -1,7 +1,7 @@
 /*
  * What runtime/pmix and keelrun say to each other through PMIx events and the environment.
  *
- * A client tells the launcher (range RM: the launcher alone hears it) that it has met the others, and a replacement
+ * A client tells the launcher (range RM: the launcher alone hears it) that it has met the others and that the last gsync is over, and a replacement
  * that it is there and, later, that its keel_init() is over, and of ranks that are silent; the launcher, which puts all events of a job in one order, tells the
  * clients of death, join and exit. Death has PMIx's own code, so that programs which know nothing of Keel hear it too.
  */
@@ -20,6 +20,8 @@
 #define KEEL_PMIX_EVENT_GONE (PMIX_EXTERNAL_ERR_BASE - 106) /* a death that ranks found out by themselves */
 #define KEEL_PMIX_EVENT_CALL (PMIX_EXTERNAL_ERR_BASE - 105) /* a spare is to take a rank */
 #define KEEL_PMIX_EVENT_NEED (PMIX_EXTERNAL_ERR_BASE - 107) /* memory that spares are to have ready */
+
+#define KEEL_PMIX_EVENT_OVER (PMIX_EXTERNAL_ERR_BASE - 108) /* to keelrun only: the last gsync is over */
 
 #define KEEL_PMIX_KEY_RANK        "keel.rank"        /* PMIX_UINT32 */
 #define KEEL_PMIX_KEY_INCARNATION "keel.incarnation" /* PMIX_UINT32 */

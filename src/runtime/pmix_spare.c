@@ -250,7 +250,12 @@ static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t in
 
 void keel_pmix_spares_finish(keel_runtime_t *base)
 {
-    ((keel_runtime_pmix_t *)base)->spares.is_over = 1;
+    keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
+
+    if (runtime->is_keelrun && !runtime->spares.is_finished) {
+        keel_pmix_say(runtime, KEEL_PMIX_EVENT_OVER, base->rank, base->incarnation, runtime->holder);
+    }
+    runtime->spares.is_over = runtime->spares.is_finished = 1;
 }
 
 /* the lowest rank that is there calls a spare; when none is left all can see it */

@@ -34,6 +34,7 @@ typedef struct keel_pmix_spares {
     keel_pmix_life_t *lives;        /* by rank */
     uint32_t absent;                /* ranks that are */
     int is_over;                    /* somebody left, or the last gsync was: nobody is replaced any more */
+    int is_finished;                /* the latter, for certain */
     int does_spawn;                 /* they do not wait: each is started when it is called (pmix_spawn.c) */
     atomic_int is_refused;          /* the launcher could not start one */
     keel_spare_order_cb_t order_cb; /* NULL: by number */
