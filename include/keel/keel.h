@@ -9,7 +9,7 @@
  * should end). The death of a peer is otherwise invisible: the call completes.
  * Every call that communicates, one on the own rank's memory and keel_req_test() too, notices deaths and takes part in recovery
  * when there is news, and about every tenth of a second besides; so a program may poll, by calls that all complete at once. One
- * that polls by loads calls keel_progress() in its loop.
+ * that polls its own memory by loads races with others' puts: it says KEEL_PARAM_FLAG_NONDETERMINISTIC, and calls keel_progress().
  *
  * Threads. One thread at a time may be inside calls on one context (serialized).
  *
