@@ -119,6 +119,19 @@
     _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")           \
     _(demand_over_generation, 2000, "--soft 1",                                                                        \
       "... and lies over that of the generation, which a rollback goes back to")                                       \
+    _(rest_uncounted, 0, "", "what a replacement has replayed of the rest does not count as done")                     \
+    _(demand_first_uncopied, 0, "", "nobody waits while rank 0 copies its image because a log is full")                \
+    _(image_unheard, 0, "", "... nor a rank before its arrival until its group has heard of such an image")            \
+    _(told_by_dead, 0, "", "what a dead member told of its group's images counts as told by its replacement")          \
+    _(off_log_whole, 0, "", "a log that is off does not count as lost, and keeps no put to the dead rank waiting")     \
+    _(decision_unseen, 4000, "--hunt rebuild --ranks 5 --phases 6 --atomics 0 --dedicated 0 --parities 2 --seed 290",  \
+      "an image goes on being rebuilt though a death and its decision came in one step")                               \
+    _(front_below_base, 0, "", "the front stays before the gsync that somebody had left who is dead")                  \
+    _(refill_untold, 0, "",                                                                                            \
+      "who fills a replacement's get log again does not tell what it fetched: told when it hands over")                \
+    _(arrive_first, 0, "", "an arrival is stored before what it vouches for on the board")                             \
+    _(opened_late, 0, "", "a put is stored before its number is open")                                                 \
+    _(doubt_cleared, 0, "", "atomics of a section are in doubt no more before the section is over")                    \
     _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
     _(pieces_mixed, 0, "--message 256", "pieces of a report are taken for those of an older one that was cut off")
 
@@ -127,13 +140,16 @@
 typedef enum { KEEL_PLANT_NONE, KEEL_PLANTS(KEEL_PLANT_NAME) KEEL_PLANT_LAST } keel_plant_t;
 #undef KEEL_PLANT_NAME
 extern keel_plant_t keel_planted; /* owned by the test */
-/* between two stores the simulator may kill the process too */
+/* between two stores the simulator may kill the process too; between STORES, of which there are many, where a test asks for it */
 extern void (*keel_planted_moment)(void);
+extern void (*keel_planted_stores)(void);
 #define KEEL_MOMENT()     keel_planted_moment()
+#define KEEL_STORES()     keel_planted_stores()
 #define KEEL_PLANT(_name) (__builtin_expect(keel_planted == KEEL_PLANT_##_name, 0))
 #else
 #define KEEL_PLANT(_name) 0
 #define KEEL_MOMENT()     ((void)0)
+#define KEEL_STORES()     ((void)0)
 #endif
 
 #endif

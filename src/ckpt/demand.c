@@ -182,7 +182,8 @@ int keel_demand_is_late(const keel_demand_t *demand, uint32_t number)
         const uint32_t member = ckpt->group.members[i];
 
         if (demand->pending[ckpt->lane->rank].position != 0 && i != ckpt->group.index &&
-            ckpt->lane->peers[member].is_up && !keel_lane_is_flushed(ckpt->lane, member)) {
+            ckpt->lane->peers[member].is_up && !keel_lane_is_flushed(ckpt->lane, member) &&
+            !KEEL_PLANT(image_unheard)) {
             return 1;
         }
     }
@@ -240,7 +241,9 @@ void keel_demand_member_down(keel_demand_t *demand, uint32_t rank)
     if (!demand_is_member(demand, rank)) {
         return;
     }
-    demand->told[demand->ckpt->groups.index[rank]] = 0;
+    if (!KEEL_PLANT(told_by_dead)) {
+        demand->told[demand->ckpt->groups.index[rank]] = 0;
+    }
     demand->said[demand->ckpt->groups.index[rank]] = (keel_ckpt_image_t){0};
     if (demand->is_rearming) {
         keel_parity_cancel(demand->parity);

@@ -11,6 +11,8 @@
 
 #include <keel/keel.h>
 
+#include "base/plant.h"
+
 #include <stdint.h>
 
 typedef struct keel_board_slot {
@@ -78,6 +80,7 @@ static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int 
     if (slot->first == 0) {
         keel_board_set(&slot->first, (uint64_t)phase + 1);
     }
+    KEEL_STORES();
     keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
 }
 
@@ -113,6 +116,7 @@ static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint
     if (slot->first == 0) {
         keel_board_set(&slot->first, (uint64_t)phase + 1);
     }
+    KEEL_STORES();
     __atomic_store_n(&slot->done, keel_phase_word(phase, number + 1), __ATOMIC_RELEASE);
 }
 

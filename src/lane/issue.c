@@ -253,12 +253,22 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
 
 static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source)
 {
+    if (KEEL_PLANT(arrive_first)) {
+        __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
+        KEEL_STORES();
+    }
     keel_board_set(&target->flags[0], source->flags[0]);
+    KEEL_STORES();
     keel_board_set(&target->flags[1], source->flags[1]);
+    KEEL_STORES();
     keel_board_set(&target->parity_done, source->parity_done);
+    KEEL_STORES();
     keel_board_set(&target->committed, source->committed);
+    KEEL_STORES();
     keel_board_set(&target->lost_gets, source->lost_gets);
+    KEEL_STORES();
     __atomic_store_n(&target->second, source->second, __ATOMIC_RELEASE);
+    KEEL_STORES();
     __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
 }
 

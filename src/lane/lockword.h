@@ -63,6 +63,7 @@ static inline uint32_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t
             return 0;
         }
         word = mine;
+        KEEL_STORES();
     }
     if (keel_lock_owner(word) != who->rank + 1) {
         return 0;
@@ -92,13 +93,16 @@ static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_loc
 
     if (!is_held) {
         __atomic_store_n(&area->reading[who->rank], number << 1, __ATOMIC_SEQ_CST);
+        KEEL_STORES();
     }
     word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);
     if (!is_held && keel_lock_owner(word) != 0) {
         __atomic_store_n(&area->reading[who->rank], 0, __ATOMIC_SEQ_CST);
         return 0;
     }
+    KEEL_STORES();
     __atomic_store_n(&area->reading[who->rank], number << 1 | 1, __ATOMIC_SEQ_CST);
+    KEEL_STORES();
     /* it read before and asks again: an owner came later, waits for this reader, and its number is no section's yet */
     return (uint64_t)keel_lock_counter(word) + (keel_lock_owner(word) == 0);
 }
@@ -138,6 +142,7 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && __atomic_load_n(&area->first, __ATOMIC_RELAXED) == 0) {
         __atomic_store_n(&area->first, (number >> 32) + 1, __ATOMIC_RELEASE); /* all that ask are in one phase still */
     }
+    KEEL_STORES();
     switch (ask) {
     case KEEL_LOCK_TRY:
         return keel_lock_try(area, who);

@@ -1,6 +1,8 @@
 /* Chunks of LG. */
 #include "oplog/getlog_chunk.h"
 
+#include "base/plant.h"
+
 #include <string.h>
 
 #define CHUNK_SIZE_MAX (64u * 1024)
@@ -34,6 +36,7 @@ static keel_getlog_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk
 
         if (chunk->owner == 0 &&
             __atomic_compare_exchange_n(&chunk->owner, &free, source + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            KEEL_STORES();
             chunk->number = writer->number++;
             writer->chunk = index + 1;
             return chunk;
@@ -70,6 +73,7 @@ int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_
 void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint32_t last_phase)
 {
     place->chunk->last_phase = last_phase;
+    KEEL_STORES();
     __atomic_store_n(&place->chunk->used, place->used + length, __ATOMIC_RELEASE);
 }
 

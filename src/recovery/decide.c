@@ -337,8 +337,10 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     if (d->generation == 0) {
         d->base = d->window_calls = (prefix == UINT32_MAX) ? 0 : prefix;
     }
-    d->front = keel_larger(d->front,
-                           d->base); /* whoever accessed anything had passed the windows' gsyncs, so all were there */
+    if (!KEEL_PLANT(
+            front_below_base)) { /* whoever accessed anything had passed the windows' gsyncs, so all were there */
+        d->front = keel_larger(d->front, d->base);
+    }
     if (survivors == 0) {
         KEEL_REACHED(catastrophe_all);
         d->mode = KEEL_DECISION_CATASTROPHE;

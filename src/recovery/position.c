@@ -207,6 +207,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     keel_board_slot_t *board = keel_lane_region_ptr(lane, over->rank, KEEL_REGION_BOARD);
     uint64_t old;
 
+    KEEL_STORES();
     if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
         return;
     }
@@ -214,6 +215,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
         memcpy(target, record + 1, record->length);
     } else {
         keel_board_mark(&board[lane->rank], over->phase, 1);
+        KEEL_STORES();
         old = keel_apply_atomic(target, (const void *)(record + 1));
         (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
     }
@@ -335,6 +337,7 @@ static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t pha
         (void)keel_lane_board_send(rec->lane, rank, arrival);
     }
     status = tell_fetched(rec, rank);
+    KEEL_STORES();
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }
@@ -525,7 +528,11 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
         if (!KEEL_PLANT(no_refill) && !KEEL_PLANT(refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
-        (void)tell_fetched(rec, rank);
+        if (!KEEL_PLANT(refill_untold)) {
+            KEEL_STORES();
+            (void)tell_fetched(rec, rank);
+        }
+        KEEL_STORES();
         place->is_refilled = 1;
     }
     if (rec->sections.is_replaying) {

@@ -47,7 +47,7 @@ typedef keel_status_t (*rebuild_check_t)(const keel_recovery_t *rec, uint32_t ta
 /* rank 0 may hear of a death and decide in one step */
 static int rebuild_is_void(const keel_recovery_t *rec, uint64_t decisions)
 {
-    return rec->is_frozen || rec->decisions != decisions;
+    return rec->is_frozen || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
 }
 
 static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, int is_demand)

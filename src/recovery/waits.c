@@ -372,7 +372,9 @@ keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
             lane->peers[r].done = keel_phase_word(rec->phase, w->replay.records[r]);
-            keel_board_set(&lane->board[r].done, lane->peers[r].done);
+            if (!KEEL_PLANT(rest_uncounted)) {
+                keel_board_set(&lane->board[r].done, lane->peers[r].done);
+            }
         }
     }
     pthread_mutex_unlock(&lane->lock);

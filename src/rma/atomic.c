@@ -147,6 +147,7 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
 
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    KEEL_STORES();
     if (atomic_log(ctx, rank, where, atomic) == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }

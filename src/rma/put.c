@@ -24,7 +24,7 @@ static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length
     while ((status = keel_access_await_map(win, rank)) == KEEL_OK) {
         if (!keel_waits_hold(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
-            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND) {
+            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_whole)) {
                 break;
             }
         } else {
@@ -63,11 +63,18 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
             keel_record_fill(&ctx->puts, record, where, buffer, length);
         }
         keel_board_set(&board->clock, keel_phase_word(ctx->rec.phase, ctx->rec.waits.clock));
+        KEEL_STORES();
     } else {
+        if (KEEL_PLANT(opened_late)) {
+            keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+            KEEL_MOMENT();
+        }
         keel_board_set(&board->opened, word);
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with wait_until_closed(): who sees the data sees it open */
         KEEL_MOMENT();
-        keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+        if (!KEEL_PLANT(opened_late)) {
+            keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+        }
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* streamed stores too */
         KEEL_MOMENT();
     }
@@ -93,6 +100,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
 
         if (!KEEL_PLANT(get_record_after_put))
             keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
+        KEEL_STORES();
         if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
             keel_context_open(ctx, KEEL_GATE_GETS);
         }

@@ -66,6 +66,7 @@ static keel_status_t wait_tell(keel_context_h ctx)
         board = keel_lane_region_ptr(&ctx->lane, r, KEEL_REGION_BOARD);
         if (board != NULL) {
             __atomic_store_n(&board[ctx->lane.rank].waits, (uint64_t)phase + 2, __ATOMIC_RELEASE);
+            KEEL_STORES();
         } else {
             status = keel_lane_send_mark(&ctx->lane, r, phase, KEEL_WIRE_FLAG_WAIT);
         }

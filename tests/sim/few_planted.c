@@ -1,11 +1,13 @@
-/* A small program with a planted defect: FEW_PLANT says which. */
+/* A small program with a planted defect: FEW_PLANT in the environment says which; not set: none. */
 #include "planted.h"
 
 #include <stdlib.h>
 
 static __attribute__((constructor)) void few_plant(void)
 {
-    if (!planted_set(FEW_PLANT) || !reached_begin()) {
+    const char *name = getenv("FEW_PLANT");
+
+    if ((name != NULL && !planted_set(name)) || !reached_begin()) {
         abort();
     }
 }

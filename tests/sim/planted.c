@@ -15,6 +15,7 @@ static void no_moment(void)
 }
 
 void (*keel_planted_moment)(void) = no_moment;
+void (*keel_planted_stores)(void) = no_moment;
 
 static const struct {
     const char *name;

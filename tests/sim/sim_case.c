@@ -376,6 +376,9 @@ static int scene_is_aimed_at(const scene_t *scene, aim_t aim, uint32_t rank)
     if (aim == AIM_ANY || ctx == NULL) {
         return aim == AIM_ANY;
     }
+    if (aim == AIM_STORES) {
+        return scene->member[rank].is_storing;
+    }
     if (aim == AIM_OPEN) {
         return scene_has_open(scene, rank);
     }
@@ -550,7 +553,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
         return;
     }
 
-    member->has_returned = member->is_finishing = 0;
+    member->has_returned = member->is_finishing = member->is_storing = 0;
     member->host = (play_host_t){.plan = scene->plan,
                                  .oracle = scene->oracle,
                                  .locks = scene->locks,
@@ -624,11 +627,22 @@ static void scene_describe(const scene_t *scene)
 }
 
 #ifdef KEEL_PLANTED_DEFECTS
-static keel_sim_t *playing;
+static scene_t *playing;
 
 static void case_moment(void)
 {
-    keel_sim_point(playing);
+    keel_sim_point(playing->sim);
+}
+
+static void case_stores(void)
+{
+    const uint32_t rank = keel_sim_current(playing->sim);
+
+    if (rank < playing->processes) {
+        playing->member[rank].is_storing = 1;
+        keel_sim_point(playing->sim);
+        playing->member[rank].is_storing = 0;
+    }
 }
 #endif
 
@@ -677,8 +691,11 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
         return;
     }
 #ifdef KEEL_PLANTED_DEFECTS
-    playing = scene.sim;
+    playing = &scene;
     keel_planted_moment = case_moment;
+    if (limits->stores) {
+        keel_planted_stores = case_stores;
+    }
 #endif
     scene.params.field_mask |= KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
     scene.params.env = scene.env;

@@ -357,9 +357,9 @@ static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_HEARTBEAT_INTERVAL=%uus", timeout_us >> (1 + keel_random_below(random, 3)));
 }
 
-static void scene_draw_deaths(scene_t *scene, const case_limits_t *limits)
+static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t *limits)
 {
-    keel_random_t *random = &scene->random;
+    keel_random_t *random = &scene->random, stores = {keel_random_mix(seed ^ 0x73746f72)};
     death_t *death;
     unsigned i;
 
@@ -378,6 +378,9 @@ static void scene_draw_deaths(scene_t *scene, const case_limits_t *limits)
         death->aim = keel_random_chance(random, 400) ? (aim_t)(1 + keel_random_below(random, 2)) : AIM_ANY;
         if (scene->result->style == CASE_WAITS && keel_random_chance(random, 300)) {
             death->aim = keel_random_chance(random, 300) ? AIM_AHEAD : AIM_OPEN;
+        }
+        if (limits->stores && keel_random_chance(&stores, 700)) {
+            death->aim = AIM_STORES;
         }
         death->patience = (death->aim == AIM_ANY) ? 0 : 500;
         death->delay = 1 + keel_random_scaled(random, (death->is_chained ? 30000 : 3000) >> (scene->is_dense ? 3 : 0));
@@ -438,7 +441,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene_draw_ckpt_budget(scene, seed);
     scene_draw_protection(scene, limits);
     scene_draw_heartbeat(scene, limits);
-    scene_draw_deaths(scene, limits);
+    scene_draw_deaths(scene, seed, limits);
     scene->moves = (limits->moves >= 0) ? limits->moves : keel_random_chance(&scene->moving, 250);
     scene->moves = scene->moves && !scene->is_split && (limits->hunt == HUNT_NONE || limits->hunt == HUNT_CHANGES);
     if (limits->verbose || limits->trace_lines > 0) {

@@ -282,6 +282,7 @@ static void usage(void)
          "  --plants         what there is\n"
          "  --cases          fail when a case that the runs have to see was never reached\n"
          "  --case NAME      fail when this one was not, with or without a defect\n"
+         "  --stores         ranks are switched, and die, also between stores of the direct lane whose order matters\n"
          "  --harmless       with --plant: ends with success when it was never noticed\n"
          "  --count          with --plant: to the end of --runs, to see how often it is noticed");
 #endif
@@ -316,6 +317,7 @@ enum {
     OPT_TRACE,
     OPT_VERBOSE,
     OPT_EACH,
+    OPT_STORES,
     OPT_GAPS,
     OPT_STOP,
     OPT_PLANT,
@@ -327,25 +329,20 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
-                                             {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
-                                             {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
-                                             {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
-                                             {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
-                                             {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
-                                             {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},
-                                             {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
-                                             {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
-                                             {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
-                                             {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
-                                             {"wide", 1, NULL, OPT_WIDE},           {"message", 1, NULL, OPT_MESSAGE},
-                                             {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},
-                                             {"each-step", 0, NULL, OPT_EACH},      {"allow-gaps", 0, NULL, OPT_GAPS},
-                                             {"stop", 0, NULL, OPT_STOP},           {"plant", 1, NULL, OPT_PLANT},
-                                             {"plants", 0, NULL, OPT_PLANTS},       {"count", 0, NULL, OPT_COUNT},
-                                             {"harmless", 0, NULL, OPT_HARMLESS},   {"cases", 0, NULL, OPT_CASES},
-                                             {"case", 1, NULL, OPT_CASE},           {"notice", 1, NULL, OPT_NOTICE},
-                                             {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},         {"seconds", 1, NULL, OPT_SECONDS},
+    {"fixed", 1, NULL, OPT_FIXED},         {"workers", 1, NULL, OPT_WORKERS},   {"crashes", 1, NULL, OPT_CRASHES},
+    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},     {"deaths", 1, NULL, OPT_DEATHS},
+    {"atomics", 1, NULL, OPT_ATOMICS},     {"late-windows", 1, NULL, OPT_LATE}, {"parities", 1, NULL, OPT_PARITIES},
+    {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},       {"hangs", 1, NULL, OPT_HANGS},
+    {"splits", 1, NULL, OPT_SPLITS},       {"lanes", 1, NULL, OPT_LANES},       {"soft", 1, NULL, OPT_SOFT},
+    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},     {"hunt", 1, NULL, OPT_HUNT},
+    {"moves", 1, NULL, OPT_MOVES},         {"wide", 1, NULL, OPT_WIDE},         {"message", 1, NULL, OPT_MESSAGE},
+    {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},   {"each-step", 0, NULL, OPT_EACH},
+    {"stores", 0, NULL, OPT_STORES},       {"allow-gaps", 0, NULL, OPT_GAPS},   {"stop", 0, NULL, OPT_STOP},
+    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},     {"count", 0, NULL, OPT_COUNT},
+    {"harmless", 0, NULL, OPT_HARMLESS},   {"cases", 0, NULL, OPT_CASES},       {"case", 1, NULL, OPT_CASE},
+    {"notice", 1, NULL, OPT_NOTICE},       {"help", 0, NULL, OPT_HELP},         {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -494,6 +491,10 @@ static void read_options(int argc, char **argv, options_t *options)
         case OPT_EACH:
             options->limits.each_step = 1;
             strncat(options->repeat, " --each-step", sizeof(options->repeat) - strlen(options->repeat) - 1);
+            break;
+        case OPT_STORES:
+            options->limits.stores = 1;
+            strncat(options->repeat, " --stores", sizeof(options->repeat) - strlen(options->repeat) - 1);
             break;
         case OPT_GAPS:
             options->allow_gaps = 1;

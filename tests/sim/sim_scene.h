@@ -19,7 +19,8 @@ typedef enum {
     AIM_WAITING,   /* it has arrived at a gsync and waits for others there */
     AIM_STRAGGLER, /* it has not taken the newest generation into use, others have */
     AIM_AHEAD,     /* it has left a gsync that nobody else has left, and put something */
-    AIM_OPEN       /* a put of it on the direct lane is under way (base/plant.h) */
+    AIM_OPEN,      /* a put of it on the direct lane is under way (base/plant.h) */
+    AIM_STORES     /* it is between two stores whose order matters (the same) */
 } aim_t;
 
 typedef struct death {
@@ -41,6 +42,7 @@ typedef struct member {
     int is_finishing; /* inside finalize */
     int was_there;    /* one of its lives was */
     int has_returned;
+    int is_storing;      /* it is between two stores whose order matters */
     uint64_t hung_ns;    /* since when it hangs; 0: it never did */
     uint64_t lost_ns;    /* when it was lost last; of one that hangs, when that ends by itself */
     unsigned hung_after; /* so many deaths and hangs of others */

@@ -79,6 +79,8 @@ unsigned keel_sim_polls(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_hung(const keel_sim_t *sim, uint32_t rank);
 int keel_sim_is_alive(const keel_sim_t *sim, uint32_t rank);
 uint32_t keel_sim_incarnation(const keel_sim_t *sim, uint32_t rank);
+/* the rank whose process runs; UINT32_MAX: the scheduler, or a service side */
+uint32_t keel_sim_current(const keel_sim_t *sim);
 /* from a program: others may run, it may be killed */
 void keel_sim_point(keel_sim_t *sim);
 /* from a program: computes for a while, others run */

@@ -606,6 +606,11 @@ uint32_t keel_sim_incarnation(const keel_sim_t *sim, uint32_t rank)
     return sim->rank[rank]->incarnation;
 }
 
+uint32_t keel_sim_current(const keel_sim_t *sim)
+{
+    return (sim->current != NULL && !sim->in_handler) ? sim->current->rank : UINT32_MAX;
+}
+
 void keel_sim_point(keel_sim_t *sim)
 {
     sim_point(sim, "the program");

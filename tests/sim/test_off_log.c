@@ -1,0 +1,71 @@
+/*
+ * The log of rank 0 for rank 1 is full, and an image that covers all that is not in it comes into use. The log is still off, until the
+ * next phase begins: what rank 0 puts to rank 1 when it has reported that one's death is in no log. So the job rolls back.
+ */
+#include "few_ranks.h"
+
+#define SEEDS 20
+#define WORD  7u
+
+static keel_status_t fill(keel_context_h ctx, keel_win_h win)
+{
+    const uint64_t words[8] = {1};
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && !ctx->puts.targets[1].is_off) {
+        status = keel_put(win, 1, 0, words, sizeof(words));
+    }
+    return status;
+}
+
+static keel_status_t put_when_reported(few_t *few, keel_win_h win)
+{
+    const keel_recovery_t *rec = &few->ctx[0]->rec;
+    const uint64_t word = WORD;
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && rec->rollbacks == 0 && !(rec->is_frozen && rec->has_reported)) {
+        status = few_progress(few, 0);
+    }
+    return (status == KEEL_OK) ? keel_put(win, 1, 0, &word, sizeof(word)) : status;
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    const keel_context_h ctx = few->ctx[rank];
+    keel_status_t status = KEEL_OK;
+
+    if (ctx->ckpt.used.number == 0) {
+        status = (rank == 0) ? fill(ctx, last) : KEEL_OK;
+        status = (status == KEEL_OK) ? keel_checkpoint(ctx) : status;
+    } else { /* begins where the image was taken */
+        status = keel_gsync(ctx, 0);
+    }
+    while (status == KEEL_OK && rank > 0 && few->deaths == 0) {
+        status = few_progress(few, rank);
+    }
+    if (status == KEEL_OK && rank == 0) {
+        status = put_when_reported(few, last);
+    }
+    status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
+    return (status == KEEL_OK && rank == 1 && *(const uint64_t *)keel_win_base(last) != WORD) ? KEEL_ERR_CORRUPT
+                                                                                              : status;
+}
+
+static void strike(few_t *few)
+{
+    const keel_context_h ctx = few->ctx[0], other = few->ctx[1];
+
+    if (few->deaths == 0 && ctx != NULL && other != NULL && ctx->ckpt.used.number > 0 && ctx->puts.targets[1].is_off &&
+        ctx->puts.targets[1].lost == 0) {
+        few_kill(few, 1);
+    }
+}
+
+int main(void)
+{
+    static const few_play_t play = {
+        .ranks = 3, .deaths = 1, .windows = 1, .lanes = "KEEL_LANES=direct", .phases = phases, .strike = strike};
+
+    return few_main(&play, sizeof(few_t), SEEDS);
+}

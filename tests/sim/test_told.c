@@ -1,0 +1,87 @@
+/*
+ * Groups whose parity covers two of three, with images of single ranks. Rank 1 is on its way back, and was told of the group's images by
+ * rank 2, which dies. Rank 2 is back when rank 0 dies: rank 1 rebuilds its image from what the new rank 2 has, when that has told.
+ */
+#include "few_ranks.h"
+
+#define SEEDS   80
+#define COPIED  3u /* gsync */
+#define MET     7u /* phases */
+#define LAST    10u
+#define DEATHS  3u
+#define BYTES   ((size_t)2 << 20) /* takes a while to be rebuilt */
+#define SLOW_NS 30000000          /* more than a death and a recovery take */
+
+typedef struct job {
+    few_t few;
+    int is_slow;
+} job_t;
+
+static void ready(few_t *few, uint32_t rank)
+{
+    keel_win_h win;
+
+    if (keel_win_alloc(few->ctx[rank], (rank == 1) ? BYTES : 64, NULL, &win) != KEEL_OK) {
+        keel_sim_flaw(few->sim, "rank %u: no window", rank);
+    }
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    const keel_context_h ctx = few->ctx[rank];
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && ctx->rec.phase < LAST) {
+        if (ctx->rec.phase + 1 == COPIED) {
+            ctx->demand.asked = COPIED;
+        }
+        status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
+        while (status == KEEL_OK && ctx->rec.phase == MET && few->deaths < DEATHS) {
+            status = few_progress(few, rank);
+        }
+    }
+    return status;
+}
+
+/* rank 1 was told by rank 2, and hears of its death before its image is there; then it is slow until rank 0 has died, too */
+static void strike(few_t *few)
+{
+    const keel_context_h first = few->ctx[0], ctx = few->ctx[1], other = few->ctx[2];
+    job_t *job = (job_t *)few;
+
+    if (ctx == NULL) {
+        return;
+    }
+    if (few->deaths == 0) {
+        if (first != NULL && other != NULL && first->demand.starts[1].position == COPIED &&
+            ctx->demand.starts[1].position == COPIED && other->demand.starts[1].position == COPIED) {
+            few_kill(few, 1);
+        }
+    } else if (few->deaths == 1) {
+        if (ctx->rec.state == KEEL_RANK_FRESH && ctx->demand.used.number == COPIED &&
+            ctx->demand.told[ctx->ckpt.groups.index[2]] == COPIED) {
+            few_kill(few, 2);
+            (void)keel_sim_hang(few->sim, 1, SLOW_NS);
+        }
+    } else if (few->deaths == 2 && !job->is_slow) {
+        if (ctx->rec.state == KEEL_RANK_FRESH && ctx->rec.decisions == 2 && !ctx->rec.is_frozen) {
+            job->is_slow = keel_sim_hang(few->sim, 1, SLOW_NS);
+        }
+    } else if (few->deaths == 2 && other != NULL && other->rec.state != KEEL_RANK_FRESH && other->demand.is_armed &&
+               other->ckpt.is_armed) {
+        few_kill(few, 0);
+    }
+}
+
+int main(void)
+{
+    static const few_play_t play = {.ranks = 3,
+                                    .deaths = DEATHS,
+                                    .windows = 1,
+                                    .lanes = "KEEL_PARITIES=2",
+                                    .ready = ready,
+                                    .phases = phases,
+                                    .strike = strike};
+
+    return few_main(&play, sizeof(job_t), SEEDS);
+}
