@@ -36,8 +36,13 @@ static void check_formula(const keel_plan_machine_t *machine)
 {
     keel_reliability_params_t params = {
         .levels = machine->levels, .level_count = machine->level_count, .group_size = 4, .parities = 1};
-    double paper, exact;
+    uint64_t most[KEEL_PLAN_LEVELS_MAX];
+    double paper, exact, bound;
+    uint32_t j;
 
+    for (j = 0; j < machine->level_count; j++) {
+        most[j] = 1;
+    }
     for (params.aware = 0; params.aware <= machine->level_count; params.aware++) {
         if (machine->levels[0].count > 256) {
             return;
@@ -49,6 +54,12 @@ static void check_formula(const keel_plan_machine_t *machine)
         params.method = KEEL_RELIABILITY_EXACT;
         check(keel_reliability_catastrophe(&params, NULL, &exact) == KEEL_OK);
         check((paper >= 0) && (paper <= 1) && (exact >= 0) && (exact <= 1));
+        params.method = KEEL_RELIABILITY_BOUND;
+        params.groups = machine->levels[0].count;
+        params.most_ranks = most;
+        params.window_s = machine->window_s;
+        check(keel_reliability_catastrophe(&params, NULL, &bound) == KEEL_OK);
+        check((bound >= exact * (1 - 1e-9)) && (bound <= 1));
     }
 }
 
