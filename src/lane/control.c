@@ -70,7 +70,7 @@ keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t rank, keel_cont
             wire.words[1] = length;
             wire.words[2] = offset;
         }
-        status = control_send(lane, rank, &wire, (const uint8_t *)payload + offset, piece);
+        status = control_send(lane, rank, &wire, (offset > 0) ? (const uint8_t *)payload + offset : payload, piece);
         offset += piece;
     } while (status == KEEL_OK && offset < length);
     return status;
