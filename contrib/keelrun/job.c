@@ -92,7 +92,8 @@ static void job_start_rank(job_t *job, uint32_t rank)
                          .value = job_count_on_node(job, state->node)};
 
     state->state = RANK_STARTING;
-    state->is_connected = state->is_over = state->is_finalized = state->is_killed = state->is_accuser = false;
+    state->is_connected = state->is_over = state->is_stopped = state->is_finalized = state->is_killed =
+        state->is_accuser = false;
     state->has_joined = state->has_started = false;
     state->fenced_ns = 0;
     state->started_ns = clock_now_ns();

@@ -34,6 +34,7 @@ typedef struct job_rank {
     bool is_over;           /* it has said that the job's last gsync is over */
     bool is_finalized;      /* PMIx_Finalize was called */
     bool is_killed;         /* this incarnation was sent SIGKILL by us */
+    bool is_stopped;        /* this incarnation was sent SIGSTOP by us */
     bool has_met;           /* has everybody's address, in its first life */
     bool has_joined;        /* as a replacement; a spare that is called again says so again */
     bool has_started;       /* is through keel_init() */

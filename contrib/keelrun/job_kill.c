@@ -21,6 +21,7 @@ static bool job_strike_rank(job_t *job, uint32_t rank, const kill_plan_t *plan)
         return false;
     }
     state->is_killed = plan->action == KILL_PLAN_KILL;
+    state->is_stopped = !state->is_killed;
     pidfd_send_signal(state->pidfd, plan->action == KILL_PLAN_KILL ? SIGKILL : SIGSTOP, NULL, 0);
     report_verbose("rank %u incarnation %u %s", rank, state->incarnation, kill_plan_verb(plan));
     return true;
@@ -47,6 +48,24 @@ static bool job_strike_node(job_t *job, uint32_t node, const kill_plan_t *plan)
     return true;
 }
 
+/* It is not their end: nobody is left who could notice that, and say so. */
+static void job_check_stopped(job_t *job)
+{
+    bool has_stopped = false;
+
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        const job_rank_t *state = &job->ranks[rank];
+
+        if (job_has_rank(job, rank) && state->state != RANK_DEAD && !state->is_stopped) {
+            return;
+        }
+        has_stopped |= state->is_stopped && state->state == RANK_RUNNING;
+    }
+    if (has_stopped) {
+        job_end(job, KEELRUN_STATUS_FAILED, "all ranks are stopped: nobody is left to find that out");
+    }
+}
+
 void job_fire_kills(job_t *job)
 {
     /* once a rank has left nothing is recovered: a kill would end the job */
@@ -58,6 +77,7 @@ void job_fire_kills(job_t *job)
         if (!plan->is_done && is_due) {
             plan->is_done =
                 plan->is_node ? job_strike_node(job, plan->victim, plan) : job_strike_rank(job, plan->victim, plan);
+            job_check_stopped(job);
         }
     }
 }

@@ -116,11 +116,14 @@ static void spawn_place(const keel_runtime_pmix_t *runtime, pmix_app_t *app)
 
 typedef struct spawn_call {
     keel_runtime_pmix_t *runtime;
+    pmix_info_t info[2]; /* of the job that it is for the launcher */
     pmix_app_t app;
 } spawn_call_t;
 
 static void spawn_free(spawn_call_t *call)
 {
+    PMIX_INFO_DESTRUCT(&call->info[0]);
+    PMIX_INFO_DESTRUCT(&call->info[1]);
     PMIX_APP_DESTRUCT(&call->app);
     keel_free(call);
 }
@@ -145,11 +148,15 @@ static spawn_call_t *spawn_prepare(keel_runtime_pmix_t *runtime, uint32_t rank, 
     char *arguments = spawn_read_arguments(&length);
     pmix_status_t status = PMIX_SUCCESS;
     char path[4096];
+    bool is_recoverable = true;
     ssize_t used = readlink("/proc/self/exe", path, sizeof path - 1);
 
     if (call != NULL && text != NULL && arguments != NULL && length > 0 && used > 0) {
         path[used] = '\0';
         call->runtime = runtime;
+        /* the place of the dead process counts as taken in an allocation, and there is no other; and this one may die, too */
+        PMIX_INFO_LOAD(&call->info[0], PMIX_MAPBY, ":OVERSUBSCRIBE", PMIX_STRING);
+        PMIX_INFO_LOAD(&call->info[1], PMIX_JOB_RECOVERABLE, &is_recoverable, PMIX_BOOL);
         PMIX_APP_CONSTRUCT(&call->app);
         call->app.cmd = strdup(path);
         call->app.cwd = get_current_dir_name();
@@ -185,7 +192,7 @@ void keel_pmix_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t spare
     pmix_status_t status = PMIX_ERR_NOMEM;
 
     if (call != NULL) {
-        status = PMIx_Spawn_nb(NULL, 0, &call->app, 1, spawn_on_done, call);
+        status = PMIx_Spawn_nb(call->info, 2, &call->app, 1, spawn_on_done, call);
     }
     if (status == PMIX_SUCCESS) {
         return;

@@ -269,6 +269,14 @@ deserting_rank_ends_the_job()
     one_line "rank 3 (incarnation 0) exited without leaving the job"
 }
 
+stop_of_all_ranks_ends_the_job()
+{
+    run 1 -n 2 --nodes 1 --timeout 40 --stop-node 0@0 "$client" watch 1
+    one_line "all ranks are stopped: nobody is left to find that out"
+    run 1 -n 2 --nodes 2 --timeout 40 --stop 0@0 --stop 1@0 "$client" watch 1
+    one_line "all ranks are stopped: nobody is left to find that out"
+}
+
 timeout_ends_the_job()
 {
     run 124 -n 2 --nodes 2 --timeout 0.3 sleep 100

@@ -205,17 +205,8 @@ mpirun_with_spares_survives_kill_of_rank_0()
 
 mpirun_with_spares_survives_stop()
 {
-    local file
-
     export KEEL_SPARES=1
-    mpirun_start -n 2000
-    wait_for 'sweep' "$out"
-    for file in $(own_processes); do
-        if grep -q '^stencil' "${file%environ}comm" && tr '\0' '\n' <"$file" | grep -qx PMIX_RANK=1; then
-            kill -STOP "$(basename "${file%/environ}")"
-        fi
-    done
-    mpirun_end
+    mpirun_run --die 1@300.1:stop
     grep -q 'rank 1 incarnation 1 is there$' "$err" || fail "no spare took the rank"
 }
 
@@ -307,7 +298,7 @@ mpirun_death_of_all_ranks_ends_the_spare()
     local file ranks=()
 
     export KEEL_SPARES=1
-    mpirun_start -n 20000
+    mpirun_start -n 100000
     wait_for 'sweep' "$out"
     for file in $(own_processes); do
         if grep -q '^stencil' "${file%environ}comm" && tr '\0' '\n' <"$file" | grep -qx 'PMIX_RANK=[0-3]'; then
