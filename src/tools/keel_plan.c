@@ -4,6 +4,7 @@
 #include "plan_options.h"
 #include "plan_report.h"
 #include "plan_simulate.h"
+#include "plan_site.h"
 
 #include "base/memory.h"
 
@@ -93,29 +94,38 @@ static int keel_plan_loss(const keel_plan_options_t *options, const keel_plan_pr
     return 0;
 }
 
-static int keel_plan_advice(const keel_plan_options_t *options, const keel_plan_progress_t *progress)
+static int keel_plan_advice(const keel_plan_options_t *given, const keel_plan_progress_t *progress)
 {
-    keel_plan_machine_t *machine = NULL;
+    keel_plan_machine_t *machine = keel_alloc(sizeof *machine, "plan machine");
+    keel_plan_site_t *site = keel_alloc(sizeof *site, "plan site");
+    keel_plan_options_t options = *given;
     keel_plan_error_t error;
     int rc = -1;
 
-    if (options->machine != NULL) {
-        machine = keel_alloc(sizeof *machine, "plan machine");
-        if (machine == NULL) {
-            fprintf(stderr, "keel_plan: not enough memory\n");
-            return -1;
-        }
-        if (keel_plan_machine_load(options->machine, machine, stderr)) {
-            goto err_free;
-        }
+    if ((machine == NULL) || (site == NULL)) {
+        fprintf(stderr, "keel_plan: not enough memory\n");
+        goto err_free;
     }
-    rc = keel_plan_answer_advice(options, machine, progress, stdout, &error);
+    if ((options.machine != NULL) && keel_plan_machine_load(options.machine, machine, stderr)) {
+        goto err_free;
+    }
+    if ((options.hosts != NULL) && keel_plan_site_read(&options, (options.machine != NULL) ? machine : NULL, site)) {
+        goto err_release;
+    }
+    rc = keel_plan_answer_advice(&options,
+                                 (options.hosts != NULL)     ? &site->machine
+                                 : (options.machine != NULL) ? machine
+                                                             : NULL,
+                                 progress, stdout, &error);
     if (rc != 0) {
         fflush(stdout);
         fprintf(stderr, "keel_plan: %s\n", error.text);
     }
+err_release:
+    keel_plan_site_release(site);
 err_free:
     keel_free(machine);
+    keel_free(site);
     return rc;
 }
 

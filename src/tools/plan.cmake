@@ -1,6 +1,6 @@
 # keel_plan and its machines. The parts are a library, so that tests and the fuzzer link them.
 add_library(keel_plan_parts STATIC plan_advice.c plan_advice_print.c plan_cost.c plan_layout.c plan_load.c plan_loss.c plan_machine.c plan_options.c plan_picture.c plan_print.c
-            plan_replicas.c plan_report.c plan_simulate.c)
+            plan_replicas.c plan_report.c plan_simulate.c plan_site.c tool_hosts.c)
 target_include_directories(keel_plan_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(keel_plan_parts PUBLIC keel_ckpt keel_topo keel_base)
 target_compile_definitions(keel_plan_parts PRIVATE

@@ -98,7 +98,7 @@ static int keel_plan_meet(const keel_plan_options_t *options, const keel_plan_ma
                  advice->mtbf_s);
         return -1;
     }
-    if ((given != NULL) && !advice->is_mtbf_of_machine) {
+    if ((options->machine != NULL) && !advice->is_mtbf_of_machine) {
         advice->scaled_by = mtbf_s / options->mtbf_s;
         keel_plan_machine_scale(machine, advice->scaled_by);
     }

@@ -11,22 +11,21 @@
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
 
-static void keel_plan_advice_head(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
-                                  const keel_plan_advice_t *advice, FILE *stream)
+static void keel_plan_advice_head(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
 {
     char memory[32], mtbf[32], oplog[32], getlog[32];
     keel_plan_logs_t logs;
 
     keel_units_write_bytes(options->memory, memory, sizeof memory);
     keel_units_write_time(advice->mtbf_s, mtbf, sizeof mtbf);
-    fprintf(stream, "%u ranks, %u a node, %s each; MTBF of the job %s%s\n", options->ranks, options->ranks_per_node,
-            memory, mtbf,
+    fprintf(stream, "%u ranks, %s%u a node, %s each; MTBF of the job %s%s\n", options->ranks,
+            (options->hosts != NULL) ? "at most " : "", options->ranks_per_node, memory, mtbf,
             advice->is_mtbf_of_machine ? ", by the machine's failure rates: give --mtbf if you know better" : "");
-    if (machine == NULL) {
+    if (options->machine == NULL) {
         fprintf(stream, "no --machine: nodes are taken to fail one by one, switches and racks never\n");
     } else if (advice->scaled_by > 0) {
         fprintf(stream, "%s has its failures %.3g times as often as its file says, so that they make this MTBF\n",
-                machine->name, advice->scaled_by);
+                advice->machine.name, advice->scaled_by);
     }
     keel_plan_cost_logs(options, &logs);
     keel_units_write_bytes(logs.oplog, oplog, sizeof oplog);
@@ -52,7 +51,7 @@ static void keel_plan_advice_table(const keel_plan_options_t *options, const kee
         keel_units_write_time(choice->rebuild_s, rebuild, sizeof rebuild);
         keel_units_write_time(choice->interval_s, interval, sizeof interval);
         fprintf(stream, "%3u %5u %-10s %10s %6.1f %% %9s %9s %9s %9s %9s %5.2f %% %10.2e%s\n", choice->parities,
-                choice->group_size, keel_plan_level_name(&advice->machine, choice->aware), memory,
+                choice->setting, keel_plan_level_name(&advice->machine, choice->aware), memory,
                 choice->parity / options->memory / 2 * 100, stop, work, safe, rebuild, interval, choice->lost * 100,
                 choice->risk,
                 (i == advice->best)    ? " <"
@@ -146,17 +145,32 @@ static void keel_plan_advice_hint(const char *level, FILE *stream)
     }
 }
 
-static void keel_plan_advice_settings(const keel_plan_advice_t *advice, FILE *stream)
+/* whatever the path, a shell reads it back */
+static void keel_plan_advice_path(const char *variable, const char *path, FILE *stream)
+{
+    fprintf(stream, "export %s='", variable);
+    for (; *path != '\0'; path++) {
+        fputs((*path == '\'') ? "'\\''" : (char[2]){*path, '\0'}, stream);
+    }
+    fputs("'\n", stream);
+}
+
+static void keel_plan_advice_settings(const keel_plan_options_t *options, const keel_plan_advice_t *advice,
+                                      FILE *stream)
 {
     const keel_plan_choice_t *best = &advice->choices[advice->best];
     const char *level = keel_plan_level_name(&advice->machine, best->aware);
 
     fputc('\n', stream);
-    keel_plan_advice_hint(level, stream);
+    if (options->topology != NULL) {
+        keel_plan_advice_path("KEEL_TOPO_FILE", options->topology, stream);
+    } else {
+        keel_plan_advice_hint(level, stream);
+    }
     fprintf(stream,
             "export KEEL_GROUP_SIZE=%u\nexport KEEL_PARITIES=%u\nexport KEEL_TOPO_LEVEL=%s\n"
             "export KEEL_CKPT_INTERVAL=daly\nexport KEEL_MTBF=%.6gs\n",
-            best->group_size, best->parities, level, advice->mtbf_s);
+            best->setting, best->parities, level, advice->mtbf_s);
 }
 
 /* ---- for programs ------------------------------------------------------------------------------------------- */
@@ -173,9 +187,9 @@ static void keel_plan_advice_csv(const keel_plan_options_t *options, const keel_
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
         fprintf(stream, "%u,%u,%s,%.0f,%.0f,%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6e,", choice->parities,
-                choice->group_size, keel_plan_level_name(&advice->machine, choice->aware), choice->memory,
-                choice->parity, logs.oplog + logs.getlog, choice->stop_s, choice->work_s, choice->safe_s,
-                choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
+                choice->setting, keel_plan_level_name(&advice->machine, choice->aware), choice->memory, choice->parity,
+                logs.oplog + logs.getlog, choice->stop_s, choice->work_s, choice->safe_s, choice->rebuild_s,
+                choice->interval_s, choice->lost, choice->risk);
         if (options->run_s > 0) {
             fprintf(stream, "%.6e", keel_plan_risk_of_run(choice, options->run_s));
         }
@@ -195,8 +209,8 @@ static void keel_plan_advice_json(const keel_plan_options_t *options, const keel
             "\"%u\", \"KEEL_PARITIES\": "
             "\"%u\", \"KEEL_TOPO_LEVEL\": \"%s\", \"KEEL_CKPT_INTERVAL\": \"daly\", \"KEEL_MTBF\": \"%.6gs\"},\n "
             "\"choices\": [",
-            advice->mtbf_s, advice->is_met ? "true" : "false", logs.oplog + logs.getlog, best->group_size,
-            best->parities, keel_plan_level_name(&advice->machine, best->aware), advice->mtbf_s);
+            advice->mtbf_s, advice->is_met ? "true" : "false", logs.oplog + logs.getlog, best->setting, best->parities,
+            keel_plan_level_name(&advice->machine, best->aware), advice->mtbf_s);
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
         fprintf(stream,
@@ -205,7 +219,7 @@ static void keel_plan_advice_json(const keel_plan_options_t *options, const keel
                 "\"stop_s\": %.6g, \"work_s\": %.6g, \"safe_s\": %.6g, \"rebuild_s\": %.6g, \"interval_s\": %.6g, "
                 "\"time_share\": %.6g, "
                 "\"risk\": %.6e",
-                (i > 0) ? "," : "", choice->parities, choice->group_size,
+                (i > 0) ? "," : "", choice->parities, choice->setting,
                 keel_plan_level_name(&advice->machine, choice->aware), choice->memory, choice->parity, choice->stop_s,
                 choice->work_s, choice->safe_s, choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
         if (options->run_s > 0) {
@@ -253,7 +267,7 @@ int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_
         keel_plan_advice_json(options, &advice, stream);
         break;
     case KEEL_PLAN_TEXT:
-        keel_plan_advice_head(options, machine, &advice, stream);
+        keel_plan_advice_head(options, &advice, stream);
         keel_plan_advice_table(options, &advice, stream);
         keel_plan_advice_levels(&advice, stream);
         keel_plan_advice_run(options, &advice, stream);
@@ -261,7 +275,7 @@ int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_
             snprintf(error->text, sizeof error->text, "not enough memory to simulate");
             return -1;
         }
-        keel_plan_advice_settings(&advice, stream);
+        keel_plan_advice_settings(options, &advice, stream);
         break;
     }
     return keel_plan_advice_verdict(options, &advice, error);

@@ -53,13 +53,16 @@ int keel_plan_cost(const keel_plan_options_t *options, uint32_t asked, double mt
 {
     const double node_bytes = options->memory * keel_plan_ranks_of_node(options), m = choice->parities;
     double cost_s, least, most;
-    uint64_t largest;
+    uint64_t largest, again, groups;
 
     if ((asked <= choice->parities) || (asked > options->ranks)) {
         return 0;
     }
     keel_plan_groups(options->ranks, asked, choice->parities, &choice->groups, &largest);
     choice->group_size = (uint32_t)largest;
+    keel_plan_groups(options->ranks, choice->group_size, choice->parities, &groups, &again);
+    choice->setting =
+        (groups == choice->groups) ? choice->group_size : asked; /* a rest too small for a group is shared out */
     choice->smallest = (uint32_t)(options->ranks / choice->groups);
     least = choice->smallest - m;
     most = choice->group_size - m;

@@ -6,7 +6,8 @@
 
 typedef struct keel_plan_choice {
     uint32_t parities;
-    uint32_t group_size; /* members of the largest group that is made: KEEL_GROUP_SIZE makes the same groups again */
+    uint32_t setting;    /* KEEL_GROUP_SIZE that makes these groups */
+    uint32_t group_size; /* members of the largest of them */
     uint32_t smallest;   /* of the smallest */
     uint64_t groups;
     uint32_t aware;

@@ -23,6 +23,28 @@ static uint32_t keel_plan_first_rank(uint64_t ranks, uint32_t ranks_per_node, ui
     return (uint32_t)((rank < ranks) ? rank : ranks);
 }
 
+/* the first rank of each element that has some, by the domains; the others are behind them */
+static uint32_t keel_plan_start(const keel_plan_machine_t *machine, uint32_t level, uint64_t ranks,
+                                uint32_t ranks_per_node, uint64_t e)
+{
+    const uint32_t *of_rank;
+    uint32_t low = 0, high = (uint32_t)ranks, middle;
+
+    if (machine->domains == NULL) {
+        return keel_plan_first_rank(ranks, ranks_per_node, machine->levels[0].count, e, machine->levels[level].count);
+    }
+    of_rank = machine->domains->levels[level].of_rank; /* sorted */
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (of_rank[middle] < e) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static int keel_plan_layout_elements(const keel_plan_machine_t *machine, uint32_t ranks_per_node,
                                      keel_plan_layout_t *layout)
 {
@@ -35,8 +57,7 @@ static int keel_plan_layout_elements(const keel_plan_machine_t *machine, uint32_
             return -1;
         }
         for (e = 0; e <= layout->count[j]; e++) {
-            layout->start[j][e] =
-                keel_plan_first_rank(layout->ranks, ranks_per_node, machine->levels[0].count, e, layout->count[j]);
+            layout->start[j][e] = keel_plan_start(machine, j, layout->ranks, ranks_per_node, e);
         }
         layout->start[j][e - 1] = layout->ranks;
     }
@@ -45,7 +66,6 @@ static int keel_plan_layout_elements(const keel_plan_machine_t *machine, uint32_
 
 void keel_plan_most_ranks(const keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node, uint64_t *most)
 {
-    const uint64_t nodes = machine->levels[0].count;
     uint64_t e, first, next;
     uint32_t j;
 
@@ -53,7 +73,7 @@ void keel_plan_most_ranks(const keel_plan_machine_t *machine, uint32_t ranks, ui
         const uint64_t count = machine->levels[j].count;
         first = most[j] = 0;
         for (e = 1; e <= count; e++) {
-            next = (e < count) ? keel_plan_first_rank(ranks, ranks_per_node, nodes, e, count) : ranks;
+            next = (e < count) ? keel_plan_start(machine, j, ranks, ranks_per_node, e) : ranks;
             most[j] = (next - first > most[j]) ? next - first : most[j];
             first = next;
         }
@@ -63,7 +83,8 @@ void keel_plan_most_ranks(const keel_plan_machine_t *machine, uint32_t ranks, ui
 static int keel_plan_check_nodes(const keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node,
                                  keel_plan_error_t *error)
 {
-    if ((ranks_per_node > 0) && (ranks > (uint64_t)ranks_per_node * machine->levels[0].count)) {
+    if ((machine->domains == NULL) && (ranks_per_node > 0) &&
+        (ranks > (uint64_t)ranks_per_node * machine->levels[0].count)) {
         snprintf(error->text, sizeof error->text, "%u ranks at %u a node do not fit on the %llu nodes of %s", ranks,
                  ranks_per_node, (unsigned long long)machine->levels[0].count, machine->name);
         return -1;
@@ -74,8 +95,7 @@ static int keel_plan_check_nodes(const keel_plan_machine_t *machine, uint32_t ra
 int keel_plan_use_elements(keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node,
                            keel_plan_error_t *error)
 {
-    const uint64_t nodes = machine->levels[0].count;
-    uint64_t e, count, first;
+    uint64_t e, count, first, next;
     uint32_t j;
 
     memset(error, 0, sizeof *error);
@@ -86,9 +106,9 @@ int keel_plan_use_elements(keel_plan_machine_t *machine, uint32_t ranks, uint32_
         count = machine->levels[j].count;
         machine->levels[j].used = 0;
         for (e = 0; e < count; e++) {
-            first = keel_plan_first_rank(ranks, ranks_per_node, nodes, e, count);
-            machine->levels[j].used +=
-                (first < ((e + 1 < count) ? keel_plan_first_rank(ranks, ranks_per_node, nodes, e + 1, count) : ranks));
+            first = keel_plan_start(machine, j, ranks, ranks_per_node, e);
+            next = (e + 1 < count) ? keel_plan_start(machine, j, ranks, ranks_per_node, e + 1) : ranks;
+            machine->levels[j].used += (first < next);
         }
     }
     return 0;

@@ -32,7 +32,7 @@ static int keel_plan_find(const char *name, char *path, size_t max)
     return (snprintf(path, max, "%s/%s.machine", KEEL_PLAN_MACHINES, name) < (int)max) && (access(path, R_OK) == 0);
 }
 
-static int keel_plan_read_file(const char *path, char *text, size_t *len_p, FILE *errors)
+int keel_plan_read_file(const char *path, const char *what, size_t max, char *text, size_t *len_p, FILE *errors)
 {
     struct stat st;
     FILE *stream;
@@ -46,12 +46,12 @@ static int keel_plan_read_file(const char *path, char *text, size_t *len_p, FILE
         }
         return -1;
     }
-    *len_p = fread(text, 1, KEEL_PLAN_FILE_MAX + 1, stream);
+    *len_p = fread(text, 1, max + 1, stream);
     failed = ferror(stream);
     fclose(stream);
-    if (failed || (*len_p > KEEL_PLAN_FILE_MAX)) {
-        fprintf(errors, "keel_plan: cannot read %s: %s\n", path,
-                failed ? "input error" : "longer than 1 MiB, so no machine file");
+    if (failed || (*len_p > max)) {
+        fprintf(errors, "keel_plan: cannot read %s: ", path);
+        fprintf(errors, failed ? "input error\n" : "longer than %zu MiB, so not %s\n", max >> 20, what);
         return -1;
     }
     return 0;
@@ -75,7 +75,7 @@ int keel_plan_machine_load(const char *name, keel_plan_machine_t *machine, FILE 
         fprintf(errors, "keel_plan: not enough memory\n");
         return -1;
     }
-    rc = keel_plan_read_file(path, text, &len, errors);
+    rc = keel_plan_read_file(path, "a machine file", KEEL_PLAN_FILE_MAX, text, &len, errors);
     if (rc == 0) {
         rc = keel_plan_machine_parse(text, len, machine, &error);
         if ((rc != 0) && (error.line > 0)) {

@@ -12,6 +12,7 @@
 #ifndef KEEL_TOOLS_PLAN_MACHINE_H_
 #define KEEL_TOOLS_PLAN_MACHINE_H_
 
+#include "topo/domain.h"
 #include "topo/reliability.h"
 
 #include <stddef.h>
@@ -31,6 +32,7 @@ typedef struct keel_plan_machine { /* levels point into it: copied by keel_plan_
     keel_hazard_t levels[KEEL_PLAN_LEVELS_MAX];
     char level_name[KEEL_PLAN_LEVELS_MAX][KEEL_PLAN_NAME_MAX];
     double tables[KEEL_PLAN_LEVELS_MAX][KEEL_PLAN_TABLE_MAX];
+    const keel_domains_t *domains; /* where the ranks are, those of an element one after the other; NULL: in order */
 } keel_plan_machine_t;
 
 typedef struct keel_plan_error {

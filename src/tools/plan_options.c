@@ -36,6 +36,8 @@ enum {
     OPT_TARGET,
     OPT_RUN,
     OPT_NODE_MEMORY,
+    OPT_HOSTS,
+    OPT_TOPOLOGY,
     OPT_LAST
 };
 
@@ -67,6 +69,8 @@ static const unsigned char keel_plan_modes[OPT_LAST] = {
     [OPT_TARGET] = FOR_ADVICE,
     [OPT_RUN] = FOR_ADVICE,
     [OPT_NODE_MEMORY] = FOR_ADVICE,
+    [OPT_HOSTS] = FOR_ADVICE,
+    [OPT_TOPOLOGY] = FOR_ADVICE,
 };
 
 static const struct option keel_plan_long[] = {{"machine", required_argument, NULL, OPT_MACHINE},
@@ -93,6 +97,8 @@ static const struct option keel_plan_long[] = {{"machine", required_argument, NU
                                                {"target", required_argument, NULL, OPT_TARGET},
                                                {"run", required_argument, NULL, OPT_RUN},
                                                {"node-memory", required_argument, NULL, OPT_NODE_MEMORY},
+                                               {"hosts", required_argument, NULL, OPT_HOSTS},
+                                               {"topology", required_argument, NULL, OPT_TOPOLOGY},
                                                {"help", no_argument, NULL, 'h'},
                                                {NULL, 0, NULL, 0}};
 
@@ -101,7 +107,7 @@ void keel_plan_usage(FILE *stream)
     fputs(
         "Usage: keel_plan --machine MACHINE [options]       how likely a job is lost, per day\n"
         "       keel_plan --replicas R --ranks N [options]  how many failures replicated data survives\n"
-        "       keel_plan --advise --ranks N --memory SIZE --network RATE --memory-bandwidth RATE\n"
+        "       keel_plan --advise (--ranks N | --hosts FILE) --memory SIZE --network RATE --memory-bandwidth RATE\n"
         "                 (--mtbf TIME | --machine MACHINE) [options]   which KEEL_* settings to use\n"
         "  --machine NAME|FILE   an installed machine (tsubame2) or a file; contrib/doc/reliability.md has the format\n"
         "  --ranks N             ranks of the job\n"
@@ -125,6 +131,8 @@ void keel_plan_usage(FILE *stream)
         "  --target P            acceptable probability of losing the job, per day; 1e-5\n"
         "  --run TIME            how long the job runs, such as 30d: the risk of all of it is told too\n"
         "  --node-memory SIZE    of a node: what does not fit is not advised\n"
+        "  --hosts FILE          instead of --ranks: where they run, lines HOSTS or HOSTS*RANKS as n[01-16]*4\n"
+        "  --topology FILE       with --hosts: the job's KEEL_TOPO_FILE; levels of the machine's names fail as there\n"
         "  -h, --help            show this help\n",
         stream);
 }
@@ -297,6 +305,12 @@ static int keel_plan_option(int option, const char *name, const char *text, keel
     case OPT_PICTURE:
         options->picture = text;
         return 0;
+    case OPT_HOSTS:
+        options->hosts = text;
+        return 0;
+    case OPT_TOPOLOGY:
+        options->topology = text;
+        return 0;
     case OPT_PARITY:
         return keel_plan_read_shares(text, options, errors);
     case OPT_PLACEMENT:
@@ -350,7 +364,7 @@ static int keel_plan_check_given(keel_plan_mode_t mode, uint64_t given, FILE *er
         (given & (1ull << OPT_SEED | 1ull << OPT_LIMIT | 1ull << OPT_PLACEMENT))) {
         return keel_plan_missing("--seed, --limit and --placement need --simulate", errors);
     }
-    if ((given >> OPT_RANKS_PER_NODE & 1) && !(given >> OPT_RANKS & 1)) {
+    if ((given >> OPT_RANKS_PER_NODE & 1) && !(given >> OPT_RANKS & 1) && !(given >> OPT_HOSTS & 1)) {
         return keel_plan_missing("--ranks-per-node needs --ranks", errors);
     }
     return 0;
@@ -361,9 +375,19 @@ static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
     if ((options->machine == NULL) && (options->mtbf_s == 0)) {
         return keel_plan_missing("--advise needs --mtbf, or --machine with its failure rates", errors);
     }
-    if ((options->ranks == 0) || (options->memory == 0) || (options->network == 0) ||
+    if (((options->ranks == 0) && (options->hosts == NULL)) || (options->memory == 0) || (options->network == 0) ||
         (options->memory_bandwidth == 0)) {
-        return keel_plan_missing("--advise needs --ranks, --memory, --network and --memory-bandwidth", errors);
+        return keel_plan_missing("--advise needs --ranks or --hosts, --memory, --network and --memory-bandwidth",
+                                 errors);
+    }
+    if (options->hosts != NULL) { /* which say the rest */
+        return ((options->ranks == 0) && (options->ranks_per_node == 0))
+                   ? 0
+                   : keel_plan_missing("--hosts says how many ranks there are: no --ranks, no --ranks-per-node",
+                                       errors);
+    }
+    if (options->topology != NULL) {
+        return keel_plan_missing("--topology needs --hosts", errors);
     }
     options->ranks_per_node += (options->ranks_per_node == 0);
     return (options->ranks >= 2) ? 0 : keel_plan_missing("one rank has nobody to keep its parity", errors);

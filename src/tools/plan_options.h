@@ -29,6 +29,7 @@ typedef struct keel_plan_options { /* what was not given is 0 or NULL, unless a 
     uint32_t ranks_per_node; /* in advice 1 */
     double target;           /* 1e-5 */
     double run_s;
+    const char *hosts, *topology;
 } keel_plan_options_t;
 
 /* 0, or -1 and one line on @a errors */

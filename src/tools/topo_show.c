@@ -5,168 +5,41 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "rma/site.h"
+#include "tools/tool_hosts.h"
 #include "tools/topo_view.h"
-#include "topo/hostlist.h"
 #include "transports/table.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define SHOW_RANKS_MAX KEEL_HOSTLIST_NAMES_MAX
-#define SHOW_LINE_MAX  4096
 
 /* ---- a list of hosts ---------------------------------------------------------------------------------------------- */
 
-typedef struct show_list {
-    keel_runtime_t runtime; /* each rank has an entry in host; the first rank of a host stands for it in node */
-    uint32_t room, each;
-} show_list_t;
-
-static void show_list_release(show_list_t *list)
+/* the first rank of a host stands for it in node */
+static keel_status_t show_list_number(const tool_hosts_t *list, keel_runtime_t *runtime)
 {
-    uint32_t r;
-
-    for (r = 0; r < list->runtime.size; r++) {
-        keel_free(list->runtime.host[r]);
-    }
-    keel_free(list->runtime.host);
-    keel_free(list->runtime.node);
-}
-
-static keel_status_t show_list_grow(show_list_t *list)
-{
-    const uint32_t room = (list->room == 0) ? 64 : 2 * list->room;
-    void *host = keel_realloc(list->runtime.host, room * sizeof(*list->runtime.host), "hosts");
-    void *node;
-
-    if (host == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    list->runtime.host = host;
-    node = keel_realloc(list->runtime.node, room * sizeof(*list->runtime.node), "hosts");
-    if (node == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    list->runtime.node = node;
-    list->room = room;
-    return KEEL_OK;
-}
-
-static keel_status_t show_list_add(void *arg, const char *name)
-{
-    show_list_t *list = arg;
-    keel_status_t status;
-    uint32_t i;
-
-    for (i = 0; i < list->each; i++) {
-        const uint32_t rank = list->runtime.size;
-
-        if (rank == SHOW_RANKS_MAX) {
-            return KEEL_ERR_BUDGET;
-        }
-        if ((rank == list->room) && ((status = show_list_grow(list)) != KEEL_OK)) {
-            return status;
-        }
-        list->runtime.host[rank] = keel_alloc(strlen(name) + 1, "host name");
-        if (list->runtime.host[rank] == NULL) {
-            return KEEL_ERR_NO_MEMORY;
-        }
-        strcpy(list->runtime.host[rank], name);
-        list->runtime.size++;
-    }
-    return KEEL_OK;
-}
-
-/* "HOSTS" or "HOSTS*RANKS", up to a hash sign */
-static keel_status_t show_list_line(show_list_t *list, char *line, const char **why_p)
-{
-    uint32_t left = SHOW_RANKS_MAX;
-    keel_status_t status;
-    char *star, *end;
-    unsigned long each;
-
-    *why_p = NULL;
-    line[strcspn(line, "#\r\n")] = '\0';
-    star = strchr(line, '*');
-    list->each = 1;
-    if (star != NULL) {
-        each = strtoul(star + 1, &end, 10);
-        end += strspn(end, " \t");
-        if ((star[1] < '0') || (star[1] > '9') || (*end != '\0') || (each == 0) || (each > SHOW_RANKS_MAX)) {
-            *why_p = "after * stands the number of ranks a host";
-            return KEEL_ERR_INVALID_PARAM;
-        }
-        list->each = (uint32_t)each;
-        *star = '\0';
-    }
-    status = keel_hostlist_walk(line, show_list_add, list, &left, why_p);
-    if (status == KEEL_ERR_BUDGET) {
-        *why_p = "too many ranks";
-    }
-    return status;
-}
-
-static keel_status_t show_list_number(show_list_t *list)
-{
-    const uint32_t ranks = list->runtime.size;
+    const uint32_t ranks = list->count;
     uint32_t *first, r;
     keel_hosts_t hosts;
     keel_status_t status;
 
-    status = keel_hosts_make(ranks, (const char *const *)list->runtime.host, &hosts);
+    status = keel_hosts_make(ranks, (const char *const *)list->host, &hosts);
     if (status != KEEL_OK) {
         return status;
     }
+    runtime->host = list->host;
+    runtime->size = ranks;
+    runtime->node = keel_alloc(ranks * sizeof(*runtime->node), "nodes");
     first = keel_alloc(hosts.count * sizeof(*first), "first ranks of hosts");
-    for (r = ranks; (first != NULL) && (r > 0); r--) {
+    for (r = ranks; (first != NULL) && (runtime->node != NULL) && (r > 0); r--) {
         first[hosts.of_rank[r - 1]] = r - 1;
     }
-    for (r = 0; (first != NULL) && (r < ranks); r++) {
-        list->runtime.node[r] = first[hosts.of_rank[r]];
+    for (r = 0; (first != NULL) && (runtime->node != NULL) && (r < ranks); r++) {
+        runtime->node[r] = first[hosts.of_rank[r]];
     }
-    status = (first == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    status = ((first == NULL) || (runtime->node == NULL)) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
     keel_free(first);
     keel_hosts_release(&hosts);
     return status;
-}
-
-static keel_status_t show_list_read(const char *path, show_list_t *list)
-{
-    keel_status_t status = KEEL_OK;
-    char line[SHOW_LINE_MAX];
-    const char *why = NULL;
-    unsigned number = 0;
-    FILE *stream;
-
-    stream = fopen(path, "r");
-    if (stream == NULL) {
-        fprintf(stderr, "keel_info: cannot read %s: %s\n", path, strerror(errno));
-        return KEEL_ERR_IO;
-    }
-    while ((status == KEEL_OK) && (fgets(line, sizeof(line), stream) != NULL)) {
-        number++;
-        if ((strchr(line, '\n') == NULL) && !feof(stream)) {
-            why = "the line is too long";
-            status = KEEL_ERR_INVALID_PARAM;
-        } else {
-            status = show_list_line(list, line, &why);
-        }
-    }
-    if ((status == KEEL_OK) && ferror(stream)) {
-        fprintf(stderr, "keel_info: cannot read %s: %s\n", path, strerror(errno));
-        status = KEEL_ERR_IO;
-    } else if (why != NULL) {
-        fprintf(stderr, "keel_info: %s:%u: %s\n", path, number, why);
-    } else if (status != KEEL_OK) {
-        fprintf(stderr, "keel_info: %s\n", keel_status_string(status));
-    } else if (list->runtime.size == 0) {
-        fprintf(stderr, "keel_info: %s names no hosts\n", path);
-        status = KEEL_ERR_INVALID_PARAM;
-    }
-    fclose(stream);
-    return (status == KEEL_OK) ? show_list_number(list) : status;
 }
 
 /* ---- showing ---------------------------------------------------------------------------------------------------------- */
@@ -299,7 +172,8 @@ static keel_status_t show_job(const keel_config_t *config, const char *format)
 
 keel_status_t topo_show(const char *hosts, const char *format)
 {
-    show_list_t list = {0};
+    keel_runtime_t runtime = {0};
+    tool_hosts_t list;
     keel_config_t config;
     keel_status_t status;
 
@@ -310,11 +184,15 @@ keel_status_t topo_show(const char *hosts, const char *format)
     if (hosts == NULL) {
         status = show_job(&config, format);
     } else {
-        status = show_list_read(hosts, &list);
+        status = tool_hosts_read("keel_info", hosts, &list);
         if (status == KEEL_OK) {
-            status = show_runtime(&list.runtime, &config, format);
+            status = show_list_number(&list, &runtime);
         }
-        show_list_release(&list);
+        if (status == KEEL_OK) {
+            status = show_runtime(&runtime, &config, format);
+        }
+        keel_free(runtime.node);
+        tool_hosts_release(&list);
     }
     keel_config_release(&config);
     return status;

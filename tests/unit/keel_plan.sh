@@ -73,6 +73,31 @@ awk -F, 'NR > 1 && $5 != "" { p[$1, $2] = $5; if ($1 != "none") gain[$1 " " $2] 
             if (gain[level] < 10 || gain[level] > 1000) { print level ": " gain[level]; exit 1 }
     }' "$golden/table.csv" || bad=1
 
+# where the job runs, by its own files
+cat > "$work/it's.topo" << 'END'
+levels rack
+rack r1: n[1-8]
+rack r2: n[9-16]
+rack r3: n[17-24]
+rack r4: n[25-32]
+END
+printf 'n[1-31]*4\nn32*2\n' > "$work/job.hosts"
+place=(--advise --hosts "$work/job.hosts" --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s)
+(cd "$work" && "$plan" "${place[@]}" --topology "it's.topo" --mtbf 3d) > "$work/out" 2> "$work/err" || complain "place: $(cat "$work/err")"
+[ "${GOLDEN:-}" != write ] || cp "$work/out" "$golden/advice_place.txt"
+diff "$golden/advice_place.txt" "$work/out" || complain "not as in advice_place.txt (<)"
+(eval "$(grep '^export ' "$work/out")" && [ "$KEEL_TOPO_FILE" = "it's.topo" ]) || complain "the path is no shell's"
+refused "--hosts says how many ranks there are" "${place[@]}" --mtbf 3d --ranks 5
+refused "--topology needs --hosts" "${advise[@]}" --mtbf 3d --topology "$work/it's.topo"
+refused "level 'psu' of tsubame2 is not in the job's topology" "${place[@]}" --topology "$work/it's.topo" --machine tsubame2
+refused "cannot read /nowhere/hosts" --advise --hosts /nowhere/hosts --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s --mtbf 3d
+printf 'machine m\nlevel node 100 mtbf 5y\nlevel rack 3 mtbf 20y\n' > "$work/few.machine"
+refused "the job has more elements of level 'rack' than m" "${place[@]}" --topology "$work/it's.topo" --machine "$work/few.machine"
+# half of the racks are not the job's
+printf 'machine m\nlevel node 64 mtbf 5y\nlevel rack 8 mtbf 20y\n' > "$work/more.machine"
+"$plan" "${place[@]}" --topology "$work/it's.topo" --machine "$work/more.machine" > "$work/out" 2> "$work/err" || complain "place: $(cat "$work/err")"
+grep -q 'MTBF of the job 55.3 d' "$work/out" || complain "not the job's own MTBF: $(head -1 "$work/out")"
+
 # settings that a shell can read
 (eval "$("$plan" "${advise[@]}" --mtbf 12h | grep '^export ')" && [ "$KEEL_GROUP_SIZE" -gt "$KEEL_PARITIES" ] &&
     [ "$KEEL_MTBF" = 43200s ]) || complain "the settings are no shell"

@@ -31,9 +31,12 @@ static keel_plan_options_t job(uint32_t ranks, uint32_t ranks_per_node, double m
                                  .target = 1e-5};
 }
 
-static void advise(const keel_plan_options_t *options, const keel_plan_machine_t *of)
+static void advise(const keel_plan_options_t *of_job, const keel_plan_machine_t *of)
 {
-    ck_assert_msg(keel_plan_advise(options, of, &advice, &error) == 0, "%s", error.text);
+    keel_plan_options_t options = *of_job;
+
+    options.machine = (of != NULL) ? of->name : NULL;
+    ck_assert_msg(keel_plan_advise(&options, of, &advice, &error) == 0, "%s", error.text);
 }
 
 static const keel_plan_choice_t *choice(uint32_t parities, uint32_t group_size)
