@@ -13,6 +13,10 @@
  *
  * Threads. One thread at a time may be inside calls on one context (serialized).
  *
+ * Children. A child of fork() has no part in the job: calls on a context that its parent had return KEEL_ERR_STATE, and windows that
+ * others of the node map (KEEL_LANES other than served) are not there, so that touching one ends the child (SIGSEGV). It may exit
+ * and run other programs.
+ *
  * Papers. [F] is Besta and Hoefler, Fault Tolerance for Remote Memory Access Programming Models (HPDC'14).
  */
 #ifndef KEEL_H_

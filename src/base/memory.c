@@ -169,6 +169,11 @@ void *keel_arena_alloc(size_t bytes, size_t ready, const char *name)
     return base;
 }
 
+void keel_arena_wipe_in_child(void *memory, size_t bytes)
+{
+    (void)madvise(memory, keel_arena_length(bytes), MADV_WIPEONFORK);
+}
+
 void keel_arena_free(void *memory, size_t bytes)
 {
     int rc;

@@ -13,6 +13,8 @@ void keel_free(void *memory);
 /* zeroed, page aligned, with huge pages where the kernel gives them; the first @a ready bytes are faulted in, NULL when the machine
  * or the control group has not got them */
 void *keel_arena_alloc(size_t bytes, size_t ready, const char *name);
+/* a child of fork() finds zeros there; where the kernel is older than 4.14, a copy like anywhere else */
+void keel_arena_wipe_in_child(void *memory, size_t bytes);
 void keel_arena_free(void *memory, size_t bytes);
 
 /* each callback may be NULL; a reallocation is told as freed and allocated */

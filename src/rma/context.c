@@ -30,6 +30,9 @@ keel_status_t keel_context_check(keel_context_h ctx)
     if (ctx == NULL) {
         return KEEL_ERR_INVALID_PARAM;
     }
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
+    }
     status = keel_recovery_status(&ctx->rec);
     keel_context_shut(ctx, KEEL_GATE_CLOSED);
     if (status != KEEL_OK) {
@@ -67,7 +70,8 @@ static keel_status_t context_tell_begin(keel_context_h ctx)
 
 void keel_context_look(keel_context_h ctx)
 {
-    if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(news_unheard)) {
+    if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(news_unheard) ||
+        keel_fork_is_child(ctx)) {
         return;
     }
     /* a full barrier: what is told from here on sets it again, what was told before is seen */
@@ -102,6 +106,9 @@ keel_status_t keel_context_begin(keel_context_h ctx)
 
 keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call)
 {
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
+    }
     if (ctx->callbacks == 0) {
         return KEEL_OK;
     }
@@ -120,6 +127,9 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 {
     keel_status_t status;
 
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
+    }
     keel_recovery_wait(&ctx->rec, rounds);
     keel_access_progress(ctx);
     keel_requests_call_back(ctx);
@@ -135,6 +145,9 @@ keel_status_t keel_progress(keel_context_h ctx)
 {
     if (ctx == NULL) {
         return KEEL_ERR_INVALID_PARAM;
+    }
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
     }
     keel_recovery_progress(&ctx->rec);
     keel_access_progress(ctx);
@@ -426,6 +439,7 @@ static void context_drivers(const keel_params_t *params, const keel_config_t *co
 
 static void context_accesses_release(keel_context_h ctx)
 {
+    keel_fork_release(ctx);
     keel_free(ctx->bounce);
     keel_free(ctx->pieces_open);
     keel_free(ctx->touched);
@@ -440,7 +454,8 @@ static keel_status_t context_accesses_init(keel_context_h ctx)
     ctx->pieces_open = keel_alloc(size * sizeof(*ctx->pieces_open), "gets under way");
     ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");
     ctx->is_touched = keel_alloc(size, "ranks to flush");
-    if (ctx->bounce == NULL || ctx->pieces_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL) {
+    if (ctx->bounce == NULL || ctx->pieces_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
+        keel_fork_init(ctx) != KEEL_OK) {
         context_accesses_release(ctx);
         return KEEL_ERR_NO_MEMORY;
     }

@@ -137,6 +137,8 @@ struct keel_context {
     int has_restart;    /* KEEL_RESTART_POINT() was passed */
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
+    int *home;          /* number of the process; 0 in a child of fork() */
+    int is_child_told;
     jmp_buf restart;
     pthread_t restart_thread; /* whose stack that is */
 };
@@ -162,6 +164,16 @@ static inline void keel_context_open(keel_context_h ctx, enum keel_gate bits)
 static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate bits)
 {
     return (ctx->gate.part.bits & bits) != 0;
+}
+
+/* fork.c */
+keel_status_t keel_fork_init(keel_context_h ctx);
+void keel_fork_release(keel_context_h ctx);
+/* KEEL_ERR_STATE, said once */
+keel_status_t keel_fork_refuse(keel_context_h ctx);
+static inline int keel_fork_is_child(const keel_context_h ctx)
+{
+    return __builtin_expect(*ctx->home == 0, 0);
 }
 
 /* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of

@@ -81,6 +81,9 @@ keel_status_t keel_restore(keel_context_h ctx)
     if (ctx == NULL) {
         return KEEL_ERR_INVALID_PARAM;
     }
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
+    }
     if (!keel_restarted(ctx)) {
         keel_error_ctx(ctx, "keel_restore: nothing is to be restored");
         return KEEL_ERR_STATE;

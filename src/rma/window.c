@@ -27,6 +27,11 @@ static keel_status_t win_memory(keel_win_h win)
     return keel_lane_region_make(&win->ctx->lane, win->region, win->size, (void *)win->address, &win->base);
 }
 
+static size_t win_targets_bytes(const keel_context_h ctx)
+{
+    return ctx->lane.size * sizeof(keel_target_t);
+}
+
 static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
 {
     keel_status_t status;
@@ -40,11 +45,13 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win
     if (win == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    win->targets = keel_alloc(ctx->lane.size * sizeof(*win->targets), "window");
+    win->targets = keel_arena_alloc(win_targets_bytes(ctx), win_targets_bytes(ctx), "window");
     if (win->targets == NULL) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_free;
     }
+    keel_arena_wipe_in_child(win->targets,
+                             win_targets_bytes(ctx)); /* no short way for its accesses: they are refused */
     win->ctx = ctx;
     win->region = KEEL_REGION_WINDOW0 + ctx->window_count;
     win->size = bytes;
@@ -65,7 +72,7 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win
     return KEEL_OK;
 
 err_free_targets:
-    keel_free(win->targets);
+    keel_arena_free(win->targets, win_targets_bytes(ctx));
 err_free:
     keel_free(win);
     return status;
@@ -219,7 +226,7 @@ size_t keel_win_size(keel_win_h win, uint32_t rank)
 static void win_destroy(keel_win_h win)
 {
     keel_lane_region_drop(&win->ctx->lane, win->region);
-    keel_free(win->targets);
+    keel_arena_free(win->targets, win_targets_bytes(win->ctx));
     keel_free(win);
 }
 

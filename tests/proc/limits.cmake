@@ -6,3 +6,12 @@ foreach(case windows_beyond_the_groups_memory_are_refused limits_on_open_files_a
   add_test(NAME proc_limits_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/limits_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_limits_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 120)
 endforeach()
+
+add_executable(forks forks.c)
+target_link_libraries(forks PRIVATE keel)
+foreach(lane direct served auto)
+  add_test(NAME proc_children_disturb_nothing_${lane}
+           COMMAND keelrun -n 4 --nodes 2 --timeout 60 -x KEEL_LANES=${lane} -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m
+                   $<TARGET_FILE:forks>)
+  set_tests_properties(proc_children_disturb_nothing_${lane} PROPERTIES LABELS proc TIMEOUT 90)
+endforeach()

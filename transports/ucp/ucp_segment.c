@@ -112,7 +112,7 @@ static keel_status_t take_memory(keel_ucp_segment_t *segment, size_t *available_
 }
 
 /* Maps a file, or private memory without one: at an address, or at one where huge pages fit. */
-static void *map(size_t length, void *address, int fd, int flags)
+static void *map_at(size_t length, void *address, int fd, int flags)
 {
     const size_t slack = (length >= HUGE_PAGE) ? HUGE_PAGE : 0;
     char *room, *start;
@@ -139,6 +139,17 @@ static void *map(size_t length, void *address, int fd, int flags)
         munmap(room, (size_t)(start - room));
     }
     munmap(start + length, (size_t)(room + slack - start));
+    return base;
+}
+
+/* a child of fork() does not have what is shared: it would write the memory of its parent, and that of other ranks */
+static void *map(size_t length, void *address, int fd, int flags)
+{
+    void *base = map_at(length, address, fd, flags);
+
+    if ((base != MAP_FAILED) && (fd >= 0)) {
+        (void)madvise(base, length, MADV_DONTFORK);
+    }
     return base;
 }
 
