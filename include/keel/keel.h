@@ -304,7 +304,11 @@ enum keel_gsync_flags {
     KEEL_GSYNC_SAFE = KEEL_BIT(0)
 };
 
-/** Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe. */
+/**
+ * Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe.
+ * @return KEEL_ERR_STATE, here as from every collective call, when rank 0 is in another one or has other flags: said by those that
+ *         differ from it, which should end the job, for the others may wait for them.
+ */
 KEEL_API keel_status_t keel_gsync(keel_context_h ctx, unsigned flags);
 
 /**

@@ -130,7 +130,9 @@ enum {
     KEEL_ARRIVE_SHARED = 16, /* it has its share of parity with the images its group is waiting for */
     KEEL_ARRIVE_CANNOT = 32  /* or will not have it */
 };
-#define KEEL_ARRIVE_BITS 6
+/* behind these: which call the gsync is of (rma/context.h), 0: not told */
+#define KEEL_ARRIVE_CALL_SHIFT 6
+#define KEEL_ARRIVE_BITS       9
 
 /* flags and lost_gets in one word, for the served lane */
 static inline uint64_t keel_board_pack(const keel_board_slot_t *slot)

@@ -244,7 +244,10 @@ keel_status_t keel_piece_send(keel_piece_t *piece);
 enum {
     KEEL_GSYNC_EXPLICIT = 1u << 16,
     KEEL_GSYNC_FINAL = 1u << 17,
-    KEEL_GSYNC_FOLLOW = 1u << 18 /* of a rank that does not know what it is for: it may turn out to be the last */
+    KEEL_GSYNC_FOLLOW = 1u << 18, /* of a rank that does not know what it is for: it may turn out to be the last */
+    KEEL_GSYNC_ALLOC = 1u << 19,
+    KEEL_GSYNC_FREE = 1u << 20,
+    KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
 };
 keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
 

@@ -112,7 +112,8 @@ keel_status_t keel_restore(keel_context_h ctx)
         }
         if (status == KEEL_OK && ctx->rec.restored.number > 0 &&
             ctx->rec.restored.number == ctx->rec.generation.number && ctx->ckpt.used.in_checkpoint) {
-            status = keel_gsync_run(ctx, 0); /* the image lies between the two gsyncs of keel_checkpoint() */
+            status =
+                keel_gsync_run(ctx, KEEL_GSYNC_SECOND); /* the image lies between the two gsyncs of keel_checkpoint() */
         }
     } while (status == KEEL_ERR_ROLLED_BACK);
     if (status == KEEL_OK) {

@@ -286,6 +286,39 @@ static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_
     return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
 }
 
+static const char *const gsync_calls[] = {
+    [1] = "keel_gsync",      [2] = "keel_gsync with KEEL_GSYNC_SAFE",    [3] = "keel_win_alloc", [4] = "keel_win_free",
+    [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint", [7] = "keel_finalize"};
+
+/* 0: it follows, whatever it is */
+static unsigned gsync_call(unsigned flags)
+{
+    return (flags & KEEL_GSYNC_FOLLOW)     ? 0
+           : (flags & KEEL_GSYNC_FINAL)    ? 7
+           : (flags & KEEL_GSYNC_SECOND)   ? 6
+           : (flags & KEEL_GSYNC_EXPLICIT) ? 5
+           : (flags & KEEL_GSYNC_FREE)     ? 4
+           : (flags & KEEL_GSYNC_ALLOC)    ? 3
+           : (flags & KEEL_GSYNC_SAFE)     ? 2
+                                           : 1;
+}
+
+/* Everybody compares with rank 0, so that no two differ unnoticed. */
+static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
+{
+    const unsigned own = gsync_call(flags);
+    const uint64_t word = keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    const unsigned its = (unsigned)(word >> KEEL_ARRIVE_CALL_SHIFT);
+
+    if (!was_front || ctx->rec.is_finished || ctx->lane.rank == 0 || own == 0 || its == 0 || its == own ||
+        its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "this is %s and rank 0 is in %s, as gsync %u: ranks have to make the same collective calls",
+                   gsync_calls[own], gsync_calls[its], number);
+    return KEEL_ERR_STATE;
+}
+
 /* asks for images that logs need, and finishes what was begun of one, before the arrival */
 static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 {
@@ -335,9 +368,9 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     if (status != KEEL_OK) {
         return status;
     }
-    ctx->lane.slot.flags[number & 1] = 0;
+    ctx->lane.slot.flags[number & 1] = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
     if (ctx->lane.rank == 0) {
-        ctx->lane.slot.flags[number & 1] = gsync_orders(ctx, flags);
+        ctx->lane.slot.flags[number & 1] |= gsync_orders(ctx, flags);
     }
     if (rec->state == KEEL_RANK_FRONT) {
         ctx->lane.slot.flags[number & 1] |=
@@ -367,6 +400,9 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     keel_spare_tell(ctx);
     keel_wait_resume(ctx);
     status = keel_lock_resume(ctx);
+    if (status == KEEL_OK) {
+        status = gsync_check_call(ctx, number, flags, was_front);
+    }
     if (status != KEEL_OK) {
         return status;
     }
@@ -413,5 +449,5 @@ keel_status_t keel_checkpoint(keel_context_h ctx)
             ctx->ckpt.stage == KEEL_CKPT_ENCODING)) {
         status = keel_context_wait(ctx, &rounds);
     }
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status);
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status);
 }

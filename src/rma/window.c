@@ -154,7 +154,7 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
     if (status != KEEL_OK || is_before) {
         return keel_context_end(ctx, status);
     }
-    status = keel_gsync_run(ctx, 0);
+    status = keel_gsync_run(ctx, KEEL_GSYNC_ALLOC);
     if (status == KEEL_OK) {
         status = win_await_peers(*win_p);
     }
@@ -189,7 +189,7 @@ keel_status_t keel_win_free(keel_win_h win)
             status = keel_lock_check_free(ctx, "keel_win_free");
         }
         if (status == KEEL_OK) {
-            status = keel_gsync_run(ctx, 0);
+            status = keel_gsync_run(ctx, KEEL_GSYNC_FREE);
         }
         if (status != KEEL_OK && !(status == KEEL_ERR_ROLLED_BACK && is_repeated(ctx))) {
             return keel_context_end(ctx, status);

@@ -1,5 +1,6 @@
 /*
- * A program at the limits of the machine: limits [window BYTES | lost LIVES]. With lost rank 1 dies as soon as all have met, and so
+ * A program at the limits of the machine: limits [window BYTES | lost LIVES | differ RANK CALL CALL]. With differ that rank makes the
+ * second of two collective calls where the others make the first. With lost rank 1 dies as soon as all have met, and so
  * many of its next lives inside keel_init(). What a call returns is its status: 10 + the error's number.
  */
 #include <keel/keel.h>
@@ -27,6 +28,33 @@ static keel_status_t window(keel_context_h ctx, size_t bytes)
     return status;
 }
 
+static keel_status_t collective(keel_context_h ctx, const char *name)
+{
+    keel_win_h win;
+
+    if (strcmp(name, "alloc") == 0) {
+        return keel_win_alloc(ctx, 64, NULL, &win);
+    }
+    if (strcmp(name, "checkpoint") == 0) {
+        return keel_checkpoint(ctx);
+    }
+    if (strcmp(name, "finalize") == 0) {
+        return keel_finalize(ctx);
+    }
+    return keel_gsync(ctx, strcmp(name, "safe") == 0 ? KEEL_GSYNC_SAFE : 0);
+}
+
+/* the last call waits for those that had an error here */
+static keel_status_t differ(keel_context_h ctx, uint32_t rank, const char *usual, const char *other)
+{
+    keel_status_t status = collective(ctx, "alloc");
+
+    if (status == KEEL_OK) {
+        status = collective(ctx, keel_rank(ctx) == rank ? other : usual);
+    }
+    return (status == KEEL_OK) ? collective(ctx, "safe") : status;
+}
+
 int main(int argc, char **argv)
 {
     const char *rank = getenv("PMIX_RANK"), *life = getenv("KEEL_INCARNATION");
@@ -43,6 +71,9 @@ int main(int argc, char **argv)
     }
     if (argc == 3 && strcmp(argv[1], "window") == 0) {
         status = window(ctx, strtoull(argv[2], NULL, 0));
+    }
+    if (argc == 5 && strcmp(argv[1], "differ") == 0) {
+        return ends_with(differ(ctx, (uint32_t)atoi(argv[2]), argv[3], argv[4]));
     }
     if (is_lost && keel_incarnation(ctx) == 0) {
         raise(SIGKILL);

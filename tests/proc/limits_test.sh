@@ -92,4 +92,28 @@ restarts_inside_init_end_after_two()
     has "$err" 1 'rank 1 (incarnation 3) was killed by signal 6 (Aborted) once too often'
 }
 
+# ---- programs whose ranks do not agree ----------------------------------------------------------------------------------------
+
+collective_calls_that_differ_are_named()
+{
+    local rank usual other lane
+
+    while read -r usual other; do
+        for rank in 0 2; do
+            for lane in direct served; do
+                run 19 -n 3 --nodes 3 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_CKPT_INTERVAL=1gsyncs \
+                    "$limits" differ $rank "$usual" "$other"
+                grep -q 'ranks have to make the same collective calls$' "$err" || fail "rank $rank in $other, others in $usual: no word"
+            done
+        done
+    done <<'END'
+gsync alloc
+safe gsync
+safe checkpoint
+alloc safe
+checkpoint gsync
+gsync finalize
+END
+}
+
 run_case
