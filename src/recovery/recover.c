@@ -11,7 +11,7 @@
 /* Of what the wait has lasted a sleep takes a part, so that what wakes nobody delays it by no more. Detection looks as often. */
 #define SLEEP_PART   4
 #define SLEEP_MIN_US 50
-#define SLEEP_MAX_US 2000
+#define SLEEP_MAX_US 1000
 
 keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params)
 {

@@ -77,6 +77,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         }
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* streamed stores too */
         KEEL_MOMENT();
+        keel_lane_ring(&ctx->lane, rank);
     }
     keel_board_done(board, ctx->rec.phase, number);
 }
