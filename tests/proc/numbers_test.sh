@@ -150,6 +150,11 @@ every_part_of_the_goals_is_measured_small()
     of_part large 4 'non-temporal stores' 2 'raw UCX' 2
     of_part tcp 10 '[pg][ue]t of [0-9km]* over tcp: rate logged / not logged (medians),' 10 ',>=0.97,' 6
     of_part served 5 'raw UCX' 5
+    if [ -x "$build/perf/mpi_barrier" ]; then
+        of_part gsync 6 'gsync of [24] ranks: us,' 2 'barrier of MPI of [24] ranks: us,' 2 ': time / barrier of MPI,' 2 ',,,4,' 3
+    else
+        of_part gsync 2 'gsync of [24] ranks: us,' 2
+    fi
     of_part ft 24 ',FT S 2 times: ' 24 'default settings: full logs,[0-9.]*,.*,,,' 1 \
         'memory made for them meanwhile MiB,0.000,0.000,0.000,' 2 ': \(puts\|all\) with logs of 52 MiB and no checkpoints ([A-Za-z ]*seconds) overhead %' 6 \
         'and no checkpoints: demand images of a rank,0.000,0.000,0.000,' 1 ': ml (' 3 \
@@ -161,12 +166,12 @@ every_part_of_the_goals_is_measured_small()
     of_part ckpt 9 ': the copy ms,' 1 ': a gsync that takes none ms,' 1 'GB/s,' 2 'of 1m: time stopped / memcpy.*,,,4,' 1 \
         ': time stopped with the gsync / memcpy.*,<=1,' 1 ': until safe ms' 1 ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
     of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
-    for part in shm targets large tcp served ft daly store ckpt restore; do
+    for part in shm targets large tcp served gsync ft daly store ckpt restore; do
         has "$scratch/quick/$part.machine" 2 '^\(begun\|ended\): .* load '
         has "$scratch/quick/$part.machine" 1 '^settings: rounds 1, ranks 2, class S, MTBF 1 s, quick'
     done
     # all were measured in one way
-    has "$out" 1 '^shm targets large tcp served ft daly store ckpt restore on .* cores;.*;rounds 1, '
+    has "$out" 1 '^shm targets large tcp served gsync ft daly store ckpt restore on .* cores;.*;rounds 1, '
     # and all follows from what is kept
     "$perf/lib/replay" "$scratch/quick" 2>"$err" | diff "$scratch/quick/goals.csv" - >"$scratch/why" ||
         fail "made again: $(cat "$scratch/why")"
@@ -178,7 +183,7 @@ every_part_of_the_goals_is_measured_small()
         fail "rows: $(cat "$scratch/why")"
     has "$scratch/quick/perftest.large.csv" 5 ''
     has "$out" 1 '^tcp on .*;another;'
-    has "$out" 1 '^shm targets large served ft daly store ckpt restore on '
+    has "$out" 1 '^shm targets large served gsync ft daly store ckpt restore on '
 }
 
 # a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
