@@ -279,7 +279,9 @@ static ucs_config_field_t keel_config_table[] = {
      "machine of hwloc (pack:2 core:8 pu:2), or the path of hwloc's XML. The i-th rank of a host is taken to be on\n"
      "core i, modulo its cores.",
      KEEL_CONFIG_OFFSET(config.topo_machine), UCS_CONFIG_TYPE_STRING},
-    {"TOPO_SLURM", "", "Slurm's topology.conf; its levels are added to those of KEEL_TOPO_FILE where they are nested.",
+    {"TOPO_SLURM", "",
+     "Slurm's topology.conf or topology.yaml, or what scontrol show topology prints; its levels are added to those of\n"
+     "KEEL_TOPO_FILE where they are nested.",
      KEEL_CONFIG_OFFSET(config.topo_slurm), UCS_CONFIG_TYPE_STRING},
     {"CKPT_INTERVAL", "daly",
      "When a safe gsync takes a checkpoint without being asked.\n"

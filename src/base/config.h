@@ -54,7 +54,7 @@ typedef struct keel_config {
     char *topo_level;                   /* KEEL_TOPO_LEVEL=auto|none|a level's name */
     char *topo_file;                    /* KEEL_TOPO_FILE: path of a topology file, or NULL */
     char *topo_machine;                 /* KEEL_TOPO_MACHINE: what is inside a host (topo/machine.h), or NULL */
-    char *topo_slurm;                   /* KEEL_TOPO_SLURM: path of Slurm's topology.conf, or NULL */
+    char *topo_slurm;                   /* KEEL_TOPO_SLURM: path of a file of Slurm's, or NULL */
     keel_interval_mode_t interval_mode; /* KEEL_CKPT_INTERVAL=off|daly|<n>gsyncs|<time> */
     double interval_value;              /* gsyncs or seconds */
     double mtbf_s;                      /* KEEL_MTBF: of the job, seconds */

@@ -59,12 +59,17 @@ static void site_forget(keel_topology_file_t *file)
 
 /* ---- the hierarchy ------------------------------------------------------------------------------------------------ */
 
-static void site_say(void *arg, const char *text)
+static void site_say(void *arg, int is_warning, const char *text)
 {
     const keel_message_t *message = arg;
 
-    if ((message->rank == 0) || (message->rank == KEEL_MESSAGE_NO_RANK)) {
+    if ((message->rank != 0) && (message->rank != KEEL_MESSAGE_NO_RANK)) {
+        return;
+    }
+    if (is_warning) {
         keel_warn(message, "%s", text);
+    } else {
+        keel_info(message, "%s", text);
     }
 }
 

@@ -32,7 +32,7 @@ static void usage(FILE *stream)
           "  rack r1: n[001-036] gpu1\n"
           "  rack r2: n[037-072]\n"
           "  row a: r[1-2]\n"
-          "# begins a comment, a \\ at the end continues a line. Slurm's topology.conf is taken too.\n",
+          "# begins a comment, a \\ at the end continues a line. Slurm's files are taken too.\n",
           stream);
 }
 

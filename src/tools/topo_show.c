@@ -125,7 +125,7 @@ static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const kee
 /* @a all: its last ranks are spares, if there are to be some */
 static keel_status_t show_runtime(const keel_runtime_t *all, const keel_config_t *config, const char *format)
 {
-    const keel_message_t message = {.level = KEEL_MSG_WARN, .rank = KEEL_MESSAGE_NO_RANK};
+    const keel_message_t message = {.level = KEEL_MSG_INFO, .rank = KEEL_MESSAGE_NO_RANK}; /* to look at a file */
     keel_runtime_t runtime = *all;
     topo_view_t view = {0};
     keel_site_t site;

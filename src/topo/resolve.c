@@ -1,40 +1,85 @@
 /*
- * Turns the elements of a topology file into a hierarchy over hosts, level by level from the finest: an element takes
- * the hosts that its lists name and all hosts of the finer elements that they name.
+ * Turns the elements of a topology file into a hierarchy over hosts, level by level from the finest: an element has the hosts
+ * that its lists name and all hosts of the finer elements that they name. In Keel's own format nothing is in two elements of
+ * a level; of Slurm's switches a level in which something is is left out.
  */
-#include "topo/tree.h"
+#include "topo/resolve.h"
 
 #include "topo/hostlist.h"
 
 #include "base/memory.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#define KEEL_NOWHERE UINT32_MAX
+#define KEEL_RESOLVE_STEPS_MAX (1u << 26) /* spines times what lies below them: more than any machine has */
 
-typedef struct keel_resolve {
-    const keel_tree_t *tree;
-    const keel_hosts_t *hosts;
-    keel_tree_error_t *error;
-    const keel_members_t *members; /* being walked */
-    uint32_t left;                 /* names that may still come */
-    uint32_t *of_host;             /* level by level: element of each host */
-    uint32_t *up;                  /* of each element: the element of the level in work that it lies in */
-} keel_resolve_t;
+void keel_resolve_say(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
+{
+    char text[200];
+    va_list args;
+
+    if (resolve->listener != NULL) {
+        va_start(args, format);
+        vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        resolve->listener->say(resolve->listener->arg, is_warning, line, text);
+    }
+}
 
 static const char *keel_resolve_name(const keel_resolve_t *resolve, uint32_t element)
 {
     return resolve->tree->elements[element].name;
 }
 
-static keel_status_t keel_resolve_put(keel_resolve_t *resolve, uint32_t *where, const char *what, uint32_t element,
-                                      uint32_t line)
+static const char *keel_resolve_level_name(const keel_resolve_t *resolve, uint32_t element)
 {
-    if ((*where != KEEL_NOWHERE) && (*where != element)) {
-        return keel_tree_refuse(resolve->error, line, "%.40s is in %.40s and in %.40s", what,
-                                keel_resolve_name(resolve, *where), keel_resolve_name(resolve, element));
+    return resolve->tree->level_names[resolve->tree->elements[element].level];
+}
+
+/* ---- what lies in what --------------------------------------------------------------------------------------- */
+
+static keel_status_t keel_resolve_add(keel_resolve_t *resolve, uint32_t to)
+{
+    const uint32_t room = (resolve->edge_room == 0) ? 64 : 2 * resolve->edge_room;
+    void *edges;
+
+    if (resolve->edge_count == resolve->edge_room) {
+        edges = keel_realloc(resolve->edges, room * sizeof(*resolve->edges), "members of elements");
+        if (edges == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        resolve->edges = edges;
+        resolve->edge_room = room;
     }
-    *where = element;
+    resolve->edges[resolve->edge_count++] =
+        (keel_edge_t){.from = resolve->members->element, .to = to, .line = resolve->members->line};
+    return KEEL_OK;
+}
+
+/* neither a finer element nor a host of this job */
+static keel_status_t keel_resolve_stranger(keel_resolve_t *resolve, const char *name)
+{
+    const keel_members_t *members = resolve->members;
+    const uint32_t level = resolve->tree->elements[members->element].level;
+    const uint32_t other = keel_tree_find_from(resolve->tree, name, level);
+
+    if (members->kind == KEEL_MEMBERS_ELEMENTS) {
+        return keel_tree_refuse(resolve->error, members->line, "%.80s is not defined", name);
+    }
+    if ((members->kind == KEEL_MEMBERS_ANY) && (other != UINT32_MAX) &&
+        (strcmp(name, keel_resolve_name(resolve, members->element)) != 0)) {
+        return keel_tree_refuse(resolve->error, members->line, "%.40s is a %s: it cannot be in %s %.40s", name,
+                                keel_resolve_level_name(resolve, other),
+                                keel_resolve_level_name(resolve, members->element),
+                                keel_resolve_name(resolve, members->element));
+    }
+    if (resolve->stranger.count++ == 0) {
+        resolve->stranger.element = members->element;
+        resolve->stranger.line = members->line;
+        snprintf(resolve->stranger.name, sizeof(resolve->stranger.name), "%s", name);
+    }
     return KEEL_OK;
 }
 
@@ -42,66 +87,32 @@ static keel_status_t keel_resolve_member(void *arg, const char *name)
 {
     keel_resolve_t *resolve = arg;
     const keel_members_t *members = resolve->members;
-    const uint32_t level = resolve->tree->elements[members->element].level;
-    uint32_t finer = UINT32_MAX, host;
+    uint32_t finer = UINT32_MAX, host = KEEL_HOST_NONE;
 
     if (members->kind != KEEL_MEMBERS_HOSTS) {
-        finer = keel_tree_find(resolve->tree, name, level);
+        finer = keel_tree_find(resolve->tree, name, resolve->tree->elements[members->element].level);
     }
     if (finer != UINT32_MAX) {
-        return keel_resolve_put(resolve, &resolve->up[finer], name, members->element, members->line);
+        resolve->named++;
+        return keel_resolve_add(resolve, finer);
     }
-    if (members->kind == KEEL_MEMBERS_ELEMENTS) {
-        return keel_tree_refuse(resolve->error, members->line, "%.80s is not defined", name);
+    if ((members->kind == KEEL_MEMBERS_HOSTS) || (members->kind == KEEL_MEMBERS_ANY)) {
+        host = keel_hosts_find(resolve->hosts, name);
     }
-    host = keel_hosts_find(resolve->hosts, name);
-    if (host == KEEL_HOST_NONE) {
-        return KEEL_OK; /* no host of this job */
-    }
-    return keel_resolve_put(resolve, &resolve->of_host[(size_t)level * resolve->hosts->count + host], name,
-                            members->element, members->line);
+    return (host != KEEL_HOST_NONE) ? keel_resolve_add(resolve, resolve->tree->element_count + host)
+                                    : keel_resolve_stranger(resolve, name);
 }
 
-/* hosts follow the finer elements that they are in; those that are nowhere on this level stay in the finer one */
-static keel_status_t keel_resolve_follow(keel_resolve_t *resolve, uint32_t level)
-{
-    const uint32_t count = resolve->hosts->count;
-    uint32_t *own = resolve->of_host + (size_t)level * count;
-    uint32_t h, finer, element;
-
-    for (h = 0; h < count; h++) {
-        for (finer = 0; finer < level; finer++) {
-            element = resolve->of_host[(size_t)finer * count + h];
-            if ((element != KEEL_NOWHERE) && (resolve->up[element] != KEEL_NOWHERE)) {
-                const uint32_t up = resolve->up[element];
-                const keel_status_t status =
-                    keel_resolve_put(resolve, &own[h], resolve->hosts->name[h], up, resolve->tree->elements[up].line);
-
-                if (status != KEEL_OK) {
-                    return status;
-                }
-            }
-        }
-        if ((own[h] == KEEL_NOWHERE) && (level > 0)) {
-            own[h] = own[h - (ptrdiff_t)count];
-        }
-    }
-    return KEEL_OK;
-}
-
-static keel_status_t keel_resolve_level(keel_resolve_t *resolve, uint32_t level)
+static keel_status_t keel_resolve_collect(keel_resolve_t *resolve)
 {
     const keel_tree_t *tree = resolve->tree;
-    keel_status_t status = KEEL_OK;
+    keel_status_t status;
     const char *why;
     uint32_t m;
 
-    memset(resolve->up, 0xff, tree->element_count * sizeof(*resolve->up));
     for (m = 0; m < tree->members_count; m++) {
         resolve->members = &tree->members[m];
-        if (tree->elements[resolve->members->element].level != level) {
-            continue;
-        }
+        resolve->named = resolve->stranger.count = 0;
         status = keel_hostlist_walk(resolve->members->list, keel_resolve_member, resolve, &resolve->left, &why);
         if (why != NULL) {
             return keel_tree_refuse(resolve->error, resolve->members->line, "%s", why);
@@ -109,130 +120,205 @@ static keel_status_t keel_resolve_level(keel_resolve_t *resolve, uint32_t level)
         if (status != KEEL_OK) {
             return status;
         }
-    }
-    return keel_resolve_follow(resolve, level);
-}
+        if ((resolve->named > 0) && (resolve->stranger.count > 0)) {
+            const uint32_t others = resolve->strangers.count;
 
-/* ---- from elements to numbers ------------------------------------------------------------------------------ */
-
-/* the element of a host on a level, or what stands for one: itself alone, or the hosts that the file does not mention */
-static uint32_t keel_resolve_key(const keel_resolve_t *resolve, uint32_t level, uint32_t host)
-{
-    const uint32_t elements = resolve->tree->element_count, count = resolve->hosts->count;
-    const uint32_t own = resolve->of_host[(size_t)level * count + host];
-    const uint32_t top = resolve->of_host[(size_t)(resolve->tree->level_count - 1) * count + host];
-
-    if (own != KEEL_NOWHERE) {
-        return own;
-    }
-    return (top != KEEL_NOWHERE) ? elements + host : elements + count; /* hosts never leave on coarser levels */
-}
-
-static const char *keel_resolve_key_name(const keel_resolve_t *resolve, uint32_t key)
-{
-    const uint32_t elements = resolve->tree->element_count, count = resolve->hosts->count;
-
-    if (key < elements) {
-        return resolve->tree->elements[key].name;
-    }
-    return (key < elements + count) ? resolve->hosts->name[key - elements] : "?";
-}
-
-static char *keel_resolve_copy(const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    char *copy = keel_alloc(bytes, "name");
-
-    return (copy == NULL) ? NULL : memcpy(copy, text, bytes);
-}
-
-/* @a number has room for every key */
-static keel_status_t keel_resolve_number(const keel_resolve_t *resolve, uint32_t l, uint32_t *number,
-                                         keel_domain_level_t *level)
-{
-    const uint32_t count = resolve->hosts->count;
-    uint32_t h;
-
-    level->name = keel_resolve_copy(resolve->tree->level_names[l]);
-    level->of_rank = keel_alloc(count * sizeof(*level->of_rank), "element of host");
-    level->element_name = keel_alloc(count * sizeof(*level->element_name), "names of elements");
-    if ((level->name == NULL) || (level->of_rank == NULL) || (level->element_name == NULL)) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    memset(number, 0xff, ((size_t)resolve->tree->element_count + count + 1) * sizeof(*number));
-    for (h = 0; h < count; h++) {
-        const uint32_t key = keel_resolve_key(resolve, l, h);
-
-        if (number[key] == UINT32_MAX) {
-            level->element_name[level->count] = keel_resolve_copy(keel_resolve_key_name(resolve, key));
-            if (level->element_name[level->count] == NULL) {
-                return KEEL_ERR_NO_MEMORY;
-            }
-            number[key] = level->count++;
+            resolve->strangers = (others == 0) ? resolve->stranger : resolve->strangers;
+            resolve->strangers.count = others + resolve->stranger.count;
         }
-        level->of_rank[h] = number[key];
     }
     return KEEL_OK;
 }
 
-static keel_status_t keel_resolve_domains(keel_resolve_t *resolve, keel_domains_t *domains, uint32_t *unplaced_p)
+/* edges by the elements that they are of, in the order of the file */
+static keel_status_t keel_resolve_sort(keel_resolve_t *resolve)
 {
-    const uint32_t levels = resolve->tree->level_count, count = resolve->hosts->count;
-    uint32_t *number, l, h;
-    keel_status_t status = KEEL_OK;
+    const uint32_t elements = resolve->tree->element_count;
+    uint32_t e, i;
 
-    number = keel_alloc(((size_t)resolve->tree->element_count + count + 1) * sizeof(*number), "numbers of elements");
-    domains->levels = keel_alloc(levels * sizeof(*domains->levels), "failure domains");
-    if ((number == NULL) || (domains->levels == NULL)) {
-        keel_free(number);
+    resolve->begin = keel_alloc(((size_t)elements + 2) * sizeof(*resolve->begin), "members of elements");
+    resolve->sorted = keel_alloc(((size_t)resolve->edge_count + 1) * sizeof(*resolve->sorted), "members of elements");
+    resolve->seen = keel_alloc(elements * sizeof(*resolve->seen), "elements");
+    resolve->stack = keel_alloc(elements * sizeof(*resolve->stack), "elements");
+    if ((resolve->begin == NULL) || (resolve->sorted == NULL) || (resolve->seen == NULL) || (resolve->stack == NULL)) {
         return KEEL_ERR_NO_MEMORY;
     }
-    for (l = 0; (l < levels) && (status == KEEL_OK); l++) {
-        domains->level_count++;
-        status = keel_resolve_number(resolve, l, number, &domains->levels[l]);
+    for (i = 0; i < resolve->edge_count; i++) {
+        resolve->begin[resolve->edges[i].from + 2]++;
     }
-    keel_free(number);
-    *unplaced_p = 0;
-    for (h = 0; h < count; h++) {
-        *unplaced_p += (resolve->of_host[(size_t)(levels - 1) * count + h] == KEEL_NOWHERE);
+    for (e = 2; e < elements + 2; e++) {
+        resolve->begin[e] += resolve->begin[e - 1];
     }
-    if (status == KEEL_OK) {
-        status = keel_domains_check(domains);
-        if (status == KEEL_ERR_INVALID_PARAM) {
-            return keel_tree_refuse(resolve->error, 0, "an element lies in several elements of the level above it");
+    for (i = 0; i < resolve->edge_count; i++) { /* afterwards each begins where its name says */
+        resolve->sorted[resolve->begin[resolve->edges[i].from + 1]++] = i;
+    }
+    return KEEL_OK;
+}
+
+/* ---- level by level ------------------------------------------------------------------------------------------- */
+
+static keel_status_t keel_resolve_twice(keel_resolve_t *resolve, const char *what, uint32_t line, uint32_t one,
+                                        uint32_t other)
+{
+    const uint32_t level = resolve->tree->elements[one].level;
+
+    if (resolve->tree->is_strict) {
+        return keel_tree_refuse(resolve->error, line, "%.40s is in %.40s and in %.40s", what,
+                                keel_resolve_name(resolve, one), keel_resolve_name(resolve, other));
+    }
+    if (!resolve->is_left_out[level]) {
+        keel_resolve_say(resolve, 1, line, "its level %s is left out: %.40s is in %.40s and in %.40s",
+                         resolve->tree->level_names[level], what, keel_resolve_name(resolve, one),
+                         keel_resolve_name(resolve, other));
+    }
+    resolve->is_left_out[level] = 1;
+    return KEEL_OK;
+}
+
+/* the hosts of @a element, wherever they are below it */
+static keel_status_t keel_resolve_expand(keel_resolve_t *resolve, uint32_t element)
+{
+    const uint32_t elements = resolve->tree->element_count;
+    uint32_t *of_host = resolve->of_host + (size_t)resolve->tree->elements[element].level * resolve->hosts->count;
+    uint32_t depth = 0, i;
+    keel_status_t status = KEEL_OK;
+
+    resolve->stack[depth++] = element;
+    while ((depth > 0) && (status == KEEL_OK)) {
+        const uint32_t at = resolve->stack[--depth];
+
+        for (i = resolve->begin[at]; (i < resolve->begin[at + 1]) && (status == KEEL_OK); i++) {
+            const keel_edge_t *edge = &resolve->edges[resolve->sorted[i]];
+            const uint32_t host = edge->to - elements;
+
+            if (resolve->steps-- == 0) {
+                return keel_tree_refuse(resolve->error, 0, "too many elements have the same hosts");
+            }
+            if (edge->to < elements) {
+                if (resolve->seen[edge->to] != element + 1) {
+                    resolve->seen[edge->to] = element + 1;
+                    resolve->stack[depth++] = edge->to;
+                }
+            } else if (of_host[host] == KEEL_NOWHERE) {
+                of_host[host] = element;
+            } else if (of_host[host] != element) {
+                status = keel_resolve_twice(resolve, resolve->hosts->name[host],
+                                            (at == element) ? edge->line : resolve->tree->elements[element].line,
+                                            of_host[host], element);
+            }
         }
     }
     return status;
 }
 
-keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hosts, keel_domains_t *domains_p,
-                                uint32_t *unplaced_p, keel_tree_error_t *error)
+/* Keel's own format: no element is in two of a level, whether it has hosts of this job or not; resolve->stack: above each */
+static keel_status_t keel_resolve_check(keel_resolve_t *resolve, uint32_t level)
+{
+    const keel_tree_t *tree = resolve->tree;
+    uint32_t *up = resolve->stack, i;
+    keel_status_t status = KEEL_OK;
+
+    memset(up, 0xff, tree->element_count * sizeof(*up));
+    for (i = 0; (i < resolve->edge_count) && (status == KEEL_OK); i++) {
+        const keel_edge_t *edge = &resolve->edges[i];
+
+        if ((edge->to >= tree->element_count) || (tree->elements[edge->from].level != level)) {
+            continue;
+        }
+        if ((up[edge->to] != KEEL_NOWHERE) && (up[edge->to] != edge->from)) {
+            status =
+                keel_resolve_twice(resolve, keel_resolve_name(resolve, edge->to), edge->line, up[edge->to], edge->from);
+        }
+        up[edge->to] = edge->from;
+    }
+    return status;
+}
+
+static keel_status_t keel_resolve_levels(keel_resolve_t *resolve)
+{
+    const keel_tree_t *tree = resolve->tree;
+    keel_status_t status = KEEL_OK;
+    uint32_t level, e;
+
+    for (level = 0; level < tree->level_count; level++) {
+        resolve->is_left_out[level] = 1;
+    }
+    for (e = 0; e < tree->element_count; e++) {
+        resolve->is_left_out[tree->elements[e].level] = 0;
+    }
+    for (level = 0; (level < tree->level_count) && (status == KEEL_OK); level++) {
+        if (resolve->is_left_out[level]) {
+            keel_resolve_say(resolve, 1, 0, "its level %s is left out: it has no elements", tree->level_names[level]);
+        }
+        status = tree->is_strict ? keel_resolve_check(resolve, level) : KEEL_OK;
+        for (e = 0; (e < tree->element_count) && (status == KEEL_OK); e++) {
+            if ((tree->elements[e].level == level) && (tree->elements[e].first == e)) {
+                status = keel_resolve_expand(resolve, e);
+            }
+        }
+    }
+    return status;
+}
+
+/* hosts that are nowhere on a level stay in the finer element that they are in */
+static void keel_resolve_stay(keel_resolve_t *resolve)
+{
+    const uint32_t count = resolve->hosts->count;
+    uint32_t level, h, element;
+
+    for (h = 0; h < count; h++) {
+        element = KEEL_NOWHERE;
+        for (level = 0; level < resolve->tree->level_count; level++) {
+            uint32_t *own = &resolve->of_host[(size_t)level * count + h];
+
+            if (!resolve->is_left_out[level]) {
+                *own = (*own == KEEL_NOWHERE) ? element : *own;
+                element = *own;
+            }
+        }
+    }
+}
+
+static void keel_resolve_release(keel_resolve_t *resolve)
+{
+    keel_free(resolve->edges);
+    keel_free(resolve->begin);
+    keel_free(resolve->sorted);
+    keel_free(resolve->of_host);
+    keel_free(resolve->seen);
+    keel_free(resolve->stack);
+}
+
+keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hosts,
+                                const keel_tree_listener_t *listener, keel_domains_t *domains_p,
+                                keel_tree_error_t *error)
 {
     const size_t cells = (size_t)tree->level_count * hosts->count;
-    keel_resolve_t resolve = {.tree = tree, .hosts = hosts, .error = error, .left = KEEL_HOSTLIST_NAMES_MAX};
+    keel_resolve_t resolve = {.tree = tree,
+                              .hosts = hosts,
+                              .listener = listener,
+                              .error = error,
+                              .left = KEEL_HOSTLIST_NAMES_MAX,
+                              .steps = KEEL_RESOLVE_STEPS_MAX};
     keel_domains_t domains = {.ranks = hosts->count};
-    keel_status_t status = KEEL_OK;
-    uint32_t level;
+    keel_status_t status;
 
     if (tree->level_count == 0) {
         return keel_tree_refuse(error, 0, "it has no levels");
     }
     resolve.of_host = keel_alloc(cells * sizeof(*resolve.of_host), "element of host");
-    resolve.up = keel_alloc(tree->element_count * sizeof(*resolve.up), "element above");
-    if ((resolve.of_host == NULL) || (resolve.up == NULL)) {
-        status = KEEL_ERR_NO_MEMORY;
-        goto out;
-    }
-    memset(resolve.of_host, 0xff, cells * sizeof(*resolve.of_host));
-    for (level = 0; (level < tree->level_count) && (status == KEEL_OK); level++) {
-        status = keel_resolve_level(&resolve, level);
-    }
+    status = (resolve.of_host == NULL) ? KEEL_ERR_NO_MEMORY : keel_resolve_collect(&resolve);
+    status = (status == KEEL_OK) ? keel_resolve_sort(&resolve) : status;
     if (status == KEEL_OK) {
-        status = keel_resolve_domains(&resolve, &domains, unplaced_p);
+        memset(resolve.of_host, 0xff, cells * sizeof(*resolve.of_host));
+        status = keel_resolve_levels(&resolve);
     }
-out:
-    keel_free(resolve.up);
-    keel_free(resolve.of_host);
+    status = (status == KEEL_OK) ? keel_resolve_remark(&resolve) : status;
+    if (status == KEEL_OK) {
+        keel_resolve_stay(&resolve);
+        status = keel_resolve_number(&resolve, &domains);
+    }
+    keel_resolve_release(&resolve);
     if (status != KEEL_OK) {
         keel_domains_release(&domains);
     } else {

@@ -1,4 +1,4 @@
-/* Parses Slurm's topology.conf. */
+/* Parses Slurm's topology.conf, and what scontrol shows of it. */
 #include "topo/slurm.h"
 
 #include "topo/hostlist.h"
@@ -6,25 +6,23 @@
 #include "base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define KEEL_SLURM_BLANKS " \t\r\f"
 
-typedef struct keel_slurm_line {
-    char *name, *nodes, *switches;
-    int is_sizes; /* of blocks: nothing to be kept */
-} keel_slurm_line_t;
-
-/* one KEY=VALUE; a value may be in double quotes. *at_p moves behind it */
+/* one KEY=VALUE, with blanks around the equals sign or not; a value may be in double quotes. *at_p moves behind it */
 static keel_status_t keel_slurm_pair(char **at_p, char **key_p, char **value_p, uint32_t line, keel_tree_error_t *error)
 {
-    char *key = *at_p, *equals = key + strcspn(key, "=" KEEL_SLURM_BLANKS), *value = equals + 1, *end;
+    char *key = *at_p, *key_end = key + strcspn(key, "=" KEEL_SLURM_BLANKS);
+    char *equals = key_end + strspn(key_end, KEEL_SLURM_BLANKS), *value, *end;
 
-    if (*equals != '=') {
+    if ((*equals != '=') || (key_end == key)) {
         return keel_tree_refuse(error, line, "expected KEY=VALUE at '%.40s'", key);
     }
-    *equals = '\0';
+    value = equals + 1 + strspn(equals + 1, KEEL_SLURM_BLANKS);
+    *key_end = '\0';
     if (*value == '"') {
         end = strchr(++value, '"');
         if (end == NULL) {
@@ -38,12 +36,32 @@ static keel_status_t keel_slurm_pair(char **at_p, char **key_p, char **value_p, 
     *end = '\0';
     *key_p = key;
     *value_p = value;
-    return (*value != '\0') ? KEEL_OK : keel_tree_refuse(error, line, "%.40s has no value", key);
+    /* what looks like a value and has an equals sign is the next pair */
+    return ((*value != '\0') && (strchr(value, '=') == NULL))
+               ? KEEL_OK
+               : keel_tree_refuse(error, line, "%.40s has no value", key);
 }
 
-static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_line_t *split, keel_tree_error_t *error)
+/* keys that say nothing of what fails together */
+static int keel_slurm_is_read_over(const char *key)
+{
+    static const char *const keys[] = {"LinkSpeed", "BlockSizes", "BlockSize", "BlockIndex"};
+    unsigned i;
+
+    for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strcasecmp(key, keys[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* *is_other_p: the line is not of a switch or block */
+static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_switch_t *split, int *is_other_p,
+                                      keel_tree_error_t *error)
 {
     memset(split, 0, sizeof(*split));
+    *is_other_p = 0;
     while (*at != '\0') {
         char *key = NULL, *value = NULL, **slot = NULL;
         const keel_status_t status = keel_slurm_pair(&at, &key, &value, line, error);
@@ -57,11 +75,14 @@ static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_line_t
             slot = &split->nodes;
         } else if (strcasecmp(key, "Switches") == 0) {
             slot = &split->switches;
-        } else if (strcasecmp(key, "BlockSizes") == 0) {
-            split->is_sizes = 1;
-        } else if (strcasecmp(key, "LinkSpeed") != 0) {
+        } else if (strcasecmp(key, "Level") == 0) {
+            slot = &split->level;
+        } else if (strcasecmp(key, "AggregatedBlock") == 0) { /* of blocks that jobs may span */
+            *is_other_p = 1;
+        } else if (!keel_slurm_is_read_over(key)) {
             return keel_tree_refuse(error, line, "unknown key %.40s", key);
         }
+        *is_other_p |= (strcasecmp(key, "BlockSizes") == 0);
         if ((slot != NULL) && (*slot != NULL)) {
             return keel_tree_refuse(error, line, "%.40s is given twice", key);
         }
@@ -72,34 +93,51 @@ static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_line_t
     return KEEL_OK;
 }
 
+keel_status_t keel_slurm_add(keel_tree_t *tree, const keel_slurm_switch_t *one, keel_tree_error_t *error)
+{
+    const uint32_t line = tree->text.line;
+    const int is_shown = (one->level != NULL);
+    unsigned long level = 0;
+    keel_status_t status;
+    uint32_t element;
+    char *end;
+
+    if (strpbrk(one->name, "[], \t") != NULL) {
+        return keel_tree_refuse(error, line, "a switch's name has no brackets or commas");
+    }
+    if (((one->nodes == NULL) == (one->switches == NULL)) && (!is_shown || (one->nodes == NULL))) {
+        return keel_tree_refuse(error, line, "switch %.40s needs either nodes or switches", one->name);
+    }
+    if (is_shown) {
+        level = strtoul(one->level, &end, 10);
+        if ((*end != '\0') || (end == one->level) || (level >= KEEL_TREE_LEVELS_MAX)) {
+            return keel_tree_refuse(error, line, "Level of %.40s is not one of 0 to %u", one->name,
+                                    KEEL_TREE_LEVELS_MAX - 1);
+        }
+    }
+    status = keel_tree_add_element(tree, one->name, (uint32_t)level, &element);
+    if ((status == KEEL_OK) && (one->nodes != NULL)) {
+        status = keel_tree_add_members(tree, element, one->nodes, KEEL_MEMBERS_HOSTS);
+    }
+    if ((status == KEEL_OK) && (one->switches != NULL)) {
+        status = keel_tree_add_members(tree, element, one->switches,
+                                       (is_shown && (one->nodes != NULL)) ? KEEL_MEMBERS_KNOWN : KEEL_MEMBERS_ELEMENTS);
+    }
+    return status;
+}
+
 static keel_status_t keel_slurm_line(keel_tree_t *tree, char *text, keel_tree_error_t *error)
 {
     const uint32_t line = tree->text.line;
-    keel_slurm_line_t split;
+    keel_slurm_switch_t split;
     keel_status_t status;
-    uint32_t element;
+    int is_other;
 
-    status = keel_slurm_split(text, line, &split, error);
-    if ((status != KEEL_OK) || (split.is_sizes && (split.name == NULL))) {
+    status = keel_slurm_split(text, line, &split, &is_other, error);
+    if ((status != KEEL_OK) || (is_other && (split.name == NULL))) {
         return status;
     }
-    if (split.name == NULL) {
-        return keel_tree_refuse(error, line, "no SwitchName");
-    }
-    if (strpbrk(split.name, "[],") != NULL) {
-        return keel_tree_refuse(error, line, "a switch's name has no brackets or commas");
-    }
-    if ((split.nodes == NULL) == (split.switches == NULL)) {
-        return keel_tree_refuse(error, line, "switch %.40s needs either Nodes or Switches", split.name);
-    }
-    status = keel_tree_add_element(tree, split.name, 0, &element);
-    if ((status == KEEL_OK) && (split.nodes != NULL)) {
-        status = keel_tree_add_members(tree, element, split.nodes, KEEL_MEMBERS_HOSTS);
-    }
-    if ((status == KEEL_OK) && (split.switches != NULL)) {
-        status = keel_tree_add_members(tree, element, split.switches, KEEL_MEMBERS_ELEMENTS);
-    }
-    return status;
+    return (split.name != NULL) ? keel_slurm_add(tree, &split, error) : keel_tree_refuse(error, line, "no SwitchName");
 }
 
 /* ---- levels ------------------------------------------------------------------------------------------------- */
@@ -119,6 +157,9 @@ static keel_status_t keel_slurm_rise_over(void *arg, const char *name)
     const uint32_t lower = keel_tree_find(rise->tree, name, UINT32_MAX);
     uint32_t level;
 
+    if ((lower == UINT32_MAX) && (rise->members->kind == KEEL_MEMBERS_KNOWN)) {
+        return KEEL_OK;
+    }
     if (lower == UINT32_MAX) {
         return keel_tree_refuse(rise->error, rise->members->line, "switch %.80s is not defined", name);
     }
@@ -149,7 +190,7 @@ static keel_status_t keel_slurm_levels(keel_tree_t *tree, keel_tree_error_t *err
         rise.has_risen = 0;
         for (m = 0; (m < tree->members_count) && (status == KEEL_OK); m++) {
             rise.members = &tree->members[m];
-            if (rise.members->kind == KEEL_MEMBERS_ELEMENTS) {
+            if (rise.members->kind != KEEL_MEMBERS_HOSTS) {
                 status = keel_hostlist_walk(rise.members->list, keel_slurm_rise_over, &rise, &left, &why);
                 if (why != NULL) {
                     return keel_tree_refuse(error, rise.members->line, "%s", why);
@@ -167,21 +208,15 @@ static keel_status_t keel_slurm_levels(keel_tree_t *tree, keel_tree_error_t *err
     return status;
 }
 
-static keel_status_t keel_slurm_read(keel_tree_t *tree, keel_tree_error_t *error)
+keel_status_t keel_slurm_finish(keel_tree_t *tree, keel_tree_error_t *error)
 {
-    keel_status_t status = KEEL_OK;
-    char *line;
+    keel_status_t status;
     uint32_t i;
 
-    while ((status == KEEL_OK) && ((line = keel_tree_line(&tree->text)) != NULL)) {
-        status = keel_slurm_line(tree, line, error);
+    if (tree->element_count == 0) {
+        return keel_tree_refuse(error, 0, "it has no switches");
     }
-    if ((status == KEEL_OK) && (tree->element_count == 0)) {
-        status = keel_tree_refuse(error, 0, "it has no switches");
-    }
-    if (status == KEEL_OK) {
-        status = keel_tree_index(tree);
-    }
+    status = keel_tree_index(tree);
     for (i = 0; (status == KEEL_OK) && (i < tree->element_count); i++) {
         if (tree->elements[i].first != i) {
             status =
@@ -195,11 +230,13 @@ keel_status_t keel_slurm_parse(const char *text, size_t length, keel_tree_t *tre
 {
     keel_tree_t tree;
     keel_status_t status;
+    char *line;
 
     status = keel_tree_begin(&tree, text, length, error);
-    if (status == KEEL_OK) {
-        status = keel_slurm_read(&tree, error);
+    while ((status == KEEL_OK) && ((line = keel_tree_line(&tree.text)) != NULL)) {
+        status = keel_slurm_line(&tree, line, error);
     }
+    status = (status == KEEL_OK) ? keel_slurm_finish(&tree, error) : status;
     if (status != KEEL_OK) {
         keel_tree_release(&tree);
         return status;

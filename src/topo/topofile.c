@@ -113,6 +113,7 @@ keel_status_t keel_topofile_parse(const char *text, size_t length, keel_tree_t *
 
     status = keel_tree_begin(&tree, text, length, error);
     if (status == KEEL_OK) {
+        tree.is_strict = 1;
         status = keel_topofile_read(&tree, error);
     }
     if (status != KEEL_OK) {

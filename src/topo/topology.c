@@ -13,29 +13,28 @@
 
 #define KEEL_TOPOLOGY_LEVELS_MAX (3 * KEEL_TREE_LEVELS_MAX) /* two files, and what is at and below the node */
 
-static void __attribute__((format(printf, 2, 3)))
-keel_topology_say(const keel_topology_params_t *params, const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+keel_topology_say(const keel_topology_params_t *params, int is_warning, const char *format, ...)
 {
-    char text[256];
+    char text[320];
     va_list args;
 
     if (params->say != NULL) {
         va_start(args, format);
         vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        params->say(params->arg, text);
+        params->say(params->arg, is_warning, text);
     }
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-/* the first statement begins with one of Slurm's keys and has an equals sign */
-static int keel_topology_is_slurm(const keel_topology_file_t *file)
+/* the first statement of a file: what is not blank nor a comment */
+static const char *keel_topology_first(const keel_topology_file_t *file)
 {
-    static const char *const keys[] = {"SwitchName=", "BlockName=", "BlockSizes=", NULL};
     const char *at = file->text, *end = at + file->length;
-    unsigned i;
 
+    at += keel_tree_mark(file->text, file->length);
     while ((at < end) && (strchr(" \t\r\n#", *at) != NULL) && (*at != '\0')) {
         if (*at == '#') {
             const char *next = memchr(at, '\n', (size_t)(end - at));
@@ -44,12 +43,63 @@ static int keel_topology_is_slurm(const keel_topology_file_t *file)
         }
         at++;
     }
+    return at;
+}
+
+/* it begins with one of Slurm's keys and an equals sign */
+static int keel_topology_is_conf(const keel_topology_file_t *file)
+{
+    static const char *const keys[] = {"SwitchName", "BlockName", "BlockSizes", NULL};
+    const char *first = keel_topology_first(file), *end = file->text + file->length;
+    unsigned i;
+
     for (i = 0; keys[i] != NULL; i++) {
-        if (((size_t)(end - at) >= strlen(keys[i])) && (strncasecmp(at, keys[i], strlen(keys[i])) == 0)) {
-            return 1;
+        const char *at = first + strlen(keys[i]);
+
+        if ((at < end) && (strncasecmp(first, keys[i], strlen(keys[i])) == 0)) {
+            for (; (at < end) && ((*at == ' ') || (*at == '\t')); at++) {
+            }
+            return (at < end) && (*at == '=');
         }
     }
     return 0;
+}
+
+/* it begins with what begins a document, a list or a directive */
+static int keel_topology_is_yaml(const keel_topology_file_t *file)
+{
+    const char *first = keel_topology_first(file);
+
+    return (first < file->text + file->length) && ((*first == '-') || (*first == '%'));
+}
+
+static keel_status_t keel_topology_parse(const keel_topology_file_t *file, int is_slurm, keel_tree_t *tree,
+                                         keel_tree_error_t *error)
+{
+    if (keel_topology_is_yaml(file)) {
+        return keel_slurm_yaml_parse(file->text, file->length, tree, error);
+    }
+    if (is_slurm || keel_topology_is_conf(file)) {
+        return keel_slurm_parse(file->text, file->length, tree, error);
+    }
+    return keel_topofile_parse(file->text, file->length, tree, error);
+}
+
+/* a file, and who listens to what is said of it */
+typedef struct keel_topology_source {
+    const keel_topology_params_t *params;
+    const keel_topology_file_t *file;
+} keel_topology_source_t;
+
+static void keel_topology_pass_on(void *arg, int is_warning, uint32_t line, const char *text)
+{
+    const keel_topology_source_t *source = arg;
+
+    if (line > 0) {
+        keel_topology_say(source->params, is_warning, "%s:%u: %s", source->file->path, line, text);
+    } else {
+        keel_topology_say(source->params, is_warning, "%s: %s", source->file->path, text);
+    }
 }
 
 /* the levels of one file, over hosts */
@@ -57,25 +107,21 @@ static keel_status_t keel_topology_read(const keel_topology_params_t *params, co
                                         int is_slurm, const keel_hosts_t *hosts, keel_domains_t *domains_p,
                                         keel_tree_error_t *error)
 {
+    keel_topology_source_t source = {.params = params, .file = file};
+    const keel_tree_listener_t listener = {.say = keel_topology_pass_on, .arg = &source};
     keel_tree_t tree;
     keel_tree_error_t inner;
     keel_status_t status;
-    uint32_t unplaced = 0;
 
-    status = is_slurm ? keel_slurm_parse(file->text, file->length, &tree, &inner)
-                      : keel_topofile_parse(file->text, file->length, &tree, &inner);
+    status = keel_topology_parse(file, is_slurm, &tree, &inner);
     if (status == KEEL_OK) {
-        status = keel_tree_resolve(&tree, hosts, domains_p, &unplaced, &inner);
+        status = keel_tree_resolve(&tree, hosts, &listener, domains_p, &inner);
         keel_tree_release(&tree);
     }
     if ((status == KEEL_ERR_INVALID_PARAM) && (inner.line > 0)) {
         keel_tree_refuse(error, inner.line, "%.70s:%u: %.110s", file->path, inner.line, inner.text);
     } else if (status == KEEL_ERR_INVALID_PARAM) {
         keel_tree_refuse(error, 0, "%.70s: %.120s", file->path, inner.text);
-    }
-    if ((status == KEEL_OK) && (unplaced > 0)) {
-        keel_topology_say(params, "%s: %u of %u hosts are not in it: they count as one element of each of its levels",
-                          file->path, unplaced, hosts->count);
     }
     return status;
 }
@@ -143,7 +189,7 @@ static keel_status_t keel_topology_join(const keel_topology_params_t *params, co
         keel_domain_level_t *level = &from->levels[l];
 
         if (keel_topology_has_name(into, level->name)) {
-            keel_topology_say(params, "%s: its level %s is left out: a source of higher precedence has that name",
+            keel_topology_say(params, 1, "%s: its level %s is left out: a source of higher precedence has that name",
                               source, level->name);
             continue;
         }
@@ -152,7 +198,7 @@ static keel_status_t keel_topology_join(const keel_topology_params_t *params, co
             return status;
         }
         if ((place == UINT32_MAX) || (into->level_count == KEEL_TOPOLOGY_LEVELS_MAX)) {
-            keel_topology_say(params, "%s: its level %s is left out: it is not nested with what is known", source,
+            keel_topology_say(params, 1, "%s: its level %s is left out: it is not nested with what is known", source,
                               level->name);
             continue;
         }
@@ -257,7 +303,6 @@ keel_status_t keel_topology_make(const keel_topology_params_t *params, keel_doma
                                  keel_tree_error_t *error)
 {
     keel_domains_t domains = {.ranks = params->ranks};
-    const int is_slurm = (params->user.path != NULL) && keel_topology_is_slurm(&params->user);
     keel_hosts_t hosts;
     keel_status_t status;
 
@@ -269,7 +314,7 @@ keel_status_t keel_topology_make(const keel_topology_params_t *params, keel_doma
     domains.levels = keel_alloc(KEEL_TOPOLOGY_LEVELS_MAX * sizeof(*domains.levels), "failure domains");
     status = (domains.levels == NULL) ? KEEL_ERR_NO_MEMORY : keel_topology_add_nodes(&hosts, &domains);
     if (status == KEEL_OK) {
-        status = keel_topology_add_file(params, &params->user, is_slurm, &hosts, &domains, error);
+        status = keel_topology_add_file(params, &params->user, 0, &hosts, &domains, error);
     }
     if (status == KEEL_OK) {
         status = keel_topology_add_file(params, &params->slurm, 1, &hosts, &domains, error);

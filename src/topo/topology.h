@@ -1,6 +1,6 @@
 /*
  * The hierarchy of a job out of several sources. First in precedence stands the user's file, then Slurm's
- * topology.conf, then the launcher's host names, which give the level "node", then what is inside a host. A level
+ * topology, then the launcher's host names, which give the level "node", then what is inside a host. A level
  * enters when it is nested with those that are there already and has none of their names: what a source of lower
  * precedence says against one of higher precedence is left out, and told.
  */
@@ -20,11 +20,12 @@ typedef struct keel_topology_file {
 
 typedef struct keel_topology_params {
     uint32_t ranks;
-    const char *const *host;                  /* name of each rank's host */
-    keel_topology_file_t user;                /* Keel's format, or Slurm's when its first statement is one of Slurm's */
-    keel_topology_file_t slurm;               /* topology.conf */
-    const keel_domains_t *inside;             /* levels below the node, over ranks, the coarser first; NULL: none */
-    void (*say)(void *arg, const char *text); /* what was left out or counted together; NULL: nobody listens */
+    const char *const *host;      /* name of each rank's host */
+    keel_topology_file_t user;    /* Keel's format, or Slurm's when its first statement is one of Slurm's */
+    keel_topology_file_t slurm;   /* topology.conf, topology.yaml, or what scontrol shows of them */
+    const keel_domains_t *inside; /* levels below the node, over ranks, the coarser first; NULL: none */
+    /* what was left out or counted together, and what looks like a mistake; NULL: nobody listens */
+    void (*say)(void *arg, int is_warning, const char *text);
     void *arg;
 } keel_topology_params_t;
 

@@ -48,6 +48,11 @@ static void keel_tree_clean(char *text)
     }
 }
 
+size_t keel_tree_mark(const char *text, size_t length)
+{
+    return ((length >= 3) && (memcmp(text, "\xef\xbb\xbf", 3) == 0)) ? 3 : 0;
+}
+
 keel_status_t keel_tree_begin(keel_tree_t *tree, const char *text, size_t length, keel_tree_error_t *error)
 {
     memset(tree, 0, sizeof(*tree));
@@ -64,7 +69,7 @@ keel_status_t keel_tree_begin(keel_tree_t *tree, const char *text, size_t length
     }
     memcpy(tree->text.copy, text, length);
     keel_tree_clean(tree->text.copy);
-    tree->text.at = tree->text.copy;
+    tree->text.at = tree->text.copy + keel_tree_mark(text, length);
     tree->text.next = 1;
     return KEEL_OK;
 }
@@ -86,7 +91,8 @@ char *keel_tree_line(keel_tree_text_t *text)
         while ((end > line) && (strchr(KEEL_TREE_BLANKS, end[-1]) != NULL)) {
             *--end = '\0';
         }
-        line += strspn(line, KEEL_TREE_BLANKS);
+        text->column = (uint32_t)strspn(line, KEEL_TREE_BLANKS);
+        line += text->column;
         if (*line != '\0') {
             return line;
         }
@@ -187,6 +193,19 @@ uint32_t keel_tree_find(const keel_tree_t *tree, const char *name, uint32_t belo
         }
     }
     return best;
+}
+
+uint32_t keel_tree_find_from(const keel_tree_t *tree, const char *name, uint32_t level)
+{
+    const keel_name_t *found = keel_names_find(tree->names, tree->name_count, name);
+    const keel_name_t *end = tree->names + tree->name_count;
+
+    for (; (found != NULL) && (found < end) && (strcmp(found->text, name) == 0); found++) {
+        if (tree->elements[found->value].level >= level) {
+            return found->value;
+        }
+    }
+    return UINT32_MAX;
 }
 
 void keel_tree_release(keel_tree_t *tree)

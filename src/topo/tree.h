@@ -23,8 +23,9 @@ typedef struct keel_tree_error {
 /* the text of a file, read line by line: comments gone, continued lines joined */
 typedef struct keel_tree_text {
     char *copy, *at;
-    uint32_t line; /* of the line read last: where it begins */
-    uint32_t next; /* line at @a at */
+    uint32_t line;   /* of the line read last: where it begins */
+    uint32_t next;   /* line at @a at */
+    uint32_t column; /* blanks ahead of that line */
 } keel_tree_text_t;
 
 typedef struct keel_element {
@@ -36,6 +37,7 @@ typedef struct keel_element {
 typedef enum {
     KEEL_MEMBERS_HOSTS,
     KEEL_MEMBERS_ELEMENTS, /* each has to be defined */
+    KEEL_MEMBERS_KNOWN,    /* those elements that are */
     KEEL_MEMBERS_ANY       /* an element where there is one of that name, else a host */
 } keel_member_kind_t;
 
@@ -53,10 +55,20 @@ typedef struct keel_tree {
     keel_element_t *elements;
     keel_members_t *members;
     keel_name_t *names; /* of elements, sorted; equal ones are on different levels */
+    int is_strict;      /* nothing may be in two elements of a level; else such a level is left out */
 } keel_tree_t;
 
-/* copies @a text; KEEL_ERR_INVALID_PARAM when it is too long or has a zero byte */
+/* what is said of a file that can be read */
+typedef struct keel_tree_listener {
+    /* @a is_warning: something is likely to be wrong; @a line: 0: of the whole */
+    void (*say)(void *arg, int is_warning, uint32_t line, const char *text);
+    void *arg;
+} keel_tree_listener_t;
+
+/* copies @a text, but for a byte order mark; KEEL_ERR_INVALID_PARAM when it is too long or has a zero byte */
 keel_status_t keel_tree_begin(keel_tree_t *tree, const char *text, size_t length, keel_tree_error_t *error);
+/* bytes of a byte order mark that the text begins with */
+size_t keel_tree_mark(const char *text, size_t length);
 /* the next line that is not empty, without blanks at both ends; NULL: no more */
 char *keel_tree_line(keel_tree_text_t *text);
 keel_status_t keel_tree_add_element(keel_tree_t *tree, const char *name, uint32_t level, uint32_t *element_p);
@@ -65,14 +77,20 @@ keel_status_t keel_tree_add_members(keel_tree_t *tree, uint32_t element, const c
 keel_status_t keel_tree_index(keel_tree_t *tree);
 /* the element of that name on a level of @a below_level or finer that is the coarsest of them; UINT32_MAX: none */
 uint32_t keel_tree_find(const keel_tree_t *tree, const char *name, uint32_t below_level);
+/* an element of that name on @a level or a coarser one; UINT32_MAX: none */
+uint32_t keel_tree_find_from(const keel_tree_t *tree, const char *name, uint32_t level);
 
 /*
  * The hierarchy over hosts: domains_p->ranks is the number of hosts. A host that is in no element of a level but in one
  * of a finer level stays in that; one that the file has on coarser levels only is an element of its own; hosts that the
- * file does not mention are one element "?" of every level, since they may fail together: *unplaced_p counts them.
+ * file does not mention are one element "?" of every level, since they may fail together. Levels that are left out
+ * (is_strict) are missing: there may be none. The listener is told of these and of what looks like a mistake: hosts that
+ * are not in the file, elements in no coarser one, elements without hosts.
+ * @param listener  NULL: nobody listens
  */
-keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hosts, keel_domains_t *domains_p,
-                                uint32_t *unplaced_p, keel_tree_error_t *error);
+keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hosts,
+                                const keel_tree_listener_t *listener, keel_domains_t *domains_p,
+                                keel_tree_error_t *error);
 void keel_tree_release(keel_tree_t *tree);
 
 /* fills @a error, returns KEEL_ERR_INVALID_PARAM */

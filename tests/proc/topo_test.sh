@@ -79,7 +79,13 @@ wrong_files_are_named()
     run 3 -n 2 --nodes 2 "${small[@]}" -x "KEEL_TOPO_SLURM=$scratch/none" "$moments" plain 3
     grep -q "error: KEEL_TOPO_SLURM: cannot read $scratch/none: No such file" "$err" || fail "no file named"
     run 0 -n 4 --nodes 4 "${small[@]}" -x "KEEL_TOPO_SLURM=$scratch/part" "$moments" plain 3
-    has "$err" 1 "warn: $scratch/part: 3 of 4 hosts are not in it: they count as one element of each of its levels$"
+    has "$err" 1 "warn: $scratch/part: 3 of 4 hosts are not in it: they count as one element of each of its levels: node1, node2, node3$"
+    printf 'levels rack row\nrack r1: node[0-1]\nrack r2: node[2-3]\nrow a: r1\nrow b: rr2\n' >"$scratch/typo"
+    run 0 -n 4 --nodes 4 "${small[@]}" -x "KEEL_TOPO_FILE=$scratch/typo" "$moments" plain 3
+    has "$err" 1 "warn: $scratch/typo:3: in no element of a coarser level: rack r2$"
+    printf 'levels row rack\nrack r1: node[0-1]\nrack r2: node[2-3]\nrow a: r1 r2\n' >"$scratch/swapped"
+    run 3 -n 2 --nodes 2 "${small[@]}" -x "KEEL_TOPO_FILE=$scratch/swapped" "$moments" plain 3
+    grep -q "error: $scratch/swapped:4: r1 is a rack: it cannot be in row a$" "$err" || fail "no reason given"
 }
 
 # the same as from a list of its hosts

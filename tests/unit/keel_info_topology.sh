@@ -39,6 +39,10 @@ golden racks six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SIZ
 golden nodes six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SIZE=3 KEEL_TOPO_LEVEL=node
 golden order six_nodes.hosts KEEL_TOPO_LEVEL=none
 golden switches uneven.hosts KEEL_TOPO_SLURM=switches.conf
+for form in yaml shown; do # topology.yaml, and what scontrol show topology prints
+    golden switches uneven.hosts KEEL_TOPO_SLURM=switches.$form
+    golden switches uneven.hosts KEEL_TOPO_FILE=switches.$form
+done
 golden rooms uneven.hosts KEEL_TOPO_FILE=rooms.topo KEEL_TOPO_SLURM=switches.conf KEEL_GROUP_SIZE=3
 golden two_packages three_nodes.hosts KEEL_TOPO_MACHINE=two_packages.xml KEEL_GROUP_SIZE=6
 golden one_package three_nodes.hosts KEEL_TOPO_MACHINE=one_package.xml KEEL_GROUP_SIZE=3
@@ -58,6 +62,9 @@ refused 'KEEL_SPARES of 12 leaves no rank of 12' env KEEL_SPARES=12 "$info" -t -
 refused 'names no hosts' "$info" -t -H /dev/null
 refused 'racks_of_6_nodes.topo:2: expected KEY=VALUE' env KEEL_TOPO_SLURM=racks_of_6_nodes.topo "$info" -t -H six_nodes.hosts
 refused "KEEL_TOPO_MACHINE: 'uneven.hosts' is neither" env KEEL_TOPO_MACHINE=uneven.hosts "$info" -t -H six_nodes.hosts
+# a file is looked at here: what is missing in a job is told, too
+KEEL_TOPO_FILE=racks_of_6_nodes.topo "$info" -t -H /dev/stdin <<< 'node[0-2,4]' > /dev/null 2> "$errors"
+grep -q 'info: racks_of_6_nodes.topo: without a host of this job: rack r2$' "$errors" || { echo "no empty rack named: $(cat "$errors")"; bad=1; }
 # the hierarchy is shown all the same, with why there are no groups
 refused 'KEEL_TOPO_LEVEL=rack: with groups of 6 some rack has to hold 2 of a group' \
     env KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_TOPO_LEVEL=rack KEEL_GROUP_SIZE=6 "$info" -t -H six_nodes.hosts

@@ -136,9 +136,9 @@ END_TEST
 static const char *const host_names[HOSTS] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
 static char said[1024];
 
-static void say(void *arg, const char *text)
+static void say(void *arg, int is_warning, const char *text)
 {
-    strcat(strcat(said, text), "\n");
+    strcat(strcat(strcat(said, is_warning ? "" : "info: "), text), "\n");
 }
 
 static keel_status_t make(const char *user, const char *slurm, keel_domains_t *domains, keel_tree_error_t *error)
@@ -201,7 +201,7 @@ START_TEST(keels_file_means_what_it_says)
            "rack: a a n2 n3 n4 n5 n6 n7\nrow: x x x x y y y n7\nroom: r r r r r r r s\n", "");
     /* an element and a host of one name: the element is meant; hosts that are nowhere may fail together */
     expect("levels a b\na n4: n[0-3]\nb n4: n4 n5", NULL, "a: n4 n4 n4 n4 ? n5 ? ?\nb: n4 n4 n4 n4 ? n4 ? ?\n",
-           "user: 3 of 8 hosts are not in it: they count as one element of each of its levels\n");
+           "user: 3 of 8 hosts are not in it: they count as one element of each of its levels: n4, n6, n7\n");
     expect("levels rack\r\nrack a: n[0-3]\r\nrack b: n[4-7]\r\n", NULL, "rack: a a a a b b b b\n", "");
 }
 END_TEST
@@ -223,7 +223,7 @@ START_TEST(slurms_file_means_what_it_says)
     expect(NULL, "BlockName=b1 Nodes=n[0-3]\nBlockName=b2 Nodes=n[4-7]\nBlockSizes=4,8\n",
            "switch: b1 b1 b1 b1 b2 b2 b2 b2\n", "");
     expect(NULL, "SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-5],m[1-9]\n", "switch: a a a a b b ? ?\n",
-           "slurm: 2 of 8 hosts are not in it: they count as one element of each of its levels\n");
+           "slurm: 2 of 8 hosts are not in it: they count as one element of each of its levels: n6, n7\n");
 }
 END_TEST
 
@@ -248,8 +248,6 @@ START_TEST(sources_are_joined_by_precedence)
 }
 END_TEST
 
-/* ---- malformed files --------------------------------------------------------------------------------------------- */
-
 typedef struct refusal {
     const char *text;
     uint32_t line;
@@ -270,6 +268,154 @@ static void expect_refusals(const refusal_t *refusals, unsigned count, int is_sl
         ck_assert_msg(strncmp(error.text, is_slurm ? "slurm:" : "user:", 5) == 0, "%s", error.text);
     }
 }
+
+/* ---- files that can be read and are not what was meant ------------------------------------------------------------ */
+
+START_TEST(names_that_leave_gaps_are_told)
+{
+    const char *rows = "rack: r1 r1 r1 r2 r2 r2 r3 r3\nrow: a a a b b b r3 r3\n";
+
+    expect("levels rack row\nrack r1: n[0-2]\nrack r2: n[3-5]\nrack r3: n[6-7]\nrow a: r1\nrow b: rr3 r2", NULL, rows,
+           "user:4: in no element of a coarser level: rack r3\n"
+           "user:6: rr3 in row b is no element and no host of this job\n");
+    expect("levels rack row\nrack r1: n[0-2]\nrack r2: n[3-5]\nrack r3: n[6-7]\nrow a: r1\nrow b: r2", NULL, rows,
+           "user:4: in no element of a coarser level: rack r3\n");
+    /* by its hosts it is in one; hosts of another job beside elements are no mistake */
+    expect("levels rack row\nrack r1: n[0-2]\nrow a: r1 m[1-9]\nrow b: n[3-7]", NULL,
+           "rack: r1 r1 r1 n3 n4 n5 n6 n7\nrow: a a a b b b b b\n", "");
+    /* a file of more than this job: of no interest, unless hosts of the job are in none of it */
+    expect("levels rack\nrack a: n[0-3]\nrack b: n[4-7]\nrack c: m[0-3]", NULL, "rack: a a a a b b b b\n",
+           "info: user: without a host of this job: rack c\n");
+    expect("levels rack\nrack a: n[0-3]\nrack b: m[4-7]", NULL, "rack: a a a a ? ? ? ?\n",
+           "user: 4 of 8 hosts are not in it: they count as one element of each of its levels: n4, n5, n6, n7\n"
+           "user: without a host of this job: rack b\n");
+    expect(
+        "levels rack\nrack a: x1", NULL, "rack: ? ? ? ? ? ? ? ?\n",
+        "user: 8 of 8 hosts are not in it: they count as one element of each of its levels: n0, n1, n2, n3 and 4 more\n"
+        "user: without a host of this job: rack a\n");
+    expect("levels rack row\nrow a: n[0-7]", NULL, "row: a a a a a a a a\n",
+           "user: its level rack is left out: it has no elements\n");
+    /* a host may have the name of its own rack, or of a coarser element */
+    expect("levels rack row\nrack n0: n0 n[1-3]\nrack b: n[4-7]\nrow n1: n0 b", NULL,
+           "rack: n0 n0 n0 n0 b b b b\nrow: n1 n1 n1 n1 n1 n1 n1 n1\n", "");
+}
+END_TEST
+
+/* ---- what Slurm accepts --------------------------------------------------------------------------------------------- */
+
+START_TEST(levels_of_switches_that_are_no_tree_are_left_out)
+{
+    /* two spines over the same leaves */
+    expect(NULL,
+           "SwitchName=l1 Nodes=n[0-3]\nSwitchName=l2 Nodes=n[4-7]\nSwitchName=p1 Switches=l[1-2]\n"
+           "SwitchName=p2 Switches=l[1-2]\n",
+           "switch: l1 l1 l1 l1 l2 l2 l2 l2\n", "slurm:4: its level switch2 is left out: n4 is in p1 and in p2\n");
+    /* and what is above them is a tree again */
+    expect(NULL,
+           "SwitchName=l1 Nodes=n[0-1]\nSwitchName=l2 Nodes=n[2-3]\nSwitchName=l3 Nodes=n[4-7]\n"
+           "SwitchName=p1 Switches=l[1-2]\nSwitchName=p2 Switches=l[1-2]\nSwitchName=p3 Switches=l3\n"
+           "SwitchName=a Switches=p[1-2]\nSwitchName=b Switches=p3",
+           "switch: l1 l1 l2 l2 l3 l3 l3 l3\nswitch3: a a a a b b b b\n",
+           "slurm:5: its level switch2 is left out: n2 is in p1 and in p2\n");
+    /* a node on two leaves */
+    expect(NULL, "SwitchName=s1 Nodes=n[0-4]\nSwitchName=s2 Nodes=n[4-7]\nSwitchName=s0 Switches=s[1-2]",
+           "switch2: s0 s0 s0 s0 s0 s0 s0 s0\n", "slurm:2: its level switch is left out: n4 is in s1 and in s2\n");
+    expect(NULL, "SwitchName=s1 Nodes=n[0-4]\nSwitchName=s2 Nodes=n[4-7]", "",
+           "slurm:2: its level switch is left out: n4 is in s1 and in s2\n");
+    /* hosts of which only such a level says something may fail together */
+    expect(
+        NULL,
+        "SwitchName=s1 Nodes=n[0-1]\nSwitchName=s2 Nodes=n[1-3]\nSwitchName=s3 Nodes=n[4-7]\nSwitchName=s0 Switches=s3",
+        "switch2: ? ? ? ? s0 s0 s0 s0\n", "slurm:2: its level switch is left out: n1 is in s1 and in s2\n");
+}
+END_TEST
+
+START_TEST(slurms_file_may_be_written_as_slurm_reads_it)
+{
+    const char *two = "switch: s1 s1 s1 s1 s2 s2 s2 s2\nswitch2: s0 s0 s0 s0 s0 s0 s0 s0\n";
+    const char *mark = "\xef\xbb\xbfSwitchName = s0 Switches =s[1-2]\nSwitchName= s1 Nodes\t=\tn[0-3]\n"
+                       "SwitchName =\"s2\"  Nodes= \"n[4-7]\" LinkSpeed = 5\n";
+
+    expect(NULL, mark, two, "");
+    expect(mark, NULL, two, "");
+    /* scontrol show topology */
+    expect(NULL,
+           "SwitchName=s0 Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=s[1-2] \n"
+           "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[0-3] \nSwitchName=s2 Level=0 LinkSpeed=1 Nodes=n[4-7] \n",
+           two, "");
+    expect(NULL, "SwitchName=s0 Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=s[1-2]\n",
+           "switch2: s0 s0 s0 s0 s0 s0 s0 s0\n", "slurm: its level switch is left out: it has no elements\n");
+    expect(NULL,
+           "BlockName=b1 BlockIndex=0 Nodes=n[0-3] BlockSize=4\nBlockName=b2 BlockIndex=1 Nodes=n[4-7] BlockSize=4\n"
+           "AggregatedBlock=b[1-2] BlockIndex=2 Nodes=n[0-7] BlockSize=8\n",
+           "switch: b1 b1 b1 b1 b2 b2 b2 b2\n", "");
+    /* switches that are below no other are no gap */
+    expect(NULL, "SwitchName=s0 Switches=s1\nSwitchName=s1 Nodes=n[0-3]\nSwitchName=s2 Nodes=n[4-7]\n",
+           "switch: s1 s1 s1 s1 s2 s2 s2 s2\nswitch2: s0 s0 s0 s0 s2 s2 s2 s2\n", "");
+}
+END_TEST
+
+#define YAML_TREE                                                                                \
+    "  tree:\n    switches:\n      - switch: s0\n        children: s[1-2]\n      - switch: s1\n" \
+    "        nodes: n[0-3]\n      - nodes: \"n[4-5],n[6-7]\" # a comment\n        switch: s2\n"
+
+START_TEST(slurms_yaml_means_what_it_says)
+{
+    const char *two = "switch: s1 s1 s1 s1 s2 s2 s2 s2\nswitch2: s0 s0 s0 s0 s0 s0 s0 s0\n";
+    const char *blocks = "switch: b1 b1 b2 b2 b2 b2 b2 b2\n";
+
+    expect(NULL, "---\n- topology: one\n  cluster_default: true\n" YAML_TREE, two, "");
+    expect("- topology: one\n" YAML_TREE, NULL, two, "");
+    /* lists as far in as their keys, another order, other quotes */
+    expect(NULL,
+           "%YAML 1.2\n---\n- tree:\n    switches:\n    - switch: 's0'\n      children: s[1-2]\n    - switch: s2\n"
+           "      nodes: n[4-7]\n    -\n      switch: s1\n      nodes: n[0-3]\n  cluster_default: true\n...\n",
+           two, "");
+    /* the cluster's default, wherever it is; else the first that has something */
+    expect(NULL,
+           "- topology: flat\n  flat: true\n- topology: t\n  cluster_default: false\n" YAML_TREE
+           "- topology: b\n  block:\n    block_sizes:\n      - 2\n      - 4\n    blocks:\n      - block: b1\n"
+           "        nodes: n[0-1]\n      - block: b2\n        nodes: n[2-7]\n  cluster_default: true\n"
+           "- topology: u\n" YAML_TREE,
+           blocks, "");
+    expect(
+        NULL,
+        "- topology: flat\n  flat: true\n- topology: b\n  block:\n    block_sizes: [2, 4]\n    blocks:\n"
+        "      - block: b1\n        nodes: n[0-1]\n      - block: b2\n        nodes: n[2-7]\n- topology: t\n" YAML_TREE,
+        blocks, "");
+}
+END_TEST
+
+START_TEST(malformed_yaml_is_refused)
+{
+    static const refusal_t refusals[] = {
+        {"---\n", 0, "it has no switches"},
+        {"- topology: a\n  flat: true\n", 0, "it has no switches"},
+        {"- topology a", 1, "expected KEY: VALUE at 'topology a'"},
+        {"- tree:\n    switches:\n      - nodes: n1\n", 3, "without a name"},
+        {"- tree:\n    switches:\n      - switch: s1\n", 3, "needs either nodes or switches"},
+        {"- tree:\n    switches:\n      - switch: s1\n        nodes: n1\n        nodes: n2", 5, "given twice"},
+        {"- tree:\n    switches:\n      switch: s1", 3, "a dash is missing"},
+        {"- tree:\n    switches: [{switch: s1, nodes: n1}]", 2, "expected a plain value"},
+        {"- tree: s1", 1, "lines below the key"},
+        {"- tree:\n    switches:\n      - switch: s1\n        nodes: [n1, n2]", 4, "expected a plain value"},
+        {"- tree:\n    switches:\n      - switch: s1\n        nodes: 'n1", 4, "expected a plain value"},
+        {"- tree:\n    switches:\n      - switch: s1\n        nodes:\n          - n1\n", 4,
+         "expected a value on the same line at 'nodes'"},
+        {"- tree:\n    switches:\n      - switch: s1\n        nodes: n1\n      - switch: s1\n        nodes: n2", 5,
+         "given twice"},
+        {"- tree:\n    switches:\n      - switch: s1\n        nodes: n[1-]\n", 3, "no end"},
+        {"- a:\n   b:\n    c:\n     d:\n      e:\n       f:\n        g:\n         h:\n          i:\n           j:\n"
+         "            k:\n             l:\n              m:\n               n:\n                o:\n"
+         "                 p:\n                  q:\n",
+         17, "too many keys"},
+    };
+
+    expect_refusals(refusals, sizeof(refusals) / sizeof(*refusals), 1);
+}
+END_TEST
+
+/* ---- malformed files --------------------------------------------------------------------------------------------- */
 
 START_TEST(malformed_files_of_keel_are_refused)
 {
@@ -296,7 +442,9 @@ START_TEST(malformed_files_of_keel_are_refused)
         {"levels rack row\nrack a: n[0-3]\nrow x: a\nrow y: a", 4, "a is in x and in y"},
         {"levels rack row\nrack a: n[0-3]\nrow x: n[0-1]\nrow y: n[2-3]", 0, "several elements of the level above"},
         {"levels rack row\nrack a: n[0-3]\nrow x: n[0-1]", 0, "several elements of the level above"},
-        {"levels rack row\nrack a: n[0-3]\nrow x: a\nrow y: n3", 3, "n3 is in y and in x"},
+        {"levels rack row\nrack a: n[0-3]\nrow x: a\nrow y: n3", 4, "n3 is in x and in y"},
+        {"levels row rack\nrack r1: n[0-3]\nrack r2: n[4-7]\nrow a: r[1-2]", 4, "r1 is a rack: it cannot be in row a"},
+        {"levels rack\nrack a: n[0-3] b\nrack b: n[4-7]", 2, "b is a rack: it cannot be in rack a"},
         {"levels rack\nrack a: n[0-9][0-9][0-9][0-99][0-999]", 2, "too many"},
         {"levels rack\nrack a: n[000-999][000-999][0-9]", 2, "too many names"},
     };
@@ -310,7 +458,7 @@ START_TEST(malformed_files_of_slurm_are_refused)
     static const refusal_t refusals[] = {
         {"", 0, "it has no switches"},
         {"LinkSpeed=5", 1, "no SwitchName"},
-        {"SwitchName=s1", 1, "needs either Nodes or Switches"},
+        {"SwitchName=s1", 1, "needs either nodes or switches"},
         {"SwitchName=s1 Nodes=n1 Switches=s2", 1, "needs either"},
         {"SwitchName=s1 Nodes=", 1, "Nodes has no value"},
         {"SwitchName= Nodes=n1", 1, "has no value"},
@@ -325,8 +473,12 @@ START_TEST(malformed_files_of_slurm_are_refused)
         {"SwitchName=s1 Switches=s1", 1, "switch s1 is in itself"},
         {"SwitchName=s1 Switches=s2\nSwitchName=s2 Switches=s1", 2, "s2 is in itself"},
         {"SwitchName=s1 Nodes=n[1-]", 1, "no end"},
-        {"SwitchName=s1 Nodes=n[0-3]\nSwitchName=s2 Nodes=n[3-7]", 2, "n3 is in s1 and in s2"},
-        {"SwitchName=a Nodes=n1\nSwitchName=x Switches=a\nSwitchName=y Switches=a", 3, "a is in x and in y"},
+        {"SwitchName=s1 Level=16 Nodes=n1", 1, "Level of s1 is not one of 0 to 15"},
+        {"SwitchName=s1 Level=x Nodes=n1", 1, "Level of s1 is not"},
+        {"SwitchName=s1 Level=1 Switches=s2", 1, "switch s2 is not defined"},
+        {"SwitchName=s1 Level=1", 1, "needs either"},
+        {"SwitchName= =s1", 1, "has no value"},
+        {"= s1", 1, "expected KEY=VALUE"},
         {"x\\\nSwitchName=s1 Nodes=n1", 1, "expected KEY=VALUE"},
     };
 
@@ -440,6 +592,11 @@ int main(void)
                                   keels_file_means_what_it_says,
                                   slurms_file_means_what_it_says,
                                   sources_are_joined_by_precedence,
+                                  names_that_leave_gaps_are_told,
+                                  levels_of_switches_that_are_no_tree_are_left_out,
+                                  slurms_file_may_be_written_as_slurm_reads_it,
+                                  slurms_yaml_means_what_it_says,
+                                  malformed_yaml_is_refused,
                                   malformed_files_of_keel_are_refused,
                                   malformed_files_of_slurm_are_refused,
                                   bytes_that_are_no_text_are_refused,
