@@ -9,6 +9,7 @@
 #ifndef KEEL_RUNTIME_H_
 #define KEEL_RUNTIME_H_
 
+#include "base/counters.h"
 #include "base/message.h"
 
 #include <keel/def.h>
@@ -122,6 +123,7 @@ typedef struct keel_drivers {
     const keel_runtime_ops_t *runtime;
     void *arg;                                                            /* driver_arg of both */
     void (*say)(void *arg, keel_message_level_t level, const char *line); /* messages; NULL: to standard error */
+    keel_counters_t counters;                                             /* where they begin */
 } keel_drivers_t;
 
 #endif

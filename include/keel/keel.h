@@ -284,7 +284,8 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
  * the job rolls back.
  * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, behind accesses without a lock, or in a program that
- *         calls keel_gsync() or keel_wait_until().
+ *         calls keel_gsync() or keel_wait_until(); KEEL_ERR_LIMIT: the lock of one rank is taken 2^42 - 1 times, which takes more
+ *         than a day of nothing else, and then by nobody any more; nothing is locked, and all else goes on.
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
 /** Completes all accesses to @a rank and gives its lock up. KEEL_ERR_STATE when the caller does not hold it. */
@@ -306,6 +307,10 @@ enum keel_gsync_flags {
 
 /**
  * Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe.
+ * A job does 4,294,963,199 gsyncs, window calls and checkpoints, which are two each; rank 0 says when 2^28 of them are left. Each
+ * such call behind them returns KEEL_ERR_LIMIT at once and does nothing, on all ranks alike; all else goes on, keel_finalize() too.
+ * In one phase, between two gsyncs, there may be any number of accesses and waits. Behind the 2^32nd of a pair of ranks a
+ * death is a rollback until a later checkpoint is in use.
  * @return KEEL_ERR_STATE, here as from every collective call, when rank 0 is in another one or has other flags: said by those that
  *         differ from it, which should end the job, for the others may wait for them.
  */

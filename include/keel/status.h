@@ -30,7 +30,8 @@ typedef enum {
     KEEL_ERR_MIXED_SYNC = -17,   /**< gsync and locks in one program */
     KEEL_ERR_CHECKSUM = -18,     /**< the job is over; this rank held parity and has no part in the program */
     KEEL_ERR_ISOLATED = -19,     /**< cut off from most of the job, or declared dead: this process may not go on */
-    KEEL_ERR_LAST = -20
+    KEEL_ERR_LIMIT = -20,        /**< a counter has come to its end: no more of what it counts */
+    KEEL_ERR_LAST = -21
 } keel_status_t;
 
 /** A constant lower-case text for @a status; never NULL. Thread safe. */

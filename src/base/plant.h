@@ -133,7 +133,14 @@
     _(opened_late, 0, "", "a put is stored before its number is open")                                                 \
     _(doubt_cleared, 0, "", "atomics of a section are in doubt no more before the section is over")                    \
     _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
-    _(pieces_mixed, 0, "--message 256", "pieces of a report are taken for those of an older one that was cut off")
+    _(pieces_mixed, 0, "--message 256", "pieces of a report are taken for those of an older one that was cut off")     \
+    _(lock_unbounded, 0, "", "a lock is taken again behind its last number")                                           \
+    _(numbers_again, 0, "", "numbers of records begin anew amid a phase")                                              \
+    _(last_clock_logged, 0, "", "what is put under the last clock of a phase counts as logged")                        \
+    _(epoch_wasted, 0, "", "an epoch without a record is closed")                                                      \
+    _(epochs_unbounded, 0, "", "records may be older than half of all epochs")                                         \
+    _(chunks_by_number, 0, "", "the order of a get log's chunks is that of their numbers, which come round")           \
+    _(gsyncs_unbounded, 0, "", "gsyncs go on behind the last number")
 
 #ifdef KEEL_PLANTED_DEFECTS
 #define KEEL_PLANT_NAME(_name, _runs, _options, _what) KEEL_PLANT_##_name,

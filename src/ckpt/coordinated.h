@@ -21,7 +21,7 @@ typedef struct keel_generation {
     uint32_t number;        /* gsync; 0: none */
     uint32_t window_calls;  /* collective window calls before it */
     uint32_t in_checkpoint; /* taken inside keel_checkpoint() */
-    uint32_t sync_counter;  /* of this process then */
+    uint64_t sync_counter;  /* of this process then */
 } keel_generation_t;
 
 /* what group members tell each other of their images */

@@ -12,7 +12,7 @@
 
 #define KEEL_IMAGE_ALIGN   64
 #define KEEL_IMAGE_MAGIC   0x4b45454c494d4731ull /* KEELIMG1 */
-#define KEEL_IMAGE_VERSION 2
+#define KEEL_IMAGE_VERSION 3
 
 typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED } keel_part_kind_t;
 
@@ -31,8 +31,7 @@ typedef struct keel_image_meta {
     uint32_t rollbacks;
     uint32_t window_calls;  /* collective window calls made before it */
     uint32_t in_checkpoint; /* taken inside keel_checkpoint(): its second gsync is still to come */
-    uint32_t sync_counter;  /* SC: critical sections at this process */
-    uint32_t reserved;
+    uint64_t sync_counter;  /* SC: critical sections at this process */
 } keel_image_meta_t;
 
 /* All parts in the order given; images of the same parts have the same layout. @a why_p may be NULL. */

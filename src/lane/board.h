@@ -110,14 +110,14 @@ static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
     return ((uint64_t)phase << 32) | value;
 }
 
-/* record @a number of @a phase is done */
-static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint32_t number)
+/* the first @a records of @a phase are done */
+static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint32_t records)
 {
     if (slot->first == 0) {
         keel_board_set(&slot->first, (uint64_t)phase + 1);
     }
     KEEL_STORES();
-    __atomic_store_n(&slot->done, keel_phase_word(phase, number + 1), __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->done, keel_phase_word(phase, records), __ATOMIC_RELEASE);
 }
 
 enum {
@@ -147,6 +147,9 @@ static inline void keel_board_unpack(uint64_t word, uint64_t *flags, uint64_t *l
     flags[1] = (word >> KEEL_ARRIVE_BITS) & mask;
     *lost_gets = word >> (2 * KEEL_ARRIVE_BITS);
 }
+
+#define KEEL_ARRIVE_INCARNATION_MAX \
+    UINT16_MAX /* of a rank; words of older rollback numbers are cleared by each rollback */
 
 static inline uint64_t keel_arrive(uint32_t rollback, uint32_t incarnation, uint32_t number)
 {

@@ -144,6 +144,9 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->on_served_refill = params->on_served_refill;
     lane->news = params->news;
     lane->arg = params->arg;
+    lane->counters = params->counters;
+    lane->changes = params->counters.change;
+    lane->rollback = params->counters.rollback;
     lane->transport = params->prepared;
     if (params->config->checksum_ranks >= lane->size) {
         keel_error(lane->message, "KEEL_CHECKSUM_RANKS of %u leaves none of the job's %u ranks to the program",
@@ -176,6 +179,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     if (status != KEEL_OK) {
         goto err_drop;
     }
+    keel_lane_locks(lane)->word = keel_lock_word_free(lane->counters.lock);
     return KEEL_OK;
 
 err_drop:

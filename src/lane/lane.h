@@ -112,6 +112,7 @@ typedef struct keel_lane_params {
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
     uint8_t *news; /* any thread sets it to 1 when the thread inside Keel is to make progress; NULL: nobody looks */
+    keel_counters_t counters;   /* where they begin */
     keel_transport_t *prepared; /* by keel_lane_prepare(), or NULL; belongs to the lane from keel_lane_init() on */
 } keel_lane_params_t;
 
@@ -128,7 +129,7 @@ typedef struct keel_lane {
     uint32_t broken;     /* peers that are up and is_broken */
     uint32_t not_live;   /* peers whose mode is another than KEEL_PEER_LIVE */
     uint32_t unanswered; /* peers that have not acknowledged all that they were sent */
-    uint32_t changes;    /* grows when a mode or a mapping changes: what was derived from them is old then */
+    uint64_t changes;    /* grows when a mode or a mapping changes: what was derived from them is old then */
     keel_own_region_t own[KEEL_REGION_LAST];
     keel_board_slot_t slot;   /* this process's own words, as it last said them */
     keel_board_slot_t *board; /* own memory: one slot a source */
@@ -144,9 +145,10 @@ typedef struct keel_lane {
     pthread_mutex_t lock; /* between the thread inside Keel and the service thread; no other lock is taken inside */
     uint32_t rollback;    /* data of another rollback number is refused; written under the lock */
     ucs_list_link_t inbox;
-    int inbox_pending;  /* read without the lock */
-    int awaits_records; /* the program waits for what others put: only grows; any thread */
-    int failure;        /* keel_status_t: what nobody can go on after, until recovery takes it up; any thread */
+    int inbox_pending;        /* read without the lock */
+    int awaits_records;       /* the program waits for what others put: only grows; any thread */
+    int failure;              /* keel_status_t: what nobody can go on after, until recovery takes it up; any thread */
+    keel_counters_t counters; /* where they begin */
 } keel_lane_t;
 
 /* ---- life (lane.c) ---- */
@@ -265,7 +267,7 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel
  */
 typedef struct keel_lock_request {
     keel_lock_ask_t ask;
-    uint64_t number;       /* TRY: phase << 32; TRY_READ: phase << 32 | count */
+    uint64_t number;       /* TRY, TRY_READ: keel_reading() */
     uint32_t phase, index; /* of the record among the gets */
     int is_logged;
 } keel_lock_request_t;
@@ -304,7 +306,7 @@ static inline keel_lock_area_t *keel_lane_locks(keel_lane_t *lane)
 }
 static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
 {
-    return (keel_locker_t){.rank = lane->rank, .incarnation = lane->incarnation, .ranks = lane->size};
+    return (keel_locker_t){.rank = lane->rank, .ranks = lane->size};
 }
 
 /* ---- control messages (control.c) ---- */
@@ -337,6 +339,14 @@ void keel_lane_accept(keel_peer_t *peer, uint32_t incarnation);
 /* served.c: the service side */
 int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
 int keel_lane_on_idle(void *arg, int is_late);
+
+/* what the board says of the first @a records of a phase; those without a number are not counted */
+static inline uint64_t keel_lane_done_word(const keel_lane_t *lane, uint32_t phase, uint64_t records)
+{
+    const uint32_t end = keel_counters_records(&lane->counters);
+
+    return keel_phase_word(phase, records < end ? (uint32_t)records : end);
+}
 
 static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
 {

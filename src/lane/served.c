@@ -11,7 +11,8 @@
  * Exactly once (design 4.5): the records of a phase from one rank to another are numbered, and a re-execution numbers them
  * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
  * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
- * the get log, where it was put in that same step.
+ * the get log, where it was put in that same step. Behind the last number there is (base/counters.h) records have none: they
+ * are applied as they come, and should their source die, the job rolls back.
  */
 #include "lane/lane.h"
 
@@ -163,8 +164,13 @@ static int served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t pha
 
 static void served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
 {
-    lane->peers[source].done = keel_phase_word(phase, number + 1);
-    keel_board_done(&lane->board[source], phase, number);
+    const uint32_t end = keel_counters_records(&lane->counters), records = (number < end) ? number + 1 : end;
+
+    lane->peers[source].done = keel_phase_word(phase, records);
+    keel_board_done(&lane->board[source], phase, records);
+    if (records == end) { /* its replacement could not tell what of the rest is done */
+        keel_board_lose_get(&lane->board[source], phase);
+    }
 }
 
 static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t phase, const keel_record_t *record,
@@ -214,14 +220,15 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
         if ((size_t)(end - payload) < keel_pad8(record.length)) {
             return "short record";
         }
-        is_next = served_is_next(lane, wire->source, phase, number++);
+        is_next = served_is_next(lane, wire->source, phase, number);
         if (is_next < 0) {
             return "records before it are missing";
         }
         if (is_next) {
             why = served_record(lane, wire->source, phase, &record, payload);
-            served_count(lane, wire->source, phase, number - 1);
+            served_count(lane, wire->source, phase, number);
         }
+        number += (number < keel_counters_records(&lane->counters));
         if (why != NULL) {
             return why;
         }
@@ -323,11 +330,11 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
 
 static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
 {
-    const keel_locker_t who = {.rank = wire->source, .incarnation = wire->source_incarnation, .ranks = lane->size};
+    const keel_locker_t who = {.rank = wire->source, .ranks = lane->size};
     const keel_lock_ask_t ask = (keel_lock_ask_t)wire->words[1];
     uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->words[2]);
 
-    if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0) {
+    if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0 && answer != KEEL_LOCK_SPENT) {
         served_note_value(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
     }
     if (wire->words[0] != 0) {

@@ -8,6 +8,13 @@
 #include <assert.h>
 #include <string.h>
 
+static void writers_reset(keel_get_log_t *log)
+{
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        log->served[i] = (keel_getlog_writer_t){.number = log->lane->counters.chunk};
+    }
+}
+
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
 {
     keel_status_t status;
@@ -20,6 +27,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     log->is_enabled = lane->config->protect == KEEL_PROTECT_GETS || lane->config->protect == KEEL_PROTECT_ALL;
     log->is_off = !log->is_enabled;
     log->resume_at = UINT32_MAX;
+    log->phase = lane->counters.phase;
     log->chunk_size = keel_getlog_chunk_size(lane->config->getlog_size);
     if (log->chunk_size == 0) {
         return KEEL_ERR_BUDGET;
@@ -44,6 +52,10 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     if (status != KEEL_OK) {
         goto err_free;
     }
+    for (uint32_t i = 0; i < lane->size; i++) {
+        log->targets[i].writer.number = lane->counters.chunk;
+    }
+    writers_reset(log);
     return KEEL_OK;
 
 err_free:
@@ -105,8 +117,10 @@ static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
 
 keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t target, uint32_t length)
 {
+    /* records are named by their index in the phase: before one segment more could bring it round */
+    const int has_index = log->targets[target].index < UINT32_MAX - log->pool->segment_size;
     keel_get_record_t *record =
-        log->is_off ? NULL : keel_get_log_append(log, &log->targets[target], log->phase, length);
+        (log->is_off || !has_index) ? NULL : keel_get_log_append(log, &log->targets[target], log->phase, length);
 
     if (record != NULL) {
         return record;
@@ -114,7 +128,7 @@ keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t targe
     if (log->is_off) {
         log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
     } else {
-        keel_get_log_lose(log, "KEEL_OPLOG_SIZE is used up");
+        keel_get_log_lose(log, has_index ? "KEEL_OPLOG_SIZE is used up" : "too many gets from a rank in one phase");
     }
     get_target_mark_lost(log, target);
     return NULL;
@@ -285,7 +299,7 @@ void keel_get_log_target_down(keel_get_log_t *log, uint32_t target)
     keel_get_target_t *t = &log->targets[target];
 
     t->pushed = (keel_cursor_t){0};
-    t->writer = (keel_getlog_writer_t){0};
+    t->writer = (keel_getlog_writer_t){.number = log->lane->counters.chunk};
 }
 
 void keel_get_log_set_phase(keel_get_log_t *log, uint32_t phase)
@@ -371,7 +385,7 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
         keel_segment_list_clear(&log->targets[i].list, log->pool);
-        log->targets[i] = (keel_get_target_t){.is_replay_whole = 1};
+        log->targets[i] = (keel_get_target_t){.is_replay_whole = 1, .writer.number = log->lane->counters.chunk};
     }
     log->phase = phase;
     log->is_short = 0;
@@ -379,7 +393,7 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
     log->resume_at = UINT32_MAX;
     log->lane->slot.lost_gets = 0;
     pthread_mutex_lock(&log->lane->lock);
-    memset(log->served, 0, log->lane->size * sizeof(*log->served));
+    writers_reset(log);
     keel_getlog_reset(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
                       log->chunk_size);
     pthread_mutex_unlock(&log->lane->lock);

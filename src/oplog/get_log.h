@@ -21,7 +21,7 @@
 
 typedef struct keel_getlog_chunk {
     uint32_t owner;  /* source's rank + 1, 0: free */
-    uint32_t number; /* order among the chunks of one source */
+    uint32_t number; /* order among the chunks of one source; comes round */
     uint32_t used;   /* bytes of records behind this header */
     uint32_t last_phase;
     uint32_t is_closed;

@@ -111,36 +111,49 @@ int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog
     return 1;
 }
 
+static int chunk_is_before(uint32_t a, uint32_t b)
+{
+    return KEEL_PLANT(chunks_by_number) ? a < b : (int32_t)(a - b) < 0;
+}
+
 const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,
-                                            uint32_t *next)
+                                            keel_getlog_walk_t *walk)
 {
     const keel_getlog_chunk_t *best = NULL;
+    uint32_t number = 0; /* others can write there: looked at once */
 
-    for (uint32_t i = 0; i < size / chunk_size; i++) {
+    for (uint32_t i = 0; walk->count < size / chunk_size && i < size / chunk_size; i++) {
         const keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
+        const uint32_t its = chunk->number;
 
         /* one claimed by a source that died before it set the number has an old one: it is empty */
-        if (chunk->owner == source + 1 && chunk->used > 0 && chunk->number >= *next &&
-            (best == NULL || chunk->number < best->number)) {
+        if (chunk->owner == source + 1 && chunk->used > 0 && (walk->count == 0 || !chunk_is_before(its, walk->next)) &&
+            (best == NULL || chunk_is_before(its, number))) {
             best = chunk;
+            number = its;
         }
     }
     if (best != NULL) {
-        *next = best->number + 1;
+        walk->count++;
+        walk->next = number + 1;
     }
     return best;
 }
 
 void keel_getlog_close(void *arena, size_t size, uint32_t chunk_size, uint32_t source, keel_getlog_writer_t *writer)
 {
+    int has_any = 0;
+
     for (uint32_t i = 0; i < size / chunk_size; i++) {
         keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
 
-        if (chunk->owner == source + 1) {
-            chunk->is_closed = 1;
-            if (chunk->number >= writer->number) {
-                writer->number = chunk->number + 1;
-            }
+        if (chunk->owner != source + 1) {
+            continue;
+        }
+        chunk->is_closed = 1;
+        if (chunk->used > 0 && (!has_any || !chunk_is_before(chunk->number, writer->number))) {
+            has_any = 1;
+            writer->number = chunk->number + 1;
         }
     }
     writer->chunk = 0;

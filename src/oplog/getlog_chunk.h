@@ -18,10 +18,14 @@ void keel_getlog_end(const keel_getlog_place_t *place, const keel_get_record_t *
 /* all of it, with the data; 0: there is no room */
 int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                       const keel_get_record_t *record, const void *data);
-/* the chunks of a source in order: *next is 0 at first, then what was set; NULL at the end, with *next one past the
- * highest number */
+/* the chunks of a source in order, each once, from a walk of zeroes on; NULL at the end. Numbers come round: those of one source
+ * are as close together as there are chunks. */
+typedef struct keel_getlog_walk {
+    uint32_t count; /* of chunks so far */
+    uint32_t next;  /* behind them: one past the highest number */
+} keel_getlog_walk_t;
 const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,
-                                            uint32_t *next);
+                                            keel_getlog_walk_t *walk);
 void keel_getlog_close(void *arena, size_t size, uint32_t chunk_size, uint32_t source, keel_getlog_writer_t *writer);
 #define KEEL_GETLOG_ANY UINT32_MAX
 /* frees closed chunks of @a source, or of any, that have nothing of @a phase or later */

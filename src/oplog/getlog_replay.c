@@ -62,27 +62,26 @@ keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
     const keel_getlog_chunk_t *chunk;
     keel_status_t status;
     size_t at, run, used;
-    uint32_t next = 0;
+    keel_getlog_walk_t walk = {0};
 
-    while ((chunk = keel_getlog_next(arena, size, log->chunk_size, source, &next)) != NULL) {
+    while ((chunk = keel_getlog_next(arena, size, log->chunk_size, source, &walk)) != NULL) {
         const char *records = (const char *)(chunk + 1);
 
         used = chunk->used;
         for (at = 0; at < used; at += run) {
-            /* the number after the largest would be the first one again */
-            run = (next == 0 || used > log->chunk_size - sizeof(*chunk)) ? 0 : replay_run(records + at, used - at, max);
+            run = (used > log->chunk_size - sizeof(*chunk)) ? 0 : replay_run(records + at, used - at, max);
             if (run == 0) {
                 keel_error(log->lane->message, "what rank %u left in the get log here is corrupt", source);
                 keel_lane_fail(log->lane, KEEL_ERR_CORRUPT);
                 return KEEL_ERR_CORRUPT;
             }
-            status = records_send(log, source, KEEL_CONTROL_GETLOG, 0, next, records + at, run);
+            status = records_send(log, source, KEEL_CONTROL_GETLOG, 0, walk.next, records + at, run);
             if (status != KEEL_OK) {
                 return status;
             }
         }
     }
-    return records_send(log, source, KEEL_CONTROL_GETLOG, 1, next, NULL, 0);
+    return records_send(log, source, KEEL_CONTROL_GETLOG, 1, walk.next, NULL, 0);
 }
 
 /* calls for each whole record of a message; 0 when the message is malformed */

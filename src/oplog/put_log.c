@@ -18,6 +18,8 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     memset(log, 0, sizeof(*log));
     log->lane = lane;
     log->pool = pool;
+    log->phase = lane->counters.phase;
+    log->number_end = keel_counters_records(&lane->counters);
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
     /* a record also has to fit in a message that sends it on */
@@ -31,7 +33,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     if (log->targets == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = keel_epochs_init(&log->epochs, KEEL_PUT_LOG_PHASES);
+    status = keel_epochs_init(&log->epochs, KEEL_PUT_LOG_PHASES, lane->counters.epoch);
     if (status != KEEL_OK) {
         keel_arena_free(log->targets, lane->size * sizeof(*log->targets));
         log->targets = NULL;
@@ -88,6 +90,7 @@ static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *wh
                   target, why);
     }
     t->lost = log->phase + 1;
+    t->limit = NULL;
     if (!put_target_is_served(log, target)) {
         put_target_drop(log, t);
     }
@@ -102,6 +105,7 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     keel_record_t *record;
 
     assert(length <= log->record_max);
+    log->is_epoch_used |= KEEL_PLANT(epoch_wasted);
     if (KEEL_PLANT(record_lost) && t->list.last != NULL && !t->is_off) {
         return NULL;
     }
@@ -112,11 +116,11 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
         }
     }
     put_target_sync(t);
-    if (keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
+    if (!t->is_off && keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
         if (is_awaited) {
             return NULL;
         }
-        put_target_lose(log, target, "too many phases since the last image");
+        put_target_lose(log, target, "too many phases or flushes since the last image");
     }
     if (t->list.last == NULL || t->tail + need > t->list.last->data + log->pool->segment_size) {
         if (!keel_segment_list_grow(&t->list, log->pool)) {
@@ -131,7 +135,10 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     if (t->is_off && !put_target_is_served(log, target)) {
         return NULL;
     }
-    t->limit = t->list.last->data + log->pool->segment_size;
+    if (!t->is_off) { /* of what is only sent no epoch has to be known, and each comes here */
+        t->limit = t->list.last->data + log->pool->segment_size;
+        log->is_epoch_used = 1;
+    }
     t->list.last->last_phase = log->phase;
     record = (keel_record_t *)t->tail;
     t->tail += need;
@@ -186,7 +193,7 @@ static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_f
             return status;
         }
         t->sent.offset += (uint32_t)length;
-        t->sent_count += count;
+        t->sent_count = (count < log->number_end - t->sent_count) ? t->sent_count + count : log->number_end;
     }
     t->unsent = 0;
     t->sum_end = NULL;
@@ -320,6 +327,28 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
         cursor.offset = cursor.segment->used;
     }
     return KEEL_OK;
+}
+
+uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
+{
+    keel_put_target_t *t = &log->targets[target];
+    keel_board_slot_t *slot = keel_lane_slot_at(log->lane, target);
+
+    if (KEEL_PLANT(numbers_again)) {
+        t->count = 0;
+        return t->count++;
+    }
+    if (t->lost <= log->phase) {
+        t->lost = log->phase + 1;
+        keel_warn(log->lane->message,
+                  "more than %u records went to rank %u in one phase: should one of the two die, the job rolls back",
+                  log->number_end, target);
+    }
+    log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
+    if (slot != NULL) {
+        keel_board_lose_get(slot, log->phase);
+    }
+    return log->number_end;
 }
 
 void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target)

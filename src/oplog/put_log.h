@@ -3,7 +3,8 @@
  * use. On the served lane it is the send queue too: a record is copied once, into the log, and sent from there.
  *
  * Hot path: keel_put_log_reserve(), one comparison when the phase is entered, logging is on and the segment has room. limit
- * is NULL when one of the first two does not hold, so the same comparison covers all.
+ * is NULL when one of the first two does not hold, so the same comparison covers all. An epoch in which nothing was logged is
+ * not closed: epochs are compared by their numbers, which come round (order/epochs.h).
  *
  * A log that lost a record is of no use for its target until the next image: it is dropped as a whole, `lost` remembers
  * the phase, and logging goes on with a later phase once an image was committed (resume_at).
@@ -52,9 +53,10 @@ typedef struct keel_put_log {
     uint32_t phase; /* GNC: gsyncs passed */
     keel_lane_t *lane;
     keel_segment_pool_t *pool;
-    int is_enabled;    /* by KEEL_PROTECT */
-    size_t record_max; /* payload of one record, bytes */
-    size_t send_at;    /* served lane: records are sent when this much has gathered, bytes */
+    int is_enabled;      /* by KEEL_PROTECT */
+    uint32_t number_end; /* of the records of a phase: keel_counters_records() */
+    size_t record_max;   /* payload of one record, bytes */
+    size_t send_at;      /* served lane: records are sent when this much has gathered, bytes */
     uint64_t overflows;
 } keel_put_log_t;
 
@@ -73,8 +75,8 @@ static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
     uint8_t *tail = t->tail;
 
-    log->is_epoch_used = 1;
     if (__builtin_expect((uintptr_t)tail + need <= (uintptr_t)t->limit, 1)) {
+        log->is_epoch_used = 1;
         t->tail = tail + need;
         return (keel_record_t *)tail;
     }
@@ -162,16 +164,26 @@ typedef keel_status_t (*keel_put_log_cb_t)(void *arg, const keel_record_t *recor
 keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint32_t phase, size_t limit,
                                      keel_put_log_cb_t apply, void *arg, uint64_t *count_p);
 
-/* the number of the record that is issued now, among those of the phase (lane.h) */
+/* All numbers of the phase are taken: what comes of it is done all the same, and has no number, so nobody can tell what of it was
+ * done. Should one of the two die, the job rolls back. Returns what says "none". */
+uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target);
+/* the number of the record that is issued now, among those of the phase (lane.h); number_end: it has none */
 static inline uint32_t keel_put_log_number(keel_put_log_t *log, uint32_t target)
 {
-    return log->targets[target].count++;
+    keel_put_target_t *t = &log->targets[target];
+
+    if (__builtin_expect(t->count == log->number_end, 0)) {
+        return keel_put_log_unnumbered(log, target);
+    }
+    return t->count++;
 }
 /* the same for one that goes by another way than the log, behind all that is in the log */
 static inline uint32_t keel_put_log_number_sent(keel_put_log_t *log, uint32_t target)
 {
-    log->targets[target].sent_count = log->targets[target].count + 1;
-    return log->targets[target].count++;
+    const uint32_t number = keel_put_log_number(log, target);
+
+    log->targets[target].sent_count = log->targets[target].count;
+    return number;
 }
 /* the caller goes on without the record that it should have waited for room for */
 static inline void keel_put_log_miss(keel_put_log_t *log, uint32_t target)
@@ -179,10 +191,10 @@ static inline void keel_put_log_miss(keel_put_log_t *log, uint32_t target)
     log->targets[target].lost = log->phase + 1;
 }
 /* the target counts @a count records of this phase as done */
-static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target, uint32_t count)
+static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target, uint64_t count)
 {
     if (log->targets[target].count < count) {
-        log->targets[target].count = count;
+        log->targets[target].count = (count < log->number_end) ? (uint32_t)count : log->number_end;
     }
 }
 /* direct lane, programs that lock: all that has a number in this phase is in place. A replacement elsewhere goes on behind it. */

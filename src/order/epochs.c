@@ -2,6 +2,7 @@
 #include "order/epochs.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 
 #include <assert.h>
 
@@ -10,7 +11,7 @@ static keel_epoch_run_t *epochs_run(const keel_epochs_t *epochs, uint32_t number
     return &epochs->ring[number & epochs->mask];
 }
 
-keel_status_t keel_epochs_init(keel_epochs_t *epochs, uint32_t capacity)
+keel_status_t keel_epochs_init(keel_epochs_t *epochs, uint32_t capacity, uint32_t first)
 {
     assert(capacity >= 2 && (capacity & (capacity - 1)) == 0);
     epochs->ring = keel_alloc(capacity * sizeof(keel_epoch_run_t), "epochs");
@@ -18,7 +19,7 @@ keel_status_t keel_epochs_init(keel_epochs_t *epochs, uint32_t capacity)
         return KEEL_ERR_NO_MEMORY;
     }
     epochs->mask = capacity - 1;
-    epochs->open = 0;
+    epochs->open = first;
     keel_epochs_clear(epochs);
     return KEEL_OK;
 }
@@ -34,6 +35,9 @@ keel_status_t keel_epochs_enter(keel_epochs_t *epochs, uint32_t phase)
     if (epochs->next != epochs->oldest) {
         const uint32_t newest = epochs_run(epochs, epochs->next - 1)->phase;
 
+        if (keel_epochs_age(epochs) >= KEEL_EPOCHS_MAX && !KEEL_PLANT(epochs_unbounded)) {
+            return KEEL_ERR_BUDGET;
+        }
         assert(newest <= phase);
         if (newest == phase) {
             return KEEL_OK;

@@ -4,8 +4,8 @@
  * and (GNC, GC). A record names its epoch by number; the table holds, for each run of epochs with the same GNC (gsyncs
  * passed, the phase), the first number. Closing an epoch costs an increment and no room.
  *
- * Numbers are compared modulo 2^32. An epoch without a record is not closed, so the live ones are fewer than the records
- * that the logs have room for.
+ * Numbers are compared modulo 2^32: no record may be 2^31 epochs old. An epoch without a record is not closed, and none is
+ * entered KEEL_EPOCHS_MAX behind the first one of the table: then logs are full, as when there is no room.
  */
 #ifndef KEEL_ORDER_EPOCHS_H_
 #define KEEL_ORDER_EPOCHS_H_
@@ -19,6 +19,8 @@ typedef struct keel_epoch_run {
     uint32_t phase; /* GNC */
 } keel_epoch_run_t;
 
+#define KEEL_EPOCHS_MAX (1u << 30) /* logs that have room may go on for a segment each */
+
 typedef struct keel_epochs {
     uint32_t open; /* number of the open epoch */
     uint32_t mask;
@@ -27,9 +29,11 @@ typedef struct keel_epochs {
     uint32_t next;
 } keel_epochs_t;
 
-keel_status_t keel_epochs_init(keel_epochs_t *epochs, uint32_t capacity); /* runs, a power of two */
+/* @a capacity: runs, a power of two; @a first: the first epoch */
+keel_status_t keel_epochs_init(keel_epochs_t *epochs, uint32_t capacity, uint32_t first);
 void keel_epochs_release(keel_epochs_t *epochs);
-/* the open epoch is one of @a phase, which is not lower than before; KEEL_ERR_BUDGET when the table is full */
+/* the open epoch is one of @a phase, which is not lower than before; KEEL_ERR_BUDGET when the
+ * table is full or goes back too far */
 keel_status_t keel_epochs_enter(keel_epochs_t *epochs, uint32_t phase);
 /* the first epoch of @a phase or of the first later one that has any; the one after the open one when none has */
 uint32_t keel_epochs_find(const keel_epochs_t *epochs, uint32_t phase);
@@ -39,6 +43,11 @@ void keel_epochs_trim(keel_epochs_t *epochs, uint32_t phase);
 void keel_epochs_trim_before(keel_epochs_t *epochs, uint32_t oldest);
 void keel_epochs_clear(keel_epochs_t *epochs);
 
+/* epochs from the first of the table to the open one */
+static inline uint32_t keel_epochs_age(const keel_epochs_t *epochs)
+{
+    return (epochs->oldest == epochs->next) ? 0 : epochs->open - epochs->ring[epochs->oldest & epochs->mask].first;
+}
 static inline void keel_epochs_close(keel_epochs_t *epochs)
 {
     epochs->open++;

@@ -283,6 +283,22 @@ static void decide_starts(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
+/* numbers that come round would take a dead process for a living one, or an old computation for the new one (lane/board.h) */
+static void decide_ends(const keel_recovery_t *rec, decision_t *d)
+{
+    if (d->mode == KEEL_DECISION_ROLLBACK && d->rollback == 0) {
+        d->mode = KEEL_DECISION_CATASTROPHE;
+        snprintf(d->why, sizeof(d->why), "the job has rolled back %u times, which is as often as it can", UINT32_MAX);
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (d->ranks[r].incarnation > KEEL_ARRIVE_INCARNATION_MAX) {
+            d->mode = KEEL_DECISION_CATASTROPHE;
+            snprintf(d->why, sizeof(d->why), "rank %u was replaced %u times, which is as often as it can be", r,
+                     KEEL_ARRIVE_INCARNATION_MAX);
+        }
+    }
+}
+
 void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
 {
     uint32_t survivors = 0, prefix = UINT32_MAX, highest = 0;
@@ -335,7 +351,8 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     decide_starts(rec, d);
     d->base = d->generation;
     if (d->generation == 0) {
-        d->base = d->window_calls = (prefix == UINT32_MAX) ? 0 : prefix;
+        d->window_calls = (prefix == UINT32_MAX) ? 0 : prefix;
+        d->base = rec->lane->counters.phase + d->window_calls;
     }
     if (!KEEL_PLANT(
             front_below_base)) { /* whoever accessed anything had passed the windows' gsyncs, so all were there */
@@ -356,4 +373,5 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         d->front = d->base;
     }
     decide_catastrophe(rec, d);
+    decide_ends(rec, d);
 }

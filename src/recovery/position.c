@@ -195,9 +195,15 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
 typedef struct hand_over {
     keel_recovery_t *rec;
     uint32_t rank, phase;
-    uint32_t number; /* of the next record in the phase */
+    uint64_t number; /* of the next record in the phase */
     uint32_t skip;   /* the first records of the phase, which it has */
 } hand_over_t;
+
+/* what the target counts it as */
+static uint32_t hand_over_number(const hand_over_t *over, uint32_t behind)
+{
+    return (uint32_t)keel_lane_done_word(over->rec->lane, 0, over->number + behind);
+}
 
 static void hand_over_record(const hand_over_t *over, char *window, const keel_record_t *record)
 {
@@ -228,7 +234,7 @@ static int is_fetching(const keel_record_t *record)
 
 static keel_status_t hand_over_send(hand_over_t *over, const char *from, const char *to, uint32_t count)
 {
-    const uint32_t number = over->number;
+    const uint32_t number = hand_over_number(over, 0);
 
     over->number += count;
     return (count == 0) ? KEEL_OK
@@ -245,7 +251,7 @@ static keel_status_t hand_over_served(hand_over_t *over, const char *from, const
 
     for (at = from; at < end && status == KEEL_OK; at = next) {
         const keel_record_t *record = (const void *)at;
-        keel_fetch_t fetch = {.record = record, .phase = over->phase, .number = over->number + count};
+        keel_fetch_t fetch = {.record = record, .phase = over->phase, .number = hand_over_number(over, count)};
 
         next = at + sizeof(*record) + keel_pad8(record->length);
         if (!is_fetching(record)) {

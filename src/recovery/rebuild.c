@@ -183,6 +183,12 @@ static uint64_t take_time(keel_recovery_t *rec)
     return took;
 }
 
+/* of the lock, at the generation that this process's memory is restored from */
+static uint64_t sync_counter(const keel_recovery_t *rec)
+{
+    return (rec->generation.number > 0) ? rec->ckpt->used.sync_counter : rec->lane->counters.lock;
+}
+
 keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
 {
     unsigned rounds = 0;
@@ -245,7 +251,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     rec->awaits_hands = (base >= rec->front);
     rec->returned = (base >= rec->front) ? base + 1 : 0;
     rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
-    keel_sections_begin_at(rec, rec->ckpt->used.sync_counter);
+    keel_sections_begin_at(rec, sync_counter(rec));
     keel_position_say(rec);
     keel_position_step(rec);
     if (rec->is_frozen) {
@@ -352,7 +358,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
         lane->peers[r].done = 0;
         __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
     }
-    keel_sections_reset(&rec->sections, lane, rec->generation.number > 0 ? rec->ckpt->used.sync_counter : 0);
+    keel_sections_reset(&rec->sections, lane, sync_counter(rec));
     pthread_mutex_unlock(&lane->lock);
     lane->slot = (keel_board_slot_t){.parity_done = rec->generation.number, .committed = rec->generation.number};
     for (uint32_t r = 0; r < lane->size; r++) {

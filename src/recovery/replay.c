@@ -42,7 +42,8 @@ void keel_replay_release(keel_replay_t *replay)
     keel_replay_forget(replay);
     keel_free(replay->current);
     keel_free(replay->records);
-    replay->current = replay->records = NULL;
+    replay->current = NULL;
+    replay->records = NULL;
 }
 
 void keel_replay_end_source(keel_replay_t *replay, uint32_t source)
@@ -51,7 +52,7 @@ void keel_replay_end_source(keel_replay_t *replay, uint32_t source)
     replay->records[source] = 0;
 }
 
-static keel_status_t replay_piece(keel_replay_t *replay, uint32_t number, const uint8_t *records, size_t length)
+static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const uint8_t *records, size_t length)
 {
     if (replay->count == replay->capacity) {
         const uint32_t capacity = 2 * replay->capacity + 64;
@@ -99,7 +100,7 @@ static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_rec
             status = replay_piece(replay, replay->current[source], from, (size_t)(at - from));
         }
         memcpy(&number, record + 1, sizeof(number));
-        replay->current[source] = (uint32_t)number;
+        replay->current[source] = number;
         from = at; /* what says the number is part of its piece: one without a put counts too */
     }
     if (status == KEEL_OK && end > from) {
@@ -160,7 +161,8 @@ keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
     }
     pthread_mutex_unlock(&lane->lock);
     if (why != NULL) {
-        keel_error(lane->message, "what others did, piece %u, cannot be replayed: %s", piece->number, why);
+        keel_error(lane->message, "what others did, piece %lu, cannot be replayed: %s", (unsigned long)piece->number,
+                   why);
         return KEEL_ERR_CORRUPT;
     }
     return KEEL_OK;

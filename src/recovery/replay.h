@@ -8,7 +8,7 @@
 #include "lane/lane.h"
 
 typedef struct keel_replay_piece {
-    uint32_t number; /* 0: before any record of the source that says one */
+    uint64_t number; /* 0: before any record of the source that says one */
     uint32_t order;  /* as received */
     const uint8_t *records;
     size_t length;
@@ -21,7 +21,7 @@ typedef struct keel_replay {
     uint32_t count, capacity;
     uint32_t next;               /* the first that is not replayed */
     keel_replay_chunk_t *chunks; /* messages that the pieces lie in */
-    uint32_t *current;           /* by source: number of the piece whose records come */
+    uint64_t *current;           /* by source: number of the piece whose records come */
     uint32_t *records;           /* by source: records so far */
     uint64_t replayed;           /* records applied, ever */
 } keel_replay_t;

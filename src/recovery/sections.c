@@ -65,7 +65,7 @@ void keel_sections_release(keel_sections_t *s)
     memset(s, 0, sizeof(*s));
 }
 
-void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint32_t counter)
+void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint64_t counter)
 {
     keel_lock_area_t *area = keel_lane_locks(lane);
 
@@ -81,7 +81,7 @@ void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint32_t counter
     memset(s->reads, 0, lane->size * sizeof(*s->reads));
     memset(s->heard, 0, lane->size * sizeof(*s->heard));
     memset(area, 0, keel_lock_area_size(lane->size));
-    __atomic_store_n(&area->word, (uint64_t)counter << 32, __ATOMIC_RELEASE);
+    __atomic_store_n(&area->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
 }
 
 int keel_sections_are_used(const keel_recovery_t *rec, uint32_t *first_p)
@@ -99,7 +99,7 @@ typedef struct sender {
     keel_recovery_t *rec;
     uint32_t rank, phase;
     uint32_t count; /* records sent */
-    uint32_t open;  /* SC of the section that is held open there: what follows it is handed over later; 0: none */
+    uint64_t open;  /* SC of the section that is held open there: what follows it is handed over later; 0: none */
     int is_cut;     /* it was found */
 } sender_t;
 
@@ -191,11 +191,11 @@ void keel_sections_release_due(keel_recovery_t *rec, uint32_t rank)
 
 /* ---- the replacement ---- */
 
-void keel_sections_begin_at(keel_recovery_t *rec, uint32_t counter)
+void keel_sections_begin_at(keel_recovery_t *rec, uint64_t counter)
 {
     rec->sections.counter = counter;
     if (!rec->sections.is_replaying) { /* nobody alive knows of a lock, and numbers go on all the same */
-        __atomic_store_n(&keel_lane_locks(rec->lane)->word, (uint64_t)counter << 32, __ATOMIC_RELEASE);
+        __atomic_store_n(&keel_lane_locks(rec->lane)->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
     }
 }
 
@@ -242,15 +242,13 @@ void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     }
     if (message->owns != 0) {
         KEEL_REACHED(lock_left);
-        __atomic_store_n(&area->word,
-                         keel_lock_word((uint32_t)message->owns, in->source, lane->peers[in->source].incarnation),
-                         __ATOMIC_RELEASE);
+        __atomic_store_n(&area->word, keel_lock_word(message->owns, in->source), __ATOMIC_RELEASE);
     }
     __atomic_store_n(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0, __ATOMIC_RELEASE);
     s->is_left[in->source] = message->is_left != 0;
-    s->known = keel_larger(s->known, (uint32_t)message->seen);
+    s->known = (message->seen > s->known) ? message->seen : s->known;
     pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on behind these */
-    lane->peers[in->source].done = ((uint64_t)message->phase << 32) | s->replay.records[in->source];
+    lane->peers[in->source].done = keel_lane_done_word(lane, message->phase, s->replay.records[in->source]);
     pthread_mutex_unlock(&lane->lock);
     s->heard[in->source] = message->phase + 1;
     keel_replay_end_source(&s->replay, in->source);
@@ -276,7 +274,7 @@ keel_status_t keel_sections_apply_next(keel_recovery_t *rec)
     keel_status_t status = KEEL_OK;
 
     if (KEEL_PLANT(section_dropped) && replay->next == 0 && replay->count > 0) {
-        s->counter = keel_larger(s->counter, replay->pieces[0].number);
+        s->counter = replay->pieces[0].number > s->counter ? replay->pieces[0].number : s->counter;
         replay->next = 1;
     }
     while (status == KEEL_OK && replay->next < replay->count && replay->pieces[replay->next].number <= s->counter + 1) {
@@ -306,13 +304,13 @@ int keel_sections_has_left(const keel_recovery_t *rec)
 int keel_sections_has_gap(const keel_recovery_t *rec)
 {
     const keel_sections_t *s = &rec->sections;
-    uint32_t counter = s->counter;
+    uint64_t counter = s->counter;
 
     for (uint32_t i = s->replay.next; i < s->replay.count; i++) {
         if (s->replay.pieces[i].number > counter + 1) {
             return 1;
         }
-        counter = keel_larger(counter, s->replay.pieces[i].number);
+        counter = s->replay.pieces[i].number > counter ? s->replay.pieces[i].number : counter;
     }
     return counter < s->known;
 }
@@ -324,9 +322,9 @@ keel_status_t keel_sections_finish(keel_recovery_t *rec)
 
     if (status == KEEL_OK && (s->replay.next < s->replay.count || s->counter < s->known)) {
         keel_error(rec->message,
-                   "re-execution differs from the first life: own critical section %u is missing; is the program "
+                   "re-execution differs from the first life: own critical section %lu is missing; is the program "
                    "deterministic?",
-                   s->counter + 1);
+                   (unsigned long)s->counter + 1);
         status = KEEL_ERR_CORRUPT;
     }
     keel_replay_forget(&s->replay);
@@ -344,17 +342,17 @@ keel_status_t keel_sections_become_whole(keel_recovery_t *rec)
         __atomic_store_n(&area->reading[own], s->reads[own] << 1 | 1, __ATOMIC_RELEASE);
     }
     if (s->held[own] == KEEL_HELD_WRITING) {
-        __atomic_store_n(&area->word, keel_lock_word(s->counter, own, rec->lane->incarnation), __ATOMIC_RELEASE);
+        __atomic_store_n(&area->word, keel_lock_word(s->counter, own), __ATOMIC_RELEASE);
     } else if (keel_lock_owner(word) == 0) {
-        __atomic_store_n(&area->word, (uint64_t)s->counter << 32, __ATOMIC_RELEASE);
+        __atomic_store_n(&area->word, keel_lock_word_free(s->counter), __ATOMIC_RELEASE);
     } else if (keel_lock_counter(word) != s->counter) {
-        keel_error(rec->message, "rank %u holds the lock under number %u, and the last one replayed is %u",
-                   keel_lock_owner(word) - 1, keel_lock_counter(word), s->counter);
+        keel_error(rec->message, "rank %u holds the lock under number %lu, and the last one replayed is %lu",
+                   keel_lock_owner(word) - 1, (unsigned long)keel_lock_counter(word), (unsigned long)s->counter);
         return KEEL_ERR_CORRUPT;
     }
     s->is_replaying = 0;
     keel_position_go_live_whole(rec);
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
-    keel_recovery_say(rec, "critical sections up to number %u are replayed", s->counter);
+    keel_recovery_say(rec, "critical sections up to number %lu are replayed", (unsigned long)s->counter);
     return KEEL_OK;
 }

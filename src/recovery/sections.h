@@ -21,15 +21,15 @@ typedef struct keel_sections {
     /* as a source */
     uint8_t *held;           /* keel_held_t, by target */
     uint8_t *is_release_due; /* given up while the target was away: its replacement is to be told */
-    uint32_t *counter_at;    /* SC of the section that is open there */
-    uint32_t *seen_at;       /* the highest SC seen there, by a section or a reading */
+    uint64_t *counter_at;    /* SC of the section that is open there */
+    uint64_t *seen_at;       /* the highest SC seen there, by a section or a reading */
     uint64_t *reads;         /* number of the newest reading there */
     unsigned open;           /* targets held */
     /* as a replacement: memory stands at SC `counter`, the next piece of replay is what follows of others */
     int is_replaying;
-    uint32_t counter;
+    uint64_t counter;
     keel_replay_t replay; /* sections of others, by SC */
-    uint32_t known;       /* the highest SC that anybody has seen here */
+    uint64_t known;       /* the highest SC that anybody has seen here */
     uint8_t *is_left;     /* by target: its lock is still the predecessor's, and this process has not come to that */
     uint32_t *heard;      /* by source: 1 + the phase of which all has come */
 } keel_sections_t;
@@ -39,7 +39,7 @@ struct keel_recovery;
 keel_status_t keel_sections_init(keel_sections_t *sections, uint32_t ranks);
 void keel_sections_release(keel_sections_t *sections);
 /* nothing is held any more; own lock word free at @a counter: rollback */
-void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint32_t counter);
+void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint64_t counter);
 
 /* this process locks, or somebody has locked here: first in which phase, UINT32_MAX when nobody has */
 int keel_sections_are_used(const struct keel_recovery *rec, uint32_t *first_p);
@@ -49,7 +49,7 @@ keel_status_t keel_sections_send(struct keel_recovery *rec, uint32_t rank, uint3
 void keel_sections_release_due(struct keel_recovery *rec, uint32_t rank);
 
 /* replacement: its memory is the image's, with the counter that it had */
-void keel_sections_begin_at(struct keel_recovery *rec, uint32_t counter);
+void keel_sections_begin_at(struct keel_recovery *rec, uint64_t counter);
 void keel_sections_receive(struct keel_recovery *rec, const keel_control_in_t *in);
 /* everybody has sent what belongs to the phase this process stands at */
 int keel_sections_are_here(const struct keel_recovery *rec);

@@ -90,7 +90,7 @@ static uint32_t ask_largest(keel_recovery_t *rec, uint32_t number)
     return largest;
 }
 
-/* the target whose records keep the oldest phase in the table of phases; nobody: the number of ranks */
+/* the target whose records keep the oldest phase and epoch in the table of phases; nobody: the number of ranks */
 static uint32_t ask_oldest(keel_recovery_t *rec, uint32_t number)
 {
     uint32_t oldest = rec->puts->epochs.open, rank = rec->lane->size;
@@ -139,7 +139,8 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
             ask(rec, rank, number, 0);
         }
     }
-    if ((uint64_t)keel_put_log_phases(rec->puts) * 100 >= (uint64_t)KEEL_PUT_LOG_PHASES * soft) {
+    if ((uint64_t)keel_put_log_phases(rec->puts) * 100 >= (uint64_t)KEEL_PUT_LOG_PHASES * soft ||
+        (uint64_t)keel_epochs_age(&rec->puts->epochs) * 100 >= (uint64_t)KEEL_EPOCHS_MAX * soft) {
         rank = ask_oldest(rec, number);
         if (rank < rec->lane->size) {
             ask(rec, rank, number, 0);

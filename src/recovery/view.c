@@ -200,7 +200,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     first = (first_here < first) ? first_here : first;
     if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
         report->is_prefix_closed = 1;
-        report->window_prefix = first;
+        report->window_prefix = first - lane->counters.phase;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
         const keel_put_target_t *target = &rec->puts->targets[r];

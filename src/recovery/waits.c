@@ -44,6 +44,9 @@
  * wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to read from it would not get on.
  * Not when the get is issued: p may have done so, and waited for something else before it died.
  *
+ * The last clock of a phase is that of all waits behind it, so it tells no order: what is put under it counts as not logged
+ * (keel_put_clock()), and is put to nobody who is being brought back. A death is a rollback then.
+ *
  * Refused (decide.c): several ranks away at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
  * the program waits for the first time, so some did not know that they had to number what they did.
  */
@@ -180,7 +183,7 @@ void keel_waits_tick(keel_recovery_t *rec)
             clock = keel_larger(clock, (uint32_t)word);
         }
     }
-    rec->waits.clock = clock + 1;
+    rec->waits.clock = clock + (clock < keel_counters_clocks(&rec->lane->counters));
 }
 
 /* ---- survivors ---- */
@@ -371,7 +374,7 @@ keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
     pthread_mutex_lock(&lane->lock); /* what its source does itself goes on behind these */
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
-            lane->peers[r].done = keel_phase_word(rec->phase, w->replay.records[r]);
+            lane->peers[r].done = keel_lane_done_word(lane, rec->phase, w->replay.records[r]);
             if (!KEEL_PLANT(rest_uncounted)) {
                 keel_board_set(&lane->board[r].done, lane->peers[r].done);
             }

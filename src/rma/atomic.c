@@ -244,6 +244,7 @@ static keel_status_t atomic_served(keel_win_h win, uint32_t rank, uint64_t where
             return status;
         }
     }
+    fetch.number = keel_put_log_count(&ctx->puts, rank);
     record = atomic_log(ctx, rank, where, atomic);
     if (record == NULL) {
         if (!atomic->fetches) {
@@ -266,7 +267,6 @@ static keel_status_t atomic_served(keel_win_h win, uint32_t rank, uint64_t where
     } else {
         fetch.record = record;
         keel_put_log_mark_sent(&ctx->puts, rank);
-        fetch.number = ctx->puts.targets[rank].sent_count - 1;
     }
     piece = keel_piece_obtain(ctx);
     if (piece == NULL) {

@@ -209,6 +209,7 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
                                 .on_served_refill = keel_get_log_serve_refill,
                                 .arg = &ctx->gets,
                                 .news = &ctx->gate.part.news,
+                                .counters = drivers->counters,
                                 .prepared = ctx->prepared};
 }
 

@@ -18,7 +18,7 @@ typedef struct keel_target {
 struct keel_win {
     keel_context_h ctx;
     keel_target_t *targets;
-    uint32_t changes; /* of the lane, when targets was derived */
+    uint64_t changes; /* of the lane, when targets was derived */
     unsigned region;
     void *base;
     size_t size;
@@ -100,7 +100,7 @@ struct keel_context {
     keel_transport_t *prepared; /* while this process waited as a spare; then it is the lane's */
     int was_spare;              /* and may hold memory that it made then */
     struct {
-        uint32_t changes; /* the lane's, when it was looked at last */
+        uint64_t changes; /* the lane's, when it was looked at last */
         uint64_t bytes[KEEL_NEEDS_MAX];
         unsigned count;
     } need; /* what spares were told */
@@ -250,6 +250,8 @@ enum {
     KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
 };
 keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
+/* KEEL_ERR_LIMIT, said, where @a call would be a gsync behind the last one there is */
+keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
 
 /* context.c, for spare.c: first lives have all of their logs faulted in */
 keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);

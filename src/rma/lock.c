@@ -49,6 +49,14 @@ static keel_status_t lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock
     return (status == KEEL_OK) ? ctx->ask.status : status;
 }
 
+/* numbers of sections at @a rank have come to their end */
+static keel_status_t lock_is_spent(keel_context_h ctx, uint32_t rank)
+{
+    keel_error_ctx(ctx, "the lock of rank %u was taken %llu times, which is as often as it can be", rank,
+                   (unsigned long long)KEEL_LOCK_COUNTER_MAX);
+    return KEEL_ERR_LIMIT;
+}
+
 static keel_status_t lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
                                         uint64_t *value_p)
 {
@@ -68,7 +76,7 @@ static keel_status_t lock_until_granted(keel_context_h ctx, uint32_t rank, keel_
         request->is_logged = !ctx->gets.is_off;
         status = lock_ask(ctx, rank, request, value_p);
         if (status == KEEL_OK && *value_p != 0) {
-            return KEEL_OK;
+            return (*value_p == KEEL_LOCK_SPENT) ? lock_is_spent(ctx, rank) : KEEL_OK;
         }
         if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
             status = keel_context_wait(ctx, &rounds);
@@ -369,7 +377,14 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 {
     const uint64_t last = ctx->rec.sections.reads[rank];
 
-    return (last >> 32 == ctx->rec.phase) ? last + 1 : ((uint64_t)ctx->rec.phase << 32) | 1;
+    if (keel_reading_phase(last) != ctx->rec.phase) {
+        return keel_reading(ctx->rec.phase, 1);
+    }
+    if (keel_reading_phase(last + 1) != ctx->rec.phase) { /* which of them is open cannot be told any more */
+        keel_get_log_lose(&ctx->gets, "too many readings of a rank in one phase");
+        return last;
+    }
+    return last + 1;
 }
 
 static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
@@ -380,7 +395,7 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     keel_status_t status;
 
     keel_context_touch(ctx, rank);
-    request.number = is_read ? lock_next_reading(ctx, rank) : (uint64_t)ctx->rec.phase << 32;
+    request.number = is_read ? lock_next_reading(ctx, rank) : keel_reading(ctx->rec.phase, 0);
     status = keel_get_log_replay(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &value);
     if (status == KEEL_OK) {
         status = lock_replay(ctx, rank, is_read, is_read ? request.number : value);
@@ -401,12 +416,12 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     }
     s->held[rank] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
     s->open++;
-    s->seen_at[rank] = (uint32_t)(is_read ? value - 1 : value);
+    s->seen_at[rank] = is_read ? value - 1 : value;
     if (is_read) {
         s->reads[rank] = request.number;
         return lock_try_whole(ctx);
     }
-    s->counter_at[rank] = (uint32_t)value;
+    s->counter_at[rank] = value;
     status = lock_log(ctx, rank, value);
     return (status == KEEL_OK) ? lock_try_whole(ctx) : status;
 }
@@ -472,8 +487,9 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
     const uint32_t own = ctx->lane.rank;
-    const uint64_t number = lock_next_reading(ctx, own);
+    const uint64_t number = is_read ? lock_next_reading(ctx, own) : 0;
     keel_status_t status = KEEL_OK;
+    uint64_t counter = 0;
     unsigned rounds = 0;
 
     if (s->is_replaying) {
@@ -484,19 +500,24 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     }
     if (s->is_replaying) {
         KEEL_REACHED(section_own);
-        s->counter++;
+        counter = (s->counter < KEEL_LOCK_COUNTER_MAX) ? ++s->counter : KEEL_LOCK_SPENT;
     } else if (is_read) {
-        while (status == KEEL_OK && !(keel_lock_try_read(area, &who, number) && keel_lock_count_read(area) != 0)) {
+        while (status == KEEL_OK &&
+               !(keel_lock_try_read(area, &who, number) && (counter = keel_lock_count_read(area)) != 0)) {
             keel_lock_release_read(area, &who);
             status = keel_context_wait(ctx, &rounds);
         }
     } else {
-        while (status == KEEL_OK && keel_lock_try(area, &who) == 0) {
+        while (status == KEEL_OK && (counter = keel_lock_try(area, &who)) == 0) {
             status = keel_context_wait(ctx, &rounds);
         }
     }
     if (status != KEEL_OK) {
         return status;
+    }
+    if (counter == KEEL_LOCK_SPENT) {
+        keel_lock_release_read(area, &who);
+        return lock_is_spent(ctx, own);
     }
     s->held[own] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
     s->reads[own] = is_read ? number : s->reads[own];

@@ -48,10 +48,12 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
 {
     keel_board_slot_t *board = (keel_board_slot_t *)keel_lane_region_ptr(&ctx->lane, rank, KEEL_REGION_BOARD);
     const uint32_t number = keel_put_log_number(&ctx->puts, rank);
+    const int has_number =
+        number != ctx->puts.number_end; /* else all are taken, and should this process die, the job rolls back */
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
 
     board += ctx->lane.rank;
-    if (keel_board_get(&board->done) >= word && !KEEL_PLANT(put_again)) {
+    if (has_number && keel_board_get(&board->done) >= word && !KEEL_PLANT(put_again)) {
         KEEL_REACHED(put_was_done);
         if (record != NULL) {
             keel_record_fill(&ctx->puts, record, where, buffer, length);
@@ -69,7 +71,9 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
             keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
             KEEL_MOMENT();
         }
-        keel_board_set(&board->opened, word);
+        if (has_number) {
+            keel_board_set(&board->opened, word);
+        }
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with wait_until_closed(): who sees the data sees it open */
         KEEL_MOMENT();
         if (!KEEL_PLANT(opened_late)) {
@@ -79,7 +83,9 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         KEEL_MOMENT();
         keel_lane_ring(&ctx->lane, rank);
     }
-    keel_board_done(board, ctx->rec.phase, number);
+    if (has_number) {
+        keel_board_done(board, ctx->rec.phase, number + 1);
+    }
 }
 
 /* logs one piece of a put of which @a left bytes come after it, and stores it on the direct lane, or sends it when there is enough,
@@ -133,12 +139,38 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
     return keel_put_log_gather(&ctx->puts, rank, length, is_due, left);
 }
 
+/* The last clock there is: what is put under it has no order among what others put. Who is being brought back replays by that
+ * order, so it is waited for; later ones are refused what is logged. */
+static keel_status_t put_last_clock(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (ctx->puts.targets[rank].lost <= ctx->rec.phase) {
+        keel_warn(&ctx->message,
+                  "this rank waited more than %u times in one phase: should rank %u die, the job rolls back",
+                  keel_counters_clocks(&ctx->lane.counters), rank);
+    }
+    keel_put_log_miss(&ctx->puts, rank);
+    return status;
+}
+
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
 {
     const uint64_t clock = win->ctx->rec.waits.clock;
+    keel_status_t status;
 
     if (win->ctx->puts.targets[rank].clock == clock) {
         return KEEL_OK;
+    }
+    if (clock == keel_counters_clocks(&win->ctx->lane.counters) && !KEEL_PLANT(last_clock_logged)) {
+        status = put_last_clock(win->ctx, rank);
+        if (status != KEEL_OK) {
+            return status;
+        }
     }
     win->ctx->puts.targets[rank].clock = (uint32_t)clock;
     return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0,

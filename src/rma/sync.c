@@ -9,6 +9,8 @@
 
 #include "base/plant.h"
 
+#define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
+
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status;
@@ -397,6 +399,9 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
     }
     ctx->stats.gsyncs++;
+    if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && ctx->lane.rank == 0) {
+        keel_warn(&ctx->message, "%u gsyncs are done, and after %u more there can be none", number, GSYNCS_LEFT);
+    }
     keel_spare_tell(ctx);
     keel_wait_resume(ctx);
     status = keel_lock_resume(ctx);
@@ -409,6 +414,15 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     return is_checkpoint                      ? gsync_checkpoint(ctx, number, flags)
            : (was_front && !rec->is_finished) ? gsync_demand(ctx, number)
                                               : KEEL_OK;
+}
+
+keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
+{
+    if (ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsyncs_unbounded)) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "%s: this program has done %u gsyncs, which is as many as there can be", call, KEEL_GSYNC_LAST);
+    return KEEL_ERR_LIMIT;
 }
 
 keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
@@ -427,7 +441,8 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
         return KEEL_ERR_STATE;
     }
     ctx->has_gsynced = 1;
-    return keel_context_end(ctx, keel_gsync_run(ctx, flags));
+    status = keel_gsync_check(ctx, "keel_gsync");
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }
 
 keel_status_t keel_checkpoint(keel_context_h ctx)
@@ -438,6 +453,9 @@ keel_status_t keel_checkpoint(keel_context_h ctx)
 
     if (status == KEEL_OK) {
         status = keel_lock_check_free(ctx, "keel_checkpoint");
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_check(ctx, "keel_checkpoint");
     }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);

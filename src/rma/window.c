@@ -146,6 +146,9 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
         if (status == KEEL_OK) {
             status = keel_lock_check_free(ctx, "keel_win_alloc");
         }
+        if (status == KEEL_OK) {
+            status = keel_gsync_check(ctx, "keel_win_alloc");
+        }
         if (status != KEEL_OK) {
             return keel_context_end(ctx, status);
         }
@@ -187,6 +190,9 @@ keel_status_t keel_win_free(keel_win_h win)
         }
         if (status == KEEL_OK) {
             status = keel_lock_check_free(ctx, "keel_win_free");
+        }
+        if (status == KEEL_OK) {
+            status = keel_gsync_check(ctx, "keel_win_free");
         }
         if (status == KEEL_OK) {
             status = keel_gsync_run(ctx, KEEL_GSYNC_FREE);

@@ -48,15 +48,18 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                          "KEEL_GETLOG_SIZE=64k",
                          few->play->lanes,
                          NULL};
+    keel_drivers_t drivers = *keel_sim_drivers(sim);
     const keel_params_t params = {.field_mask =
                                       KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS | KEEL_PARAM_FIELD_FLAGS,
                                   .env = env,
                                   .flags = few->play->flags,
-                                  .drivers = keel_sim_drivers(sim)};
+                                  .drivers = &drivers};
     keel_win_h last = NULL;
     keel_context_h ctx;
-    keel_status_t status = keel_init(&params, &ctx);
+    keel_status_t status;
 
+    drivers.counters = few->play->counters;
+    status = keel_init(&params, &ctx);
     few->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
     status = (status == KEEL_OK) ? setup(few, rank, &last) : status;
     status = (status == KEEL_OK) ? lives(few, rank, last) : status;

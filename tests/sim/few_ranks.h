@@ -10,13 +10,14 @@
 typedef struct few few_t;
 
 typedef struct few_play {
-    uint32_t ranks;    /* one group */
-    unsigned deaths;   /* that have to come */
-    unsigned windows;  /* made ahead of keel_restarted() */
-    uint64_t flags;    /* of keel_params_t */
-    const char *lanes; /* KEEL_LANES=...; NULL: as it comes */
-    int is_noticing;   /* keel_sim_options_t */
-    size_t message;    /* bytes, of the longest of the transport; 0: as it comes */
+    uint32_t ranks;           /* one group */
+    unsigned deaths;          /* that have to come */
+    unsigned windows;         /* made ahead of keel_restarted() */
+    uint64_t flags;           /* of keel_params_t */
+    const char *lanes;        /* KEEL_LANES=...; NULL: as it comes */
+    int is_noticing;          /* keel_sim_options_t */
+    size_t message;           /* bytes, of the longest of the transport; 0: as it comes */
+    keel_counters_t counters; /* where they begin */
     /* behind keel_init(), ahead of the windows; may be NULL */
     void (*begin)(few_t *few, uint32_t rank);
     /* behind the windows, ahead of keel_restarted(); may be NULL */

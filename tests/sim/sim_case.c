@@ -591,8 +591,8 @@ static void scene_describe_locks(const scene_t *scene)
             continue;
         }
         area = keel_lane_locks(&ctx->lane);
-        fprintf(stderr, "  lock of rank %u: number %u, owner %d; readers", r, keel_lock_counter(area->word),
-                (int)keel_lock_owner(area->word) - 1);
+        fprintf(stderr, "  lock of rank %u: number %lu, owner %d; readers", r,
+                (unsigned long)keel_lock_counter(area->word), (int)keel_lock_owner(area->word) - 1);
         for (uint32_t s = 0; s < scene->ranks; ++s) {
             if (area->reading[s] != 0) {
                 fprintf(stderr, " %u (%llx)", s, (unsigned long long)area->reading[s]);

@@ -97,11 +97,32 @@ START_TEST(a_generation_that_is_given_up_is_owed)
 }
 END_TEST
 
+/* each number would come round */
+START_TEST(the_last_rollback_and_the_last_replacement_are_followed_by_none)
+{
+    scene_begin();
+    for (uint32_t r = 0; r < RANKS; r++) {
+        scene.said[r].report.is_deterministic = 0;
+        scene.said[r].report.rollback = UINT32_MAX - 1;
+    }
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
+    ck_assert_uint_eq(scene.decided.decision.rollback, UINT32_MAX);
+    scene.said[0].report.rollback = UINT32_MAX;
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_CATASTROPHE);
+
+    scene_begin();
+    scene.peers[DEAD].incarnation = KEEL_ARRIVE_INCARNATION_MAX;
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
+    scene.peers[DEAD].incarnation++;
+    ck_assert_uint_eq(decide()->mode, KEEL_DECISION_CATASTROPHE);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_share_that_could_not_be_computed_again_is_missing,
                                   a_share_of_an_older_generation_is_not_missed, a_generation_that_is_given_up_is_owed,
-                                  NULL};
+                                  the_last_rollback_and_the_last_replacement_are_followed_by_none, NULL};
 
     return unit_run("decide", tests);
 }

@@ -9,7 +9,7 @@ static keel_epochs_t epochs;
 
 static void start(uint32_t open)
 {
-    ck_assert_int_eq(keel_epochs_init(&epochs, CAPACITY), KEEL_OK);
+    ck_assert_int_eq(keel_epochs_init(&epochs, CAPACITY, 0), KEEL_OK);
     epochs.open = open;
 }
 

@@ -77,7 +77,7 @@ static void scene_end(void)
 
 START_TEST(a_replacement_is_given_its_part_back)
 {
-    uint32_t next = 0;
+    keel_getlog_walk_t next = {0};
     const keel_getlog_chunk_t *chunk;
 
     scene_begin(scene.arena_there);
@@ -92,7 +92,7 @@ END_TEST
 /* it has just died: the log is as whole as before, and the next replacement is given all of it */
 START_TEST(one_that_cannot_be_mapped_fills_no_log)
 {
-    uint32_t next = 0;
+    keel_getlog_walk_t next = {0};
 
     scene_begin(NULL);
     ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
@@ -180,7 +180,7 @@ START_TEST(a_served_record_is_there_when_it_is_whole)
     const keel_get_record_t record = {.phase = 3, .index = 7, .where = 64, .length = BYTES};
     const keel_getlog_chunk_t *chunk;
     uint8_t bytes[BYTES];
-    uint32_t next = 0;
+    keel_getlog_walk_t next = {0};
     void *to;
 
     scene_begin(NULL);

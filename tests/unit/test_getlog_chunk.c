@@ -25,7 +25,7 @@ static int write_one(keel_getlog_writer_t *writer, uint32_t source, uint32_t pha
 static unsigned read_all(uint32_t source, uint32_t *index)
 {
     const keel_getlog_chunk_t *chunk;
-    uint32_t next = 0;
+    keel_getlog_walk_t next = {0};
     unsigned count = 0;
 
     while ((chunk = keel_getlog_next(arena, SIZE, CHUNK, source, &next)) != NULL) {

@@ -61,7 +61,7 @@ START_TEST(own_readings_take_numbers_and_yield_to_writers)
 }
 END_TEST
 
-/* the word has the counter, the incarnation and rank + 1, from the top: 32, 10 and 22 bits */
+/* the word has the counter and rank + 1, from the top: 42 and 22 bits */
 START_TEST(the_word_says_who_took_it)
 {
     const keel_lane_t lane = {.rank = 2, .incarnation = 5, .size = RANKS},
@@ -70,25 +70,47 @@ START_TEST(the_word_says_who_took_it)
 
     memset(memory, 0, sizeof memory);
     ck_assert_uint_eq(keel_lock_answer(area, &owner, KEEL_LOCK_TRY, 1), 1);
-    ck_assert_uint_eq(area->word, 0x0000000101400003u);
-    ck_assert_uint_eq(keel_lock_try(area, &replacement), 1); /* what its predecessor owned, in the predecessor's name */
-    ck_assert_uint_eq(area->word, 0x0000000101400003u);
+    ck_assert_uint_eq(area->word, 0x0000000000400003u);
+    ck_assert_uint_eq(keel_lock_try(area, &replacement), 1); /* what its predecessor owned */
     keel_lock_release(area, &replacement);
-    ck_assert_uint_eq(area->word, 0x0000000100000000u);
+    ck_assert_uint_eq(area->word, 0x0000000000400000u);
     ck_assert_uint_eq(keel_lock_try(area, &replacement), 2);
-    ck_assert_uint_eq(area->word, 0x0000000201800003u);
+    ck_assert_uint_eq(area->word, 0x0000000000800003u);
 }
 END_TEST
 
 START_TEST(no_part_of_the_word_reaches_into_another)
 {
-    const uint64_t word = keel_lock_word(UINT32_MAX, (1u << KEEL_LOCK_RANK_BITS) - 2, 1023);
+    const uint64_t word = keel_lock_word(KEEL_LOCK_COUNTER_MAX, (1u << KEEL_LOCK_RANK_BITS) - 2);
 
     ck_assert_uint_eq(word, UINT64_MAX);
-    ck_assert_uint_eq(keel_lock_counter(word), UINT32_MAX);
+    ck_assert_uint_eq(keel_lock_counter(word), KEEL_LOCK_COUNTER_MAX);
     ck_assert_uint_eq(keel_lock_owner(word), (1u << KEEL_LOCK_RANK_BITS) - 1);
-    ck_assert_uint_eq(keel_lock_word(8, 4, 1024 + 3), keel_lock_word(8, 4, 3)); /* read by people: its low bits */
-    ck_assert_uint_eq(keel_lock_word(8, 4, 3), 0x0000000800c00005u);
+    ck_assert_uint_eq(keel_lock_word(8, 4), 0x0000000002000005u);
+    ck_assert_uint_eq(keel_reading(UINT32_MAX, 1) >> 63, 0); /* a reader's word has one bit more */
+    ck_assert_uint_eq(keel_reading_phase(keel_reading(UINT32_MAX, (1u << KEEL_READING_BITS) - 1)), UINT32_MAX);
+}
+END_TEST
+
+/* more than 32 bits of them, and then no more: 0 would be no number at all */
+START_TEST(numbers_do_not_come_again)
+{
+    memset(memory, 0, sizeof memory);
+    area->word = keel_lock_word_free(UINT32_MAX);
+    ck_assert_uint_eq(keel_lock_try(area, &first), 1ull << 32);
+    ck_assert_uint_eq(keel_lock_try(area, &first), 1ull << 32);
+    keel_lock_release(area, &first);
+    ck_assert_uint_eq(keel_lock_count_read(area), (1ull << 32) + 1);
+    ck_assert_uint_eq(keel_lock_try_read(area, &second, 7), (1ull << 32) + 2);
+    keel_lock_release_read(area, &second);
+    area->word = keel_lock_word_free(KEEL_LOCK_COUNTER_MAX - 1);
+    ck_assert_uint_eq(keel_lock_try(area, &first), KEEL_LOCK_COUNTER_MAX);
+    ck_assert_uint_eq(keel_lock_try(area, &second), 0);
+    keel_lock_release(area, &first);
+    ck_assert_uint_eq(keel_lock_try(area, &second), KEEL_LOCK_SPENT);
+    ck_assert_uint_eq(keel_lock_count_read(area), KEEL_LOCK_SPENT);
+    ck_assert_uint_eq(keel_lock_try_read(area, &second, 8), KEEL_LOCK_COUNTER_MAX + 1); /* who only reads takes none */
+    ck_assert_uint_eq(keel_lock_owner(area->word), 0);
 }
 END_TEST
 
@@ -100,6 +122,7 @@ int main(void)
                                   own_readings_take_numbers_and_yield_to_writers,
                                   the_word_says_who_took_it,
                                   no_part_of_the_word_reaches_into_another,
+                                  numbers_do_not_come_again,
                                   NULL};
 
     return unit_run("lockword", tests);
