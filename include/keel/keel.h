@@ -284,8 +284,8 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
  * the job rolls back.
  * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, behind accesses without a lock, or in a program that
- *         calls keel_gsync() or keel_wait_until(); KEEL_ERR_LIMIT: the lock of one rank is taken 2^42 - 1 times, which takes more
- *         than a day of nothing else, and then by nobody any more; nothing is locked, and all else goes on.
+ *         calls keel_gsync() or keel_wait_until(); KEEL_ERR_LIMIT: the lock of one rank can be taken
+ *         2^42 - 1 times, at 25 ns each in 30 hours of nothing else, and then by nobody any more; nothing is locked, all else goes on.
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
 /** Completes all accesses to @a rank and gives its lock up. KEEL_ERR_STATE when the caller does not hold it. */

@@ -139,7 +139,10 @@
     _(last_clock_logged, 0, "", "what is put under the last clock of a phase counts as logged")                        \
     _(epoch_wasted, 0, "", "an epoch without a record is closed")                                                      \
     _(epochs_unbounded, 0, "", "records may be older than half of all epochs")                                         \
-    _(chunks_by_number, 0, "", "the order of a get log's chunks is that of their numbers, which come round")           \
+    _(chunks_by_number, 600, "--late-counters 1",                                                                      \
+      "the order of a get log's chunks is that of their numbers, which come round")                                    \
+    _(unnumbered_to, 0, "--late-counters 2", "a log with records that have no number counts as whole")                 \
+    _(unnumbered_from, 0, "--late-counters 2", "... and the source of such records can be brought back alone")         \
     _(gsyncs_unbounded, 0, "", "gsyncs go on behind the last number")
 
 #ifdef KEEL_PLANTED_DEFECTS

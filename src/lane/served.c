@@ -168,7 +168,7 @@ static void served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uin
 
     lane->peers[source].done = keel_phase_word(phase, records);
     keel_board_done(&lane->board[source], phase, records);
-    if (records == end) { /* its replacement could not tell what of the rest is done */
+    if (records == end && !KEEL_PLANT(unnumbered_from)) { /* its replacement could not tell what of the rest is done */
         keel_board_lose_get(&lane->board[source], phase);
     }
 }

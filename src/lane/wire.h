@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 7
+#define KEEL_WIRE_VERSION 8
 
 typedef enum {
     /* requests */
@@ -18,7 +18,7 @@ typedef enum {
         4, /* data: its payload, or a piece of it; words: control type, bytes of the whole payload (0: this
                               is all of it), bytes before this piece */
     KEEL_WIRE_ATOMIC = 5, /* data: keel_record_t, keel_record_atomic_t; words: id, number, -, phase << 32 | index */
-    KEEL_WIRE_LOCK = 6,   /* words: id (0: no answer), keel_lock_ask_t, number, phase << 32 | index */
+    KEEL_WIRE_LOCK = 6,   /* words: id (0: no answer), keel_lock_ask_t, keel_reading(), phase << 32 | index */
     KEEL_WIRE_PROBE = 7,  /* asks for nothing but the acknowledgement: is anybody there? */
     /* replies */
     KEEL_WIRE_ACK = 16,     /* words[1]: requests up to this sequence number are done */

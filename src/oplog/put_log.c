@@ -338,14 +338,14 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
         t->count = 0;
         return t->count++;
     }
-    if (t->lost <= log->phase) {
+    if (t->lost <= log->phase && !KEEL_PLANT(unnumbered_to)) {
         t->lost = log->phase + 1;
         keel_warn(log->lane->message,
                   "more than %u records went to rank %u in one phase: should one of the two die, the job rolls back",
                   log->number_end, target);
     }
     log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
-    if (slot != NULL) {
+    if (slot != NULL && !KEEL_PLANT(unnumbered_from)) {
         keel_board_lose_get(slot, log->phase);
     }
     return log->number_end;

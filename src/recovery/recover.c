@@ -33,6 +33,7 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->state = (lane->incarnation > 0) ? KEEL_RANK_FRESH : KEEL_RANK_FRONT;
     rec->phase = rec->arrived = lane->counters.phase;
     rec->requests = lane->counters.request;
+    rec->roll_target = lane->counters.rollback;
     rec->is_frozen = (lane->incarnation > 0);
     rec->places = keel_alloc(lane->size * sizeof(*rec->places), "places");
     rec->roll_said = keel_alloc(lane->size * sizeof(*rec->roll_said), "rollback");

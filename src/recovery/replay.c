@@ -56,7 +56,8 @@ static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const 
 {
     if (replay->count == replay->capacity) {
         const uint32_t capacity = 2 * replay->capacity + 64;
-        keel_replay_piece_t *grown = keel_alloc(capacity * sizeof(*grown), "replayed pieces");
+        keel_replay_piece_t *grown =
+            (capacity > replay->capacity) ? keel_alloc(capacity * sizeof(*grown), "replayed pieces") : NULL;
 
         if (grown == NULL) {
             return KEEL_ERR_NO_MEMORY;

@@ -19,7 +19,9 @@
 #define CASE_CHECK       24       /* steps a process, at most, between two looks at the invariants */
 #define CASE_SPLIT_STEPS 40000000 /* those that are silent are noticed one after another, while others poll */
 #define CASE_LARGE_STEPS 4000000 /* 32 ranks that ask each other for locks, twice because of a rollback, took 1062403 */
-#define CASE_AIM         3       /* of one whose victim is not in the state it is aimed at */
+#define COUNTERS_ROOM \
+    1023           /* of what a run may count; from there on what is done each so many gsyncs is done as from 0 on */
+#define CASE_AIM 3 /* of one whose victim is not in the state it is aimed at */
 
 /* ---- deaths ---- */
 
@@ -113,8 +115,9 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
     for (r = 0; r < scene->ranks; ++r) {
         const keel_context_h ctx = (r == victim) ? NULL : scene_context(scene, r);
 
-        scene->may_roll_back |= (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.restarted_at == 0) &&
-                                (ctx->rec.phase == 0 || ctx->rec.state == KEEL_RANK_RECOVERING);
+        scene->may_roll_back |=
+            (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.restarted_at <= scene->drivers.counters.phase) &&
+            (ctx->rec.phase == scene->drivers.counters.phase || ctx->rec.state == KEEL_RANK_RECOVERING);
     }
     member->is_finishing = 0;
     member->host.ctx = NULL;
@@ -657,6 +660,32 @@ static size_t scene_message_bytes(uint64_t seed, const case_limits_t *limits)
     return keel_random_chance(&random, 64) ? 128 + keel_random_below(&random, 1024) : 0;
 }
 
+/* Just below their ends. What comes round does so unnoticed: each run is the one that it is with counters that begin at 0. */
+static void scene_begin_counters(scene_t *scene, int late, uint64_t seed)
+{
+    keel_random_t random = {.state = keel_random_mix(seed ^ 0x656e6473)};
+    keel_counters_t *counters = &scene->drivers.counters;
+
+    scene->drivers = *keel_sim_drivers(scene->sim);
+    if (late <= 0) {
+        return;
+    }
+    *counters =
+        (keel_counters_t){.phase = KEEL_GSYNC_LAST - COUNTERS_ROOM,
+                          .epoch = UINT32_MAX - keel_random_below(&random, 64),
+                          .chunk = UINT32_MAX - keel_random_below(&random, 8),
+                          .request = UINT32_MAX - COUNTERS_ROOM,
+                          .rollback = keel_random_chance(&random, 512) ? UINT16_MAX : UINT32_MAX - COUNTERS_ROOM,
+                          .change = UINT64_MAX - keel_random_below(&random, 256),
+                          .lock = keel_random_chance(&random, 512) ? UINT32_MAX - keel_random_below(&random, 16)
+                                                                   : KEEL_LOCK_COUNTER_MAX - 16 * COUNTERS_ROOM};
+    if (late > 1) {
+        counters->records = UINT32_MAX - 1 - (uint32_t)keel_random_scaled(&random, 64);
+        counters->clocks = UINT32_MAX - 1 - (uint32_t)keel_random_scaled(&random, 16);
+        scene->may_roll_back = 1;
+    }
+}
+
 void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
 {
     static scene_t scene;
@@ -699,7 +728,8 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
 #endif
     scene.params.field_mask |= KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
     scene.params.env = scene.env;
-    scene.params.drivers = keel_sim_drivers(scene.sim);
+    scene_begin_counters(&scene, limits->late_counters, seed);
+    scene.params.drivers = &scene.drivers;
     scene.checking.state = keel_random_mix(seed ^ 0x696e7661);
     scene.check_step = 1;
     scene.is_each_step = limits->each_step;

@@ -35,6 +35,7 @@ typedef struct case_limits {
     int soft;          /* KEEL_OPLOG_SOFT, percent; demand checkpoints */
     int tight;         /* logs that hold almost nothing */
     int moves;         /* replacements on other nodes */
+    int late_counters; /* 1: counters begin just below where they come round; 2: those of a phase end within it, too */
     int wide;          /* programs with pieces of drawn sizes, and fences while something is being read */
     int notice;        /* calls that complete at once hear of deaths and messages */
     int message;       /* bytes, of the longest of the transport; 0: the usual ones */

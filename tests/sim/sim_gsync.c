@@ -267,7 +267,7 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
-         "--message BYTES\n"
+         "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
@@ -314,6 +314,7 @@ enum {
     OPT_WIDE,
     OPT_NOTICE,
     OPT_MESSAGE,
+    OPT_COUNTERS,
     OPT_TRACE,
     OPT_VERBOSE,
     OPT_EACH,
@@ -330,19 +331,26 @@ enum {
 };
 
 static const struct option long_options[] = {
-    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},         {"seconds", 1, NULL, OPT_SECONDS},
-    {"fixed", 1, NULL, OPT_FIXED},         {"workers", 1, NULL, OPT_WORKERS},   {"crashes", 1, NULL, OPT_CRASHES},
-    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},     {"deaths", 1, NULL, OPT_DEATHS},
-    {"atomics", 1, NULL, OPT_ATOMICS},     {"late-windows", 1, NULL, OPT_LATE}, {"parities", 1, NULL, OPT_PARITIES},
-    {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},       {"hangs", 1, NULL, OPT_HANGS},
-    {"splits", 1, NULL, OPT_SPLITS},       {"lanes", 1, NULL, OPT_LANES},       {"soft", 1, NULL, OPT_SOFT},
-    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},     {"hunt", 1, NULL, OPT_HUNT},
-    {"moves", 1, NULL, OPT_MOVES},         {"wide", 1, NULL, OPT_WIDE},         {"message", 1, NULL, OPT_MESSAGE},
-    {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},   {"each-step", 0, NULL, OPT_EACH},
-    {"stores", 0, NULL, OPT_STORES},       {"allow-gaps", 0, NULL, OPT_GAPS},   {"stop", 0, NULL, OPT_STOP},
-    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},     {"count", 0, NULL, OPT_COUNT},
-    {"harmless", 0, NULL, OPT_HARMLESS},   {"cases", 0, NULL, OPT_CASES},       {"case", 1, NULL, OPT_CASE},
-    {"notice", 1, NULL, OPT_NOTICE},       {"help", 0, NULL, OPT_HELP},         {NULL, 0, NULL, 0}};
+    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
+    {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
+    {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
+    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
+    {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
+    {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
+    {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},
+    {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
+    {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
+    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
+    {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
+    {"wide", 1, NULL, OPT_WIDE},           {"notice", 1, NULL, OPT_NOTICE},
+    {"message", 1, NULL, OPT_MESSAGE},     {"late-counters", 1, NULL, OPT_COUNTERS},
+    {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},
+    {"each-step", 0, NULL, OPT_EACH},      {"stores", 0, NULL, OPT_STORES},
+    {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
+    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
+    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
+    {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
+    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -416,6 +424,9 @@ static void read_limit(options_t *options, int option, const char *value)
         break;
     case OPT_MESSAGE:
         limits->message = (int)number_of(value);
+        break;
+    case OPT_COUNTERS:
+        limits->late_counters = (int)number_of(value);
         break;
     case OPT_SPLITS:
         limits->splits = (int)number_of(value);

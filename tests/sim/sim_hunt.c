@@ -100,7 +100,8 @@ static void hunt_drained(scene_t *scene)
     if (first == NULL || asker == NULL || other == NULL) {
         return;
     }
-    if (hunt->stage == 0 && asker->rec.phase > 2 && keel_random_below(&hunt->random, 60) == 0) {
+    if (hunt->stage == 0 && asker->rec.phase > scene->drivers.counters.phase + 2 &&
+        keel_random_below(&hunt->random, 60) == 0) {
         hunt_ask(scene, 1);
     } else if (hunt->stage == 1 && asker->rec.roll == KEEL_ROLL_DRAINED) {
         if (other->rec.roll != KEEL_ROLL_NONE || !other->rec.is_frozen) {

@@ -32,7 +32,7 @@ int scene_is_readable(const scene_t *scene, uint32_t rank)
 /* names the view: incarnations and requests; 0: that of the start */
 static uint64_t view_key(const keel_recovery_t *rec)
 {
-    uint64_t key = rec->requests;
+    uint64_t key = rec->requests - rec->lane->counters.request;
     uint32_t r;
 
     for (r = 0; r < rec->lane->size; ++r) {

@@ -85,6 +85,14 @@ static void check_oplog(const scene_t *scene, uint32_t rank)
 
 /* ---- what has to be there ---- */
 
+/* gsyncs that the program has passed at a position; one below where counters begin: none */
+static uint32_t passed(const scene_t *scene, uint32_t position)
+{
+    const uint32_t begin = scene->drivers.counters.phase;
+
+    return (position > begin) ? position - begin : 0;
+}
+
 static invariant_did_t *did_at(const scene_t *scene, uint32_t rank, uint32_t phase, uint32_t target)
 {
     return &scene->invariants.did[((size_t)rank * INVARIANT_GSYNCS_MAX + phase) * scene->ranks + target];
@@ -165,12 +173,14 @@ void scene_note_access(play_host_t *host, unsigned what, uint32_t target)
     invariant_life_t *life;
     invariant_did_t *did;
 
-    if ((rec->phase >= INVARIANT_GSYNCS_MAX) || (rec->roll != KEEL_ROLL_NONE)) {
+    const uint32_t phase = passed(scene, rec->phase);
+
+    if ((phase >= INVARIANT_GSYNCS_MAX) || (rec->roll != KEEL_ROLL_NONE)) {
         return;
     }
     (void)has_did(scene);
-    life = &scene->invariants.life[rank * INVARIANT_GSYNCS_MAX + rec->phase];
-    did = did_at(scene, rank, rec->phase, 0);
+    life = &scene->invariants.life[rank * INVARIANT_GSYNCS_MAX + phase];
+    did = did_at(scene, rank, phase, 0);
     if (!is_of_life(life, rec)) {
         memset(did, 0, scene->ranks * sizeof(*did));
         *life =
@@ -193,11 +203,11 @@ static size_t put_segment_end(const keel_put_target_t *t, const keel_segment_t *
     return (segment == t->list.last) ? (size_t)(t->tail - segment->data) : segment->used;
 }
 
-static void count_puts(const keel_put_log_t *log, uint32_t target, uint32_t from, counts_t counts)
+static void count_puts(const scene_t *scene, const keel_put_log_t *log, uint32_t target, uint32_t from, counts_t counts)
 {
     const keel_put_target_t *t = &log->targets[target];
     const uint32_t first = keel_epochs_find(&log->epochs, from);
-    uint32_t phase = from, next = keel_epochs_find(&log->epochs, from + 1);
+    uint32_t phase = keel_larger(from, scene->drivers.counters.phase), next = keel_epochs_find(&log->epochs, phase + 1);
 
     for (const keel_segment_t *s = t->list.first; s != NULL; s = s->next) {
         const size_t end = put_segment_end(t, s);
@@ -213,28 +223,31 @@ static void count_puts(const keel_put_log_t *log, uint32_t target, uint32_t from
             while ((phase < log->phase) && !keel_epoch_is_before(record->epoch, next)) {
                 next = keel_epochs_find(&log->epochs, ++phase + 1);
             }
-            if (!keel_epoch_is_before(record->epoch, first) && (phase < INVARIANT_GSYNCS_MAX)) {
-                counts[phase] += keel_where_op(record->where) != KEEL_RECORD_CLOCK; /* nobody asked for that one */
+            if (!keel_epoch_is_before(record->epoch, first) && (passed(scene, phase) < INVARIANT_GSYNCS_MAX)) {
+                counts[passed(scene, phase)] +=
+                    keel_where_op(record->where) != KEEL_RECORD_CLOCK; /* nobody asked for that one */
             }
         }
     }
 }
 
-static void count_get(const keel_get_record_t *record, uint32_t *counts)
+static void count_get(const scene_t *scene, const keel_get_record_t *record, uint32_t *counts)
 {
-    if (record->phase < INVARIANT_GSYNCS_MAX) {
-        ++counts[record->phase];
+    const uint32_t phase = passed(scene, record->phase);
+
+    if (phase < INVARIANT_GSYNCS_MAX) {
+        ++counts[phase];
     }
 }
 
-static void count_own_gets(const keel_get_target_t *t, counts_t counts)
+static void count_own_gets(const scene_t *scene, const keel_get_target_t *t, counts_t counts)
 {
     const keel_get_record_t *record;
     keel_cursor_t cursor = {0};
 
     while ((record = keel_get_log_peek(t, &cursor)) != NULL) {
         if (record->reserved == KEEL_GET_COMPLETE) {
-            count_get(record, counts);
+            count_get(scene, record, counts);
         }
         keel_get_log_advance(&cursor, record);
     }
@@ -250,7 +263,7 @@ static int chunk_compare(const void *left, const void *right)
     if (a->owner != b->owner) {
         return (a->owner > b->owner) - (a->owner < b->owner);
     }
-    return (a->number > b->number) - (a->number < b->number);
+    return (a->number != b->number) ? (int32_t)(a->number - b->number) : 0;
 }
 
 /* those with records, by source and number */
@@ -321,7 +334,7 @@ static void read_chunk(const scene_t *scene, uint32_t rank, const keel_getlog_ch
             return;
         }
         check_left_order(scene, rank, left, record);
-        count_get(record, counts);
+        count_get(scene, record, counts);
     }
 }
 
@@ -369,11 +382,11 @@ static void read_left(const scene_t *scene, uint32_t rank, counts_t *counts)
 
 /* ---- the comparison ---- */
 
-static uint32_t sum(const uint32_t *counts, uint32_t from, uint32_t before)
+static uint32_t sum(const scene_t *scene, const uint32_t *counts, uint32_t from, uint32_t before)
 {
     uint32_t found = 0;
 
-    for (uint32_t k = from; (k < before) && (k < INVARIANT_GSYNCS_MAX); ++k) {
+    for (uint32_t k = passed(scene, from); (k < passed(scene, before)) && (k < INVARIANT_GSYNCS_MAX); ++k) {
         found += counts[k];
     }
     return found;
@@ -385,19 +398,20 @@ static void check_did(const pair_t *pair, const invariant_did_t *did, uint32_t f
     const uint32_t left = is_over ? did->gets : did->flushed;
     keel_sim_t *sim = pair->scene->sim;
 
-    if (pair->has_puts && (from >= pair->image) && (sum(pair->puts, from, before) < did->puts)) {
+    if (pair->has_puts && (from >= pair->image) && (sum(pair->scene, pair->puts, from, before) < did->puts)) {
         keel_sim_flaw(sim, "rank %u has %u records of its %u puts to rank %u behind gsync %u; the image is of gsync %u",
-                      pair->rank, sum(pair->puts, from, before), did->puts, pair->target, from, pair->image);
+                      pair->rank, sum(pair->scene, pair->puts, from, before), did->puts, pair->target, from,
+                      pair->image);
     }
-    if (pair->has_own && (from >= pair->own) && (sum(pair->gets, from, before) < did->gets)) {
+    if (pair->has_own && (from >= pair->own) && (sum(pair->scene, pair->gets, from, before) < did->gets)) {
         keel_sim_flaw(sim,
                       "rank %u has %u records of its %u gets from rank %u behind gsync %u; its image is of gsync %u",
-                      pair->rank, sum(pair->gets, from, before), did->gets, pair->target, from, pair->own);
+                      pair->rank, sum(pair->scene, pair->gets, from, before), did->gets, pair->target, from, pair->own);
     }
-    if (pair->has_left && (from >= pair->from) && (sum(pair->left, from, before) < left)) {
+    if (pair->has_left && (from >= pair->from) && (sum(pair->scene, pair->left, from, before) < left)) {
         keel_sim_flaw(sim,
                       "rank %u has %u records of the %u gets of rank %u behind gsync %u, whose image is of gsync %u",
-                      pair->target, sum(pair->left, from, before), left, pair->rank, from, pair->from);
+                      pair->target, sum(pair->scene, pair->left, from, before), left, pair->rank, from, pair->from);
     }
 }
 
@@ -423,9 +437,11 @@ static void check_told(const pair_t *pair)
     const scene_t *scene = pair->scene;
     const keel_recovery_t *rec = &scene->member[pair->rank].host.ctx->rec;
 
-    for (uint32_t k = 0; (k <= rec->phase) && (k < INVARIANT_GSYNCS_MAX); ++k) {
+    for (uint32_t k = 0; (k <= passed(scene, rec->phase)) && (k < INVARIANT_GSYNCS_MAX); ++k) {
+        const uint32_t from = scene->drivers.counters.phase + k;
+
         if (is_of_life(&scene->invariants.life[pair->rank * INVARIANT_GSYNCS_MAX + k], rec)) {
-            check_did(pair, did_at(scene, pair->rank, k, pair->target), k, k + 1, k < rec->phase);
+            check_did(pair, did_at(scene, pair->rank, k, pair->target), from, from + 1, from < rec->phase);
         }
     }
 }
@@ -458,10 +474,10 @@ static void check_pair(const scene_t *scene, uint32_t rank, uint32_t target, con
         pair.has_left = is_left_due(scene, rank, target);
     }
     if (pair.has_puts) {
-        count_puts(&ctx->puts, target, pair.image, pair.puts);
+        count_puts(scene, &ctx->puts, target, pair.image, pair.puts);
     }
     if (pair.has_own) {
-        count_own_gets(&ctx->gets.targets[target], pair.gets);
+        count_own_gets(scene, &ctx->gets.targets[target], pair.gets);
     }
     if (scene->plan != NULL) {
         check_plan(&pair);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define SEEDS    20
+#define SEEDS    8
 #define SECTIONS 4 /* of each rank, at rank 0 */
 #define RANKS    2
 

@@ -19,6 +19,7 @@ typedef struct job {
     uint32_t victim;
     unsigned when;         /* the round of the second phase in which it dies */
     unsigned round[RANKS]; /* in all, of the life that is there */
+    int is_put;
 } job_t;
 
 /* a token goes round, and what it is behind of goes to rank 2: of rank 0 always, of rank 1 each second time */
@@ -54,10 +55,54 @@ static keel_status_t one_round(job_t *job, keel_win_h win, uint32_t rank, uint64
     return (status == KEEL_OK && rank != 0) ? pass_on(ctx, win, rank, round) : status;
 }
 
+static void check_rollbacks(few_t *few, uint32_t rank, int is_beyond)
+{
+    if (few->ctx[rank]->rec.rollbacks != (unsigned)is_beyond) {
+        keel_sim_flaw(few->sim, "rank %u rolled back %lu times, %d was expected", rank,
+                      (unsigned long)few->ctx[rank]->rec.rollbacks, is_beyond);
+    }
+}
+
+/* rank 0 alone puts more than has numbers; either it dies, or who has them */
+static keel_status_t put_many(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    const uint64_t *own = keel_win_base(win);
+    keel_status_t status = KEEL_OK;
+
+    for (uint64_t i = 0; i < NUMBER + 8 && status == KEEL_OK && rank == 0; i++) {
+        status = keel_put(win, 1, 8 * (i % 4), &i, sizeof(i));
+    }
+    status = (status == KEEL_OK) ? keel_flush_all(few->ctx[rank]) : status;
+    job->is_put |= rank == 0;
+    while (status == KEEL_OK && few->deaths == 0) {
+        status = few_progress(few, rank);
+    }
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    for (uint64_t i = NUMBER + 4; i < NUMBER + 8 && status == KEEL_OK && rank == 1; i++) {
+        if (own[i % 4] != i) {
+            keel_sim_flaw(few->sim, "rank 1 has %lu, and not what was put last, %lu", (unsigned long)own[i % 4],
+                          (unsigned long)i);
+        }
+    }
+    if (status == KEEL_OK) {
+        check_rollbacks(few, rank, 1);
+    }
+    return status;
+}
+
+static void strike_one(few_t *few)
+{
+    const job_t *job = (const job_t *)few;
+
+    if (few->deaths == 0 && job->is_put && few->ctx[job->victim] != NULL) {
+        few_kill(few, job->victim);
+    }
+}
+
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
-    const int is_beyond = job->when == LATE;
     uint64_t *own = keel_win_base(win);
     keel_status_t status = KEEL_OK;
 
@@ -69,9 +114,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
             status = keel_checkpoint(few->ctx[rank]);
         }
     }
-    if (status == KEEL_OK && few->ctx[rank]->rec.rollbacks != (unsigned)is_beyond) {
-        keel_sim_flaw(few->sim, "rank %u rolled back %lu times, %d was expected", rank,
-                      (unsigned long)few->ctx[rank]->rec.rollbacks, is_beyond);
+    if (status == KEEL_OK) {
+        check_rollbacks(few, rank, job->when == LATE);
     }
     return status;
 }
@@ -87,20 +131,27 @@ static void strike(few_t *few)
 
 static int play(const char *lanes, const keel_counters_t *counters)
 {
-    const few_play_t play = {.ranks = RANKS,
-                             .deaths = 1,
-                             .windows = 1,
-                             .flags = KEEL_PARAM_FLAG_WAITS,
-                             .lanes = lanes,
-                             .counters = *counters,
-                             .phases = phases,
-                             .strike = strike};
+    few_play_t play = {.ranks = RANKS,
+                       .deaths = 1,
+                       .windows = 1,
+                       .flags = KEEL_PARAM_FLAG_WAITS,
+                       .lanes = lanes,
+                       .counters = *counters,
+                       .phases = phases,
+                       .strike = strike};
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         job_t job = {.victim = seed % RANKS, .when = (seed / RANKS % 2 == 0) ? EARLY : LATE};
 
         is_right &= few_run(&job.few, &play, seed);
+    }
+    play.phases = put_many;
+    play.strike = strike_one;
+    for (uint32_t victim = 0; victim < 2 && counters->records > 0; victim++) {
+        job_t job = {.victim = victim};
+
+        is_right &= few_run(&job.few, &play, 1);
     }
     return is_right;
 }

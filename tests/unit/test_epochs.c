@@ -116,6 +116,21 @@ START_TEST(numbers_may_run_over_their_end)
 }
 END_TEST
 
+/* as many again and an old one would pass for one to come */
+START_TEST(a_table_that_goes_back_too_far_refuses_until_it_is_trimmed)
+{
+    start(UINT32_MAX - 1);
+    ck_assert_int_eq(keel_epochs_enter(&epochs, 0), KEEL_OK);
+    epochs.open += KEEL_EPOCHS_MAX - 1;
+    ck_assert_int_eq(keel_epochs_enter(&epochs, 1), KEEL_OK);
+    ck_assert_int_eq(keel_epochs_enter(&epochs, 1), KEEL_ERR_BUDGET); /* the one before was closed by that */
+    ck_assert_int_eq(keel_epochs_enter(&epochs, 2), KEEL_ERR_BUDGET);
+    keel_epochs_trim(&epochs, 1);
+    ck_assert_int_eq(keel_epochs_enter(&epochs, 2), KEEL_OK);
+    keel_epochs_release(&epochs);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {an_epoch_lies_between_its_phase_and_the_next,
@@ -124,6 +139,7 @@ int main(void)
                                   phases_before_the_oldest_record_are_forgotten,
                                   flushes_take_no_room,
                                   numbers_may_run_over_their_end,
+                                  a_table_that_goes_back_too_far_refuses_until_it_is_trimmed,
                                   NULL};
 
     return unit_run("epochs", tests);

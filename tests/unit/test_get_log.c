@@ -200,6 +200,26 @@ START_TEST(a_served_record_is_there_when_it_is_whole)
 }
 END_TEST
 
+/* (phase, index) names a record */
+START_TEST(no_index_comes_again_in_a_phase)
+{
+    uint32_t index, records = 0;
+    keel_get_target_t *t;
+
+    scene_begin(scene.arena_there);
+    t = &scene.gets.targets[TARGET];
+    t->index = UINT32_MAX - scene.pool.segment_size;
+    while (keel_get_log_reserve(&scene.gets, TARGET, 0, BYTES, &index) != NULL) {
+        records++;
+    }
+    ck_assert_uint_gt(t->index, records); /* the last segment was filled, and no other one begun */
+    ck_assert_uint_le(records * BYTES, scene.pool.segment_size);
+    ck_assert(scene.gets.is_off);
+    ck_assert_uint_eq(scene.lane.slot.lost_gets, 1);
+    scene_end();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_replacement_is_given_its_part_back,
@@ -208,6 +228,7 @@ int main(void)
                                   an_older_loss_does_not_hide_a_later_one,
                                   a_log_that_may_grow_has_room_for_all_that_comes_back,
                                   a_served_record_is_there_when_it_is_whole,
+                                  no_index_comes_again_in_a_phase,
                                   NULL};
 
     return unit_run("get_log", tests);
