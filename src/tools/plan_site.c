@@ -22,7 +22,7 @@ static int keel_plan_site_refuse(const char *format, const char *name, const cha
 
 /* ---- the hierarchy ------------------------------------------------------------------------------------------ */
 
-static void keel_plan_site_say(void *arg, const char *text)
+static void keel_plan_site_say(void *arg, int is_warning, const char *text)
 {
     fprintf(stderr, "keel_plan: %s\n", text);
 }
