@@ -227,7 +227,9 @@ static ucs_config_field_t keel_config_table[] = {
      "would free most of them is asked to take one by itself. 0 for never.",
      KEEL_CONFIG_OFFSET(config.oplog_soft), KEEL_CONFIG_TYPE_COUNT},
 
-    {"GETLOG_SIZE", "16m", "Memory in which the other ranks log what they read from this process.",
+    {"GETLOG_SIZE", "16m",
+     "Memory in which the other ranks log what they read from this process. Best the same for all ranks: what is\n"
+     "read in pieces is cut by the reader's, and a piece longer than 1/256 of this is not logged.",
      KEEL_CONFIG_OFFSET(config.getlog_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"CKPT_SIZE", "0",

@@ -20,9 +20,18 @@ static keel_status_t life_finish(life_t *life)
 
 static keel_status_t life_lives(life_t *life)
 {
-    keel_status_t status = life->open(life->arg);
+    volatile keel_status_t status = life->open(life->arg);
+    volatile unsigned lives;
 
-    for (unsigned lives = 0; status == KEEL_OK && lives < LIVES_MAX; lives++) {
+    for (lives = 0; status == KEEL_OK && lives < LIVES_MAX; lives++) {
+        if (life->host->has_restart_point) {
+            KEEL_RESTART_POINT(life->ctx);
+            status = KEEL_OK;
+            lives++;
+            if (life->host->clears_restart_point && (lives & 2)) {
+                keel_restart_clear(life->ctx);
+            }
+        }
         if (keel_restarted(life->ctx)) {
             status = keel_restore(life->ctx);
         }

@@ -115,6 +115,7 @@ static void plan_draw_window(plan_t *plan, keel_random_t *random, plan_window_t 
         window->slot[i].offset = offset;
         window->slot[i].length = plan_draw_length(random, plan->options.large);
         offset += (window->slot[i].length + 7) & ~7u;
+        offset += (plan->options.gap > 0) ? keel_random_below(random, plan->options.gap) & ~7u : 0;
     }
     for (r = 0; r < plan->options.ranks; ++r) {
         window->slots_of[r] = (uint8_t)window->slot_count;

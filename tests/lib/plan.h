@@ -9,7 +9,7 @@
 
 #include <keel/keel.h>
 
-#define PLAN_WINDOWS_MAX 4
+#define PLAN_WINDOWS_MAX 8
 #define PLAN_SLOTS_MAX   12
 #define PLAN_SLOT_BYTES  8192
 #define PLAN_EPOCH_OPS   8
@@ -27,6 +27,7 @@ typedef struct plan_options {
     unsigned checkpoints;    /* of 1024: phases that end with keel_checkpoint() */
     unsigned reuse;          /* of 1024: a get is followed by a put of what was got, before anything is flushed */
     unsigned fenced;         /* of 1024: a get that is under way is followed by a fence and a put to the same bytes */
+    uint32_t gap;            /* bytes between two slots of a window, at most */
     int late_windows;        /* some are allocated in mid-program, and freed */
 } plan_options_t;
 

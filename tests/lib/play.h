@@ -92,8 +92,9 @@ struct play_host {
     /* something is not as it should be; may return */
     void (*flaw)(play_host_t *host, const char *text);
     void *arg;
-    int has_restart_point; /* a rollback jumps there */
-    int may_be_cut_off;    /* the network may split: KEEL_ERR_ISOLATED is an end like any other */
+    int has_restart_point;    /* a rollback jumps there */
+    int clears_restart_point; /* but not every other one */
+    int may_be_cut_off;       /* the network may split: KEEL_ERR_ISOLATED is an end like any other */
     uint32_t incarnation;
     keel_context_h ctx; /* set by the program while it exists */
 };

@@ -424,6 +424,9 @@ static keel_status_t program_run(program_t *program)
             KEEL_RESTART_POINT(program->ctx);
             play_release(&program->play);
             status = KEEL_OK;
+            if (program->host->clears_restart_point && (lives & 1)) {
+                keel_restart_clear(program->ctx);
+            }
         }
         if (keel_restarted(program->ctx)) {
             status = program_restore(program);

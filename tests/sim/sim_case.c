@@ -491,9 +491,9 @@ static void scene_stats(play_host_t *host, const keel_stats_t *stats)
     scene_t *scene = host->arg;
 
     scene->member[host->rank].stats = *stats;
-    if (stats->put_log_peak > scene->log_budget) {
+    if (stats->put_log_peak > scene->own[host->rank].log_budget) {
         keel_sim_flaw(scene->sim, "rank %u.%u: %llu bytes of log, the budget is %llu", host->rank, host->incarnation,
-                      (unsigned long long)stats->put_log_peak, (unsigned long long)scene->log_budget);
+                      (unsigned long long)stats->put_log_peak, (unsigned long long)scene->own[host->rank].log_budget);
     }
 }
 
@@ -532,7 +532,7 @@ static void scene_note(play_host_t *host, const char *text)
 /* it serves inside the call, which gives out the context while it does */
 static void scene_checksum(scene_t *scene, member_t *member)
 {
-    keel_params_t params = scene->params;
+    keel_params_t params = scene->own[member - scene->member].params;
 
     member->host.ctx = NULL;
     params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
@@ -557,27 +557,29 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
     }
 
     member->has_returned = member->is_finishing = member->is_storing = 0;
-    member->host = (play_host_t){.plan = scene->plan,
-                                 .oracle = scene->oracle,
-                                 .locks = scene->locks,
-                                 .races = scene->races,
-                                 .may_be_cut_off = scene->is_split,
-                                 .waits = &scene->waits,
-                                 .rank = rank,
-                                 .params = &scene->params,
-                                 .alloc = keel_alloc,
-                                 .release = keel_free,
-                                 .compute = scene_compute,
-                                 .point = scene_point,
-                                 .at = scene_at,
-                                 .stats = scene_stats,
-                                 .asks = scene_asks,
-                                 .did = scene_note_access,
-                                 .has_restart_point = scene->has_restart_point,
-                                 .note = keel_sim_is_traced(sim) ? scene_note : NULL,
-                                 .flaw = scene_flaw,
-                                 .arg = scene,
-                                 .incarnation = incarnation};
+    member->host =
+        (play_host_t){.plan = scene->plan,
+                      .oracle = scene->oracle,
+                      .locks = scene->locks,
+                      .races = scene->races,
+                      .may_be_cut_off = scene->is_split,
+                      .waits = &scene->waits,
+                      .rank = rank,
+                      .params = &scene->own[rank].params,
+                      .alloc = keel_alloc,
+                      .release = keel_free,
+                      .compute = scene_compute,
+                      .point = scene_point,
+                      .at = scene_at,
+                      .stats = scene_stats,
+                      .asks = scene_asks,
+                      .did = scene_note_access,
+                      .has_restart_point = scene->has_restart_point && (scene->plan != NULL || scene->is_varied),
+                      .clears_restart_point = scene->is_varied && (rank & 1),
+                      .note = keel_sim_is_traced(sim) ? scene_note : NULL,
+                      .flaw = scene_flaw,
+                      .arg = scene,
+                      .incarnation = incarnation};
     member->status = programs[scene->result->style](&member->host);
     member->has_returned = 1;
     scene->result->isolated += (member->status == KEEL_ERR_ISOLATED);
@@ -657,6 +659,9 @@ static size_t scene_message_bytes(uint64_t seed, const case_limits_t *limits)
     if (limits->message >= 0) {
         return (size_t)limits->message;
     }
+    if (limits->varied) {
+        return 0; /* large windows take too many of them */
+    }
     return keel_random_chance(&random, 64) ? 128 + keel_random_below(&random, 1024) : 0;
 }
 
@@ -730,6 +735,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     scene.params.env = scene.env;
     scene_begin_counters(&scene, limits->late_counters, seed);
     scene.params.drivers = &scene.drivers;
+    scene_vary_settings(&scene);
     scene.checking.state = keel_random_mix(seed ^ 0x696e7661);
     scene.check_step = 1;
     scene.is_each_step = limits->each_step;

@@ -39,6 +39,7 @@ typedef struct case_limits {
     int wide;          /* programs with pieces of drawn sizes, and fences while something is being read */
     int notice;        /* calls that complete at once hear of deaths and messages */
     int message;       /* bytes, of the longest of the transport; 0: the usual ones */
+    int varied;        /* what other cases do not draw: settings by rank, large windows, many phases */
     int stores;        /* also switches, and dies, between stores whose order matters (sim_planted) */
     int each_step;     /* the invariants are looked at behind each */
     hunt_kind_t hunt;

@@ -164,6 +164,9 @@ static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
     if (limits->late_windows >= 0) {
         options->late_windows = limits->late_windows;
     }
+    if (scene->is_varied) {
+        scene_vary_plan(scene, limits);
+    }
     scene->ranks = options->ranks;
     scene->plan = plan_create(options);
     scene->oracle = oracle_create(scene->plan);
@@ -416,6 +419,8 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
 {
     scene->random.state = keel_random_mix(seed ^ 0x6b65656c);
+    scene->varying.state = keel_random_mix(seed ^ 0x76617279);
+    scene->is_varied = limits->varied;
     scene->sizes.state = keel_random_mix(seed ^ 0x73697a65);
     scene->moving.state = keel_random_mix(seed ^ 0x6d6f7665);
     scene->is_wide = (limits->wide >= 0) ? limits->wide : (int)(keel_random_mix(seed ^ 0x77696465) & 1);

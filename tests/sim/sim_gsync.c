@@ -274,6 +274,7 @@ static void usage(void)
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
+         "  --varied         settings that differ by rank, more and larger windows, more phases, more restart points\n"
          "  --each-step      look at the invariants behind each step\n"
          "  --allow-gaps     do not fail when some outcome never occurred\n"
          "  --stop           stop after 10 flaws");
@@ -319,6 +320,7 @@ enum {
     OPT_VERBOSE,
     OPT_EACH,
     OPT_STORES,
+    OPT_VARIED,
     OPT_GAPS,
     OPT_STOP,
     OPT_PLANT,
@@ -330,27 +332,47 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {
-    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
-    {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
-    {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
-    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
-    {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
-    {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
-    {"dedicated", 1, NULL, OPT_DEDICATED}, {"style", 1, NULL, OPT_STYLE},
-    {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
-    {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
-    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
-    {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
-    {"wide", 1, NULL, OPT_WIDE},           {"notice", 1, NULL, OPT_NOTICE},
-    {"message", 1, NULL, OPT_MESSAGE},     {"late-counters", 1, NULL, OPT_COUNTERS},
-    {"trace", 0, NULL, OPT_TRACE},         {"verbose", 0, NULL, OPT_VERBOSE},
-    {"each-step", 0, NULL, OPT_EACH},      {"stores", 0, NULL, OPT_STORES},
-    {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
-    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
-    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
-    {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
-    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
+                                             {"runs", 1, NULL, OPT_RUNS},
+                                             {"seconds", 1, NULL, OPT_SECONDS},
+                                             {"fixed", 1, NULL, OPT_FIXED},
+                                             {"workers", 1, NULL, OPT_WORKERS},
+                                             {"crashes", 1, NULL, OPT_CRASHES},
+                                             {"ranks", 1, NULL, OPT_RANKS},
+                                             {"phases", 1, NULL, OPT_PHASES},
+                                             {"deaths", 1, NULL, OPT_DEATHS},
+                                             {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"late-windows", 1, NULL, OPT_LATE},
+                                             {"parities", 1, NULL, OPT_PARITIES},
+                                             {"dedicated", 1, NULL, OPT_DEDICATED},
+                                             {"style", 1, NULL, OPT_STYLE},
+                                             {"hangs", 1, NULL, OPT_HANGS},
+                                             {"splits", 1, NULL, OPT_SPLITS},
+                                             {"lanes", 1, NULL, OPT_LANES},
+                                             {"soft", 1, NULL, OPT_SOFT},
+                                             {"tight", 1, NULL, OPT_TIGHT},
+                                             {"direct", 1, NULL, OPT_DIRECT},
+                                             {"hunt", 1, NULL, OPT_HUNT},
+                                             {"moves", 1, NULL, OPT_MOVES},
+                                             {"wide", 1, NULL, OPT_WIDE},
+                                             {"notice", 1, NULL, OPT_NOTICE},
+                                             {"message", 1, NULL, OPT_MESSAGE},
+                                             {"late-counters", 1, NULL, OPT_COUNTERS},
+                                             {"trace", 0, NULL, OPT_TRACE},
+                                             {"verbose", 0, NULL, OPT_VERBOSE},
+                                             {"each-step", 0, NULL, OPT_EACH},
+                                             {"stores", 0, NULL, OPT_STORES},
+                                             {"varied", 0, NULL, OPT_VARIED},
+                                             {"allow-gaps", 0, NULL, OPT_GAPS},
+                                             {"stop", 0, NULL, OPT_STOP},
+                                             {"plant", 1, NULL, OPT_PLANT},
+                                             {"plants", 0, NULL, OPT_PLANTS},
+                                             {"count", 0, NULL, OPT_COUNT},
+                                             {"harmless", 0, NULL, OPT_HARMLESS},
+                                             {"cases", 0, NULL, OPT_CASES},
+                                             {"case", 1, NULL, OPT_CASE},
+                                             {"help", 0, NULL, OPT_HELP},
+                                             {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -506,6 +528,10 @@ static void read_options(int argc, char **argv, options_t *options)
         case OPT_STORES:
             options->limits.stores = 1;
             strncat(options->repeat, " --stores", sizeof(options->repeat) - strlen(options->repeat) - 1);
+            break;
+        case OPT_VARIED:
+            options->limits.varied = 1;
+            strncat(options->repeat, " --varied", sizeof(options->repeat) - strlen(options->repeat) - 1);
             break;
         case OPT_GAPS:
             options->allow_gaps = 1;

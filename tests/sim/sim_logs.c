@@ -73,13 +73,13 @@ static void check_oplog(const scene_t *scene, uint32_t rank)
     if (count != ctx->pool.in_use) {
         keel_sim_flaw(scene->sim, "rank %u: %u log segments are in lists, %u are taken", rank, count, ctx->pool.in_use);
     }
-    if ((bytes == 0) || (bytes > scene->log_budget)) {
+    if ((bytes == 0) || (bytes > scene->own[rank].log_budget)) {
         keel_sim_flaw(scene->sim, "rank %u: %zu bytes of log are allocated, the budget is %llu", rank, bytes,
-                      (unsigned long long)scene->log_budget);
+                      (unsigned long long)scene->own[rank].log_budget);
     }
-    if (ctx->lane.own[KEEL_REGION_GETLOG].size > scene->getlog_budget) {
+    if (ctx->lane.own[KEEL_REGION_GETLOG].size > scene->own[rank].getlog_budget) {
         keel_sim_flaw(scene->sim, "rank %u: a get log of %zu bytes, the budget is %zu", rank,
-                      ctx->lane.own[KEEL_REGION_GETLOG].size, scene->getlog_budget);
+                      ctx->lane.own[KEEL_REGION_GETLOG].size, scene->own[rank].getlog_budget);
     }
 }
 

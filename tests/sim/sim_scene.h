@@ -49,6 +49,16 @@ typedef struct member {
     keel_stats_t stats;
 } member_t;
 
+/* settings of one rank */
+typedef struct scene_own {
+    keel_params_t params;
+    const char *env[CASE_ENV_MAX];
+    char text[4][CASE_ENV_TEXT];
+    unsigned count;
+    uint64_t log_budget;
+    size_t getlog_budget;
+} scene_own_t;
+
 typedef struct scene {
     keel_random_t random;
     keel_random_t sizes; /* now and then the job or a group is large */
@@ -60,7 +70,9 @@ typedef struct scene {
     races_journal_t *races; /* CASE_RACES */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
-    int is_wide; /* case_limits_t */
+    int is_wide, is_varied; /* case_limits_t */
+    keel_random_t varying;
+    scene_own_t own[CASE_PROCESSES_MAX];
     keel_sim_t *sim;
     keel_params_t params;
     struct keel_drivers drivers;
@@ -105,6 +117,9 @@ typedef struct scene {
 
 /* everything about the case, from its seed; a negative limit leaves it to the seed */
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits);
+/* --varied (sim_varied.c): a program of gsyncs, ahead of its plan; each rank's settings, when all is drawn */
+void scene_vary_plan(scene_t *scene, const case_limits_t *limits);
+void scene_vary_settings(scene_t *scene);
 /* of a run that has ended (sim_judge.c) */
 void scene_judge(scene_t *scene, keel_sim_end_t end);
 

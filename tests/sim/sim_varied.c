@@ -1,0 +1,69 @@
+/*
+ * What other cases do not draw (--varied): settings that differ by rank, more windows, of more than 100 KiB, more phases, restart
+ * points in programs of all styles, which some ranks take back. From a stream of its own: without it a case is as it was.
+ */
+#include "sim_scene.h"
+
+#include "oplog/getlog_chunk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VARIED_GAP_MAX ((uint32_t)96 << 10) /* bytes between two slots of a window */
+#define VARIED_RANKS   5u                   /* at most, with such windows */
+
+void scene_vary_plan(scene_t *scene, const case_limits_t *limits)
+{
+    plan_options_t *options = &scene->plan_options;
+    keel_random_t *random = &scene->varying;
+
+    if (limits->ranks <= 0) {
+        options->ranks = 2 + keel_random_below(random, VARIED_RANKS - 1);
+    }
+    if (limits->phases <= 0) {
+        options->phases = keel_random_chance(random, 300) ? 20 + keel_random_below(random, 20) : options->phases;
+    }
+    options->windows = PLAN_WINDOWS_MAX;
+    options->slots = 1 + keel_random_below(random, 5);
+    options->gap = keel_random_chance(random, 512) ? VARIED_GAP_MAX : 0;
+}
+
+static void own_set(scene_own_t *own, const char *name, size_t value)
+{
+    const size_t length = strlen(name);
+    unsigned at = 0;
+
+    while (own->env[at] != NULL && (strncmp(own->env[at], name, length) != 0 || own->env[at][length] != '=')) {
+        ++at;
+    }
+    snprintf(own->text[own->count], sizeof(own->text[0]), "%s=%zu", name, value);
+    own->env[at] = own->text[own->count++];
+}
+
+/* what all have alike, or each as it likes: budgets are larger by up to twice, so that what has room has room */
+void scene_vary_settings(scene_t *scene)
+{
+    keel_random_t *random = &scene->varying;
+
+    for (uint32_t r = 0; r < scene->processes; ++r) {
+        scene_own_t *own = &scene->own[r];
+
+        *own = (scene_own_t){
+            .params = scene->params, .log_budget = scene->log_budget, .getlog_budget = scene->getlog_budget};
+        memcpy(own->env, scene->env, sizeof(scene->env));
+        own->params.env = own->env;
+        if (!scene->is_varied) {
+            continue;
+        }
+        own->log_budget += keel_random_below(random, (uint32_t)own->log_budget);
+        own->getlog_budget += keel_random_below(random, (uint32_t)own->getlog_budget);
+        if (keel_getlog_chunk_size(own->getlog_budget) != keel_getlog_chunk_size(scene->getlog_budget)) {
+            own->getlog_budget = scene->getlog_budget; /* else what one reads may not fit another's chunks */
+        }
+        own_set(own, "KEEL_OPLOG_SIZE", own->log_budget);
+        own_set(own, "KEEL_GETLOG_SIZE", own->getlog_budget);
+        if (scene->soft > 0) {
+            own_set(own, "KEEL_OPLOG_SOFT", 1 + keel_random_scaled(random, 60));
+        }
+    }
+}
