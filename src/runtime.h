@@ -102,6 +102,8 @@ typedef struct keel_runtime_ops {
     void (*finish)(keel_runtime_t *runtime);
     /* ends the whole job with @a reason; does not return when the runtime can do so */
     void (*abort)(keel_runtime_t *runtime, const char *reason);
+    /* ends this process as SIGKILL would; NULL: it cannot be done */
+    void (*die)(keel_runtime_t *runtime);
 } keel_runtime_ops_t;
 
 struct keel_runtime {

@@ -19,6 +19,7 @@
 
 #include "netns.h"
 #include "node.h"
+#include "rehearsal.h"
 #include "report.h"
 
 #define JANITOR_SWEEP_NS   (10 * 1000000000ull) /* a killed process that is not gone after this stays */
@@ -50,10 +51,13 @@ static void janitor_name_directories(janitor_t *janitor)
     snprintf(janitor->shm, sizeof janitor->shm, "/dev/shm/keelrun.%d.%016llx", getpid(), (unsigned long long)number);
 }
 
-static int janitor_make_directories(const janitor_t *janitor)
+static int janitor_make_directories(const janitor_t *janitor, const options_t *options)
 {
     if (mkdir(janitor->session, S_IRWXU) != 0) {
         report("cannot make the directory '%s': %s", janitor->session, strerror(errno));
+        return -1;
+    }
+    if (options->rehearse && !rehearsal_prepare(janitor->session)) {
         return -1;
     }
     if (mkdir(janitor->shm, S_IRWXU) == 0) {
@@ -170,7 +174,7 @@ static void janitor_run(janitor_t *janitor, const options_t *options, const int 
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     children = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (janitor_make_directories(janitor) != 0) {
+    if (janitor_make_directories(janitor, options) != 0) {
         return;
     }
     if (options->netns) {

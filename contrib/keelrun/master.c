@@ -14,6 +14,7 @@
 
 #include "janitor.h"
 #include "job.h"
+#include "rehearsal.h"
 #include "report.h"
 
 #define MASTER_LEAVE_NS (5 * 1000000000ull) /* how long nodes may take to leave a job that failed */
@@ -229,8 +230,11 @@ int master_run(const options_t *options)
     if (master.job.status == 0) {
         job_report_unfired(&master.job);
     }
-    janitor_finish(&master.janitor);
     status = master.job.status;
+    if (options->rehearse) {
+        status = rehearsal_report(options, master.janitor.session, status);
+    }
+    janitor_finish(&master.janitor);
     report_verbose("the job ended with status %d", status);
     job_release(&master.job);
     free(master.polls);

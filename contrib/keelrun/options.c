@@ -46,6 +46,8 @@ static const char options_help[] =
     "      --restarts N         how often one rank is started again before the job is given up (10, and 2 where it\n"
     "                           does not come through keel_init(); with N given N in either case)\n"
     "      --no-restart         a killed rank ends the job with status 128 + signal\n"
+    "      --rehearse           kill each rank once, behind a gsync, and compare what its replacement does again with\n"
+    "                           what it had done; ends the job at the first difference (README.md says more)\n"
     "      --tag                \"[rank] \" in front of each line of output\n"
     "      --timeout SECONDS    end the job after this time with status 124\n"
     "  -x NAME=VALUE            set a variable for the program\n"
@@ -58,7 +60,8 @@ static const char options_help[] =
     "Its standard input is empty. With KEELRUN_DEBUG set, the messages of keelrun's PMIx servers are shown.\n"
     "\n"
     "status: the first non-zero one of a rank; 128 + signal of a rank not started again; 2 wrong arguments; 77 no\n"
-    "network namespaces; 124 timeout; 126 PROGRAM not executable; 127 not found; 128 + signal that ended keelrun.\n";
+    "network namespaces; 122 nothing was rehearsed; 123 a rehearsal found a difference; 124 timeout; 126 PROGRAM not "
+    "executable; 127 not found; 128 + signal that ended keelrun.\n";
 
 enum {
     OPTION_NODES = 256,
@@ -73,6 +76,7 @@ enum {
     OPTION_SEED,
     OPTION_RESTARTS,
     OPTION_NO_RESTART,
+    OPTION_REHEARSE,
     OPTION_TAG,
     OPTION_TIMEOUT,
     OPTION_VERSION
@@ -92,6 +96,7 @@ static const struct option options_long[] = {
     {"seed", required_argument, NULL, OPTION_SEED},
     {"restarts", required_argument, NULL, OPTION_RESTARTS},
     {"no-restart", no_argument, NULL, OPTION_NO_RESTART},
+    {"rehearse", no_argument, NULL, OPTION_REHEARSE},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"verbose", no_argument, NULL, 'v'},
@@ -214,6 +219,9 @@ static bool options_take(options_t *options, int option, char *value)
     case OPTION_NO_RESTART:
         options->no_restart = true;
         return true;
+    case OPTION_REHEARSE:
+        options->rehearse = true;
+        return true;
     case OPTION_TAG:
         options->tag = true;
         return true;
@@ -224,10 +232,27 @@ static bool options_take(options_t *options, int option, char *value)
     }
 }
 
+static bool options_check_rehearsal(options_t *options)
+{
+    if (options->rehearse && (options->spares > 0 || options->no_restart)) {
+        report("--rehearse has every rank started again: it goes with neither --spares nor --no-restart");
+        return false;
+    }
+    if (options->rehearse && !options->has_restarts) {
+        options->restarts = 1; /* who dies of its own is to be seen */
+        options->has_restarts = true;
+    }
+    return true;
+}
+
 static bool options_check(options_t *options)
 {
     bool is_random = false;
     char text[32];
+
+    if (!options_check_rehearsal(options)) {
+        return false;
+    }
 
     if (options->nodes > options->ranks) {
         report("%u nodes need at least as many ranks, not %u", options->nodes, options->ranks);

@@ -9,6 +9,8 @@ enum {
     KEELRUN_STATUS_FAILED = 1, /* keelrun itself, or a program that left the job */
     KEELRUN_STATUS_USAGE = 2,
     KEELRUN_STATUS_NO_NETNS = 77, /* what automake and ctest call skipped */
+    KEELRUN_STATUS_NOT_REHEARSED = 122,
+    KEELRUN_STATUS_DIFFERENT = 123,
     KEELRUN_STATUS_TIMEOUT = 124, /* as timeout(1) */
     KEELRUN_STATUS_NOT_EXECUTABLE = 126,
     KEELRUN_STATUS_NOT_FOUND = 127
@@ -18,7 +20,7 @@ typedef struct options {
     uint32_t ranks, nodes;
     uint32_t spares; /* how many of the ranks, the last ones, wait for the death of another */
     bool cyclic;     /* ranks on nodes: round robin, else in blocks */
-    bool netns, tag, verbose, no_restart;
+    bool netns, tag, verbose, no_restart, rehearse;
     uint32_t restarts; /* of one rank, */
     bool has_restarts; /* as was asked for */
     double timeout_s;  /* 0: none */

@@ -339,6 +339,12 @@ static ucs_config_field_t keel_config_table[] = {
     {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice.",
      KEEL_CONFIG_OFFSET(config.tls_served), UCS_CONFIG_TYPE_STRING},
 
+    {"REHEARSE", "",
+     "Directory of a rehearsal, the same for all ranks: each rank kills itself once behind a gsync, and its "
+     "replacement\n"
+     "ends the job when what it puts, or has in memory, is not what it was before. keelrun --rehearse makes one.",
+     KEEL_CONFIG_OFFSET(config.rehearse), UCS_CONFIG_TYPE_STRING},
+
     {NULL}};
 
 /* ---- reading -------------------------------------------------------------------------------------------- */
@@ -499,6 +505,7 @@ static void keel_config_convert(keel_config_opts_t *opts)
     config->interval_mode = opts->interval.mode;
     config->interval_value = opts->interval.value;
     config->spin_us = (unsigned)lrint(opts->spin_s * 1e6);
+    keel_config_empty_is_null(&config->rehearse);
     keel_config_empty_is_null(&config->tls_served);
     keel_config_empty_is_null(&config->topo_file);
     keel_config_empty_is_null(&config->topo_machine);
@@ -586,6 +593,7 @@ keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
 
 void keel_config_release(keel_config_t *config)
 {
+    ucs_config_release_string(&config->rehearse, NULL);
     ucs_config_release_string(&config->tls_served, NULL);
     ucs_config_release_string(&config->topo_level, NULL);
     ucs_config_release_string(&config->topo_file, NULL);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/plant.h"
+#include "rma/rehearse.h"
 #include "transports/table.h"
 
 #include <stdlib.h>
@@ -341,6 +342,7 @@ err_pool:
 
 static void context_layers_release(keel_context_h ctx)
 {
+    keel_rehearse_close(ctx);
     keel_windows_release(ctx);
     keel_recovery_release(&ctx->rec);
     keel_demand_release(&ctx->demand);
@@ -594,7 +596,10 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     }
     keel_site_check_binding(&ctx->site, ctx->runtime, &ctx->message);
     keel_site_check_move(&ctx->site, &ctx->message);
-    status = context_accesses_init(ctx);
+    status = keel_rehearse_open(ctx);
+    if (status == KEEL_OK) {
+        status = context_accesses_init(ctx);
+    }
     if (status != KEEL_OK) {
         goto err_layers;
     }

@@ -141,6 +141,8 @@ struct keel_context {
     int is_child_told;
     jmp_buf restart;
     pthread_t restart_thread; /* whose stack that is */
+    /* NULL: this is no rehearsal (rma/rehearse) */
+    struct keel_rehearse *rehearse;
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
@@ -252,6 +254,8 @@ enum {
 keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
 /* KEEL_ERR_LIMIT, said, where @a call would be a gsync behind the last one there is */
 keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
+/* says that this process is done with what it copies or sums in gsync @a number, and waits until all are */
+keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number);
 
 /* context.c, for spare.c: first lives have all of their logs faulted in */
 keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);

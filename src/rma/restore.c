@@ -1,5 +1,6 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "rma/context.h"
+#include "rma/rehearse.h"
 
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 {
@@ -169,6 +170,7 @@ void keel_restart_clear(keel_context_h ctx)
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
     keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access goes its short way before the program knows */
+    keel_rehearse_rolled_back(ctx);
     if (ctx->has_restart && ctx->callbacks == 0 && pthread_equal(ctx->restart_thread, pthread_self())) {
         longjmp(ctx->restart, 1);
     }

@@ -8,6 +8,7 @@
 #include "rma/context.h"
 
 #include "base/plant.h"
+#include "rma/rehearse.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
 
@@ -177,6 +178,19 @@ static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
     return 1;
 }
 
+keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+    status = keel_position_arrive(&ctx->rec, number);
+    while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
 static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags)
 {
     keel_image_meta_t meta = {.generation = number,
@@ -185,8 +199,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
                               .window_calls = ctx->window_calls,
                               .in_checkpoint = (flags & KEEL_GSYNC_EXPLICIT) != 0,
                               .sync_counter = keel_lock_counter(keel_lane_locks(&ctx->lane)->word)};
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
+    keel_status_t status;
     keel_part_t *parts;
     unsigned count;
 
@@ -195,12 +208,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
     if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
         keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
     }
-    ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
-    status = keel_position_arrive(&ctx->rec, number);
-    while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
-        status = keel_context_wait(ctx, &rounds);
-    }
-    return status;
+    return keel_gsync_second(ctx, number);
 }
 
 /* some ranks copy an image of their own (ckpt/demand.h) */
@@ -264,12 +272,14 @@ static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned f
 /* what rank 0's arrival tells the others */
 static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
 {
-    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0;
+    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0, rehearses = keel_rehearse_orders(ctx);
 
     if (flags & KEEL_GSYNC_FINAL) {
         return KEEL_ARRIVE_FINAL;
     }
-    if (!(flags & KEEL_GSYNC_SAFE) || ctx->rec.state != KEEL_RANK_FRONT || !keel_ckpt_is_due(&ctx->ckpt, is_explicit)) {
+    if (!(flags & KEEL_GSYNC_SAFE) || ctx->rec.state != KEEL_RANK_FRONT ||
+        (rehearses && !is_explicit && !keel_rehearse_wants_image(ctx)) ||
+        !keel_ckpt_is_due(&ctx->ckpt, is_explicit || rehearses)) {
         return 0;
     }
     return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
@@ -378,6 +388,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         ctx->lane.slot.flags[number & 1] |=
             keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
+    keel_rehearse_arrive(ctx);
     status = keel_position_arrive(rec, number);
     if (status == KEEL_OK) {
         status = gsync_await(ctx, number, flags);
@@ -391,6 +402,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
         rec->is_finished = rec->is_told = 1; /* else it would take part in recovering a rank that nobody waits for */
     }
+    keel_rehearse_leave(ctx, number, was_front);
     keel_position_leave(rec, number);
     if (was_front) {
         gsync_commit(ctx);
@@ -411,9 +423,12 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     if (status != KEEL_OK) {
         return status;
     }
-    return is_checkpoint                      ? gsync_checkpoint(ctx, number, flags)
-           : (was_front && !rec->is_finished) ? gsync_demand(ctx, number)
-                                              : KEEL_OK;
+    if (is_checkpoint) {
+        status = gsync_checkpoint(ctx, number, flags);
+    } else if (was_front && !rec->is_finished) {
+        status = gsync_demand(ctx, number);
+    }
+    return (status == KEEL_OK && was_front && ctx->rehearse != NULL) ? keel_rehearse_end(ctx, number, flags) : status;
 }
 
 keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,12 @@ void keel_pmix_abort(keel_runtime_t *base, const char *reason)
         poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* it kills us in it */
     }
     _exit(1);
+}
+
+static void pmix_die(keel_runtime_t *runtime)
+{
+    (void)runtime;
+    (void)raise(SIGKILL);
 }
 
 /* ---- open and close -------------------------------------------------------------------------------------------- */
@@ -369,4 +376,5 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .replace = keel_pmix_replace,
     .finish = keel_pmix_spares_finish,
     .abort = keel_pmix_abort,
+    .die = pmix_die,
 };
