@@ -9,9 +9,16 @@ keelrun=$build/contrib/keelrun/keelrun moments=$build/tests/proc/moments stencil
 . "$(dirname "$0")/proc_lib.sh"
 small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 50 -v)
 quick=(-x KEEL_HEARTBEAT_INTERVAL=100ms -x KEEL_HEARTBEAT_TIMEOUT=1s)
-sweeps=(-s 64x64 -n 300 --ckpt-every 20 -v) # tells of each thirtieth
-amid="anyone:sweep 60 of"
+sweeps=(-s 64x64 -n 1000 --ckpt-every 20 -v) # tells of each hundredth
+amid="anyone:sweep 100 of"
 stopping=() # a death option of the program's
+
+# so many sweeps that cutting a node takes less time than those behind its moment
+needs_time()
+{
+    sweeps=(-s 64x64 -n 3000 --ckpt-every 20 -v)
+    amid="anyone:sweep 300 of"
+}
 
 # stencil_run ARGUMENTS...: it ends well; twice without a death, with the same memory
 stencil_run()
@@ -71,6 +78,7 @@ needs_namespaces()
 cut_node_with_most_ranks_goes_on()
 {
     needs_namespaces
+    needs_time
     stencil_run -n 5 --nodes 2 --netns --cut-node "0@$amid"
     has "$err" 1 'node 0 cut off$'
     has "$err" 2 ' died: signal 9$'
@@ -80,6 +88,7 @@ cut_node_with_most_ranks_goes_on()
 cut_node_is_replaced()
 {
     needs_namespaces
+    needs_time
     stencil_run -n 8 --nodes 4 --netns --cut-node "1@$amid"
     has "$err" 1 'node 1 cut off$'
     has "$err" 2 ' died: signal 9$'
