@@ -107,11 +107,21 @@ static void add_message(input_t *input, unsigned source, unsigned type, unsigned
     add(input, data, length);
 }
 
+static size_t control_max = SIZE_MAX; /* longer ones go in pieces */
+
 static void add_control(input_t *input, unsigned source, keel_control_type_t type, const void *data, size_t length)
 {
-    const uint64_t words[4] = {type};
+    const int is_whole = length <= control_max;
+    size_t offset = 0;
 
-    add_message(input, source, KEEL_WIRE_CONTROL, 0, words, data, length);
+    do {
+        const size_t piece = (length - offset < control_max) ? length - offset : control_max;
+        const uint64_t words[4] = {type, is_whole ? 0 : length, offset};
+
+        add_message(input, source, KEEL_WIRE_CONTROL, 0, words, (length > 0) ? (const uint8_t *)data + offset : data,
+                    piece);
+        offset += piece;
+    } while (offset < length);
 }
 
 /* the newest message of that type sent by @a source, as if it went to the process of this input */
@@ -184,12 +194,16 @@ static void control_view(void)
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
     play(&input, "report_fresh");
 
-    begin(&input, 0, 0);
-    add_death(&input);
-    for (unsigned r = 1; r < FUZZ_RANKS; r++) {
-        add_captured(&input, r, KEEL_CONTROL_REPORT);
+    for (unsigned in_pieces = 0; in_pieces < 2; in_pieces++) {
+        begin(&input, 0, 0);
+        add_death(&input);
+        control_max = in_pieces ? 64 : SIZE_MAX;
+        for (unsigned r = 1; r < FUZZ_RANKS; r++) {
+            add_captured(&input, r, KEEL_CONTROL_REPORT);
+        }
+        control_max = SIZE_MAX;
+        play_accepted(&input, in_pieces ? "decision_of_pieces" : "decision");
     }
-    play(&input, "decision");
 }
 
 static void control_recovery(void)
