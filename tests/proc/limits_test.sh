@@ -78,6 +78,25 @@ limits_on_open_files_are_named()
     run 0 -n 2 "${small[@]}" sh -c 'ulimit -n '$((needed + 4))'; exec "$0" "$@"' "$limits" lost 0
 }
 
+# ---- transports -------------------------------------------------------------------------------------------------------------
+
+# whatever does not do is named beside what there is, at once
+transports_that_do_not_do_are_named()
+{
+    local tls
+
+    for tls in foo self shm posix ^tcp; do
+        run 25 -n 2 --nodes 2 "${small[@]}" -x KEEL_TLS_SERVED=$tls "$limits"
+        grep -q " error: KEEL_TLS_SERVED=$tls: .*; on this host there are, between nodes:.* tcp.* and inside one:.* posix" "$err" ||
+            fail "KEEL_TLS_SERVED=$tls: no reason given"
+    done
+    run 25 -n 2 --nodes 2 "${small[@]}" -x UCX_NET_DEVICES=none0 "$limits"
+    grep -q ' error: KEEL_TLS_SERVED=tcp, UCX_NET_DEVICES=none0: ' "$err" || fail "no reason given"
+    for tls in tcp all '' tcp,foo; do
+        run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_TLS_SERVED=$tls "$limits"
+    done
+}
+
 # ---- replacements that do not come to life ------------------------------------------------------------------------------------
 
 restarts_inside_init_end_after_two()

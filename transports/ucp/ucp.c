@@ -58,11 +58,14 @@ static keel_status_t network_open(const keel_transport_params_t *params, ucp_con
     ucp_config_t *config;
     ucs_status_t status;
 
-    if (network_config(params->tls_served, &config) != UCS_OK) {
-        return KEEL_ERR_TRANSPORT;
+    status = network_config(params->tls_served, &config);
+    if (status == UCS_OK) {
+        status = ucp_init(&ucp_params, config, context_p);
+        ucp_config_release(config);
     }
-    status = ucp_init(&ucp_params, config, context_p);
-    ucp_config_release(config);
+    if (status != UCS_OK) {
+        keel_ucp_refuse_transports(params, ucs_status_string(status));
+    }
     return (status == UCS_OK) ? KEEL_OK : KEEL_ERR_TRANSPORT;
 }
 

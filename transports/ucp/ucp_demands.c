@@ -1,4 +1,4 @@
-/* The limit on open files. */
+/* The limit on open files; the transports that UCX has on this host. */
 #include "ucp_demands.h"
 
 #include "base/file_limit.h"
@@ -6,7 +6,11 @@
 
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <uct/api/uct.h>
 
 /* open files, counted with UCX 1.13 */
 enum {
@@ -52,4 +56,92 @@ keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int i
             limit, keel_files_most(), open, more, params->size);
     }
     return KEEL_ERR_BUDGET;
+}
+
+/* ---- transports ---- */
+
+enum { NAMES_MAX = 400 };
+
+typedef struct names {
+    char between[NAMES_MAX], inside[NAMES_MAX]; /* nodes, one node: " a b c" */
+} names_t;
+
+static void add_name(char *list, const char *name)
+{
+    const size_t used = strlen(list), length = strlen(name);
+    const char *at;
+
+    for (at = strstr(list, name); at != NULL; at = strstr(at + 1, name)) {
+        if ((at[-1] == ' ') && ((at[length] == ' ') || (at[length] == '\0'))) {
+            return;
+        }
+    }
+    if (used + length + 2 <= NAMES_MAX) {
+        snprintf(list + used, NAMES_MAX - used, " %s", name);
+    }
+}
+
+static void add_device(uct_component_h component, const char *device, names_t *names)
+{
+    uct_tl_resource_desc_t *transports;
+    uct_md_config_t *config;
+    unsigned count, i;
+    uct_md_h md;
+
+    if (uct_md_config_read(component, NULL, NULL, &config) != UCS_OK) {
+        return;
+    }
+    if (uct_md_open(component, device, config, &md) == UCS_OK) {
+        if (uct_md_query_tl_resources(md, &transports, &count) == UCS_OK) {
+            for (i = 0; i < count; i++) {
+                add_name((transports[i].dev_type == UCT_DEVICE_TYPE_NET) ? names->between : names->inside,
+                         transports[i].tl_name);
+            }
+            uct_release_tl_resource_list(transports);
+        }
+        uct_md_close(md);
+    }
+    uct_config_release(config);
+}
+
+static void add_component(uct_component_h component, names_t *names)
+{
+    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
+    uct_md_resource_desc_t *devices;
+    unsigned i;
+
+    if ((uct_component_query(component, &attr) != UCS_OK) || (attr.md_resource_count == 0)) {
+        return;
+    }
+    devices = calloc(attr.md_resource_count, sizeof(*devices));
+    attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
+    attr.md_resources = devices;
+    if ((devices != NULL) && (uct_component_query(component, &attr) == UCS_OK)) {
+        for (i = 0; i < attr.md_resource_count; i++) {
+            add_device(component, devices[i].md_name, names);
+        }
+    }
+    free(devices);
+}
+
+void keel_ucp_refuse_transports(const keel_transport_params_t *params, const char *why)
+{
+    const char *chosen = (params->tls_served != NULL) ? params->tls_served : "tcp", *only = getenv("UCX_NET_DEVICES");
+    names_t names = {.between = "", .inside = ""};
+    uct_component_h *components;
+    unsigned count, i;
+
+    if (params->message == NULL) {
+        return;
+    }
+    if (uct_query_components(&components, &count) == UCS_OK) {
+        for (i = 0; i < count; i++) {
+            add_component(components[i], &names);
+        }
+        uct_release_component_list(components);
+    }
+    keel_error(
+        params->message, "KEEL_TLS_SERVED=%s%s%s: %s; on this host there are, between nodes:%s and inside one:%s",
+        chosen, (only != NULL) ? ", UCX_NET_DEVICES=" : "", (only != NULL) ? only : "", why,
+        (names.between[0] != '\0') ? names.between : " none", (names.inside[0] != '\0') ? names.inside : " none");
 }

@@ -10,4 +10,7 @@
  */
 keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int is_network_open);
 
+/* says that the transports of KEEL_TLS_SERVED do not do: @a why; and which ones there are */
+void keel_ucp_refuse_transports(const keel_transport_params_t *params, const char *why);
+
 #endif

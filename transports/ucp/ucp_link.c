@@ -189,7 +189,8 @@ keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t 
     link->instance = instance;
     ucs_list_head_init(&link->queue);
     ucs_list_add_tail(&port->links, &link->link);
-    if (ucp_ep_create(port->worker, &params, &link->ep) != UCS_OK) {
+    link->made = ucp_ep_create(port->worker, &params, &link->ep);
+    if (link->made != UCS_OK) {
         link->flags = KEEL_UCP_LINK_BROKEN;
         link->ep = NULL;
         make_busy(link);

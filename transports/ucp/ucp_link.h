@@ -40,6 +40,7 @@ typedef struct keel_ucp_link {
     uint32_t peer;
     unsigned flags;
     unsigned under_way; /* sends handed to UCP and not completed */
+    ucs_status_t made;  /* UCS_ERR_UNREACHABLE: no transport leads there, and none ever will */
     int greeting;       /* keel_ucp_wire_kind still to be sent, or 0 */
     const void *greeting_data;
     size_t greeting_len;
@@ -68,6 +69,7 @@ typedef struct keel_ucp_port_params {
     ucp_am_recv_callback_t on_message;
     void (*on_broken)(void *arg, keel_ucp_link_t *link);
     void *arg;
+    const keel_transport_params_t *transport;
 } keel_ucp_port_params_t;
 
 keel_status_t keel_ucp_port_open(keel_ucp_port_t *port, const keel_ucp_port_params_t *params);

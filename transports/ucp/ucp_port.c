@@ -1,4 +1,5 @@
 /* Ports: a worker, its links, and what is to be done for them between two calls of UCP's progress. */
+#include "ucp_demands.h"
 #include "ucp_link.h"
 
 #include "base/memory.h"
@@ -29,7 +30,10 @@ static keel_status_t worker_open(keel_ucp_port_t *port, const keel_ucp_port_para
                                             .arg = params->arg,
                                             .flags = UCP_AM_FLAG_WHOLE_MSG};
 
-    if (ucp_worker_create(params->context, &worker_params, &port->worker) != UCS_OK) {
+    ucs_status_t status = ucp_worker_create(params->context, &worker_params, &port->worker);
+
+    if (status != UCS_OK) {
+        keel_ucp_refuse_transports(params->transport, ucs_status_string(status));
         return KEEL_ERR_TRANSPORT;
     }
     if (ucp_worker_set_am_recv_handler(port->worker, &handler) != UCS_OK) {

@@ -2,11 +2,13 @@
  * The served lane as the thread inside Keel sees it: requests out, replies in. A peer is greeted when it is connected;
  * requests queue until its service thread has answered.
  */
+#include "ucp_demands.h"
 #include "ucp_transport.h"
 
 #include "base/memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -141,7 +143,8 @@ keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp)
                                            .instance = ucp->instance,
                                            .on_message = on_message,
                                            .on_broken = on_broken,
-                                           .arg = ucp};
+                                           .arg = ucp,
+                                           .transport = &ucp->params};
     keel_status_t status;
 
     ucs_list_head_init(&ucp->put_aside);
@@ -193,6 +196,7 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     const uint64_t instance = address->head.instance;
     keel_ucp_peer_t *peer;
     keel_status_t status;
+    char why[64];
 
     peer = keel_alloc(sizeof(*peer), "peer");
     if (peer == NULL) {
@@ -200,6 +204,13 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     }
     status = keel_ucp_link_make(&ucp->main, rank, instance, keel_ucp_address_service(address), &peer->link);
     if (status != KEEL_OK) {
+        goto err_free;
+    }
+    if (peer->link->made == UCS_ERR_UNREACHABLE) { /* not a death: whoever comes in its place is not reached, either */
+        snprintf(why, sizeof(why), "they do not reach rank %u", rank);
+        keel_ucp_refuse_transports(&ucp->params, why);
+        keel_ucp_link_retire(peer->link, 0);
+        status = KEEL_ERR_TRANSPORT;
         goto err_free;
     }
     keel_ucp_link_greet(peer->link, KEEL_UCP_WIRE_HELLO, ucp->address, ucp->address->head.length);

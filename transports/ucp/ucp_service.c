@@ -361,7 +361,8 @@ keel_status_t keel_ucp_service_open(keel_ucp_t *ucp)
                                            .large_copy = KEEL_MESSAGE_DATA_MAX,
                                            .on_message = on_message,
                                            .on_broken = on_broken,
-                                           .arg = ucp};
+                                           .arg = ucp,
+                                           .transport = &ucp->params};
     keel_ucp_service_t *service = &ucp->service;
     keel_status_t status;
 
