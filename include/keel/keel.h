@@ -148,7 +148,7 @@ typedef struct keel_win_params {
 /**
  * Allocates @a bytes of zeroed memory that all ranks may access. Collective; sizes may differ between ranks, also 0.
  * A replacement gets the window at the address its predecessor had. Windows made after the image that a rollback returns to
- * are gone with it: their handles are invalid and the program makes them again. At most 244 windows can be made in one life.
+ * are gone with it: calls refuse their handles (KEEL_ERR_INVALID_PARAM) and the program makes them again. At most 244 windows can be made in one life.
  * A rank whose call fails for want of memory leaves the others waiting: it should end the job.
  * @param [in]  params may be NULL.
  * @param [out] win_p  freed by keel_win_free() or keel_finalize().
@@ -159,13 +159,13 @@ KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const ke
                                       keel_win_h *win_p);
 KEEL_API keel_status_t keel_win_free(keel_win_h win);         /**< Collective; a gsync of its own kind. */
 KEEL_API void *keel_win_base(keel_win_h win);                 /**< own memory; NULL when its size is 0 */
-KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0 for an unknown rank */
+KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0: unknown rank, or freed */
 
 /**
  * Adds private memory to the image of this process; restored by keel_restore(). Each @a id once; not collective.
  * The memory must stay where it is until keel_finalize(). All regions are to be protected before the first checkpoint, and
  * in the same order in every life.
- * @return KEEL_ERR_INVALID_PARAM for an id in use or @a bytes 0.
+ * @return KEEL_ERR_INVALID_PARAM for an id in use, @a bytes 0, or memory of a window.
  */
 KEEL_API keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes);
 

@@ -19,8 +19,7 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
         return KEEL_ERR_RANK;
     }
     if (win->freed_call > 0) {
-        keel_error_ctx(ctx, "window %u was freed", win->region - KEEL_REGION_WINDOW0);
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_win_refuse_freed(win);
     }
     if (offset > size || length > size - offset) {
         status = keel_context_check(ctx);
@@ -41,7 +40,7 @@ keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, 
     keel_status_t status;
 
     if (win == NULL || (buffer == NULL && length > 0)) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null(win == NULL ? "the window" : "the buffer of an access");
     }
     status = access_refuse(win, rank, offset, length, params);
     if (status == KEEL_OK) {

@@ -448,7 +448,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
 static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t offset, size_t size)
 {
     if (win == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the window");
     }
     if ((unsigned)op >= KEEL_ATOMIC_LAST || (size != 4 && size != 8)) {
         keel_error_ctx(win->ctx, "there is no atomic %u of %zu bytes", (unsigned)op, size);

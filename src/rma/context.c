@@ -29,7 +29,7 @@ keel_status_t keel_context_check(keel_context_h ctx)
     keel_status_t status;
 
     if (ctx == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the context");
     }
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
@@ -145,7 +145,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 keel_status_t keel_progress(keel_context_h ctx)
 {
     if (ctx == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the context");
     }
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
@@ -161,25 +161,6 @@ keel_status_t keel_progress(keel_context_h ctx)
 }
 
 /* ---- init ---- */
-
-static keel_status_t params_check(const keel_params_t *params)
-{
-    const uint64_t known = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
-
-    if (params == NULL) {
-        return KEEL_OK;
-    }
-    if ((params->field_mask & KEEL_PARAM_FIELD_DRIVERS) && params->drivers == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    if ((params->field_mask & ~known) ||
-        ((params->field_mask & KEEL_PARAM_FIELD_FLAGS) &&
-         (params->flags &
-          ~(uint64_t)(KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_CHECKSUM_RETURNS | KEEL_PARAM_FLAG_WAITS)))) {
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    return KEEL_OK;
-}
 
 static int params_have(const keel_params_t *params, uint64_t field)
 {
@@ -547,8 +528,12 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     keel_status_t status;
     keel_context_h ctx;
 
-    if (ctx_p == NULL || params_check(params) != KEEL_OK) {
-        return KEEL_ERR_INVALID_PARAM;
+    if (ctx_p == NULL) {
+        return keel_refuse_null("keel_init: where the context is to go");
+    }
+    status = keel_params_check(params);
+    if (status != KEEL_OK) {
+        return status;
     }
     ctx = keel_alloc(sizeof(*ctx), "context");
     if (ctx == NULL) {
@@ -687,7 +672,7 @@ uint32_t keel_incarnation(keel_context_h ctx)
 keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
 {
     if (ctx == NULL || stats_p == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_stats: where they are to go");
     }
     *stats_p = ctx->stats;
     stats_p->put_log_bytes = keel_put_log_bytes(&ctx->puts);

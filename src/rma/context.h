@@ -10,6 +10,8 @@
 #define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
 _Static_assert(KEEL_WINDOWS_MAX == 244, "keel.h says how many");
 
+#define KEEL_WIN_GONE UINT32_MAX /* a rollback went behind its making */
+
 typedef struct keel_target {
     char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */
     size_t size; /* of the peer's window, bytes */
@@ -24,8 +26,10 @@ struct keel_win {
     size_t size;
     uintptr_t address;   /* where it is, the same in every life */
     uint32_t made_call;  /* number of the window call that made it, from 1 */
-    uint32_t freed_call; /* and of the one that freed it, 0: none */
+    uint32_t freed_call; /* and of the one that freed it, 0: none; KEEL_WIN_GONE */
     char name[32];
+    struct keel_win
+        *gone; /* the next of those that a rollback removed: their handles may still be used, and are refused */
 };
 
 struct keel_req {
@@ -108,6 +112,7 @@ struct keel_context {
 
     struct keel_win *windows[KEEL_WINDOWS_MAX];
     unsigned window_count;
+    struct keel_win *gone;
     uintptr_t next_address;
     uint32_t window_calls;
     keel_protected_t *protected_regions;
@@ -168,6 +173,9 @@ static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate 
     return (ctx->gate.part.bits & bits) != 0;
 }
 
+/* refuse.c */
+keel_status_t keel_refuse_null(const char *what); /* KEEL_ERR_INVALID_PARAM, said */
+keel_status_t keel_params_check(const keel_params_t *params);
 /* fork.c */
 keel_status_t keel_fork_init(keel_context_h ctx);
 void keel_fork_release(keel_context_h ctx);
@@ -214,6 +222,7 @@ static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
 /* window.c */
 void keel_win_refresh(keel_win_h win);
 void keel_windows_release(keel_context_h ctx);
+keel_status_t keel_win_refuse_freed(keel_win_h win); /* KEEL_ERR_INVALID_PARAM, said */
 keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls);
 /* until every rank has told of every window made so far */
 keel_status_t keel_windows_await(keel_context_h ctx);

@@ -133,7 +133,7 @@ void keel_piece_release(keel_piece_t *piece)
 keel_status_t keel_req_test(keel_req_h req)
 {
     if (req == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the request");
     }
     keel_context_look(req->ctx);
     if (req->pieces == 0) {
@@ -165,7 +165,7 @@ keel_status_t keel_req_wait(keel_req_h req)
     unsigned rounds = 0;
 
     if (req == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the request");
     }
     ctx = req->ctx;
     while (req->pieces > 0 && status == KEEL_OK) {

@@ -80,7 +80,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     keel_status_t status;
 
     if (ctx == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the context");
     }
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);

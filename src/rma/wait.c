@@ -224,7 +224,7 @@ static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, ke
     keel_status_t status;
 
     if (win == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null("the window");
     }
     if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 4 && size != 8)) {
         keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);

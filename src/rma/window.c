@@ -127,7 +127,7 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
     int is_before;
 
     if (ctx == NULL || win_p == NULL) {
-        return KEEL_ERR_INVALID_PARAM;
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_alloc: where the window is to go");
     }
     if (bytes > KEEL_OFFSET_MAX) {
         keel_error_ctx(ctx, "a window of %zu bytes is larger than the limit of %llu", bytes, KEEL_OFFSET_MAX);
@@ -179,8 +179,11 @@ keel_status_t keel_win_free(keel_win_h win)
     keel_context_h ctx;
     keel_status_t status;
 
-    if (win == NULL || win->freed_call > 0) {
-        return KEEL_ERR_INVALID_PARAM;
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if (win->freed_call > 0) {
+        return keel_win_refuse_freed(win);
     }
     ctx = win->ctx;
     if (!is_repeated(ctx)) {
@@ -220,7 +223,7 @@ void *keel_win_base(keel_win_h win)
 
 size_t keel_win_size(keel_win_h win, uint32_t rank)
 {
-    if (win == NULL || rank >= win->ctx->lane.programs) {
+    if (win == NULL || win->freed_call > 0 || rank >= win->ctx->lane.programs) {
         return 0;
     }
     if (rank == win->ctx->lane.rank) {
@@ -229,9 +232,23 @@ size_t keel_win_size(keel_win_h win, uint32_t rank)
     return keel_lane_region_size(&win->ctx->lane, rank, win->region);
 }
 
+keel_status_t keel_win_refuse_freed(keel_win_h win)
+{
+    const unsigned number = win->region - KEEL_REGION_WINDOW0;
+
+    if (win->freed_call == KEEL_WIN_GONE) {
+        keel_error_ctx(
+            win->ctx,
+            "window %u%s%s is gone: the job rolled back behind its keel_win_alloc(), which has to be called again",
+            number, (win->name[0] != '\0') ? " " : "", win->name);
+    } else {
+        keel_error_ctx(win->ctx, "window %u%s%s was freed", number, (win->name[0] != '\0') ? " " : "", win->name);
+    }
+    return KEEL_ERR_INVALID_PARAM;
+}
+
 static void win_destroy(keel_win_h win)
 {
-    keel_lane_region_drop(&win->ctx->lane, win->region);
     keel_arena_free(win->targets, win_targets_bytes(win->ctx));
     keel_free(win);
 }
@@ -239,8 +256,30 @@ static void win_destroy(keel_win_h win)
 void keel_windows_release(keel_context_h ctx)
 {
     while (ctx->window_count > 0) {
-        win_destroy(ctx->windows[--ctx->window_count]);
+        keel_win_h win = ctx->windows[--ctx->window_count];
+
+        keel_lane_region_drop(&ctx->lane, win->region);
+        win_destroy(win);
     }
+    while (ctx->gone != NULL) {
+        keel_win_h win = ctx->gone;
+
+        ctx->gone = win->gone;
+        win_destroy(win);
+    }
+}
+
+/* the program may still have the handle: what is left of it refuses */
+static void win_remove(keel_win_h win)
+{
+    keel_context_h ctx = win->ctx;
+
+    keel_lane_region_drop(&ctx->lane, win->region);
+    win->freed_call = KEEL_WIN_GONE;
+    win->base = NULL;
+    keel_win_refresh(win);
+    win->gone = ctx->gone;
+    ctx->gone = win;
 }
 
 keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
@@ -256,7 +295,7 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
     }
     while (ctx->window_count > 0 && ctx->windows[ctx->window_count - 1]->made_call > window_calls) {
         ctx->next_address = ctx->windows[ctx->window_count - 1]->address;
-        win_destroy(ctx->windows[--ctx->window_count]);
+        win_remove(ctx->windows[--ctx->window_count]);
     }
     if (ctx->rec.roll != KEEL_ROLL_NONE) { /* everybody gives them up, a replacement too that never made them itself */
         for (unsigned i = ctx->window_count; i < KEEL_WINDOWS_MAX; i++) {
@@ -282,11 +321,38 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
 
 /* ---- protected regions ---- */
 
+/* a window that has some of it, or NULL */
+static const struct keel_win *win_of_memory(const keel_context_h ctx, const void *address, size_t bytes)
+{
+    const uintptr_t from = (uintptr_t)address;
+
+    for (unsigned i = 0; i < ctx->window_count; i++) {
+        const struct keel_win *win = ctx->windows[i];
+        const uintptr_t base = (uintptr_t)win->base;
+
+        if (base != 0 && win->size > 0 && (from >= base ? from - base < win->size : base - from < bytes)) {
+            return win;
+        }
+    }
+    return NULL;
+}
+
 keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes)
 {
     keel_protected_t *grown, region = {.id = id, .address = address, .bytes = bytes};
+    const struct keel_win *win;
 
-    if (ctx == NULL || address == NULL || bytes == 0) {
+    if (ctx == NULL || address == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_protect: the memory");
+    }
+    if (bytes == 0) {
+        keel_error_ctx(ctx, "keel_protect: region %u has no bytes", id);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    win = win_of_memory(ctx, address, bytes);
+    if (win != NULL) {
+        keel_error_ctx(ctx, "keel_protect: region %u lies in window %u, which is in every image by itself", id,
+                       win->region - KEEL_REGION_WINDOW0);
         return KEEL_ERR_INVALID_PARAM;
     }
     for (unsigned i = 0; i < ctx->protected_count; i++) {

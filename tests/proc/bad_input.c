@@ -2,7 +2,7 @@
  * Every public call with arguments that are wrong, in a job of two ranks or more: each returns the status that names what
  * is wrong, nothing is harmed, and the job goes on. Prints one line for each call that answers otherwise. By default the
  * arguments of calls that any program may make; `locks`, `gsync` and `waits`: what a program of that style may not call,
- * and when; `rollback`: where nothing can be rolled back.
+ * and when; `rollback`: where nothing can be rolled back; `stale`: windows that a rollback went behind.
  */
 #include <keel/keel.h>
 
@@ -13,9 +13,11 @@
 enum { WINDOW = 64 };
 
 static int failures;
+static unsigned refused; /* calls */
 
 static void expect(const char *call, int line, keel_status_t expected, keel_status_t got)
 {
+    refused += (expected != KEEL_OK);
     if (got != expected) {
         printf("bad_input: line %d: %s: '%s', expected '%s'\n", line, call, keel_status_string(got),
                keel_status_string(expected));
@@ -35,6 +37,10 @@ static void check_init(void)
     params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_BIT(63)};
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
     params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_DRIVERS};
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
+    params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_ENV, .env = (const char *const[]){"KEEL_LANES", NULL}};
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
+    params.env = (const char *const[]){"KEEL_SPIN=1us", "=direct", NULL};
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
 }
 
@@ -72,7 +78,8 @@ static void check_null_handles(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_rollback(NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats));
     keel_req_free(NULL);
-    KEEL_RESTART_POINT(NULL);
+    KEEL_RESTART_POINT(NULL); /* said, too */
+    refused++;
     keel_restart_clear(NULL);
     failures += keel_restarted(NULL) != 0 || keel_win_base(NULL) != NULL || keel_win_size(NULL, 0) != 0 ||
                 keel_rank(NULL) != UINT32_MAX || keel_size(NULL) != 0 || keel_incarnation(NULL) != 0;
@@ -333,6 +340,51 @@ static void check_rollback(keel_context_h ctx)
     EXPECT(KEEL_ERR_STATE, keel_rollback(ctx));
 }
 
+/* windows are in images by themselves */
+static void check_protect(keel_context_h ctx, keel_win_h win)
+{
+    char *base = keel_win_base(win);
+    const size_t size = keel_win_size(win, keel_rank(ctx));
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 6, base, size));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 6, base + size - 1, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 6, base - 8, 9));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 6, base - 8, size + 16));
+}
+
+/* a window that a rollback goes behind, made again with another beside it: the old handle is none of either */
+static void check_stale(keel_context_h ctx)
+{
+    keel_win_h win = begin(ctx), old = NULL, first = NULL, second = NULL;
+    const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx);
+    uint64_t word = 7;
+
+    EXPECT(KEEL_OK, keel_checkpoint(ctx));
+    EXPECT(KEEL_OK, keel_win_alloc(ctx, 2 * WINDOW, NULL, &old));
+    EXPECT(KEEL_OK, keel_put(old, other, 0, &word, sizeof word));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    while (keel_rollback(ctx) != KEEL_ERR_ROLLED_BACK) {
+        failures++;
+    }
+    EXPECT(KEEL_OK, keel_restore(ctx));
+    for (unsigned i = 0; i < 2; i++) {
+        EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(old, other, 0, &word, sizeof word));
+        EXPECT(KEEL_ERR_INVALID_PARAM, keel_get(old, other, 0, &word, sizeof word));
+        EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic(old, KEEL_ATOMIC_ADD, other, 0, 8, 1, 0, &word));
+        EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait_until(old, 0, 8, KEEL_COMPARE_EQ, 7));
+        EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_free(old));
+        failures += keel_win_size(old, other) != 0 || keel_win_base(old) != NULL;
+        if (i == 0) {
+            EXPECT(KEEL_OK, keel_win_alloc(ctx, 2 * WINDOW, NULL, &first));
+            EXPECT(KEEL_OK, keel_win_alloc(ctx, WINDOW, NULL, &second));
+        }
+    }
+    EXPECT(KEEL_OK, keel_put(first, other, 8, &word, sizeof word));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    failures += ((uint64_t *)keel_win_base(first))[1] != 7 || ((uint64_t *)keel_win_base(first))[0] != 0;
+    failures += keel_win_size(win, other) != WINDOW || keel_win_size(second, other) != WINDOW;
+}
+
 static void check_arguments(keel_context_h ctx)
 {
     keel_win_h win, gone;
@@ -345,8 +397,10 @@ static void check_arguments(keel_context_h ctx)
     check_range(ctx, win);
     check_access(ctx, win);
     EXPECT(KEEL_OK, check_unharmed(ctx, win));
+    check_protect(ctx, win);
     EXPECT(KEEL_OK, keel_win_alloc(ctx, WINDOW, NULL, &gone));
     EXPECT(KEEL_OK, keel_win_free(gone));
+    failures += keel_win_size(gone, keel_rank(ctx)) != 0 || keel_win_base(gone) != NULL;
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_free(gone));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(gone, 0, 0, &word, sizeof word));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_get(gone, 0, 0, &word, sizeof word));
@@ -359,7 +413,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*check)(keel_context_h ctx);
     } modes[] = {{"arguments", check_arguments}, {"locks", check_locks}, {"unlocked", check_unlocked},
-                 {"gsync", check_gsync},         {"waits", check_waits}, {"rollback", check_rollback}};
+                 {"gsync", check_gsync},         {"waits", check_waits}, {"rollback", check_rollback},
+                 {"stale", check_stale}};
     const char *mode = (argc > 1) ? argv[1] : "arguments";
     unsigned m = 0;
     keel_context_h ctx;
@@ -381,6 +436,7 @@ int main(int argc, char **argv)
     EXPECT(KEEL_OK, keel_finalize(ctx));
     if (failures == 0) {
         printf("bad_input: rank %u: all refused\n", rank);
+        printf("bad_input: %u calls\n", refused);
     }
     return failures > 0;
 }

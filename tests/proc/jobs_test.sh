@@ -256,6 +256,8 @@ refuse_all() # LANE MODE OPTIONS...
     shift 2
     run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$@" "$bad_input" "$mode"
     has "$out" 2 '^bad_input: rank [01]: all refused$'
+    # each with one line
+    has "$err" $(($(sed -n 's/^bad_input: \([0-9]*\) calls$/\1/p' "$out" | paste -sd+))) '^keel.* error: '
 }
 
 calls_refuse_bad_arguments()
@@ -265,6 +267,17 @@ calls_refuse_bad_arguments()
     for lane in direct served; do
         refuse_all $lane arguments
         has "$err" 2 'KEEL_RESTART_POINT without a context'
+    done
+}
+
+# windows that a rollback went behind
+handles_from_before_a_rollback_are_refused()
+{
+    local lane
+
+    for lane in direct served; do
+        refuse_all $lane stale
+        has "$err" 20 'error: window 1 is gone: the job rolled back behind its keel_win_alloc(), which has to be called again$'
     done
 }
 
