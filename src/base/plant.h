@@ -82,7 +82,7 @@
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")                    \
     _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")                \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                       \
-    _(record_alone, 2000, "--style locks --wide 1", "a record is as long as a message, which has a head too")          \
+    _(record_alone, 0, "--style locks --wide 1", "a record is as long as a message, which has a head too")             \
     _(whole_in_past, 600, "--style locks", "a replacement is whole amid a section that was over")                      \
     _(whole_in_section, 8000, "--style locks --ranks 3 --phases 2 --seed 1400",                                        \
       "a process is whole amid an own section that others saw the end of")                                             \

@@ -6,11 +6,12 @@
 
 #include <stdlib.h>
 
-#define SEEDS     10
-#define LAST      4u /* phase */
-#define BYTES     ((size_t)1 << 24)
-#define WAITS_MAX 400 /* while others do theirs; one a piece would be 1,024 */
-#define POLLS_MAX 400 /* who spins does it 200 times, and some pieces come at once */
+#define SEEDS      10
+#define CHECKPOINT 2u /* gsync */
+#define LAST       4u /* phase */
+#define BYTES      ((size_t)1 << 24)
+#define WAITS_MAX  400 /* while others do theirs; one a piece would be 1,024 */
+#define POLLS_MAX  400 /* who spins does it 200 times, and some pieces come at once */
 
 typedef struct job {
     few_t few;
@@ -56,7 +57,7 @@ static keel_status_t rebuilt(few_t *few, uint32_t rank, keel_win_h last)
     const unsigned polls = keel_sim_polls(few->sim, rank);
     keel_status_t status = KEEL_OK;
 
-    if (keel_sim_incarnation(few->sim, rank) == 0) {
+    if (few->ctx[rank]->rec.phase < CHECKPOINT) { /* also in a replacement, when no image was in use yet */
         status = keel_checkpoint(few->ctx[rank]);
         ((job_t *)few)->is_safe = 1;
     } else if (polls > POLLS_MAX) {

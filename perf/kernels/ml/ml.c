@@ -240,10 +240,11 @@ keel_status_t __wrap_keel_flush(keel_context_h ctx, uint32_t rank)
     return __real_keel_flush(ctx, rank);
 }
 
+/* All ranks have to say alike whether it is safe, and the loggers do not know; without protection no image is taken. */
 keel_status_t __wrap_keel_gsync(keel_context_h ctx, unsigned flags)
 {
     KERNEL_TRY(mark(ML_GSYNC));
-    return __real_keel_gsync(ctx, flags);
+    return __real_keel_gsync(ctx, flags | KEEL_GSYNC_SAFE);
 }
 
 /* Without protection there are none; its place in the program stays a gsync. */
