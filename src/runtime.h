@@ -77,7 +77,8 @@ typedef struct keel_runtime_ops {
 
     int (*poll)(keel_runtime_t *runtime,
                 keel_event_t *event_p); /* 1 and an event, or 0; never blocks, cheap when idle */
-    /* from now on @a news is set to 1, from any thread, whenever there is something for poll() that was not there before */
+    /* from now on @a news is set to 1, from any thread, whenever there is something for poll() that was not there before.
+     * NULL: calls look for it when time has passed */
     void (*notify)(keel_runtime_t *runtime, uint8_t *news);
     uint64_t (*now_ns)(keel_runtime_t *runtime);
     /* listens to the network devices of this host from now on, in poll(): says what they announce by @a message, which

@@ -589,7 +589,9 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
         goto err_layers;
     }
     keel_context_shut(ctx, KEEL_GATE_CLOSED);
-    ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
+    if (ctx->runtime->ops->notify != NULL) {
+        ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
+    }
     ctx->is_logging = ctx->puts.is_enabled;
     if (params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & KEEL_PARAM_FLAG_WAITS)) {
         ctx->rec.waits.since = 0;
