@@ -44,7 +44,8 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank)
     if (job->options->no_restart) {
         return "and is not to be started again";
     }
-    if (job->is_over || job->finalized_count != 0) {
+    /* with spares keelrun starts none: the others leave, and then it is told */
+    if (job->finalized_count != 0 || (job->is_over && job->options->spares == 0)) {
         return "while the job was leaving: nothing is recovered then";
     }
     if (job->options->spares > 0 && job_is_last(job, rank)) {
