@@ -78,8 +78,11 @@ void keel_get_log_lose(keel_get_log_t *log, const char *why)
     if (!log->is_off) {
         log->is_off = 1;
         log->resume_at = UINT32_MAX;
+        keel_message(log->lane->message, (log->overflows == 0) ? KEEL_MSG_WARN : KEEL_MSG_INFO,
+                     "get log is full (%s): should this rank die, the job rolls back (warned of once, counted in "
+                     "keel_stats_t.log_overflows)",
+                     why);
         log->overflows++;
-        keel_warn(log->lane->message, "get log is full (%s): should this rank die, the job rolls back", why);
     }
     log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
 }

@@ -83,11 +83,13 @@ static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *wh
     keel_put_target_t *t = &log->targets[target];
 
     if (!t->is_off) {
-        log->overflows++;
         t->is_off = 1;
         t->resume_at = UINT32_MAX;
-        keel_warn(log->lane->message, "put log towards rank %u is full (%s): should that rank die, the job rolls back",
-                  target, why);
+        keel_message(log->lane->message, (log->overflows == 0) ? KEEL_MSG_WARN : KEEL_MSG_INFO,
+                     "put log towards rank %u is full (%s): should that rank die, the job rolls back (warned of once, "
+                     "counted in keel_stats_t.log_overflows)",
+                     target, why);
+        log->overflows++;
     }
     t->lost = log->phase + 1;
     t->limit = NULL;

@@ -134,6 +134,9 @@ hybrid_run() # ROLLBACKS ARGUMENTS-OF-THE-KERNEL...: no image of any kind is tak
     has "$out" 1 '"checkpoints": 0, "demand_checkpoints": 0,'
     has "$out" 1 "\"rollbacks\": $rollbacks, \"rollbacks_in_doubt\": 0}"
     grep -q 'log .*is full' "$err" || fail "the logs are large enough: this tests nothing"
+    grep -q 'warn: .*log .*is full' "$err" || fail "a full log is no warning"
+    # towards its several neighbours, and again in later steps: once a process, which are five with a replacement
+    [ "$(grep -c 'warn: put log towards .* is full' "$err")" -le 5 ] || fail "a full log is said again and again"
 }
 
 # with no images to trim the logs by: while they are whole the dead rank alone comes back, afterwards the job rolls back
