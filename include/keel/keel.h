@@ -102,8 +102,9 @@ KEEL_API int keel_restarted(keel_context_h ctx);
  * after it the program continues from its protected state. In generation 0, the program's start, windows are
  * zero and protected regions hold what they held at keel_protect(). Collective after a rollback, local in a replacement.
  * The windows of the image must have been allocated and the regions protected before, as in the first life: all window calls
- * that the image was taken after are repeated, those of windows freed by then too. So a replacement
- * of a program that makes windows in its steps gets KEEL_ERR_STATE, unless it can tell how many there were.
+ * that the image was taken after are repeated, in their order, with their sizes, those of windows freed by then too. A program that
+ * makes windows in its steps asks keel_stats() how many calls (window_calls_due), or repeats one and tries again as long as it gets
+ * KEEL_ERR_STATE, which does no harm; a further death may change the number meanwhile.
  * @return KEEL_ERR_STATE when nothing is to be restored or a window or region is missing; KEEL_ERR_CORRUPT.
  */
 KEEL_API keel_status_t keel_restore(keel_context_h ctx);
@@ -362,6 +363,8 @@ typedef struct keel_stats {
     uint64_t checkpoint_memory; /**< bytes of images and parity held now; at most KEEL_CKPT_SIZE */
     /** newest: what of checkpoint_work_ns is parity, and the bytes that were read and written in it */
     uint64_t checkpoint_parity_ns, checkpoint_parity_bytes;
+    /** where keel_restarted() is true: how many window calls have to be repeated yet before keel_restore() */
+    uint64_t window_calls_due;
 } keel_stats_t;
 
 KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p);

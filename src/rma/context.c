@@ -717,6 +717,7 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->false_suspicions = ctx->rec.detect.false_suspicions;
     _Static_assert(sizeof(stats_p->recovery_ns) == sizeof(ctx->rec.times), "one number a part");
     stats_p->device_hints = ctx->runtime->hints;
+    stats_p->window_calls_due = keel_windows_due(ctx);
     memcpy(stats_p->recovery_ns, ctx->rec.times, sizeof(stats_p->recovery_ns));
     return KEEL_OK;
 }

@@ -86,6 +86,11 @@ static int is_repeated(const keel_context_h ctx)
            ctx->window_calls < ctx->rec.restored.window_calls;
 }
 
+uint32_t keel_windows_due(const keel_context_h ctx)
+{
+    return is_repeated(ctx) ? ctx->rec.restored.window_calls - ctx->window_calls : 0;
+}
+
 static keel_status_t win_await_peers(keel_win_h win)
 {
     keel_context_h ctx = win->ctx;

@@ -16,3 +16,16 @@ foreach(lane direct served auto)
                    $<TARGET_FILE:forks>)
   set_tests_properties(proc_children_disturb_nothing_${lane} PROPERTIES LABELS proc TIMEOUT 90)
 endforeach()
+
+add_executable(window_steps window_steps.c)
+target_link_libraries(window_steps PRIVATE keel)
+foreach(way ask retry)
+  foreach(lane direct served)
+    add_test(NAME proc_windows_of_steps_${way}_${lane}
+             COMMAND keelrun -n 3 --nodes 3 --timeout 60 -x KEEL_LANES=${lane} -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m
+                     -x KEEL_CKPT_INTERVAL=2gsyncs $<TARGET_FILE:window_steps> ${way})
+    set_tests_properties(proc_windows_of_steps_${way}_${lane} PROPERTIES LABELS proc TIMEOUT 90
+                         PASS_REGULAR_EXPRESSION "rank 1, life 1: 5 windows"
+                         FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended")
+  endforeach()
+endforeach()
