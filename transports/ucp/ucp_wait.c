@@ -14,11 +14,12 @@
 #include <sched.h>
 
 enum {
+    POLLS_SHARED = 3,     /* while others want the core: who is about to arrive is met without losing it */
     POLLS = 50,           /* of a wait, ahead of the first yield */
     YIELDS = 16,          /* at least, */
     YIELD_NS = 50 * 1000, /* and so long */
     SHARED_NS = 2000,     /* a yield that takes longer let others run */
-    SHARED_YIELDS = 200,  /* until the core counts as its own again */
+    SHARED_YIELDS = 20,   /* until the core counts as its own again */
     BUSY_SLEEP_US = 1000, /* the longest sleep while links need attention that no event announces, */
     REPLY_SLEEP_US = 400  /* and while no ring is heard */
 };
@@ -36,6 +37,14 @@ static void yield(keel_ucp_wait_t *wait, uint64_t now)
     } else if (wait->shared > 0) {
         wait->shared--;
     }
+}
+
+static void begin(keel_ucp_wait_t *wait, uint64_t now)
+{
+    const unsigned shared =
+        wait->shared - (wait->shared > 0 && wait->yields == 0); /* the last one met somebody at once */
+
+    *wait = (keel_ucp_wait_t){.is_begun = 1, .shared = shared, .begin_ns = now};
 }
 
 static void sleep_on_files(keel_ucp_t *ucp, unsigned timeout_us)
@@ -86,11 +95,11 @@ void keel_ucp_wait(keel_transport_t *transport, unsigned round, unsigned timeout
     const uint64_t now = keel_ucp_now_ns();
 
     if (!wait->is_begun || (round == 1)) {
-        *wait = (keel_ucp_wait_t){.is_begun = 1, .shared = wait->shared, .begin_ns = now};
+        begin(wait, now);
     }
     if (round == 0) {
         yield(wait, now);
-    } else if ((round <= POLLS) && (wait->shared == 0)) {
+    } else if (round <= ((wait->shared == 0) ? POLLS : POLLS_SHARED)) {
         return;
     } else if ((wait->yields < YIELDS) || (now - wait->begin_ns < YIELD_NS)) {
         wait->yields++;
