@@ -2,7 +2,7 @@
 #ifndef KEEL_LANE_APPLY_H_
 #define KEEL_LANE_APPLY_H_
 
-#include "order/record.h"
+#include "wire/record.h"
 
 #include <keel/keel.h>
 

@@ -132,21 +132,6 @@ enum {
 };
 /* behind these: which call the gsync is of (rma/context.h), 0: not told */
 #define KEEL_ARRIVE_CALL_SHIFT 6
-#define KEEL_ARRIVE_BITS       9
-
-/* flags and lost_gets in one word, for the served lane */
-static inline uint64_t keel_board_pack(const keel_board_slot_t *slot)
-{
-    return slot->flags[0] | (slot->flags[1] << KEEL_ARRIVE_BITS) | (slot->lost_gets << (2 * KEEL_ARRIVE_BITS));
-}
-static inline void keel_board_unpack(uint64_t word, uint64_t *flags, uint64_t *lost_gets)
-{
-    const uint64_t mask = (1u << KEEL_ARRIVE_BITS) - 1;
-
-    flags[0] = word & mask;
-    flags[1] = (word >> KEEL_ARRIVE_BITS) & mask;
-    *lost_gets = word >> (2 * KEEL_ARRIVE_BITS);
-}
 
 #define KEEL_ARRIVE_INCARNATION_MAX \
     UINT16_MAX /* of a rank; words of older rollback numbers are cleared by each rollback */

@@ -63,12 +63,12 @@ keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t rank, keel_cont
 
     assert(length <= control_max(lane));
     do {
-        keel_wire_t wire = {.type = KEEL_WIRE_CONTROL, .words = {type}};
+        keel_wire_t wire = {.type = KEEL_WIRE_CONTROL, .body.control = {.type = type}};
 
         piece = (length - offset < max) ? length - offset : max;
         if (piece < length) {
-            wire.words[1] = length;
-            wire.words[2] = offset;
+            wire.body.control.whole = length;
+            wire.body.control.before = offset;
         }
         status = control_send(lane, rank, &wire, (offset > 0) ? (const uint8_t *)payload + offset : payload, piece);
         offset += piece;
@@ -113,7 +113,7 @@ static keel_control_in_t *control_new(const keel_wire_t *wire, size_t length)
     if (in != NULL) {
         in->source = wire->source;
         in->incarnation = wire->source_incarnation;
-        in->type = (keel_control_type_t)wire->words[0];
+        in->type = (keel_control_type_t)wire->body.control.type;
         in->length = length;
     }
     return in;
@@ -143,17 +143,17 @@ static int control_is_next(const keel_peer_t *peer, const keel_wire_t *wire)
         return 0;
     }
     return KEEL_PLANT(pieces_mixed) ||
-           (in->incarnation == wire->source_incarnation && (uint64_t)in->type == wire->words[0] &&
-            in->length == wire->words[1] && peer->partial_length == wire->words[2]);
+           (in->incarnation == wire->source_incarnation && (uint64_t)in->type == wire->body.control.type &&
+            in->length == wire->body.control.whole && peer->partial_length == wire->body.control.before);
 }
 
 static const char *control_piece(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
 {
-    const uint64_t length = wire->words[1];
+    const uint64_t length = wire->body.control.whole;
     keel_peer_t *peer = &lane->peers[wire->source];
     keel_control_in_t *in;
 
-    if (wire->words[2] == 0 && !(KEEL_PLANT(pieces_mixed) && control_is_next(peer, wire))) {
+    if (wire->body.control.before == 0 && !(KEEL_PLANT(pieces_mixed) && control_is_next(peer, wire))) {
         control_drop(peer);
         if (length > control_max(lane)) {
             return "control message too long";
@@ -182,13 +182,13 @@ const char *keel_lane_control_serve(keel_lane_t *lane, const keel_wire_t *wire, 
 {
     keel_control_in_t *in;
 
-    if (wire->words[0] == 0 || wire->words[0] >= KEEL_CONTROL_LAST) {
+    if (wire->body.control.type == 0 || wire->body.control.type >= KEEL_CONTROL_LAST) {
         return "unknown control message";
     }
-    if (wire->words[1] != 0) {
+    if (wire->body.control.whole != 0) {
         return control_piece(lane, wire, data);
     }
-    if (wire->words[0] == KEEL_CONTROL_REFILL) {
+    if (wire->body.control.type == KEEL_CONTROL_REFILL) {
         lane->on_served_refill(lane->arg, wire->source, data, wire->length);
         return NULL;
     }

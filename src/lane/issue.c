@@ -128,7 +128,7 @@ static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *re
 {
     keel_status_t status;
 
-    wire->words[0] = read->id;
+    wire->body.get.id = read->id; /* of all reads alike */
     status = keel_lane_request(lane, rank, wire, data, length);
     if (status != KEEL_OK) {
         ucs_list_add_head(&lane->reads_free, &read->list);
@@ -144,7 +144,7 @@ keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, 
     const char *mapped = keel_lane_region_ptr(lane, rank, region);
     keel_read_t *read;
     keel_wire_t wire = {.type = KEEL_WIRE_GET,
-                        .words = {[1] = keel_where(offset, KEEL_RECORD_PUT, region), [2] = length}};
+                        .body.get = {.where = keel_where(offset, KEEL_RECORD_PUT, region), .length = length}};
 
     if (offset + length > keel_lane_region_size(lane, rank, region)) {
         return KEEL_ERR_RANGE;
@@ -161,10 +161,11 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel
                                     void *buffer, keel_lane_done_cb_t cb, void *arg)
 {
     keel_read_t *read = read_obtain(lane, buffer, record->length, cb, arg);
-    keel_wire_t wire = {
-        .type = KEEL_WIRE_GET,
-        .flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
-        .words = {[1] = record->where, [2] = record->length, [3] = ((uint64_t)record->phase << 32) | record->index}};
+    keel_wire_t wire = {.type = KEEL_WIRE_GET,
+                        .flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+                        .body.get = {.where = record->where,
+                                     .length = record->length,
+                                     .access = {.index = record->index, .phase = record->phase}}};
 
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }
@@ -172,7 +173,7 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
                                     const void *records, size_t length, uint32_t sum, int is_followed)
 {
-    keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .words = {phase, number}};
+    keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .body.records = {phase, number}};
 
     if (is_followed && lane->peers[rank].sent % MORE_RUN != 0) {
         wire.flags = KEEL_WIRE_FLAG_MORE;
@@ -188,7 +189,7 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t 
 
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)
 {
-    keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .flags = (uint16_t)flags, .words = {phase}};
+    keel_wire_t wire = {.type = KEEL_WIRE_MARK, .flags = (uint16_t)flags, .body.mark = {phase}};
 
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
@@ -198,7 +199,8 @@ keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t 
     keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
 
     if (board == NULL) {
-        return keel_lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_MARK | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
+        return keel_lane_send_mark(lane, rank, phase,
+                                   KEEL_WIRE_FLAG_ATOMICS | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
     }
     keel_board_mark(board + lane->rank, phase, is_in_doubt);
     return KEEL_OK;
@@ -207,9 +209,10 @@ keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t 
 keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t classes)
 {
     keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_wire_t wire = {.type = KEEL_WIRE_CLASSES, .body.classes = {classes}};
 
     if (board == NULL) {
-        return keel_lane_send_mark(lane, rank, classes, KEEL_WIRE_FLAG_CLASSES);
+        return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
     board += lane->rank;
     keel_board_set(&board->classes, keel_board_get(&board->classes) | classes); /* its predecessor's, too */
@@ -221,9 +224,10 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
 {
     const keel_record_atomic_t *atomic = (const void *)(fetch->record + 1);
     keel_read_t *read = read_obtain(lane, result, atomic->size, cb, arg);
-    keel_wire_t wire = {.type = KEEL_WIRE_ATOMIC,
-                        .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
-                        .words = {[1] = fetch->number, [3] = ((uint64_t)fetch->phase << 32) | fetch->index}};
+    keel_wire_t wire = {
+        .type = KEEL_WIRE_ATOMIC,
+        .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+        .body.atomic = {.number = fetch->number, .access = {.index = fetch->index, .phase = fetch->phase}}};
 
     return (read == NULL) ? KEEL_ERR_NO_MEMORY
                           : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
@@ -234,10 +238,11 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
 {
     keel_lock_area_t *area = keel_lane_region_ptr(lane, rank, KEEL_REGION_LOCKS);
     const keel_locker_t who = keel_lane_locker(lane);
-    keel_wire_t wire = {
-        .type = KEEL_WIRE_LOCK,
-        .flags = request->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
-        .words = {[1] = request->ask, request->number, ((uint64_t)request->phase << 32) | request->index}};
+    keel_wire_t wire = {.type = KEEL_WIRE_LOCK,
+                        .flags = request->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+                        .body.lock = {.ask = request->ask,
+                                      .number = request->number,
+                                      .access = {.index = request->index, .phase = request->phase}}};
     keel_read_t *read;
 
     if (area != NULL) {
@@ -272,20 +277,30 @@ static void board_store(keel_board_slot_t *target, const keel_board_slot_t *sour
     __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
 }
 
+/* all of it in the header, so that no buffer has to outlive the call */
+keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot)
+{
+    return (keel_wire_body_t){.arrive = {.arrive = slot->arrive,
+                                         .second = slot->second,
+                                         .parity_done = slot->parity_done,
+                                         .even_flags = (uint16_t)slot->flags[0],
+                                         .odd_flags = (uint16_t)slot->flags[1],
+                                         .committed = (uint32_t)slot->committed,
+                                         .lost_gets = (uint32_t)slot->lost_gets}};
+}
+
 keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
 {
     keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
     keel_board_slot_t slot = lane->slot;
+    keel_wire_t wire = {.type = KEEL_WIRE_ARRIVE};
 
     slot.arrive = keel_arrive(lane->rollback, lane->incarnation, arrive);
     if (board != NULL) {
         board_store(&board[lane->rank], &slot);
         return KEEL_OK;
     }
-    keel_wire_t wire = {.type = KEEL_WIRE_ARRIVE, .words = {slot.arrive, slot.second, slot.parity_done}};
-    /* the rest rides in the fields a plain request does not use, so that no buffer has to outlive the call */
-    wire.words[3] = keel_board_pack(&slot);
-    wire.reserved = (uint32_t)slot.committed;
+    wire.body = keel_lane_arrive_body(&slot);
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
 
@@ -339,7 +354,7 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
         return;
     }
     read = ucs_list_head(&peer->reads, keel_read_t, list);
-    if (read->id != wire->words[0] || (wire->type == KEEL_WIRE_VALUE && read->length != wire->length)) {
+    if (read->id != wire->body.reply.id || (wire->type == KEEL_WIRE_VALUE && read->length != wire->length)) {
         keel_error(lane->message, "value from rank %u does not belong to the oldest read: refused", peer->rank);
         keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         return;
@@ -362,7 +377,7 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
     keel_peer_t *peer;
     keel_wire_t wire;
 
-    if (!keel_wire_open(lane, "reply", header, header_len, data, data_len, &wire)) {
+    if (!keel_lane_open_message(lane, "reply", header, header_len, data, data_len, &wire)) {
         return;
     }
     peer = &lane->peers[wire.source];
@@ -372,8 +387,8 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
     if (wire.type == KEEL_WIRE_VALUE || wire.type == KEEL_WIRE_REFUSAL) {
         on_value(lane, peer, &wire, data);
     }
-    if (wire.words[1] > peer->acked && wire.words[1] <= peer->sent) {
-        peer->acked = wire.words[1];
+    if (wire.body.reply.sequence > peer->acked && wire.body.reply.sequence <= peer->sent) {
+        peer->acked = wire.body.reply.sequence;
         lane->unanswered -= (peer->acked == peer->sent);
         keel_lane_controls_acknowledged(peer, peer->acked);
     }

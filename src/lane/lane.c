@@ -308,6 +308,21 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     keel_lane_issue_drop(lane, peer, KEEL_ERR_UNREACHABLE);
 }
 
+int keel_lane_open_message(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
+                           size_t data_len, keel_wire_t *wire)
+{
+    const char *why = keel_wire_open(wire, header, header_len, data, data_len);
+
+    if (why == NULL && wire->source >= lane->size) {
+        why = "unknown rank";
+    }
+    if (why != NULL) {
+        keel_error(lane->message, "%s refused: %s", what, why);
+        keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+    }
+    return why == NULL;
+}
+
 int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in)
 {
     keel_peer_t *peer = &lane->peers[in->source];

@@ -13,8 +13,8 @@
 #include "base/message.h"
 #include "lane/board.h"
 #include "lane/lockword.h"
-#include "lane/wire.h"
-#include "order/record.h"
+#include "wire/wire.h"
+#include "wire/record.h"
 #include "runtime.h"
 #include "transport.h"
 
@@ -247,7 +247,7 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t 
  * one waits for the other */
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
                                     const void *records, size_t length, uint32_t sum, int is_followed);
-/* served lane: tells the target's board what is coming in this phase: KEEL_WIRE_FLAG_MARK with or without DOUBT, WAIT */
+/* served lane: tells the target's board what is coming in this phase: ATOMICS with or without DOUBT, WAITS (KEEL_WIRE_FLAG_) */
 keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
 /* either lane: tells the peer's board that this process fetches in this phase */
 keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
@@ -353,12 +353,11 @@ static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
     return (lane->peers[peer].lanes & KEEL_LANE_PTR) != 0;
 }
 
+/* what an arrival says of a slot */
+keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot);
 /* takes the header of a message that came from outside; 0 when the message is not what it says or from nobody here: that is
  * said, and fails the lane, since somebody waits for what the message should have done */
-int keel_wire_open(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
-                   size_t data_len, keel_wire_t *wire);
-void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length);
-/* the same with the sum of the data, keel_crc() of it from 0 */
-void keel_wire_seal_summed(keel_wire_t *wire, uint32_t sum, size_t length);
+int keel_lane_open_message(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
+                           size_t data_len, keel_wire_t *wire);
 
 #endif

@@ -44,7 +44,7 @@ static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wir
                         .source = lane->rank,
                         .source_incarnation = lane->incarnation,
                         .target_incarnation = request->source_incarnation,
-                        .words = {request->words[0], request->sequence}};
+                        .body.reply = {request->body.get.id, request->sequence}};
     keel_status_t status;
 
     keel_wire_seal(&wire, data, length);
@@ -193,33 +193,16 @@ static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t ph
 
 static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, const char *data)
 {
-    const uint32_t phase = (uint32_t)wire->words[0];
-    const char *end = data + wire->length;
-    uint32_t number = (uint32_t)wire->words[1];
+    const uint32_t phase = wire->body.records.phase;
+    keel_records_t records = keel_records_of(data, wire->length);
+    uint32_t number = wire->body.records.number;
+    keel_record_t record;
+    const void *payload;
     int is_next;
 
-    if (wire->flags & KEEL_WIRE_FLAG_CLASSES) {
-        keel_board_set(&lane->board[wire->source].classes, lane->board[wire->source].classes | phase);
-        return NULL;
-    }
-    if (wire->flags & KEEL_WIRE_FLAG_MARK) {
-        keel_board_mark(&lane->board[wire->source], phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
-    }
-    if (wire->flags & KEEL_WIRE_FLAG_WAIT) {
-        keel_board_set(&lane->board[wire->source].waits, (uint64_t)phase + 2);
-    }
-    while (data < end) {
-        const char *payload = data + sizeof(keel_record_t);
+    while (keel_records_read(&records, &record, &payload)) {
         const char *why = NULL;
-        keel_record_t record; /* a copy: receive buffers are not aligned */
 
-        if ((size_t)(end - data) < sizeof(record)) {
-            return "short record";
-        }
-        memcpy(&record, data, sizeof(record));
-        if ((size_t)(end - payload) < keel_pad8(record.length)) {
-            return "short record";
-        }
         is_next = served_is_next(lane, wire->source, phase, number);
         if (is_next < 0) {
             return "records before it are missing";
@@ -232,15 +215,25 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
         if (why != NULL) {
             return why;
         }
-        data = payload + keel_pad8(record.length);
     }
-    return NULL;
+    return keel_records_are_over(&records) ? NULL : "short record";
 }
 
-static keel_get_record_t served_get_record(const keel_wire_t *wire, uint64_t where, uint32_t length)
+static void served_mark(keel_lane_t *lane, const keel_wire_t *wire)
 {
-    return (keel_get_record_t){
-        .phase = (uint32_t)(wire->words[3] >> 32), .index = (uint32_t)wire->words[3], .where = where, .length = length};
+    keel_board_slot_t *slot = &lane->board[wire->source];
+
+    if (wire->flags & KEEL_WIRE_FLAG_ATOMICS) {
+        keel_board_mark(slot, wire->body.mark.phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
+    }
+    if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
+        keel_board_set(&slot->waits, (uint64_t)wire->body.mark.phase + 2);
+    }
+}
+
+static keel_get_record_t served_get_record(const keel_wire_access_t *access, uint64_t where, uint32_t length)
+{
+    return (keel_get_record_t){.phase = access->phase, .index = access->index, .where = where, .length = length};
 }
 
 /* where the get log takes the value, or NULL */
@@ -253,10 +246,10 @@ static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const k
 }
 
 /* of a lock or an atomic, which is one word */
-static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, uint64_t where, uint32_t length,
-                              const uint64_t *value)
+static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const keel_wire_access_t *access,
+                              uint64_t where, uint32_t length, const uint64_t *value)
 {
-    const keel_get_record_t record = served_get_record(wire, where, length);
+    const keel_get_record_t record = served_get_record(access, where, length);
     void *log = served_note_get(lane, wire, &record);
 
     if (log != NULL) {
@@ -267,7 +260,7 @@ static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, uint64
 
 static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 {
-    const uint64_t length = wire->words[2];
+    const uint64_t where = wire->body.get.where, length = wire->body.get.length;
     keel_get_record_t record;
     keel_status_t status;
     void *room, *log;
@@ -277,7 +270,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         served_refuse(lane, wire);
         return "get too long";
     }
-    data = served_target(lane, wire->words[1], length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
+    data = served_target(lane, where, length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
     if (data == NULL) {
         served_refuse(lane, wire);
         return "get outside its region";
@@ -287,7 +280,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         served_not_sent(lane, wire->source, status);
         return NULL;
     }
-    record = served_get_record(wire, wire->words[1], (uint32_t)length);
+    record = served_get_record(&wire->body.get.access, where, (uint32_t)length);
     log = served_note_get(lane, wire, &record);
     served_load(room, log, data, length);
     if (log != NULL) {
@@ -300,7 +293,8 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
 {
     const char *payload = (const char *)data + sizeof(keel_record_t);
-    const uint32_t phase = (uint32_t)(wire->words[3] >> 32), number = (uint32_t)wire->words[1];
+    const keel_wire_access_t *access = &wire->body.atomic.access;
+    const uint32_t phase = access->phase, number = (uint32_t)wire->body.atomic.number;
     keel_record_atomic_t atomic;
     keel_record_t record;
     const char *why;
@@ -323,7 +317,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return why;
     }
-    served_note_value(lane, wire, record.where, atomic.size, &old);
+    served_note_value(lane, wire, access, record.where, atomic.size, &old);
     served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
 }
@@ -331,13 +325,14 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
 static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
 {
     const keel_locker_t who = {.rank = wire->source, .ranks = lane->size};
-    const keel_lock_ask_t ask = (keel_lock_ask_t)wire->words[1];
-    uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->words[2]);
+    const keel_lock_ask_t ask = (keel_lock_ask_t)wire->body.lock.ask;
+    uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->body.lock.number);
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0 && answer != KEEL_LOCK_SPENT) {
-        served_note_value(lane, wire, keel_where_lock(ask == KEEL_LOCK_TRY_READ), sizeof(answer), &answer);
+        served_note_value(lane, wire, &wire->body.lock.access, keel_where_lock(ask == KEEL_LOCK_TRY_READ),
+                          sizeof(answer), &answer);
     }
-    if (wire->words[0] != 0) {
+    if (wire->body.lock.id != 0) {
         served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));
     }
     return NULL;
@@ -346,18 +341,16 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
 static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
 {
     keel_board_slot_t *slot = &lane->board[wire->source];
-    uint64_t flags[2], lost_gets;
 
-    keel_board_unpack(wire->words[3], flags, &lost_gets);
-    keel_board_set(&slot->flags[0], flags[0]);
-    keel_board_set(&slot->flags[1], flags[1]);
-    if (slot->lost_gets < lost_gets) { /* may also have been set here, by the get log */
-        keel_board_set(&slot->lost_gets, lost_gets);
+    keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
+    keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
+    if (slot->lost_gets < wire->body.arrive.lost_gets) { /* may also have been set here, by the get log */
+        keel_board_set(&slot->lost_gets, wire->body.arrive.lost_gets);
     }
-    keel_board_set(&slot->parity_done, wire->words[2]);
-    keel_board_set(&slot->committed, wire->reserved);
-    __atomic_store_n(&slot->second, wire->words[1], __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->arrive, wire->words[0], __ATOMIC_RELEASE);
+    keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
+    keel_board_set(&slot->committed, wire->body.arrive.committed);
+    __atomic_store_n(&slot->second, wire->body.arrive.second, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->arrive, wire->body.arrive.arrive, __ATOMIC_RELEASE);
 }
 
 /* whether the sender is who is expected; takes in a greeting of an unknown one */
@@ -367,7 +360,7 @@ static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const 
         return 0;
     }
     /* a greeting of a later incarnation also tells that the one before is dead: it was replaced */
-    if (wire->type == KEEL_WIRE_CONTROL && wire->words[0] == KEEL_CONTROL_HELLO) {
+    if (wire->type == KEEL_WIRE_CONTROL && wire->body.control.type == KEEL_CONTROL_HELLO) {
         keel_lane_accept(peer, wire->source_incarnation);
     }
     if (KEEL_PLANT(late_request) && wire->type == KEEL_WIRE_RECORDS && wire->source_incarnation + 1 == peer->accepted) {
@@ -405,6 +398,13 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_ARRIVE:
         served_arrive(lane, wire);
         return NULL;
+    case KEEL_WIRE_MARK:
+        served_mark(lane, wire);
+        return NULL;
+    case KEEL_WIRE_CLASSES:
+        keel_board_set(&lane->board[wire->source].classes,
+                       lane->board[wire->source].classes | wire->body.classes.classes);
+        return NULL;
     default:
         return "unknown type";
     }
@@ -419,9 +419,7 @@ static int served_concerns(const keel_lane_t *lane, const keel_wire_t *wire)
     case KEEL_WIRE_PROBE:
         return 0;
     case KEEL_WIRE_RECORDS:
-        return ((wire->flags & ~KEEL_WIRE_FLAG_MORE) != 0 || __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE))
-                   ? KEEL_SERVED_AWAITED
-                   : 0;
+        return __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE) ? KEEL_SERVED_AWAITED : 0;
     case KEEL_WIRE_CONTROL:
         return KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
     default:
@@ -437,7 +435,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
     keel_wire_t wire;
     const char *why;
 
-    if (!keel_wire_open(lane, "request", header, header_len, data, data_len, &wire)) {
+    if (!keel_lane_open_message(lane, "request", header, header_len, data, data_len, &wire)) {
         return concerns;
     }
     pthread_mutex_lock(&lane->lock);

@@ -193,7 +193,7 @@ static size_t get_run(const uint8_t *records, size_t length, size_t room, uint32
     for (*phase_p = *atomics_p = 0; run < length; run += need) {
         const keel_get_record_t *record = (const void *)(records + run);
 
-        need = sizeof(*record) + keel_pad8(record->length);
+        need = keel_get_record_size(record);
         if (record->reserved != KEEL_GET_COMPLETE || run + need > room) {
             break;
         }
@@ -227,7 +227,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
             return;
         }
         if (arena == NULL || !keel_getlog_open(arena, size, keel_getlog_chunk_size(size), &t->writer, log->lane->rank,
-                                               sizeof(*record) + keel_pad8(record->length), &place)) {
+                                               keel_get_record_size(record), &place)) {
             keel_get_log_lose(log, "KEEL_GETLOG_SIZE of the target is used up");
             get_target_mark_lost(log, target);
             return;
@@ -333,7 +333,7 @@ static void get_target_trim(keel_get_log_t *log, keel_get_target_t *t, uint32_t 
         if (record->phase >= phase) {
             break;
         }
-        t->list.start += (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+        t->list.start += (uint32_t)(keel_get_record_size(record));
     }
 }
 

@@ -147,7 +147,7 @@ int keel_get_log_is_replayed(keel_get_log_t *log);
 const keel_get_record_t *keel_get_log_peek(const keel_get_target_t *t, keel_cursor_t *cursor);
 static inline void keel_get_log_advance(keel_cursor_t *cursor, const keel_get_record_t *record)
 {
-    cursor->offset += (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+    cursor->offset += (uint32_t)(keel_get_record_size(record));
 }
 /* the epoch closes: complete records go to the target (direct lane) */
 void keel_get_log_push(keel_get_log_t *log, uint32_t target);

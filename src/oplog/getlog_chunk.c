@@ -79,7 +79,7 @@ void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint
 
 static uint32_t record_bytes(const keel_get_record_t *record)
 {
-    return (uint32_t)(sizeof(*record) + keel_pad8(record->length));
+    return (uint32_t)(keel_get_record_size(record));
 }
 
 void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,

@@ -37,21 +37,18 @@ static keel_status_t records_send(keel_get_log_t *log, uint32_t rank, keel_contr
 /* bytes of whole records at @a records that fit one message, 0 when what lies there is none: others wrote it */
 static size_t replay_run(const char *records, size_t length, size_t max)
 {
+    keel_records_t left = keel_records_of(records, length);
+    keel_get_record_t record;
+    const void *payload;
     size_t run = 0;
 
-    while (length - run >= sizeof(keel_get_record_t)) {
-        const keel_get_record_t *record = (const void *)(records + run);
-        const size_t need = sizeof(*record) + keel_pad8(record->length);
-
-        if (need > length - run) {
-            return 0;
-        }
-        if (run + need > max) {
+    while (keel_get_records_read(&left, &record, &payload)) {
+        if (length - keel_records_left(&left) > max) {
             return run;
         }
-        run += need;
+        run = length - keel_records_left(&left);
     }
-    return (run == length) ? run : 0;
+    return keel_records_are_over(&left) ? run : 0;
 }
 
 keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
@@ -84,21 +81,6 @@ keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
     return records_send(log, source, KEEL_CONTROL_GETLOG, 1, walk.next, NULL, 0);
 }
 
-/* calls for each whole record of a message; 0 when the message is malformed */
-static int records_next(const uint8_t **at, const uint8_t *end, keel_get_record_t *record, const uint8_t **data_p)
-{
-    if ((size_t)(end - *at) < sizeof(*record)) {
-        return 0;
-    }
-    memcpy(record, *at, sizeof(*record));
-    if ((size_t)(end - *at) - sizeof(*record) < keel_pad8(record->length)) {
-        return 0;
-    }
-    *data_p = *at + sizeof(*record);
-    *at = *data_p + keel_pad8(record->length);
-    return 1;
-}
-
 /* somebody waits for these records, or will need them */
 static void records_refused(keel_get_log_t *log, uint32_t source)
 {
@@ -121,32 +103,34 @@ static keel_get_record_t *replay_append(keel_get_log_t *log, keel_get_target_t *
 void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase)
 {
     const replay_message_t *message = (const void *)in->payload;
-    const uint8_t *end = in->payload + in->length;
     keel_get_target_t *t = &log->targets[in->source];
-    const uint8_t *at, *data;
     keel_get_record_t record, *own;
+    keel_records_t records;
+    const void *data;
 
     if (in->length < sizeof(*message)) {
         records_refused(log, in->source);
         return;
     }
+    records = keel_records_of(message->records, in->length - sizeof(*message));
     t->writer.number = message->next_number;
-    for (at = message->records; at < end;) {
-        if (!records_next(&at, end, &record, &data) || record.length > log->piece_max) {
-            records_refused(log, in->source);
-            return;
-        }
+    while (keel_get_records_read(&records, &record, &data) && record.length <= log->piece_max) {
         if (record.phase < from_phase) {
             continue;
         }
         own = replay_append(log, t, &record);
         if (own == NULL || KEEL_PLANT(records_no_room)) {
             log->is_short = 1; /* without them a re-execution would be another computation */
+            records.at = records.end;
             break;
         }
         *own = record;
         keel_get_log_complete(own, data);
         t->has_replay = 1;
+    }
+    if (!keel_records_are_over(&records)) {
+        records_refused(log, in->source);
+        return;
     }
     keel_cursor_to_end(&t->list, &t->pushed); /* they lie at the target already */
     if (message->is_last) {
@@ -182,8 +166,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
         return KEEL_OK;
     }
     while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->reserved == KEEL_GET_COMPLETE) {
-        status =
-            records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, sizeof(*record) + keel_pad8(record->length));
+        status = records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, keel_get_record_size(record));
         if (status != KEEL_OK) {
             return status;
         }
@@ -192,16 +175,20 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     return KEEL_OK;
 }
 
-void keel_get_log_serve_refill(void *arg, uint32_t source, const void *message, size_t length)
+void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length)
 {
+    const replay_message_t *message = data;
     keel_get_log_t *log = arg;
-    const uint8_t *end = (const uint8_t *)message + length;
-    const uint8_t *at = end - (length < sizeof(replay_message_t) ? length : length - sizeof(replay_message_t));
-    const uint8_t *data;
     keel_get_record_t record;
+    keel_records_t records;
     void *to;
 
-    while (at < end && records_next(&at, end, &record, &data)) {
+    if (length < sizeof(*message)) {
+        records_refused(log, source);
+        return;
+    }
+    records = keel_records_of(message->records, length - sizeof(*message));
+    while (keel_get_records_read(&records, &record, &data)) {
         to = keel_get_log_serve(log, source, &record);
         if (to != NULL) {
             memcpy(to, data, record.length);
@@ -211,7 +198,7 @@ void keel_get_log_serve_refill(void *arg, uint32_t source, const void *message, 
             keel_get_log_note_atomic(&log->lane->board[source], record.phase);
         }
     }
-    if (at != end) {
+    if (!keel_records_are_over(&records)) {
         records_refused(log, source);
     }
 }

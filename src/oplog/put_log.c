@@ -161,7 +161,7 @@ void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target)
 /* header and padded payload of the record at @a data */
 static size_t record_size(const uint8_t *data)
 {
-    return sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)data)->length);
+    return keel_record_size((const void *)data);
 }
 
 /* bytes of the whole records that fit in @a limit bytes, and how many they are */

@@ -4,7 +4,7 @@
  *
  * Hot path: keel_put_log_reserve(), one comparison when the phase is entered, logging is on and the segment has room. limit
  * is NULL when one of the first two does not hold, so the same comparison covers all. An epoch in which nothing was logged is
- * not closed: epochs are compared by their numbers, which come round (order/epochs.h).
+ * not closed: epochs are compared by their numbers, which come round (oplog/epochs.h).
  *
  * A log that lost a record is of no use for its target until the next image: it is dropped as a whole, `lost` remembers
  * the phase, and logging goes on with a later phase once an image was committed (resume_at).
@@ -15,7 +15,7 @@
 #include "base/copy.h"
 #include "lane/lane.h"
 #include "oplog/segment.h"
-#include "order/epochs.h"
+#include "oplog/epochs.h"
 
 /* of the messages in which records are sent to whoever replays them (recovery/waits, recovery/sections), bytes at most */
 #define KEEL_PUT_MESSAGE_HEAD 40

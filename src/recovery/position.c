@@ -232,66 +232,62 @@ static int is_fetching(const keel_record_t *record)
     return keel_where_op(record->where) == KEEL_RECORD_ATOMIC && ((const keel_record_atomic_t *)(record + 1))->fetches;
 }
 
-static keel_status_t hand_over_send(hand_over_t *over, const char *from, const char *to, uint32_t count)
+static keel_status_t hand_over_send(hand_over_t *over, const void *from, const void *to, uint32_t count)
 {
     const uint32_t number = hand_over_number(over, 0);
 
     over->number += count;
     return (count == 0) ? KEEL_OK
-                        : keel_lane_send_records(over->rec->lane, over->rank, over->phase, number,
-                                                 (const keel_record_t *)from, (size_t)(to - from));
+                        : keel_lane_send_records(over->rec->lane, over->rank, over->phase, number, from,
+                                                 (size_t)((const uint8_t *)to - (const uint8_t *)from));
 }
 
 /* as they lie; a value that is still awaited is asked for on the way */
-static keel_status_t hand_over_served(hand_over_t *over, const char *from, const char *end)
+static keel_status_t hand_over_served(hand_over_t *over, keel_records_t run)
 {
     keel_status_t status = KEEL_OK;
+    const keel_record_t *record;
+    const void *from = run.at;
     uint32_t count = 0;
-    const char *at, *next;
 
-    for (at = from; at < end && status == KEEL_OK; at = next) {
-        const keel_record_t *record = (const void *)at;
+    while (status == KEEL_OK && (record = keel_records_next(&run)) != NULL) {
         keel_fetch_t fetch = {.record = record, .phase = over->phase, .number = hand_over_number(over, count)};
 
-        next = at + sizeof(*record) + keel_pad8(record->length);
         if (!is_fetching(record)) {
             count++;
             continue;
         }
-        status = hand_over_send(over, from, at, count);
+        status = hand_over_send(over, from, record, count);
         if (status == KEEL_OK && over->rec->on_fetch(over->rec->arg, over->rank, &fetch, NULL)) {
             over->number++;
-            from = next;
+            from = run.at;
             count = 0;
         } else {
-            from = at;
+            from = record;
             count = 1;
         }
     }
-    return (status == KEEL_OK) ? hand_over_send(over, from, end, count) : status;
+    return (status == KEEL_OK) ? hand_over_send(over, from, run.end, count) : status;
 }
 
 static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size_t length)
 {
     hand_over_t *over = arg;
     keel_lane_t *lane = over->rec->lane;
-    const char *at = (const char *)records;
+    keel_records_t run = keel_records_of(records, length);
+    const keel_record_t *record, *first;
 
     if (KEEL_PLANT(no_hand_over)) {
         return KEEL_OK;
     }
-    for (; over->number < over->skip && length > 0; over->number++) {
-        const size_t size = sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length);
-
-        at += size;
-        length -= size;
-        records = (const keel_record_t *)at;
+    while (over->number < over->skip && keel_records_next(&run) != NULL) {
+        over->number++;
     }
     if (!keel_lane_has_direct(lane, over->rank)) {
-        return hand_over_served(over, at, at + length);
+        return hand_over_served(over, run);
     }
-    while (at < (const char *)records + length) {
-        const keel_record_t *record = (const void *)at;
+    first = (const void *)run.at;
+    while ((record = keel_records_next(&run)) != NULL) {
         char *window = keel_lane_region_ptr(lane, over->rank, keel_where_region(record->where));
 
         if (window == NULL && keel_lane_region_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
@@ -303,9 +299,8 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
             return KEEL_ERR_STATE;
         }
         hand_over_record(over, window, record);
-        at += sizeof(*record) + keel_pad8(record->length);
-        if (KEEL_PLANT(records_reordered) && at == (const char *)records + length) {
-            hand_over_record(over, keel_lane_region_ptr(lane, over->rank, keel_where_region(records->where)), records);
+        if (KEEL_PLANT(records_reordered) && keel_records_are_over(&run)) {
+            hand_over_record(over, keel_lane_region_ptr(lane, over->rank, keel_where_region(first->where)), first);
         }
     }
     return KEEL_OK;

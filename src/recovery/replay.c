@@ -79,35 +79,34 @@ static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const 
 static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_record_op_t op, const uint8_t *records,
                                 size_t length)
 {
-    const uint8_t *end = records + length, *from = records, *at, *next;
+    keel_records_t run = keel_records_of(records, length);
+    const uint8_t *from = records, *at = records;
     keel_status_t status = KEEL_OK;
+    keel_record_t record;
+    const void *payload;
+    uint64_t number;
 
-    for (at = records; at < end && status == KEEL_OK; at = next) {
-        const keel_record_t *record = (const void *)at;
-        uint64_t number;
-
-        if ((size_t)(end - at) < sizeof(*record) || (size_t)(end - at) - sizeof(*record) < keel_pad8(record->length)) {
-            return KEEL_ERR_CORRUPT;
-        }
-        next = at + sizeof(*record) + keel_pad8(record->length);
+    for (; status == KEEL_OK && keel_records_read(&run, &record, &payload); at = run.at) {
         replay->records[source]++;
-        if (keel_where_op(record->where) != op) {
+        if (keel_where_op(record.where) != op) {
             continue;
         }
-        if (record->length != sizeof(number)) {
+        if (record.length != sizeof(number)) {
             return KEEL_ERR_CORRUPT;
         }
         if (at > from) {
             status = replay_piece(replay, replay->current[source], from, (size_t)(at - from));
         }
-        memcpy(&number, record + 1, sizeof(number));
+        memcpy(&number, payload, sizeof(number));
         replay->current[source] = number;
         from = at; /* what says the number is part of its piece: one without a put counts too */
     }
-    if (status == KEEL_OK && end > from) {
-        status = replay_piece(replay, replay->current[source], from, (size_t)(end - from));
+    if (status == KEEL_OK && !keel_records_are_over(&run)) {
+        return KEEL_ERR_CORRUPT;
     }
-    return status;
+    return (status == KEEL_OK && run.at > from)
+               ? replay_piece(replay, replay->current[source], from, (size_t)(run.at - from))
+               : status;
 }
 
 keel_status_t keel_replay_add(keel_replay_t *replay, uint32_t source, keel_record_op_t op, const void *records,
@@ -144,16 +143,13 @@ void keel_replay_sort(keel_replay_t *replay)
 keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
 {
     const keel_replay_piece_t *piece = &replay->pieces[replay->next++];
-    const uint8_t *at = piece->records, *end = at + piece->length;
-    const keel_record_t *first = NULL; /* put */
+    keel_records_t run = keel_records_of(piece->records, piece->length);
+    const keel_record_t *record, *first = NULL; /* put */
     const char *why = NULL;
 
     pthread_mutex_lock(&lane->lock);
-    while (at < end && why == NULL) {
-        const keel_record_t *record = (const void *)at;
-
+    while (why == NULL && (record = keel_records_next(&run)) != NULL) {
         why = keel_lane_apply_record(lane, record, record + 1);
-        at += sizeof(*record) + keel_pad8(record->length);
         replay->replayed++;
         first = (first == NULL && keel_where_op(record->where) == KEEL_RECORD_PUT) ? record : first;
     }

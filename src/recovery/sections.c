@@ -142,20 +142,18 @@ static keel_status_t sections_message(const sender_t *sender, int is_last, const
 static keel_status_t sections_run(void *arg, const keel_record_t *records, size_t length)
 {
     sender_t *sender = arg;
-    const char *at = (const char *)records, *end = at + length;
+    keel_records_t run = keel_records_of(records, length);
+    const keel_record_t *record;
     uint64_t counter;
 
-    while (at < end && !sender->is_cut) {
-        const keel_record_t *record = (const void *)at;
-
-        at += sizeof(*record) + keel_pad8(record->length);
+    while (!sender->is_cut && (record = keel_records_next(&run)) != NULL) {
         sender->count++;
         if (sender->open != 0 && keel_where_op(record->where) == KEEL_RECORD_LOCK) {
             memcpy(&counter, record + 1, sizeof(counter));
             sender->is_cut = (counter == sender->open);
         }
     }
-    length = (size_t)(at - (const char *)records);
+    length -= keel_records_left(&run);
     return (length > 0) ? sections_message(sender, 0, records, length) : KEEL_OK;
 }
 

@@ -106,10 +106,10 @@ typedef struct words {
 static keel_status_t words_add(void *arg, const keel_record_t *records, size_t length)
 {
     words_t *words = arg;
-    const char *at = (const char *)records, *end = at + length;
+    keel_records_t run = keel_records_of(records, length);
+    const keel_record_t *record;
 
-    for (; at < end; at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length)) {
-        const keel_record_t *record = (const void *)at;
+    while ((record = keel_records_next(&run)) != NULL) {
         const uint64_t word =
             ((uint64_t)keel_where_region(record->where) << 56) ^ (keel_where_offset(record->where) / 8);
         const uint64_t bit = 1ull << ((word * 0x9e3779b97f4a7c15u) >> 58);

@@ -217,17 +217,19 @@ static keel_status_t waits_message(const sender_t *sender, waits_stage_t stage, 
 static keel_status_t waits_run(void *arg, const keel_record_t *records, size_t length)
 {
     sender_t *sender = arg;
-    const char *from = (const char *)records, *at, *end = from + length;
+    keel_records_t run = keel_records_of(records, length);
+    const uint8_t *from = run.at;
 
-    for (at = from; at < end && sender->number < sender->end;
-         at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)at)->length)) {
+    while (!keel_records_are_over(&run) && sender->number < sender->end) {
         if (sender->number == sender->skip) {
-            from = at;
+            from = run.at;
         }
+        (void)keel_records_next(&run);
         sender->number++;
     }
-    return (at > from && sender->number > sender->skip) ? waits_message(sender, WAITS_MORE, from, (size_t)(at - from))
-                                                        : KEEL_OK;
+    return (run.at > from && sender->number > sender->skip)
+               ? waits_message(sender, WAITS_MORE, from, (size_t)(run.at - from))
+               : KEEL_OK;
 }
 
 static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
@@ -267,13 +269,14 @@ keel_status_t keel_waits_send_rest(keel_recovery_t *rec, uint32_t rank, uint32_t
 
 /* ---- the replacement ---- */
 
-static int has_atomics(const uint8_t *at, size_t length)
+static int has_atomics(const void *records, size_t length)
 {
-    const uint8_t *end = at + length;
+    keel_records_t run = keel_records_of(records, length);
+    const keel_record_t *record;
     int has = 0;
 
-    for (; at < end; at += sizeof(keel_record_t) + keel_pad8(((const keel_record_t *)(const void *)at)->length)) {
-        has |= keel_where_op(((const keel_record_t *)(const void *)at)->where) == KEEL_RECORD_ATOMIC;
+    while ((record = keel_records_next(&run)) != NULL) {
+        has |= keel_where_op(record->where) == KEEL_RECORD_ATOMIC;
     }
     return has;
 }

@@ -143,10 +143,10 @@ static void step_compare(keel_context_h ctx, keel_rehearse_kind_t kind, uint32_t
 static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t length)
 {
     keel_rehearse_line_t *line = arg;
-    const char *at = (const char *)records, *end = at + length;
+    keel_records_t run = keel_records_of(records, length);
+    const keel_record_t *record;
 
-    while (at < end) {
-        const keel_record_t *record = (const void *)at;
+    while ((record = keel_records_next(&run)) != NULL) {
         const unsigned op = keel_where_op(record->where);
 
         if (op == KEEL_RECORD_PUT ||
@@ -157,7 +157,6 @@ static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t
             line->crc = keel_crc(line->crc, &record->length, sizeof(record->length));
             line->crc = keel_crc(line->crc, record + 1, record->length);
         }
-        at += sizeof(*record) + keel_pad8(record->length);
     }
     return KEEL_OK;
 }

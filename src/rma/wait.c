@@ -68,7 +68,7 @@ static keel_status_t wait_tell(keel_context_h ctx)
             __atomic_store_n(&board[ctx->lane.rank].waits, (uint64_t)phase + 2, __ATOMIC_RELEASE);
             KEEL_STORES();
         } else {
-            status = keel_lane_send_mark(&ctx->lane, r, phase, KEEL_WIRE_FLAG_WAIT);
+            status = keel_lane_send_mark(&ctx->lane, r, phase, KEEL_WIRE_FLAG_WAITS);
         }
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {

@@ -130,7 +130,7 @@ static void add_captured(input_t *input, unsigned source, keel_control_type_t ty
     for (unsigned i = captured_count; i-- > 0;) {
         const captured_t *c = &captured[i];
 
-        if (c->wire.source == source && c->wire.type == KEEL_WIRE_CONTROL && c->wire.words[0] == type) {
+        if (c->wire.source == source && c->wire.type == KEEL_WIRE_CONTROL && c->wire.body.control.type == type) {
             add_control(input, source, type, c->data, c->length);
             return;
         }
@@ -269,7 +269,8 @@ static void add_decision(input_t *input, int has_locks, int has_waits)
         const captured_t *c = &captured[i];
         _Alignas(8) uint8_t bytes[FUZZ_DATA_MAX];
 
-        if (c->wire.source == 0 && c->wire.type == KEEL_WIRE_CONTROL && c->wire.words[0] == KEEL_CONTROL_DECISION) {
+        if (c->wire.source == 0 && c->wire.type == KEEL_WIRE_CONTROL &&
+            c->wire.body.control.type == KEEL_CONTROL_DECISION) {
             decision_t *decision = (void *)bytes;
 
             memcpy(bytes, c->data, c->length);
@@ -435,7 +436,9 @@ static void control_accesses(void)
     memcpy(records + 24, &update, 16);
     memcpy(records + 40, &atomic, 32);
     begin(&input, 0, 0);
-    add_message(&input, 1, KEEL_WIRE_RECORDS, KEEL_WIRE_FLAG_MARK, ack, records, sizeof(records));
+    add_message(&input, 1, KEEL_WIRE_MARK, KEEL_WIRE_FLAG_ATOMICS | KEEL_WIRE_FLAG_WAITS, ack, NULL, 0);
+    add_message(&input, 1, KEEL_WIRE_CLASSES, 0, ack, NULL, 0);
+    add_message(&input, 1, KEEL_WIRE_RECORDS, 0, ack, records, sizeof(records));
     add_message(&input, 2, KEEL_WIRE_GET, KEEL_WIRE_FLAG_LOGGED, get, NULL, 0);
     add_message(&input, 3, KEEL_WIRE_ATOMIC, KEEL_WIRE_FLAG_LOGGED, get, records + 24, 48);
     add_message(&input, 1, KEEL_WIRE_ACK, 0, ack, NULL, 0);

@@ -259,7 +259,7 @@ void fuzz_scene_deliver(fuzz_scene_t *scene, const fuzz_message_t *message, cons
     if (message->length > 0) {
         memcpy(copy, data, message->length);
     }
-    memcpy(wire.words, message->words, sizeof(wire.words));
+    memcpy(wire.body.raw, message->words, sizeof(wire.body.raw));
     if (!is_reply_type(message->type)) {
         wire.sequence = ++scene->sequence[source];
     }

@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|wire [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -63,7 +63,7 @@ lint_headers() {
 height() {
     case $1 in
     base) echo 0 ;;
-    code | topo | order) echo 1 ;;
+    code | topo | wire) echo 1 ;;
     lane) echo 2 ;;
     oplog) echo 3 ;;
     ckpt) echo 4 ;;
@@ -96,9 +96,9 @@ lint_layers() {
     forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
     forbid 'pmix' 'src/runtime/' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
-    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,order,lane,oplog,ckpt,recovery,rma}
+    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,lane,oplog,ckpt,recovery,rma}
     file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \
-        src/{code,topo,order,lane,oplog,ckpt,recovery,rma} 2> /dev/null)
+        src/{code,topo,wire,lane,oplog,ckpt,recovery,rma} 2> /dev/null)
     [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
 }
 
@@ -188,6 +188,26 @@ lint_figures() {
     while IFS= read -r peer; do
         cut -d, -f2 perf/figures/goals/goals.csv | grep -qxE "${peer%;*}" || complain "perf/lib/peers: no row of the goals: $peer"
     done < perf/lib/peers
+}
+
+# what leaves a process is of one version: another record or message is another one
+wire_format() {
+    local header
+    for header in src/wire/record.h src/wire/wire.h; do
+        gcc -fpreprocessed -E -P "$header" 2> /dev/null |
+            awk '/^(typedef )?(struct|union|enum)/ { inside = 1 } inside { gsub(/[ \t]+/, " "); print } /}.*;$/ && !/^ / { inside = 0 }'
+    done
+}
+
+lint_wire() {
+    local version sum last
+    version=$(sed -n 's/^#define KEEL_WIRE_VERSION \([0-9]*\)$/\1/p' src/wire/wire.h)
+    sum=$(wire_format | sha256sum | cut -c1-16)
+    last=$(tail -1 tests/lint/wire_versions)
+    [ "$last" = "$version $sum" ] ||
+        complain "records and messages are '$version $sum', and tests/lint/wire_versions ends with '$last': what differs needs a new KEEL_WIRE_VERSION and a line there"
+    [ -z "$(cut -d' ' -f1 tests/lint/wire_versions | sort -n | uniq -d)" ] || complain "tests/lint/wire_versions: a version twice"
+    [ "$(wire_format | grep -cE '^} (keel_record_t|keel_wire_t);')" -eq 2 ] || complain "the formats of src/wire were not found"
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same

@@ -165,7 +165,7 @@ void scene_greet(scene_t *scene, uint32_t source, uint32_t incarnation)
 
     wire.source_incarnation = incarnation;
     wire.sequence = 1;
-    wire.words[0] = KEEL_CONTROL_HELLO;
+    wire.body.control.type = KEEL_CONTROL_HELLO;
     scene->sequence[source] = 0;
     scene_deliver(scene, &wire, "here", 4);
 }

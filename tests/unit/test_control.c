@@ -13,9 +13,9 @@ static void scene_piece(scene_t *scene, uint32_t source, uint64_t all, uint64_t 
     for (size_t i = 0; i < length; i++) {
         bytes[i] = (uint8_t)(offset + i + all);
     }
-    wire.words[0] = KEEL_CONTROL_REPORT;
-    wire.words[1] = all;
-    wire.words[2] = offset;
+    wire.body.control.type = KEEL_CONTROL_REPORT;
+    wire.body.control.whole = all;
+    wire.body.control.before = offset;
     scene_deliver(scene, &wire, bytes, length);
 }
 
@@ -92,9 +92,9 @@ START_TEST(a_replacement_does_not_go_on_with_what_its_predecessor_sent)
     scene_greet(&scene, 1, 1);
     wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
     wire.source_incarnation = 1;
-    wire.words[0] = KEEL_CONTROL_REPORT;
-    wire.words[1] = 100;
-    wire.words[2] = 40;
+    wire.body.control.type = KEEL_CONTROL_REPORT;
+    wire.body.control.whole = 100;
+    wire.body.control.before = 40;
     scene_deliver(&scene, &wire, bytes, sizeof(bytes));
     ck_assert_int_eq(keel_lane_failure(&scene.lane), KEEL_ERR_CORRUPT);
     scene_end(&scene);

@@ -1,5 +1,5 @@
 /* The table of epochs: numbers find their phase again, across trims, a full table, and the end of the numbers. */
-#include "order/epochs.h"
+#include "oplog/epochs.h"
 
 #include "unit.h"
 

@@ -61,8 +61,8 @@ static uint64_t scene_add(scene_t *scene, uint32_t phase, uint32_t number)
     keel_wire_t wire = scene_wire(scene, 1, KEEL_WIRE_RECORDS);
     uint64_t word;
 
-    wire.words[0] = phase;
-    wire.words[1] = number;
+    wire.body.records.phase = phase;
+    wire.body.records.number = number;
     scene_deliver(scene, &wire, &addition, sizeof(addition));
     memcpy(&word, scene->window, sizeof(word));
     return word;
@@ -99,25 +99,25 @@ START_TEST(an_answer_acknowledges_what_it_answers)
     scene_deliver(&scene, &wire, &put, sizeof(put));
     ck_assert_uint_eq(fake.replies, 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
-    wire.words[0] = 77;
-    wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
-    wire.words[2] = 8;
+    wire.body.get.id = 77;
+    wire.body.get.where = keel_where(8, KEEL_RECORD_PUT, WINDOW);
+    wire.body.get.length = 8;
     scene_deliver(&scene, &wire, NULL, 0);
     ck_assert_uint_eq(fake.replies, 1);
     ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_VALUE);
-    ck_assert_uint_eq(fake.last_reply.words[0], 77);
-    ck_assert_uint_eq(fake.last_reply.words[1], 2);
+    ck_assert_uint_eq(fake.last_reply.body.reply.id, 77);
+    ck_assert_uint_eq(fake.last_reply.body.reply.sequence, 2);
     ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), 0);
     ck_assert_uint_eq(fake.replies, 1);
     for (unsigned i = 0; i < 3; i++) {
         wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-        wire.words[1] = 1 + i;
+        wire.body.records.number = 1 + i;
         scene_deliver(&scene, &wire, &put, sizeof(put));
     }
     ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), 0);
     ck_assert_uint_eq(fake.replies, 2);
     ck_assert_uint_eq(fake.last_reply.type, KEEL_WIRE_ACK);
-    ck_assert_uint_eq(fake.last_reply.words[1], 5);
+    ck_assert_uint_eq(fake.last_reply.body.reply.sequence, 5);
     scene_end(&scene);
 }
 END_TEST
@@ -132,21 +132,21 @@ START_TEST(who_says_more_is_acknowledged_with_what_follows)
     scene_begin(&scene, 0);
     for (unsigned i = 0; i < 6; i++) {
         wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-        wire.words[1] = i;
+        wire.body.records.number = i;
         wire.flags = (i % 3 < 2) ? KEEL_WIRE_FLAG_MORE : 0;
         scene_deliver(&scene, &wire, &put, sizeof(put));
         ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), i % 3 < 2);
         ck_assert_uint_eq(fake.replies, (i + 1) / 3);
     }
-    ck_assert_uint_eq(fake.last_reply.words[1], 6);
+    ck_assert_uint_eq(fake.last_reply.body.reply.sequence, 6);
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-    wire.words[1] = 6;
+    wire.body.records.number = 6;
     wire.flags = KEEL_WIRE_FLAG_MORE;
     scene_deliver(&scene, &wire, &put, sizeof(put));
     ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 0), 1);
     ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 1), 0);
     ck_assert_uint_eq(fake.replies, 3);
-    ck_assert_uint_eq(fake.last_reply.words[1], 7);
+    ck_assert_uint_eq(fake.last_reply.body.reply.sequence, 7);
     ck_assert_int_eq(keel_lane_on_idle(&scene.lane, 1), 0);
     ck_assert_uint_eq(fake.replies, 3);
     scene_end(&scene);
@@ -163,35 +163,31 @@ START_TEST(reads_and_records_of_others_are_no_news)
     scene_begin(&scene, 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 0);
-    wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-    wire.flags = KEEL_WIRE_FLAG_MARK;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
+    for (keel_wire_type_t type = KEEL_WIRE_MARK; type <= KEEL_WIRE_CLASSES; type++) {
+        wire = scene_wire(&scene, 1, type);
+        ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
+    }
     wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
-    wire.words[1] = keel_where(8, KEEL_RECORD_PUT, WINDOW);
-    wire.words[2] = 8;
+    wire.body.get.where = keel_where(8, KEEL_RECORD_PUT, WINDOW);
+    wire.body.get.length = 8;
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_PROBE);
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_ARRIVE);
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_LOCK);
-    wire.words[1] = KEEL_LOCK_TRY;
+    wire.body.lock.ask = KEEL_LOCK_TRY;
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
-    wire.words[0] = KEEL_CONTROL_REPORT; /* for who does not wait, too */
+    wire.body.control.type = KEEL_CONTROL_REPORT; /* for who does not wait, too */
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS);
-    for (uint16_t flag = KEEL_WIRE_FLAG_DOUBT; flag <= KEEL_WIRE_FLAG_CLASSES; flag *= 2) {
-        wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-        wire.flags = flag;
-        ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
-    }
     scene.lane.awaits_records = 1;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-    wire.words[1] = 1;
+    wire.body.records.number = 1;
     ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), KEEL_SERVED_AWAITED);
     ck_assert_int_eq(scene.lane.failure, KEEL_OK);
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-    wire.words[1] = 7;
+    wire.body.records.number = 7;
     scene.lane.awaits_records = 0;
     ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS);
     ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
@@ -281,8 +277,8 @@ static void scene_get(scene_t *scene, uint64_t offset, uint64_t length)
     keel_wire_t wire = scene_wire(scene, 1, KEEL_WIRE_GET);
 
     wire.flags = KEEL_WIRE_FLAG_LOGGED;
-    wire.words[1] = keel_where(offset, KEEL_RECORD_PUT, WINDOW);
-    wire.words[2] = length;
+    wire.body.get.where = keel_where(offset, KEEL_RECORD_PUT, WINDOW);
+    wire.body.get.length = length;
     scene_deliver(scene, &wire, NULL, 0);
 }
 
@@ -357,8 +353,8 @@ START_TEST(only_a_window_is_read_with_a_record)
             scene_begin(&scene, 0);
             wire = scene_wire(&scene, 1, KEEL_WIRE_GET);
             wire.flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : 0;
-            wire.words[1] = keel_where(0, KEEL_RECORD_PUT, regions[is_window]);
-            wire.words[2] = 8;
+            wire.body.get.where = keel_where(0, KEEL_RECORD_PUT, regions[is_window]);
+            wire.body.get.length = 8;
             scene_deliver(&scene, &wire, NULL, 0);
             ck_assert_uint_eq(fake.last_reply.type, is_answered ? KEEL_WIRE_VALUE : KEEL_WIRE_REFUSAL);
             ck_assert_uint_eq(scene.noted, is_window && is_logged);
@@ -435,7 +431,7 @@ static void board_say(scene_t *scene, uint32_t source, uint32_t incarnation, uin
     keel_wire_t wire = scene_wire(scene, source, KEEL_WIRE_ARRIVE);
 
     wire.source_incarnation = incarnation;
-    wire.words[0] = keel_arrive(0, incarnation, number);
+    wire.body.arrive.arrive = keel_arrive(0, incarnation, number);
     scene_deliver(scene, &wire, NULL, 0);
 }
 
@@ -495,19 +491,31 @@ START_TEST(a_malformed_region_announcement_is_refused)
 }
 END_TEST
 
-START_TEST(an_arrivals_flags_survive_the_word_they_travel_in)
+START_TEST(an_arrival_is_what_it_was)
 {
-    const uint64_t all = (1u << KEEL_ARRIVE_BITS) - 1, lost = (uint64_t)UINT32_MAX + 1;
-    uint64_t flags[2], lost_gets;
+    const uint64_t flags = KEEL_ARRIVE_CANNOT | (7u << KEEL_ARRIVE_CALL_SHIFT), last = UINT32_MAX;
 
-    ck_assert_uint_le(KEEL_ARRIVE_CANNOT, all); /* the largest */
-    for (uint64_t first = 0; first <= all; first++) {
-        const keel_board_slot_t slot = {.flags = {first, all - first}, .lost_gets = lost - first};
+    for (unsigned odd = 0; odd < 2; odd++) {
+        const keel_board_slot_t said = {.arrive = last << 32 | 5,
+                                        .second = last << 32 | 4,
+                                        .flags = {odd ? 0 : flags, odd ? flags : 0},
+                                        .parity_done = (1ull << 32) | last,
+                                        .committed = last,
+                                        .lost_gets = last};
+        const keel_board_slot_t *heard;
+        keel_wire_t wire;
+        scene_t scene;
 
-        keel_board_unpack(keel_board_pack(&slot), flags, &lost_gets);
-        ck_assert_uint_eq(flags[0], first);
-        ck_assert_uint_eq(flags[1], all - first);
-        ck_assert_uint_eq(lost_gets, lost - first);
+        scene_begin(&scene, 0);
+        wire = scene_wire(&scene, 1, KEEL_WIRE_ARRIVE);
+        wire.body = keel_lane_arrive_body(&said);
+        scene_deliver(&scene, &wire, NULL, 0);
+        heard = &scene.lane.board[1];
+        ck_assert(heard->arrive == said.arrive && heard->second == said.second);
+        ck_assert(heard->flags[0] == said.flags[0] && heard->flags[1] == said.flags[1]);
+        ck_assert(heard->parity_done == said.parity_done && heard->committed == said.committed);
+        ck_assert(heard->lost_gets == said.lost_gets);
+        scene_end(&scene);
     }
 }
 END_TEST
@@ -531,7 +539,7 @@ int main(void)
                                   a_greeting_outruns_the_news_of_the_predecessors_life_and_death,
                                   a_dead_incarnation_is_cut_off,
                                   a_malformed_region_announcement_is_refused,
-                                  an_arrivals_flags_survive_the_word_they_travel_in,
+                                  an_arrival_is_what_it_was,
                                   NULL};
 
     return unit_run("lane_wire", tests);

@@ -286,7 +286,7 @@ static keel_status_t count_message(keel_transport_t *transport, uint32_t peer, c
     keel_wire_t wire;
 
     ck_assert_uint_le(data_len, MESSAGE);
-    ck_assert_int_eq(keel_wire_open(&scene->lane, "message", header, header_len, data, data_len, &wire), 1);
+    ck_assert_int_eq(keel_lane_open_message(&scene->lane, "message", header, header_len, data, data_len, &wire), 1);
     scene->messages++;
     scene->bytes += data_len;
     scene->run = (wire.flags & KEEL_WIRE_FLAG_MORE) ? scene->run + 1 : 0;

@@ -1,5 +1,5 @@
 /* Sealing and checking of messages. */
-#include "lane/lane.h"
+#include "wire/wire.h"
 
 #include "base/crc.h"
 
@@ -26,8 +26,10 @@ void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length)
     keel_wire_seal_summed(wire, keel_crc(0, data, length), length);
 }
 
-static const char *wire_check(const keel_wire_t *wire, size_t header_len, const void *data, size_t data_len)
+const char *keel_wire_open(keel_wire_t *wire, const void *header, size_t header_len, const void *data, size_t data_len)
 {
+    memset(wire, 0, sizeof(*wire));
+    memcpy(wire, header, (header_len < sizeof(*wire)) ? header_len : sizeof(*wire));
     if (header_len != sizeof(*wire)) {
         return "wrong header length";
     }
@@ -41,22 +43,4 @@ static const char *wire_check(const keel_wire_t *wire, size_t header_len, const 
         return "wrong crc";
     }
     return NULL;
-}
-
-int keel_wire_open(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
-                   size_t data_len, keel_wire_t *wire)
-{
-    const char *why;
-
-    memset(wire, 0, sizeof(*wire));
-    memcpy(wire, header, header_len < sizeof(*wire) ? header_len : sizeof(*wire));
-    why = wire_check(wire, header_len, data, data_len);
-    if (why == NULL && wire->source >= lane->size) {
-        why = "unknown rank";
-    }
-    if (why != NULL) {
-        keel_error(lane->message, "%s refused: %s", what, why);
-        keel_lane_fail(lane, KEEL_ERR_CORRUPT);
-    }
-    return why == NULL;
 }

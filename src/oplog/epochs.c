@@ -1,5 +1,5 @@
 /* The table of epochs. */
-#include "order/epochs.h"
+#include "oplog/epochs.h"
 
 #include "base/memory.h"
 #include "base/plant.h"

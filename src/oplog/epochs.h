@@ -7,8 +7,8 @@
  * Numbers are compared modulo 2^32: no record may be 2^31 epochs old. An epoch without a record is not closed, and none is
  * entered KEEL_EPOCHS_MAX behind the first one of the table: then logs are full, as when there is no room.
  */
-#ifndef KEEL_ORDER_EPOCHS_H_
-#define KEEL_ORDER_EPOCHS_H_
+#ifndef KEEL_OPLOG_EPOCHS_H_
+#define KEEL_OPLOG_EPOCHS_H_
 
 #include <keel/status.h>
 

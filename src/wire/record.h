@@ -1,0 +1,145 @@
+/*
+ * Determinants: a record is the header of an action and, behind it, its data [F 3.2]. Records lie back to back in log
+ * segments, each padded to 8 bytes, and leave the process as they lie.
+ */
+#ifndef KEEL_WIRE_RECORD_H_
+#define KEEL_WIRE_RECORD_H_
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef enum {
+    KEEL_RECORD_PUT = 1,    /* payload: the bytes */
+    KEEL_RECORD_ATOMIC = 2, /* payload: keel_record_atomic_t */
+    KEEL_RECORD_LOCK = 3,   /* payload: SC, 8 bytes; what follows up to the next one is in that critical section */
+    KEEL_RECORD_CLOCK =
+        4 /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
+} keel_record_op_t;
+
+/* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */
+typedef struct keel_record {
+    uint64_t where;  /* offset 48, op 8, region 8, from the low end */
+    uint32_t length; /* of the payload, bytes, without padding */
+    uint32_t epoch;
+} keel_record_t;
+_Static_assert(sizeof(keel_record_t) == 16, "log format");
+
+typedef struct keel_record_atomic {
+    uint8_t op;   /* keel_atomic_op_t */
+    uint8_t size; /* 4 or 8 */
+    uint8_t fetches;
+    uint8_t reserved[5];
+    uint64_t operand;
+    uint64_t compare;
+    uint64_t sequence; /* per source and target; re-execution reproduces it */
+} keel_record_atomic_t;
+_Static_assert(sizeof(keel_record_atomic_t) == 32, "log format");
+
+/* get log: what p read at q. (phase, index) names the access: the index counts p's gets at q within the phase. */
+typedef struct keel_get_record {
+    uint32_t phase;
+    uint32_t index;
+    uint64_t where;
+    uint32_t length;
+    uint32_t reserved;
+} keel_get_record_t;
+_Static_assert(sizeof(keel_get_record_t) == 24, "log format");
+
+#define KEEL_OFFSET_MAX ((1ull << 48) - 1)
+
+static inline uint64_t keel_where(uint64_t offset, keel_record_op_t op, unsigned region)
+{
+    return offset | ((uint64_t)op << 48) | ((uint64_t)region << 56);
+}
+/* of a lock's record in the get log: the answer is its payload */
+static inline uint64_t keel_where_lock(int is_read)
+{
+    return keel_where((uint64_t)(is_read != 0), KEEL_RECORD_LOCK, 0);
+}
+static inline uint64_t keel_where_offset(uint64_t where)
+{
+    return where & KEEL_OFFSET_MAX;
+}
+static inline unsigned keel_where_op(uint64_t where)
+{
+    return (where >> 48) & 0xff;
+}
+static inline unsigned keel_where_region(uint64_t where)
+{
+    return where >> 56;
+}
+static inline size_t keel_pad8(size_t length)
+{
+    return (length + 7) & ~(size_t)7;
+}
+
+static inline size_t keel_record_size(const keel_record_t *record)
+{
+    return sizeof(*record) + keel_pad8(record->length);
+}
+static inline size_t keel_get_record_size(const keel_get_record_t *record)
+{
+    return sizeof(*record) + keel_pad8(record->length);
+}
+
+/* records that lie back to back: what is left of them */
+typedef struct keel_records {
+    const uint8_t *at, *end;
+} keel_records_t;
+
+static inline keel_records_t keel_records_of(const void *first, size_t length)
+{
+    return (keel_records_t){(const uint8_t *)first, (const uint8_t *)first + length};
+}
+/* all were there; else what is left is no record */
+static inline int keel_records_are_over(const keel_records_t *records)
+{
+    return records->at == records->end;
+}
+static inline size_t keel_records_left(const keel_records_t *records)
+{
+    return (size_t)(records->end - records->at);
+}
+/* the next one of records that this process wrote or has checked, aligned as in a log; NULL behind the last */
+static inline const keel_record_t *keel_records_next(keel_records_t *records)
+{
+    const keel_record_t *record = (const keel_record_t *)(const void *)records->at;
+
+    if (records->at >= records->end) {
+        return NULL;
+    }
+    records->at += keel_record_size(record);
+    return record;
+}
+/* the next one of what came from elsewhere, and lies anyhow; 0: none, or not whole */
+static inline int keel_records_read(keel_records_t *records, keel_record_t *record, const void **payload_p)
+{
+    if (keel_records_left(records) < sizeof(*record)) {
+        return 0;
+    }
+    memcpy(record, records->at, sizeof(*record));
+    if (keel_records_left(records) - sizeof(*record) < keel_pad8(record->length)) {
+        return 0;
+    }
+    *payload_p = records->at + sizeof(*record);
+    records->at += keel_record_size(record);
+    return 1;
+}
+/* the same of get records */
+static inline int keel_get_records_read(keel_records_t *records, keel_get_record_t *record, const void **payload_p)
+{
+    if (keel_records_left(records) < sizeof(*record)) {
+        return 0;
+    }
+    memcpy(record, records->at, sizeof(*record));
+    if (keel_records_left(records) - sizeof(*record) < keel_pad8(record->length)) {
+        return 0;
+    }
+    *payload_p = records->at + sizeof(*record);
+    records->at += keel_get_record_size(record);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * What leaves the process over the served lane: one header for every message, versioned, with the crc of header and
+ * data. Little-endian, as every machine UCX runs on here.
+ */
+#ifndef KEEL_WIRE_WIRE_H_
+#define KEEL_WIRE_WIRE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEEL_WIRE_VERSION 9
+
+typedef enum {
+    /* requests */
+    KEEL_WIRE_RECORDS = 1, /* records; data: put-log records */
+    KEEL_WIRE_GET = 2,     /* get; flag LOGGED: append to the get log */
+    KEEL_WIRE_ARRIVE = 3,  /* arrive */
+    KEEL_WIRE_CONTROL = 4, /* control; data: its payload, or a piece of it */
+    KEEL_WIRE_ATOMIC = 5,  /* atomic; data: keel_record_t, keel_record_atomic_t */
+    KEEL_WIRE_LOCK = 6,    /* lock */
+    KEEL_WIRE_PROBE = 7,   /* asks for nothing but the acknowledgement: is anybody there? */
+    KEEL_WIRE_MARK = 8,    /* mark; flags ATOMICS, DOUBT, WAITS: what of the sender's is coming here in this phase */
+    KEEL_WIRE_CLASSES = 9, /* classes */
+    /* replies */
+    KEEL_WIRE_ACK = 16,     /* reply: requests up to that one are done */
+    KEEL_WIRE_VALUE = 17,   /* reply, as ACK; data: what was read */
+    KEEL_WIRE_REFUSAL = 18, /* reply, as ACK: the read names what is not there */
+    KEEL_WIRE_LAST
+} keel_wire_type_t;
+
+enum {
+    KEEL_WIRE_FLAG_LOGGED = 1,   /* GET, ATOMIC, LOCK: append to the get log */
+    KEEL_WIRE_FLAG_UNLOGGED = 2, /* GET, ATOMIC, LOCK: there will be no record of it */
+    KEEL_WIRE_FLAG_ATOMICS = 4,  /* MARK: an atomic of this phase is coming */
+    KEEL_WIRE_FLAG_DOUBT = 8,    /* MARK, with ATOMICS: and nobody can tell what it fetches */
+    KEEL_WIRE_FLAG_WAITS = 16,   /* MARK: the sender waits in this phase for what others put: the first that does */
+    KEEL_WIRE_FLAG_MORE = 32     /* RECORDS: the same put sends another message, whose acknowledgement does for both */
+};
+
+/* an access, among those of its process at this target; its record is found by it (keel_get_record_t) */
+typedef struct keel_wire_access {
+    uint32_t index, phase;
+} keel_wire_access_t;
+
+/* what of a message is of its type alone */
+typedef union keel_wire_body {
+    struct {
+        uint32_t phase, number; /* of the first record in it */
+    } records;
+    struct {
+        uint64_t id; /* of the read, in what answers it */
+        uint64_t where, length;
+        keel_wire_access_t access;
+    } get;
+    struct {
+        uint64_t id;
+        uint64_t number; /* of its record */
+        uint64_t reserved;
+        keel_wire_access_t access;
+    } atomic;
+    struct {
+        uint64_t id;     /* 0: no answer */
+        uint64_t ask;    /* keel_lock_ask_t */
+        uint64_t number; /* keel_reading() */
+        keel_wire_access_t access;
+    } lock;
+    struct { /* keel_board_slot_t */
+        uint64_t arrive, second;
+        uint64_t parity_done : 33, even_flags : 15, odd_flags : 15, reserved : 1;
+        uint32_t committed, lost_gets;
+    } arrive;
+    struct {
+        uint64_t type;          /* keel_control_type_t */
+        uint64_t whole, before; /* bytes of the payload, of that ahead of this piece; 0: this is all of it */
+    } control;
+    struct {
+        uint32_t phase;
+    } mark;
+    struct {
+        uint32_t classes; /* of atomics that the sender uses: keel_classes_bit() */
+    } classes;
+    struct {
+        uint64_t id;       /* VALUE, REFUSAL */
+        uint64_t sequence; /* of the request */
+    } reply;
+    uint64_t raw[4];
+} keel_wire_body_t;
+_Static_assert(sizeof(keel_wire_body_t) == 32, "wire format");
+
+typedef struct keel_wire {
+    uint8_t version;
+    uint8_t type;
+    uint16_t flags;
+    uint32_t crc; /* of the data, then this header with crc 0: the data may be summed before there is a header */
+    uint32_t source, source_incarnation, target_incarnation;
+    uint32_t rollback; /* rollback number of the sender */
+    uint32_t length;   /* of the data */
+    uint32_t reserved;
+    uint64_t sequence; /* of requests, per pair and incarnation, from 1 */
+    keel_wire_body_t body;
+} keel_wire_t;
+_Static_assert(sizeof(keel_wire_t) == 72, "wire format");
+
+void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length);
+/* the same with the sum of the data, keel_crc() of it from 0 */
+void keel_wire_seal_summed(keel_wire_t *wire, uint32_t sum, size_t length);
+/* takes the header of a message that came from outside; NULL, or what is wrong with it */
+const char *keel_wire_open(keel_wire_t *wire, const void *header, size_t header_len, const void *data, size_t data_len);
+
+/* control messages, handled by the main thread in the order sent */
+typedef enum {
+    KEEL_CONTROL_HELLO = 1, /* address of the sender; the first message between two incarnations */
+    KEEL_CONTROL_REGION,    /* a region of the sender */
+    KEEL_CONTROL_REPORT,    /* recovery/view */
+    KEEL_CONTROL_DECISION,
+    KEEL_CONTROL_POSITION,     /* recovery/position */
+    KEEL_CONTROL_HANDED,       /* the sender has handed everything over and is live towards the receiver */
+    KEEL_CONTROL_GETLOG,       /* records the receiver's predecessor left here */
+    KEEL_CONTROL_REFILL,       /* records of the sender's gets that the receiver's predecessor held */
+    KEEL_CONTROL_IMAGE,        /* ckpt/coordinated: the sender's image of a generation is complete */
+    KEEL_CONTROL_GROUP,        /* ckpt: sizes of a generation's images, for a replacement */
+    KEEL_CONTROL_ROLLBACK,     /* recovery/rollback: barrier stages */
+    KEEL_CONTROL_FINISHED,     /* somebody left the last gsync */
+    KEEL_CONTROL_SECTIONS,     /* recovery/sections: critical sections of the sender at the receiver */
+    KEEL_CONTROL_WHOLE,        /* the sender's memory stands where its own computation stands */
+    KEEL_CONTROL_REQUEST,      /* recovery/ask: somebody wants a rollback */
+    KEEL_CONTROL_DECLARED,     /* recovery/detect: the sender declared that incarnation dead */
+    KEEL_CONTROL_WAITS,        /* recovery/waits: what the sender put to the receiver in a phase */
+    KEEL_CONTROL_TAKEN,        /* the sender has replayed all that was put to it: accesses may come again */
+    KEEL_CONTROL_DEMAND,       /* recovery/trim: the sender wants the receiver to take an image */
+    KEEL_CONTROL_DEMAND_IMAGE, /* ckpt/demand: the sender has taken one */
+    KEEL_CONTROL_DEMAND_GROUP, /* ckpt/demand: the group's images, for a replacement */
+    KEEL_CONTROL_GAVE_UP,      /* the sender leaves with an error: the job cannot go on */
+    KEEL_CONTROL_LAST
+} keel_control_type_t;
+
+#endif
