@@ -128,11 +128,16 @@ keel_status_t keel_slurm_add(keel_tree_t *tree, const keel_slurm_switch_t *one, 
 
 static keel_status_t keel_slurm_line(keel_tree_t *tree, char *text, keel_tree_error_t *error)
 {
+    static const char include[] = "include";
     const uint32_t line = tree->text.line;
     keel_slurm_switch_t split;
     keel_status_t status;
     int is_other;
 
+    if ((strncasecmp(text, include, sizeof(include) - 1) == 0) &&
+        (strchr(KEEL_SLURM_BLANKS, text[sizeof(include) - 1]) != NULL)) {
+        return keel_tree_refuse(error, line, "Include is not followed: give what scontrol show topology prints");
+    }
     status = keel_slurm_split(text, line, &split, &is_other, error);
     if ((status != KEEL_OK) || (is_other && (split.name == NULL))) {
         return status;

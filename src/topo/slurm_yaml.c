@@ -151,6 +151,15 @@ static keel_status_t keel_yaml_value(keel_yaml_t *yaml, const char *key, char *v
 
 /* ---- how it is written -------------------------------------------------------------------------------------------- */
 
+static keel_status_t keel_yaml_refuse_value(const keel_yaml_t *yaml, const char *value)
+{
+    return ((*value == '{') || (*value == '['))
+               ? keel_yaml_refuse(
+                     yaml, "flow style is not read: write one key a line, or give what scontrol show topology prints,",
+                     value)
+               : keel_yaml_refuse(yaml, "expected a plain value", value);
+}
+
 /* without quotes, or as it is; NULL: this is no plain value */
 static char *keel_yaml_plain(char *text)
 {
@@ -215,8 +224,7 @@ static keel_status_t keel_yaml_pair(keel_yaml_t *yaml, char *text, uint32_t colu
             return KEEL_OK; /* in brackets */
         }
         text = keel_yaml_plain(value);
-        return (text != NULL) ? keel_yaml_value(yaml, key, text)
-                              : keel_yaml_refuse(yaml, "expected a plain value", value);
+        return (text != NULL) ? keel_yaml_value(yaml, key, text) : keel_yaml_refuse_value(yaml, value);
     }
     if (keel_yaml_is_switches(yaml) && (keel_yaml_slot(yaml, key) != NULL)) {
         return keel_yaml_refuse(yaml, "expected a value on the same line", key);
@@ -245,6 +253,9 @@ static keel_status_t keel_yaml_line(keel_yaml_t *yaml, char *text, uint32_t colu
         skipped = 1 + strspn(text + 1, KEEL_YAML_BLANKS);
         text += skipped;
         column += (uint32_t)skipped;
+    }
+    if ((*text == '{') || (*text == '[')) {
+        return keel_yaml_refuse_value(yaml, text);
     }
     return (*text != '\0') ? keel_yaml_pair(yaml, text, column) : KEEL_OK;
 }

@@ -65,12 +65,12 @@ static int keel_topology_is_conf(const keel_topology_file_t *file)
     return 0;
 }
 
-/* it begins with what begins a document, a list or a directive */
+/* it begins with what begins a document, a list, a directive or flow style */
 static int keel_topology_is_yaml(const keel_topology_file_t *file)
 {
     const char *first = keel_topology_first(file);
 
-    return (first < file->text + file->length) && ((*first == '-') || (*first == '%'));
+    return (first < file->text + file->length) && (memchr("-%[{", *first, 4) != NULL);
 }
 
 static keel_status_t keel_topology_parse(const keel_topology_file_t *file, int is_slurm, keel_tree_t *tree,
