@@ -2,8 +2,9 @@
 # Sourced by the scripts of contrib: the Debian packages that Keel is built with, and how missing ones are installed.
 
 # shellcheck disable=SC2034 # used by who sources this
-keel_build_packages=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libhwloc-dev libibverbs-dev
-    check)
+keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libhwloc-dev libibverbs-dev) # README, too
+# shellcheck disable=SC2034
+keel_build_packages=("${keel_install_with[@]}" check)
 # shellcheck disable=SC2034
 keel_proof_packages=(clang-14 libclang-rt-14-dev spin) # fuzzers and the model
 
