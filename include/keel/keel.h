@@ -41,7 +41,8 @@ enum keel_params_field {
 };
 
 enum keel_params_flags {
-    /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback. */
+    /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback. Without it, a replacement that
+     *  is found to do otherwise than its predecessor did is an error message and a rollback; not all that differs is found. */
     KEEL_PARAM_FLAG_NONDETERMINISTIC = KEEL_BIT(0),
     /** For runtimes: keel_init() returns KEEL_ERR_CHECKSUM where it would end the process of a rank that held parity. */
     KEEL_PARAM_FLAG_CHECKSUM_RETURNS = KEEL_BIT(1),

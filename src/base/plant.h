@@ -120,6 +120,7 @@
     _(demand_over_generation, 2000, "--soft 1",                                                                        \
       "... and lies over that of the generation, which a rollback goes back to")                                       \
     _(rest_uncounted, 0, "", "what a replacement has replayed of the rest does not count as done")                     \
+    _(digest_unread, 0, "", "a replacement does not compare what it did again with what others hold of it")            \
     _(demand_first_uncopied, 0, "", "nobody waits while rank 0 copies its image because a log is full")                \
     _(image_unheard, 0, "", "... nor a rank before its arrival until its group has heard of such an image")            \
     _(told_by_dead, 0, "", "what a dead member told of its group's images counts as told by its replacement")          \

@@ -48,6 +48,8 @@
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \
     _(first_wait_waits, "a first wait waits until replacements are back where others died")    \
+    _(redone_summed, "a replacement compares what it did again with what others have of it")   \
+    _(redone_counted, "... and how much that is, where others have it by stores")              \
     _(generation_0, "recovery from the program's start")                                       \
     _(generation_later, "recovery from a checkpoint")                                          \
     _(catastrophe_group, "a group lost more members than parity covers")                       \

@@ -349,3 +349,13 @@ unsigned keel_lane_progress(keel_lane_t *lane)
 {
     return lane->ops->progress(lane->transport);
 }
+
+void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase)
+{
+    keel_peer_t *peer = &lane->peers[source];
+
+    keel_board_set(&lane->board[source].atomics, keel_atomics_word(lane->board[source].atomics, phase, 0));
+    if (peer->atomics <= phase) {
+        __atomic_store_n(&peer->atomics, phase + 1, __ATOMIC_RELEASE);
+    }
+}

@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "lane/board.h"
 #include "lane/lockword.h"
+#include "wire/digest.h"
 #include "wire/wire.h"
 #include "wire/record.h"
 #include "runtime.h"
@@ -77,6 +78,7 @@ typedef struct keel_peer {
     uint64_t applied, acknowledged; /* the last one, by an answer or by itself */
     uint8_t is_followed;            /* the last one said MORE */
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
+    keel_digest_t digest;           /* of these, what came over this lane without a gap from the phase's first on */
     uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
     keel_control_in_t *partial;     /* of a control message in pieces: what is there, */
     size_t partial_length;          /* bytes of it; NULL: none is on its way */

@@ -11,7 +11,8 @@
  * Exactly once (design 4.5): the records of a phase from one rank to another are numbered, and a re-execution numbers them
  * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
  * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
- * the get log, where it was put in that same step. Behind the last number there is (base/counters.h) records have none: they
+ * the get log, where it was put in that same step; whether it is the same record its source finds out by their sum
+ * (recovery/hands). Behind the last number there is (base/counters.h) records have none: they
  * are applied as they come, and should their source die, the job rolls back.
  */
 #include "lane/lane.h"
@@ -138,16 +139,6 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
     }
 }
 
-void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase)
-{
-    keel_peer_t *peer = &lane->peers[source];
-
-    keel_board_set(&lane->board[source].atomics, keel_atomics_word(lane->board[source].atomics, phase, 0));
-    if (peer->atomics <= phase) {
-        __atomic_store_n(&peer->atomics, phase + 1, __ATOMIC_RELEASE);
-    }
-}
-
 /* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
  * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
 static int served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
@@ -195,6 +186,7 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
 {
     const uint32_t phase = wire->body.records.phase;
     keel_records_t records = keel_records_of(data, wire->length);
+    keel_digest_t *digest = &lane->peers[wire->source].digest;
     uint32_t number = wire->body.records.number;
     keel_record_t record;
     const void *payload;
@@ -210,6 +202,7 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
         if (is_next) {
             why = served_record(lane, wire->source, phase, &record, payload);
             served_count(lane, wire->source, phase, number);
+            keel_digest_add(digest, phase, number, &record, payload);
         }
         number += (number < keel_counters_records(&lane->counters));
         if (why != NULL) {
@@ -317,6 +310,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
         served_refuse(lane, wire);
         return why;
     }
+    keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
     served_note_value(lane, wire, access, record.where, atomic.size, &old);
     served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
@@ -341,7 +335,11 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
 static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
 {
     keel_board_slot_t *slot = &lane->board[wire->source];
+    keel_peer_t *peer = &lane->peers[wire->source];
 
+    if (peer->digest.records == peer->done) {
+        keel_digest_end(&peer->digest, (uint32_t)wire->body.arrive.arrive);
+    }
     keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
     keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
     if (slot->lost_gets < wire->body.arrive.lost_gets) { /* may also have been set here, by the get log */

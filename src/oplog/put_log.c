@@ -401,6 +401,9 @@ static void put_log_trim_target(keel_put_log_t *log, uint32_t target, uint32_t p
     if (t->lost <= phase) {
         t->lost = 0;
     }
+    if (t->trimmed < phase) {
+        t->trimmed = phase;
+    }
     if (t->atomics <= phase) {
         t->atomic_kinds = 0;
     }
@@ -480,7 +483,7 @@ void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
         keel_put_target_t *t = &log->targets[i];
 
         put_target_drop(log, t);
-        t->lost = t->atomics = 0;
+        t->lost = t->atomics = t->trimmed = 0;
         t->is_off = !log->is_enabled;
         t->count = t->sent_count = t->clock = t->filled = 0;
     }

@@ -38,6 +38,7 @@ typedef struct keel_put_target {
     uint32_t sent_count;  /* and how many of them were sent, or need not be */
     uint32_t clock;       /* the last one said in this phase by a record of its own (recovery/waits) */
     uint32_t lost;        /* 1 + the last phase with a put that is not in the log, 0: none */
+    uint32_t trimmed;     /* the first phase whose records were not dropped because an image covers them */
     uint32_t resume_at;   /* first phase to log again, when is_off */
     uint32_t atomics;     /* 1 + the last phase with an atomic */
     uint8_t is_off;       /* not logging */
@@ -159,6 +160,11 @@ static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target
     t->atomic_kinds |= (uint8_t)(1u << op);
 }
 
+/* all records of @a phase, which began in this process's life or is the one that it was restored at, are there */
+static inline int keel_put_log_is_whole(const keel_put_log_t *log, uint32_t target, uint32_t phase)
+{
+    return phase >= log->targets[target].lost && phase >= log->targets[target].trimmed;
+}
 /* calls @a apply for each run of records of @a phase, in order, at most @a limit bytes a run (0: any); returns records */
 typedef keel_status_t (*keel_put_log_cb_t)(void *arg, const keel_record_t *records, size_t length);
 keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint32_t phase, size_t limit,

@@ -21,12 +21,6 @@ typedef struct position_message {
     uint16_t is_whole; /* all have handed over to it */
 } position_message_t;
 
-typedef struct hands_message {
-    uint32_t position;
-    uint32_t reserved;
-    uint64_t records; /* handed over to this incarnation in all */
-} hands_message_t;
-
 /* whoever replays critical sections has everything of the phase that this process had to send it */
 static int arrival_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
@@ -390,13 +384,6 @@ static void send_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, 
     }
 }
 
-static void say_handed(keel_recovery_t *rec, uint32_t rank)
-{
-    hands_message_t message = {.position = keel_position(rec), .records = rec->places[rank].given};
-
-    (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_HANDED, &message, sizeof(message));
-}
-
 /* it has freed what this process has, and is handed nothing more of it */
 static void set_live(keel_recovery_t *rec, uint32_t rank)
 {
@@ -415,7 +402,7 @@ void keel_position_go_live_whole(keel_recovery_t *rec)
             set_live(rec, r);
         }
         (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
-        say_handed(rec, r);
+        keel_hands_say(rec, r);
     }
 }
 
@@ -448,7 +435,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     place->streamed = 0;
     if (tell_fetched(rec, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
-        say_handed(rec, rank);
+        keel_hands_say(rec, rank);
     }
 }
 
@@ -480,39 +467,8 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         rec->places[rank].is_replaying = 0;
         rec->places[rank].is_held &= (rec->places[rank].state != KEEL_RANK_FRONT); /* it may fall behind again */
         rec->places[rank].streamed = 0;
-        say_handed(rec, rank);
+        keel_hands_say(rec, rank);
     }
-}
-
-void keel_position_receive_hands(keel_recovery_t *rec, const keel_control_in_t *in)
-{
-    keel_place_t *place = &rec->places[in->source];
-    hands_message_t message;
-
-    if (in->length != sizeof(message)) {
-        keel_error(rec->message, "malformed hand-over message from rank %u refused", in->source);
-        return;
-    }
-    memcpy(&message, in->payload, sizeof(message));
-    place->hands = keel_larger(place->hands, message.position + 1);
-    place->received = message.records;
-}
-
-void keel_position_take_hands(keel_recovery_t *rec)
-{
-    uint64_t records = 0;
-
-    if (!rec->awaits_hands) {
-        return;
-    }
-    keel_position_tell_whole(rec);
-    rec->awaits_hands = 0;
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        records += rec->places[r].received;
-    }
-    keel_recovery_say(rec, "whole again: %lu put records handed over by others, %lu gets answered from records",
-                      records, rec->replayed_gets);
-    rec->is_whole = 1;
 }
 
 static void place_step(keel_recovery_t *rec, uint32_t rank)

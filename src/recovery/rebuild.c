@@ -356,6 +356,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     for (uint32_t r = 0; r < lane->size; r++) {
         lane->board[r] = (keel_board_slot_t){0};
         lane->peers[r].done = 0;
+        lane->peers[r].digest = (keel_digest_t){0};
         __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
     }
     keel_sections_reset(&rec->sections, lane, sync_counter(rec));
@@ -374,7 +375,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_ckpt_forget_images(rec->ckpt);
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;
-    rec->awaits_hands = 0;
+    rec->awaits_hands = rec->is_refused = 0;
     rec->wants = KEEL_OK;
 }
 

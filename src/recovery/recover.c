@@ -210,7 +210,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_position_receive(rec, in);
         break;
     case KEEL_CONTROL_HANDED:
-        keel_position_receive_hands(rec, in);
+        keel_hands_receive(rec, in);
         break;
     case KEEL_CONTROL_GETLOG:
         if (rec->state == KEEL_RANK_FRESH) {
@@ -345,6 +345,10 @@ void keel_recovery_progress(keel_recovery_t *rec)
     recovery_inbox(rec);
     if (rec->fatal == KEEL_OK) {
         rec->fatal = keel_lane_failure(rec->lane);
+    }
+    if (rec->is_refused) {
+        rec->is_refused = 0;
+        (void)keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
     }
     keel_position_tell_whole(rec);
     keel_detect_step(rec);

@@ -59,6 +59,8 @@ typedef struct keel_place {
     uint8_t is_whole_told;    /* it has said so */
     uint32_t classes;         /* of atomics that it used, as decisions said (lane/board.h) */
     uint64_t given, received; /* put records handed to that incarnation, and by it */
+    keel_digest_t digest; /* what it has of this process's predecessor: what came without a gap over the served lane, */
+    uint64_t done;        /* and phase << 32 | how many records in all */
 } keel_place_t;
 
 typedef enum {
@@ -107,6 +109,7 @@ struct keel_recovery {
     uint32_t short_count;    /* places that are short */
     keel_rank_state_t state;
     int is_whole_told; /* it has told that all have */
+    int is_refused;    /* a value that a replacement wanted to fetch: others have another record by that number */
     int awaits_hands;  /* a replacement at the front: announces no arrival before all have handed over */
     keel_place_t *places;
 
@@ -248,16 +251,24 @@ int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank);
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
 /* of atomics that @a rank has used (lane/board.h), as far as is known here */
 uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank);
-void keel_position_take_hands(keel_recovery_t *rec); /* it has them: goes on */
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */
 void keel_position_say(keel_recovery_t *rec);
 void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-void keel_position_receive_hands(keel_recovery_t *rec, const keel_control_in_t *in);
 /* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged */
 void keel_position_go_live_whole(keel_recovery_t *rec);
 /* hands over to whom it is due and sets what accesses towards each peer do */
 void keel_position_step(keel_recovery_t *rec);
+
+/* ---- hands.c: everything was handed over, and what is held of a predecessor ---- */
+
+/* to a process that was behind, or is one: everything was handed over to it */
+void keel_hands_say(keel_recovery_t *rec, uint32_t rank);
+void keel_hands_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+/* ahead of an arrival, all have handed over: goes on. KEEL_ERR_ROLLED_BACK in a replacement that did otherwise than what others hold */
+keel_status_t keel_hands_take(keel_recovery_t *rec);
+/* @a rank refused an atomic that fetches: what this process's is to be called. The next progress asks for a rollback. */
+keel_status_t keel_hands_refused(keel_recovery_t *rec, uint32_t rank);
 
 /* ---- rebuild.c: a replacement's way back, and rollback ---- */
 

@@ -22,6 +22,9 @@ void keel_piece_done(void *arg, keel_status_t status)
     if (status == KEEL_OK && piece->record != NULL) {
         keel_get_log_complete(piece->record, piece->buffer);
     }
+    if (status == KEEL_ERR_RANGE && piece->atomic != NULL) {
+        status = keel_hands_refused(&piece->ctx->rec, piece->rank);
+    }
     piece->ctx->pieces_open[piece->rank]--;
     keel_req_piece_done(piece->req, status);
     keel_piece_release(piece);

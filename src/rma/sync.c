@@ -374,9 +374,9 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_position_take_hands(rec);
     number = rec->phase + 1;
-    status = gsync_trim(ctx, number);
+    status = keel_hands_take(rec);
+    status = (status == KEEL_OK) ? gsync_trim(ctx, number) : status;
     if (status != KEEL_OK) {
         return status;
     }

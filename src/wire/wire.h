@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 9
+#define KEEL_WIRE_VERSION 10
 
 typedef enum {
     /* requests */
@@ -114,7 +114,7 @@ typedef enum {
     KEEL_CONTROL_REPORT,    /* recovery/view */
     KEEL_CONTROL_DECISION,
     KEEL_CONTROL_POSITION,     /* recovery/position */
-    KEEL_CONTROL_HANDED,       /* the sender has handed everything over and is live towards the receiver */
+    KEEL_CONTROL_HANDED,       /* recovery/hands: all was handed over; the sender is live towards the receiver */
     KEEL_CONTROL_GETLOG,       /* records the receiver's predecessor left here */
     KEEL_CONTROL_REFILL,       /* records of the sender's gets that the receiver's predecessor held */
     KEEL_CONTROL_IMAGE,        /* ckpt/coordinated: the sender's image of a generation is complete */

@@ -209,7 +209,7 @@ static void control_view(void)
 static void control_recovery(void)
 {
     static const uint32_t position[2] = {0, KEEL_RANK_FRONT}, rollback[2] = {1, KEEL_ROLL_DRAINED};
-    static const uint64_t hands[2] = {0, 1};
+    static const uint64_t hands[6] = {0, 1, 1, 1};
     input_t input;
 
     begin(&input, 1, 0);

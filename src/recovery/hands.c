@@ -1,0 +1,173 @@
+/*
+ * Who has handed everything over to a process says so; and with it what it holds of what the predecessor put here, so that the
+ * replacement finds out whether it has done the same again.
+ *
+ * Safety. What is held of a phase is a prefix of what the predecessor put here in it: it was counted when it was applied, and
+ * who re-executes makes the same records in the same order, or its numbers would not do (lane/served). So at the end of a phase the
+ * replacement has logged these records first, and as many at least. What it compares is its own log, where that has all
+ * records of the phase: from the phase on that it was restored at. It does so ahead of its arrival at the gsync that ends the front
+ * phase, when all have handed over: nobody has left that, so the job can roll back. Behind a rollback nothing is held.
+ */
+#include "recovery/recovery.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <string.h>
+
+typedef struct hands_message {
+    uint32_t position;
+    uint32_t reserved;
+    uint64_t records; /* handed over to this incarnation in all */
+    uint64_t done;    /* as in keel_place_t */
+    keel_digest_t digest;
+} hands_message_t;
+
+void keel_hands_say(keel_recovery_t *rec, uint32_t rank)
+{
+    hands_message_t message = {.position = keel_position(rec), .records = rec->places[rank].given};
+    const uint64_t direct = keel_board_get(&rec->lane->board[rank].done);
+
+    pthread_mutex_lock(&rec->lane->lock);
+    message.done = rec->lane->peers[rank].done;
+    message.digest = rec->lane->peers[rank].digest;
+    pthread_mutex_unlock(&rec->lane->lock);
+    message.done = (direct > message.done) ? direct : message.done;
+    (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_HANDED, &message, sizeof(message));
+}
+
+void keel_hands_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    keel_place_t *place = &rec->places[in->source];
+    hands_message_t message;
+
+    if (in->length != sizeof(message)) {
+        keel_error(rec->message, "malformed hand-over message from rank %u refused", in->source);
+        return;
+    }
+    memcpy(&message, in->payload, sizeof(message));
+    place->hands = keel_larger(place->hands, message.position + 1);
+    place->received = message.records;
+    place->done = message.done;
+    place->digest = message.digest;
+}
+
+/* ---- what the replacement did again ---- */
+
+#define REDONE_HINT                                                                                               \
+    ": the job rolls back; is the program deterministic, and all memory protected that it goes on from? keelrun " \
+    "--rehearse finds out"
+
+typedef struct redone {
+    uint32_t phase, most; /* records that are summed */
+    uint64_t count;       /* and those there are */
+    keel_digest_t digest;
+} redone_t;
+
+static keel_status_t redone_run(void *arg, const keel_record_t *records, size_t length)
+{
+    redone_t *redone = arg;
+    keel_records_t all = keel_records_of(records, length);
+    const keel_record_t *record;
+
+    while ((record = keel_records_next(&all)) != NULL) {
+        if (redone->count < redone->most) {
+            keel_digest_add(&redone->digest, redone->phase, (uint32_t)redone->count, record, record + 1);
+        }
+        redone->count++;
+    }
+    return KEEL_OK;
+}
+
+static void hands_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *redone, uint32_t count, const char *what)
+{
+    keel_error(rec->message,
+               "in phase %u this process did otherwise at rank %u than before its death: %lu records now, rank %u "
+               "has %u%s" REDONE_HINT,
+               redone->phase, rank, (unsigned long)redone->count, rank, count, what);
+}
+
+/* @a digest: its sum is known when it has one */
+static int hands_are_same(keel_recovery_t *rec, uint32_t rank, const keel_digest_t *digest, int is_summed)
+{
+    const uint32_t count = keel_digest_count(digest);
+    redone_t redone = {.phase = keel_digest_phase(digest), .most = is_summed ? count : 0};
+    uint64_t records = 0;
+
+    if (count == 0 || count >= rec->puts->number_end || redone.phase < rec->restarted_at || redone.phase > rec->phase ||
+        !keel_put_log_is_whole(rec->puts, rank, redone.phase)) {
+        return 1;
+    }
+    (void)keel_put_log_for_phase(rec->puts, rank, redone.phase, 0, redone_run, &redone, &records);
+    if (is_summed) {
+        KEEL_REACHED(redone_summed);
+    } else {
+        KEEL_REACHED(redone_counted);
+    }
+    if (redone.count < count || (digest->is_all && redone.count > count)) {
+        hands_differ(rec, rank, &redone, count, digest->is_all ? " and no more" : "");
+    } else if (is_summed && redone.digest.sum != digest->sum) {
+        hands_differ(rec, rank, &redone, count, ", which differ");
+    } else {
+        return 1;
+    }
+    return 0;
+}
+
+/* what others hold of the predecessor; a rehearsal compares more, and names it */
+static int hands_compare(keel_recovery_t *rec)
+{
+    int is_same = 1;
+
+    if (rec->lane->incarnation == 0 || rec->is_whole || !rec->is_deterministic || rec->lane->config->rehearse != NULL ||
+        KEEL_PLANT(digest_unread)) {
+        return 1;
+    }
+    for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {
+        const keel_place_t *place = &rec->places[r];
+        const keel_digest_t done = {.records = (place->done != place->digest.records) ? place->done : 0};
+
+        if (r != rec->lane->rank) {
+            is_same = hands_are_same(rec, r, &place->digest, 1) && hands_are_same(rec, r, &done, 0);
+        }
+    }
+    return is_same;
+}
+
+/* who did the same would find the value in its record (lane/served) */
+keel_status_t keel_hands_refused(keel_recovery_t *rec, uint32_t rank)
+{
+    if (!rec->awaits_hands) {
+        return KEEL_ERR_RANGE;
+    }
+    if (!rec->is_refused) {
+        keel_error(
+            rec->message,
+            "in phase %u this process did otherwise at rank %u than before its death: it fetches where rank %u has "
+            "another record" REDONE_HINT,
+            rec->phase, rank, rank);
+        rec->is_refused = 1;
+    }
+    return KEEL_ERR_ROLLED_BACK;
+}
+
+keel_status_t keel_hands_take(keel_recovery_t *rec)
+{
+    uint64_t records = 0;
+
+    if (!rec->awaits_hands) {
+        return KEEL_OK;
+    }
+    if (!hands_compare(rec)) {
+        return keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
+    }
+    keel_position_tell_whole(rec);
+    rec->awaits_hands = 0;
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        records += rec->places[r].received;
+    }
+    keel_recovery_say(rec, "whole again: %lu put records handed over by others, %lu gets answered from records",
+                      records, rec->replayed_gets);
+    rec->is_whole = 1;
+    return KEEL_OK;
+}

@@ -1,0 +1,88 @@
+/*
+ * What a process holds of another's records of a phase: how many, from the first on, a sum over them, and whether there are more. A
+ * re-execution makes the same records, so its first ones have that sum; their epochs, clocks and the numbers of locks are not the
+ * program's, and are not in it. Of what is longer than 64 bytes nine words are: the sum is made where each record is applied.
+ */
+#ifndef KEEL_WIRE_DIGEST_H_
+#define KEEL_WIRE_DIGEST_H_
+
+#include "wire/record.h"
+
+#include <string.h>
+
+#define KEEL_DIGEST_WORDS 8u /* of a record's data, and the last one */
+
+typedef struct keel_digest {
+    uint64_t records; /* phase << 32 | how many; 0 of them: nothing is held */
+    uint64_t sum;
+    uint64_t is_all; /* the phase has no more */
+} keel_digest_t;
+
+static inline uint32_t keel_digest_phase(const keel_digest_t *digest)
+{
+    return (uint32_t)(digest->records >> 32);
+}
+static inline uint32_t keel_digest_count(const keel_digest_t *digest)
+{
+    return (uint32_t)digest->records;
+}
+
+/* a word that differs shows for certain, unless others do too */
+static inline uint64_t keel_digest_mix(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    return sum ^ (sum >> 32);
+}
+
+static inline uint64_t keel_digest_data(uint64_t sum, const uint8_t *data, uint32_t length)
+{
+    const uint32_t words = length / sizeof(uint64_t), step = (words + KEEL_DIGEST_WORDS - 1) / KEEL_DIGEST_WORDS;
+    uint64_t word = 0;
+
+    for (uint32_t at = 0; at < words; at += step) {
+        memcpy(&word, data + at * sizeof(word), sizeof(word));
+        sum = keel_digest_mix(sum, word);
+    }
+    if (length < sizeof(word)) {
+        word = 0;
+        memcpy(&word, data, length);
+    } else if (step == 1 && length % sizeof(word) == 0) {
+        return sum;
+    } else {
+        memcpy(&word, data + length - sizeof(word), sizeof(word));
+    }
+    return keel_digest_mix(sum, word);
+}
+
+/* record @a number of @a phase, with its data, which need not be aligned; counted when all before it are */
+static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32_t number, const keel_record_t *record,
+                                   const void *data)
+{
+    const uint64_t before = ((uint64_t)phase << 32) | number;
+    uint64_t sum, word;
+
+    if (__builtin_expect(digest->records != before, 0)) {
+        if (number != 0) {
+            return;
+        }
+        digest->records = before;
+        digest->sum = digest->is_all = 0;
+    }
+    sum = keel_digest_mix(digest->sum + record->length, record->where);
+    if (record->length == sizeof(word) && keel_where_op(record->where) == KEEL_RECORD_PUT) {
+        memcpy(&word, data, sizeof(word));
+        sum = keel_digest_mix(sum, word);
+    } else if (keel_where_op(record->where) <= KEEL_RECORD_ATOMIC) {
+        sum = keel_digest_data(sum, (const uint8_t *)data, record->length);
+    }
+    digest->sum = sum;
+    digest->records++;
+}
+
+/* what is held is all that is done here, and the source arrives at gsync @a number */
+static inline void keel_digest_end(keel_digest_t *digest, uint32_t number)
+{
+    digest->is_all |= keel_digest_count(digest) > 0 && keel_digest_phase(digest) + 1 == number;
+}
+
+#endif
