@@ -156,7 +156,7 @@ static keel_status_t image_check_layout(const uint8_t *image, size_t slot_size, 
     for (unsigned i = 0; i < header.part_count; i++) {
         const keel_image_entry_t entry = image_entry(image, i);
 
-        if (entry.kind > KEEL_PART_PROTECTED || entry.offset != offset || entry.length > header.length - offset ||
+        if (entry.kind > KEEL_PART_LOCKS || entry.offset != offset || entry.length > header.length - offset ||
             image_pad(entry.length) > header.length - offset - entry.length) {
             return image_corrupt(why_p, "table of the image's parts");
         }
@@ -199,6 +199,20 @@ keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_me
         *meta_p = header.meta;
     }
     return KEEL_OK;
+}
+
+uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind)
+{
+    const uint8_t *const image = slot;
+    keel_image_header_t header;
+    keel_image_entry_t entry;
+
+    memcpy(&header, image, sizeof header);
+    if (header.part_count == 0) {
+        return 0;
+    }
+    entry = image_entry(image, header.part_count - 1);
+    return (entry.kind == kind) ? entry.length : 0;
 }
 
 keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_part_t *parts, unsigned count,

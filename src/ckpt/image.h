@@ -12,9 +12,10 @@
 
 #define KEEL_IMAGE_ALIGN   64
 #define KEEL_IMAGE_MAGIC   0x4b45454c494d4731ull /* KEELIMG1 */
-#define KEEL_IMAGE_VERSION 3
+#define KEEL_IMAGE_VERSION 4
 
-typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED } keel_part_kind_t;
+/* LOCKS: what the process has locked, and who has locked it; no image has it when nothing is */
+typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED, KEEL_PART_LOCKS } keel_part_kind_t;
 
 /* one piece of memory that belongs to the image */
 typedef struct keel_part {
@@ -42,6 +43,8 @@ size_t keel_image_size(const keel_part_t *parts, unsigned count);
 void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
 /* checks magic, version, lengths, crc of header and of every part; KEEL_ERR_CORRUPT tells through @a why_p (constant text) */
 keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_meta_t *meta_p, const char **why_p);
+/* bytes of the part of that kind behind all others, 0 when there is none, of a checked image */
+uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind);
 /* copies the parts back, comparing crc on the way; KEEL_ERR_STATE when the image has other parts (kind, id, length, order)
  * than asked for; nothing is written then. KEEL_ERR_CORRUPT may be found while copying: check before where that matters. */
 keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_part_t *parts, unsigned count,

@@ -118,6 +118,7 @@ struct keel_context {
     keel_protected_t *protected_regions;
     unsigned protected_count;
     keel_part_t *parts;
+    void *locks_image; /* what is locked, on the way to or from an image */
 
     uint32_t *pieces_open; /* per rank: gets under way */
     /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
@@ -136,7 +137,6 @@ struct keel_context {
     } ask;              /* served lane: the lock request under way */
     int is_lock_all;    /* between keel_lock_all() and keel_unlock_all() */
     int is_begin_told;  /* all others know that it has begun, in a program that is not deterministic */
-    int has_gsynced;    /* the program calls keel_gsync() */
     uint64_t begun_ns;  /* when the runtime was there */
     int is_restore_due; /* replacement: the program has yet to call keel_restore() */
     int has_restart;    /* KEEL_RESTART_POINT() was passed */
@@ -230,6 +230,10 @@ uint32_t keel_windows_due(const keel_context_h ctx);
 keel_status_t keel_windows_await(keel_context_h ctx);
 /* windows and protected regions, for the image; valid until the next call */
 unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p);
+/* the same with what is locked, as it is now: for an image; *parts_p NULL: out of memory */
+unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p);
+/* memory and locks as in the image; nothing is locked before */
+keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p);
 void keel_protected_release(keel_context_h ctx);
 void keel_protected_reset(keel_context_h ctx);
 
@@ -298,7 +302,9 @@ void keel_wait_resume(keel_context_h ctx);
 /* checksum.c */
 keel_status_t keel_checksum_run(keel_context_h ctx);
 /* lock.c */
-/* KEEL_OK when an access of the program to @a rank is allowed */
+/* whether everything is locked for reading */
+int keel_lock_is_all(const keel_context_h ctx);
+/* an access of the program to @a rank: in which way it synchronises; KEEL_OK, or that the job rolls back for it */
 keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write);
 /* KEEL_ERR_STATE, said, when something is locked */
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call);

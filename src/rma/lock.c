@@ -551,21 +551,9 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     if (status != KEEL_OK) {
         return status;
     }
-    if (ctx->has_gsynced) {
-        keel_error_ctx(ctx, "%s in a program that calls keel_gsync: the two do not mix", call);
-        return KEEL_ERR_STATE;
-    }
-    if (ctx->rec.waits.since != UINT32_MAX) {
-        keel_error_ctx(ctx, "%s in a program that waits: the two do not mix", call);
-        return KEEL_ERR_STATE;
-    }
-    if (!ctx->rec.sections.is_used && ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0) {
-        keel_error_ctx(ctx, "%s behind accesses without a lock: a program that locks does so for every access", call);
-        return KEEL_ERR_STATE;
-    }
     ctx->rec.sections.is_used = 1;
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
-    return KEEL_OK;
+    return keel_ways_use(&ctx->rec, KEEL_WAY_SECTIONS);
 }
 
 keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
@@ -659,16 +647,24 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
     return keel_context_end(ctx, lock_try_whole(ctx));
 }
 
+int keel_lock_is_all(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.programs; r++) {
+        if (ctx->rec.sections.held[r] != KEEL_HELD_READING) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
 {
     const keel_sections_t *s = &ctx->rec.sections;
 
-    if (!s->is_used || s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write)) {
+    if (s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write)) {
         return KEEL_OK;
     }
-    keel_error_ctx(ctx, "an access to rank %u, which is not locked%s, in a program that locks", rank,
-                   ctx->is_lock_all ? " for writing" : "");
-    return KEEL_ERR_STATE;
+    return keel_ways_use(&ctx->rec, KEEL_WAY_BARE);
 }
 
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)

@@ -5,10 +5,8 @@
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 {
     keel_context_h ctx = arg;
-    keel_part_t *parts;
     keel_status_t status;
     const char *why;
-    unsigned count;
 
     keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
     keel_requests_call_back(ctx);
@@ -21,12 +19,11 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
         keel_protected_reset(ctx);
         return KEEL_OK;
     }
-    count = keel_context_parts(ctx, &parts);
-    status = (parts == NULL) ? KEEL_ERR_NO_MEMORY : keel_image_read(image, size, parts, count, &why);
+    status = keel_context_read_image(ctx, image, size, &why);
     if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "image of generation %u cannot be restored: %s", ctx->rec.restored.number,
-                       parts == NULL ? "out of memory" : why);
+        keel_error_ctx(ctx, "image of generation %u cannot be restored: %s", ctx->rec.restored.number, why);
     }
+    ctx->is_lock_all = keel_lock_is_all(ctx);
     return status;
 }
 

@@ -203,7 +203,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
     keel_part_t *parts;
     unsigned count;
 
-    count = keel_context_parts(ctx, &parts);
+    count = keel_context_image(ctx, &parts);
     status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
     if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
         keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
@@ -246,7 +246,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
         }
     }
     if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) {
-        count = keel_context_parts(ctx, &parts);
+        count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
         ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
         status = keel_position_arrive(&ctx->rec, number);
@@ -451,12 +451,10 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
         keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (ctx->rec.sections.is_used) {
-        keel_error_ctx(ctx, "keel_gsync in a program that locks: the two do not mix");
-        return KEEL_ERR_STATE;
-    }
-    ctx->has_gsynced = 1;
     status = keel_gsync_check(ctx, "keel_gsync");
+    if (status == KEEL_OK) {
+        status = keel_ways_use(&ctx->rec, KEEL_WAY_GSYNCS);
+    }
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }
 

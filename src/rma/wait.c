@@ -235,11 +235,7 @@ static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, ke
         return KEEL_ERR_ALIGNMENT;
     }
     status = keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
-    if (status == KEEL_OK && win->ctx->rec.sections.is_used) {
-        keel_error_ctx(win->ctx, "keel_wait_until in a program that locks: the two do not mix");
-        status = KEEL_ERR_STATE;
-    }
-    return status;
+    return (status == KEEL_OK) ? keel_ways_use(&win->ctx->rec, KEEL_WAY_WAITS) : status;
 }
 
 /* no further than needed, as long as there is anything; then everything */

@@ -71,6 +71,7 @@ struct play_host {
     const oracle_t *oracle;            /* NULL: nothing is compared */
     struct locks_journal *locks;       /* locks.h */
     struct races_journal *races;       /* races.h */
+    struct mixed_journal *mixed;       /* mixed.h */
     const struct waits_options *waits; /* mailbox.h */
     uint32_t rank;
     const keel_params_t *params;

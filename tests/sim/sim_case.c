@@ -547,7 +547,8 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
     static keel_status_t (*const programs[])(play_host_t * host) = {[CASE_GSYNC] = play_program,
                                                                     [CASE_LOCKS] = locks_program,
                                                                     [CASE_WAITS] = waits_program,
-                                                                    [CASE_RACES] = races_program};
+                                                                    [CASE_RACES] = races_program,
+                                                                    [CASE_MIXED] = mixed_program};
     scene_t *scene = arg;
     member_t *member = &scene->member[rank];
 
@@ -562,6 +563,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .oracle = scene->oracle,
                       .locks = scene->locks,
                       .races = scene->races,
+                      .mixed = scene->mixed,
                       .may_be_cut_off = scene->is_split,
                       .waits = &scene->waits,
                       .rank = rank,
@@ -621,6 +623,7 @@ static void scene_describe(const scene_t *scene)
     fprintf(stderr, "%u ranks, %u phases, %s, %s, %u of %u deaths,", scene->ranks, scene->plan_options.phases,
             (scene->locks != NULL)   ? "locks"
             : (scene->races != NULL) ? "races"
+            : (scene->mixed != NULL) ? "mixed"
             : (scene->plan != NULL)  ? "gsyncs"
                                      : "waits",
             (scene->direct == KEEL_SIM_PTR) ? "by pointers" : "by operations", scene->result->deaths,

@@ -10,7 +10,7 @@
 #define CASE_PROCESSES_MAX 48 /* with those that hold parity */
 #define CASE_DEATHS_MAX    8
 
-typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS, CASE_RACES, CASE_STYLES } case_style_t;
+typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS, CASE_RACES, CASE_MIXED, CASE_STYLES } case_style_t;
 #define CASE_EVEN CASE_STYLES /* of the first three in turn, by the seed */
 
 /* deaths that are aimed at one moment (sim_hunt.c) instead of drawn */

@@ -92,6 +92,29 @@ static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
     scene->races = &journal;
 }
 
+/* a program that synchronises in every way, or in some */
+static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
+{
+    static mixed_journal_t journal;
+    keel_random_t *random = &scene->random;
+    plan_options_t *options = &scene->plan_options;
+
+    memset(&journal, 0, sizeof(journal));
+    options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 16);
+    journal.options = (mixed_options_t){
+        .seed = keel_random_next(random),
+        .ranks = options->ranks,
+        .steps = options->phases,
+        .ways = keel_random_chance(random, 400) ? MIXED_ALL : keel_random_below(random, MIXED_ALL + 1),
+        .checkpoints = keel_random_chance(random, 500) ? 200 : 0};
+    journal.options.is_divided = keel_random_chance(random, 200);
+    scene->has_atomics = 1;
+    scene->may_roll_back = 1;
+    scene->ranks = options->ranks;
+    scene->mixed = &journal;
+}
+
 /* a program that waits inside its phases */
 static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
@@ -435,6 +458,8 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
         scene_draw_locks(scene, limits);
     } else if (scene->result->style == CASE_RACES) {
         scene_draw_races(scene, limits);
+    } else if (scene->result->style == CASE_MIXED) {
+        scene_draw_mixed(scene, limits);
     } else if (scene->result->style == CASE_WAITS) {
         scene_draw_waits(scene, limits, seed);
     } else {

@@ -268,7 +268,7 @@ static void usage(void)
          "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
-         "  --style gsync|locks|waits|races|even\n"
+         "  --style gsync|locks|waits|races|mixed|even\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
          "                   fix what the seed would choose\n"
@@ -424,6 +424,7 @@ static void read_limit(options_t *options, int option, const char *value)
         limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
                         : (strcmp(value, "waits") == 0) ? CASE_WAITS
                         : (strcmp(value, "races") == 0) ? CASE_RACES
+                        : (strcmp(value, "mixed") == 0) ? CASE_MIXED
                         : (strcmp(value, "even") == 0)  ? CASE_EVEN
                                                         : CASE_GSYNC;
         break;

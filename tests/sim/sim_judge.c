@@ -108,9 +108,11 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
             keel_sim_flaw(scene->sim, "rank %u ended by the catastrophe, and another with KEEL_OK", r);
         }
     }
-    if ((end == KEEL_SIM_DONE) && !result->is_catastrophic && (scene->locks != NULL || scene->races != NULL)) {
-        const char *text = (scene->locks != NULL) ? locks_judge(scene->locks, flaw, sizeof(flaw))
-                                                  : races_judge(scene->races, flaw, sizeof(flaw));
+    if ((end == KEEL_SIM_DONE) && !result->is_catastrophic &&
+        (scene->locks != NULL || scene->races != NULL || scene->mixed != NULL)) {
+        const char *text = (scene->locks != NULL)   ? locks_judge(scene->locks, flaw, sizeof(flaw))
+                           : (scene->races != NULL) ? races_judge(scene->races, flaw, sizeof(flaw))
+                                                    : mixed_judge(scene->mixed, flaw, sizeof(flaw));
 
         if (text != NULL) {
             end = KEEL_SIM_FLAW;

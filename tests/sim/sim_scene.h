@@ -8,6 +8,7 @@
 
 #include "locks.h"
 #include "mailbox.h"
+#include "mixed.h"
 #include "races.h"
 #include "rma/context.h"
 
@@ -68,6 +69,7 @@ typedef struct scene {
     oracle_t *oracle;
     locks_journal_t *locks; /* CASE_LOCKS */
     races_journal_t *races; /* CASE_RACES */
+    mixed_journal_t *mixed; /* CASE_MIXED */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
     int is_wide, is_varied; /* case_limits_t */

@@ -1,0 +1,87 @@
+/*
+ * Locks that are held across a gsync, in its image. Every process is inside that gsync, and has been answered all that it asked
+ * of locks: so what each has locked and who has locked it say the same.
+ */
+#include "recovery/sections.h"
+
+#include "recovery/recovery.h"
+
+#include <string.h>
+
+typedef struct sections_image {
+    uint64_t word;
+    uint64_t count;
+} sections_image_t;
+
+/* of one other rank, or this one */
+typedef struct sections_image_entry {
+    uint32_t rank, held;
+    uint64_t counter, seen, reads; /* of what is held there */
+    uint64_t reading;              /* its word in the own area */
+} sections_image_entry_t;
+
+static int is_saved(const keel_recovery_t *rec, uint32_t rank)
+{
+    return rec->sections.held[rank] != KEEL_HELD_NOT || keel_lane_locks(rec->lane)->reading[rank] != 0;
+}
+
+size_t keel_sections_image_size(const keel_recovery_t *rec)
+{
+    const keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    size_t count = 0;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        count += (size_t)is_saved(rec, r);
+    }
+    return (count > 0 || keel_lock_owner(area->word) != 0)
+               ? sizeof(sections_image_t) + count * sizeof(sections_image_entry_t)
+               : 0;
+}
+
+void keel_sections_save(const keel_recovery_t *rec, void *to)
+{
+    const keel_sections_t *s = &rec->sections;
+    const keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    sections_image_t *image = to;
+    sections_image_entry_t *entry = (sections_image_entry_t *)(image + 1);
+
+    *image = (sections_image_t){.word = area->word};
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (is_saved(rec, r)) {
+            entry[image->count++] = (sections_image_entry_t){.rank = r,
+                                                             .held = s->held[r],
+                                                             .counter = s->counter_at[r],
+                                                             .seen = s->seen_at[r],
+                                                             .reads = s->reads[r],
+                                                             .reading = area->reading[r]};
+        }
+    }
+}
+
+keel_status_t keel_sections_load(keel_recovery_t *rec, const void *from, size_t length)
+{
+    keel_sections_t *s = &rec->sections;
+    keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    const sections_image_t *image = from;
+    const sections_image_entry_t *entry = (const sections_image_entry_t *)(image + 1);
+
+    if (length < sizeof(*image) || (length - sizeof(*image)) / sizeof(*entry) != image->count ||
+        (length - sizeof(*image)) % sizeof(*entry) != 0) {
+        return KEEL_ERR_CORRUPT;
+    }
+    for (uint64_t i = 0; i < image->count; i++) {
+        const uint32_t r = entry[i].rank;
+
+        if (r >= rec->lane->size || entry[i].held > KEEL_HELD_READING) {
+            return KEEL_ERR_CORRUPT;
+        }
+        s->held[r] = (uint8_t)entry[i].held;
+        s->open += entry[i].held != KEEL_HELD_NOT;
+        s->counter_at[r] = entry[i].counter;
+        s->seen_at[r] = entry[i].seen;
+        s->reads[r] = entry[i].reads;
+        __atomic_store_n(&area->reading[r], entry[i].reading, __ATOMIC_SEQ_CST);
+    }
+    __atomic_store_n(&area->word, image->word, __ATOMIC_SEQ_CST);
+    return KEEL_OK;
+}

@@ -1,0 +1,308 @@
+/* Programs that mix all ways to synchronise. */
+#include "mixed.h"
+
+#include "life.h"
+#include "sim/random.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ID_STATE = 1, EACH = 4 };
+
+typedef enum { ACT_SECTION, ACT_READING, ACT_PUT, ACT_ADD, ACT_GET, ACT_LAST } act_kind_t;
+
+/* what a rank does once in a step */
+typedef struct act {
+    act_kind_t kind;
+    uint32_t target;
+    uint64_t value;
+    int fetches;
+} act_t;
+
+typedef struct mixed_state {
+    uint64_t step;
+    uint64_t is_half; /* in the epoch of this step, behind its gsync */
+} mixed_state_t;
+
+typedef struct mixed_run {
+    play_host_t *host;
+    mixed_journal_t *journal;
+    life_t life;
+    keel_win_h win;
+    mixed_state_t state; /* protected */
+    act_t acts[EACH];    /* of this step */
+    unsigned count;
+} mixed_run_t;
+
+/* ---- what the seed says ---- */
+
+static keel_random_t step_random(const mixed_options_t *options, uint64_t step)
+{
+    return (keel_random_t){keel_random_mix(options->seed ^ (step << 8) ^ 0x73746570)};
+}
+
+typedef struct step_kind {
+    int is_epoch; /* all ranks, from one gsync to another */
+    int waits, ends_with_gsync, ends_with_checkpoint, is_safe;
+} step_kind_t;
+
+static step_kind_t step_kind(const mixed_options_t *options, uint64_t step)
+{
+    keel_random_t random = step_random(options, step);
+    step_kind_t kind = {0};
+
+    kind.is_epoch =
+        keel_random_chance(&random, 250) && (options->ways & MIXED_EPOCHS) && (options->ways & MIXED_GSYNCS);
+    kind.waits = keel_random_chance(&random, 400) && (options->ways & MIXED_WAITS);
+    kind.ends_with_gsync = keel_random_chance(&random, 500) && (options->ways & MIXED_GSYNCS);
+    kind.ends_with_checkpoint = keel_random_chance(&random, options->checkpoints);
+    kind.is_safe = keel_random_chance(&random, 700);
+    return kind;
+}
+
+static unsigned step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, act_t *acts)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ ((uint64_t)rank << 32) ^ (step + 1))};
+    const step_kind_t kind = step_kind(options, step);
+    const unsigned count = keel_random_below(&random, EACH + 1);
+
+    for (unsigned i = 0; i < count; i++) {
+        acts[i].kind = (act_kind_t)keel_random_below(&random, ACT_LAST);
+        acts[i].target = keel_random_below(&random, options->ranks);
+        acts[i].value = keel_random_next(&random);
+        acts[i].fetches = keel_random_chance(&random, 512);
+        if (options->is_divided) {
+            acts[i].kind = (rank != options->seed % options->ranks) ? ACT_SECTION : acts[i].fetches ? ACT_PUT : ACT_ADD;
+        }
+        if (acts[i].kind == ACT_SECTION && (!(options->ways & MIXED_SECTIONS) || kind.is_epoch)) {
+            acts[i].kind = ACT_PUT;
+        }
+        if (acts[i].kind == ACT_READING && (!(options->ways & MIXED_EPOCHS) || kind.is_epoch)) {
+            acts[i].kind = ACT_GET;
+        }
+    }
+    return count;
+}
+
+/* an access on its own, where all are to have a lock */
+static int is_bare(const mixed_options_t *options, const act_t *act)
+{
+    return act->kind != ACT_SECTION && act->kind != ACT_READING && (options->ways & MIXED_BARE);
+}
+
+/* ---- the program ---- */
+
+static uint64_t slot_at(const mixed_run_t *run)
+{
+    return offsetof(mixed_memory_t, slot) + run->host->rank * sizeof(uint64_t);
+}
+
+static keel_status_t run_access(mixed_run_t *run, const act_t *act)
+{
+    uint64_t value = act->value, found;
+
+    switch (act->kind) {
+    case ACT_PUT:
+        return keel_put(run->win, act->target, slot_at(run), &value, sizeof(value));
+    case ACT_ADD:
+        return keel_atomic(run->win, KEEL_ATOMIC_ADD, act->target, offsetof(mixed_memory_t, total), sizeof(value),
+                           value, 0, act->fetches ? &found : NULL);
+    default:
+        return keel_get(run->win, act->target, offsetof(mixed_memory_t, slot), &found, sizeof(found));
+    }
+}
+
+static keel_status_t run_section(mixed_run_t *run, const act_t *act)
+{
+    uint64_t count = 0;
+
+    TRY(keel_lock(run->life.ctx, act->target));
+    TRY(keel_get(run->win, act->target, offsetof(mixed_memory_t, count), &count, sizeof(count)));
+    count += act->value;
+    TRY(keel_put(run->win, act->target, offsetof(mixed_memory_t, count), &count, sizeof(count)));
+    return keel_unlock(run->life.ctx, act->target);
+}
+
+/* the same access, in an epoch of its own or with the target locked */
+static keel_status_t run_locked(mixed_run_t *run, const act_t *act, int is_shared)
+{
+    TRY(is_shared ? keel_lock_all(run->life.ctx) : keel_lock(run->life.ctx, act->target));
+    TRY(run_access(run, act));
+    TRY(act->fetches ? keel_flush(run->life.ctx, act->target) : KEEL_OK);
+    return is_shared ? keel_unlock_all(run->life.ctx) : keel_unlock(run->life.ctx, act->target);
+}
+
+static keel_status_t run_act(mixed_run_t *run, const act_t *act, int is_epoch)
+{
+    const mixed_options_t *options = &run->journal->options;
+
+    if (run->host->point != NULL) {
+        run->host->point(run->host);
+    }
+    if (act->kind == ACT_SECTION) {
+        return run_section(run, act);
+    }
+    if (act->kind == ACT_READING) {
+        const act_t put = {.kind = ACT_PUT, .target = act->target, .value = act->value, .fetches = act->fetches};
+
+        return run_locked(run, &put, 1);
+    }
+    if (is_epoch || is_bare(options, act) || !(options->ways & (MIXED_SECTIONS | MIXED_EPOCHS))) {
+        return run_access(run, act);
+    }
+    return run_locked(run, act, !(options->ways & MIXED_SECTIONS));
+}
+
+static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
+{
+    const uint32_t own = run->host->rank, ranks = run->journal->options.ranks;
+    const uint32_t before = (own + ranks - 1) % ranks, next = (own + 1) % ranks;
+    const uint64_t said = step + 1;
+
+    TRY(keel_put(run->win, next, offsetof(mixed_memory_t, flag) + own * sizeof(said), &said, sizeof(said)));
+    TRY(keel_wait_until(run->win, offsetof(mixed_memory_t, flag) + before * sizeof(said), sizeof(said), KEEL_COMPARE_GE,
+                        said));
+    return KEEL_OK;
+}
+
+/* Who is in the epoch already keeps others from what they have yet to lock: so all have come. An image may be taken amid it. */
+static keel_status_t run_epoch_half(mixed_run_t *run, const step_kind_t *kind)
+{
+    TRY(keel_gsync(run->life.ctx, 0));
+    TRY(keel_lock_all(run->life.ctx));
+    for (unsigned i = 0; i < run->count / 2; i++) {
+        TRY(run_act(run, &run->acts[i], 1));
+    }
+    TRY(keel_flush_all(run->life.ctx));
+    run->state.is_half = 1;
+    return keel_gsync(run->life.ctx, kind->is_safe ? KEEL_GSYNC_SAFE : 0);
+}
+
+static keel_status_t run_step(mixed_run_t *run, uint64_t step)
+{
+    const step_kind_t kind = step_kind(&run->journal->options, step);
+    const unsigned gsync = kind.is_safe ? KEEL_GSYNC_SAFE : 0;
+
+    run->count = step_acts(&run->journal->options, step, run->host->rank, run->acts);
+    if (kind.is_epoch && !run->state.is_half) {
+        TRY(run_epoch_half(run, &kind));
+    }
+    for (unsigned i = kind.is_epoch ? run->count / 2 : 0; i < run->count; i++) {
+        TRY(run_act(run, &run->acts[i], kind.is_epoch));
+    }
+    TRY(kind.waits ? run_wait(run, step) : KEEL_OK);
+    TRY(kind.is_epoch ? keel_unlock_all(run->life.ctx) : KEEL_OK);
+    run->state = (mixed_state_t){.step = step + 1};
+    if (kind.ends_with_checkpoint) {
+        return keel_checkpoint(run->life.ctx);
+    }
+    return kind.ends_with_gsync ? keel_gsync(run->life.ctx, gsync) : KEEL_OK;
+}
+
+static keel_status_t run_steps(void *arg)
+{
+    mixed_run_t *run = arg;
+    const mixed_options_t *options = &run->journal->options;
+
+    while (run->state.step < options->steps) {
+        const uint64_t step = run->state.step;
+
+        run->host->at(run->host, (uint32_t)step);
+        if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)step)) {
+            return keel_rollback(run->life.ctx);
+        }
+        TRY(run_step(run, step));
+    }
+    if (options->ways & MIXED_GSYNCS) {
+        TRY(keel_gsync(run->life.ctx, 0));
+    } else if (run->state.step == options->steps) {
+        run->state.step++; /* an image of that checkpoint is behind it */
+        TRY(keel_checkpoint(run->life.ctx));
+    }
+    memcpy(&run->journal->end[run->host->rank], keel_win_base(run->win), sizeof(mixed_memory_t));
+    return KEEL_OK;
+}
+
+static keel_status_t run_open(void *arg)
+{
+    mixed_run_t *run = arg;
+
+    TRY(keel_win_alloc(run->life.ctx, sizeof(mixed_memory_t), NULL, &run->win));
+    return keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
+}
+
+keel_status_t mixed_program(play_host_t *host)
+{
+    mixed_run_t run = {.host = host, .journal = host->mixed};
+
+    run.life = (life_t){.host = host,
+                        .steps = run.journal->options.steps,
+                        .step = &run.state.step,
+                        .open = run_open,
+                        .run = run_steps,
+                        .arg = &run};
+    return life_run(&run.life);
+}
+
+/* ---- the judge ---- */
+
+static void judge_act(const act_t *act, uint32_t rank, mixed_memory_t *memory)
+{
+    mixed_memory_t *target = &memory[act->target];
+
+    switch (act->kind) {
+    case ACT_SECTION:
+        target->count += act->value;
+        break;
+    case ACT_READING:
+    case ACT_PUT:
+        target->slot[rank] = act->value;
+        break;
+    case ACT_ADD:
+        target->total += act->value;
+        break;
+    default:
+        break;
+    }
+}
+
+const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
+{
+    const mixed_options_t *options = &journal->options;
+    mixed_memory_t memory[MIXED_RANKS_MAX] = {0};
+    act_t acts[EACH];
+
+    for (uint32_t r = 0; r < options->ranks; r++) {
+        for (uint64_t step = 0; step < options->steps; step++) {
+            const unsigned count = step_acts(options, step, r, acts);
+
+            for (unsigned i = 0; i < count; i++) {
+                judge_act(&acts[i], r, memory);
+            }
+            if (step_kind(options, step).waits) {
+                memory[(r + 1) % options->ranks].flag[r] = step + 1;
+            }
+        }
+    }
+    for (uint32_t r = 0; r < options->ranks; r++) {
+        const mixed_memory_t *is = &journal->end[r], *want = &memory[r];
+
+        if (is->count != want->count || is->total != want->total) {
+            snprintf(text, size,
+                     "rank %u: the count ends with %llx instead of %llx, the total with %llx instead of %llx", r,
+                     (unsigned long long)is->count, (unsigned long long)want->count, (unsigned long long)is->total,
+                     (unsigned long long)want->total);
+            return text;
+        }
+        for (uint32_t q = 0; q < options->ranks; q++) {
+            if (is->slot[q] != want->slot[q] || is->flag[q] != want->flag[q]) {
+                snprintf(text, size, "rank %u: what rank %u put there ends with %llx, %llx instead of %llx, %llx", r, q,
+                         (unsigned long long)is->slot[q], (unsigned long long)is->flag[q],
+                         (unsigned long long)want->slot[q], (unsigned long long)want->flag[q]);
+                return text;
+            }
+        }
+    }
+    return NULL;
+}

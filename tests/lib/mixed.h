@@ -1,0 +1,47 @@
+/*
+ * A random program that synchronises in every way there is: critical sections, readings, puts and atomics outside of them, gsyncs,
+ * checkpoints and waits, of which each program draws some. It has no races: whatever order its accesses come in, memory at the
+ * end is what the judge computes from the seed.
+ */
+#ifndef KEEL_TEST_MIXED_H_
+#define KEEL_TEST_MIXED_H_
+
+#include "play.h"
+
+#define MIXED_RANKS_MAX 32
+
+enum {
+    MIXED_SECTIONS = 1, /* keel_lock() */
+    MIXED_EPOCHS = 2,   /* keel_lock_all(), with puts inside, and across gsyncs where there are any */
+    MIXED_BARE = 4,     /* accesses with nothing locked */
+    MIXED_GSYNCS = 8,
+    MIXED_WAITS = 16,
+    MIXED_ALL = 31
+};
+
+typedef struct mixed_options {
+    uint64_t seed;
+    uint32_t ranks, steps;
+    unsigned ways;        /* MIXED_* */
+    unsigned checkpoints; /* of 1024: steps that end with one */
+    int is_divided;       /* one rank puts and adds, the others do critical sections */
+} mixed_options_t;
+
+typedef struct mixed_memory {
+    uint64_t count;                 /* moved on in sections */
+    uint64_t total;                 /* by atomics */
+    uint64_t flag[MIXED_RANKS_MAX]; /* of each source, the last step it said */
+    uint64_t slot[MIXED_RANKS_MAX]; /* of each source, the last value it put */
+} mixed_memory_t;
+
+typedef struct mixed_journal {
+    mixed_options_t options;
+    mixed_memory_t end[MIXED_RANKS_MAX];
+} mixed_journal_t;
+
+/* as play_program(), with host->mixed */
+keel_status_t mixed_program(play_host_t *host);
+/* NULL, or what is wrong: when all ranks have ended well */
+const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size);
+
+#endif
