@@ -3,35 +3,26 @@
  * the environment. Errors name the variable, the value and what is allowed.
  */
 #include "base/config.h"
+#include "base/config_types.h"
 #include "base/message.h"
-#include "base/units.h"
 
 #include <ucs/config/parser.h>
 #include <ucs/sys/string.h>
 
-#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define KEEL_CONFIG_PREFIX        "KEEL_"
 #define KEEL_CONFIG_SIZE_MIN      ((size_t)4 << 10)
 #define KEEL_CONFIG_SIZE_MAX      ((size_t)1 << 44)
-#define KEEL_CONFIG_TIME_MAX      1e10 /* seconds */
-#define KEEL_CONFIG_GROUP_AUTO    UINT32_MAX
 #define KEEL_CONFIG_GROUP_USUAL   4
 #define KEEL_CONFIG_OPLOG_USUAL   ((size_t)256 << 20)
 #define KEEL_CONFIG_PARITIES_MAX  3
 #define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* that wait, or are asked for */
 
 extern char **environ;
-
-typedef struct keel_config_interval {
-    keel_interval_mode_t mode;
-    double value;
-} keel_config_interval_t;
 
 /* what UCS fills; spin and interval have a type of their own there */
 typedef struct keel_config_opts {
@@ -48,148 +39,6 @@ static const char *const keel_config_level_names[] = {"error", "warn", "info", "
 
 /* variables of the launcher, which are no configuration */
 static const char *const keel_config_foreign[] = {"KEEL_INCARNATION", "KEEL_NODE", "KEEL_SPAWNED", NULL};
-
-/* ---- parsers for what UCS has none for ------------------------------------------------------------------ */
-
-/* UCS reads "4x" as 4 */
-static int keel_config_read_count(const char *text, void *dest, const void *arg)
-{
-    uint64_t value;
-
-    if (!keel_units_read_count(text, &value) || (value > UINT32_MAX)) {
-        return 0;
-    }
-    *(unsigned *)dest = (unsigned)value;
-    return 1;
-}
-
-static int keel_config_read_group(const char *text, void *dest, const void *arg)
-{
-    if (!strcmp(text, "auto")) {
-        *(unsigned *)dest = KEEL_CONFIG_GROUP_AUTO;
-        return 1;
-    }
-    return keel_config_read_count(text, dest, arg) && (*(unsigned *)dest != KEEL_CONFIG_GROUP_AUTO);
-}
-
-static int keel_config_write_group(char *text, size_t max, const void *src, const void *arg)
-{
-    const unsigned size = *(const unsigned *)src;
-
-    snprintf(text, max, (size == KEEL_CONFIG_GROUP_AUTO) ? "auto" : "%u", size);
-    return 1;
-}
-
-static int keel_config_read_interval(const char *text, void *dest, const void *arg)
-{
-    static const char gsyncs[] = "gsyncs";
-    keel_config_interval_t *interval = dest;
-    const size_t length = strlen(text);
-    char count[32];
-
-    if (!strcmp(text, "off") || !strcmp(text, "daly")) {
-        interval->mode = !strcmp(text, "off") ? KEEL_INTERVAL_OFF : KEEL_INTERVAL_DALY;
-        interval->value = 0;
-        return 1;
-    }
-    interval->mode = KEEL_INTERVAL_TIME;
-    if ((length > strlen(gsyncs)) && (length < sizeof count) && !strcmp(text + length - strlen(gsyncs), gsyncs)) {
-        interval->mode = KEEL_INTERVAL_GSYNCS;
-        snprintf(count, sizeof count, "%.*s", (int)(length - strlen(gsyncs)), text);
-        if (!keel_units_read_number(count, &interval->value) || (interval->value != floor(interval->value))) {
-            return 0;
-        }
-    } else if (!keel_units_read_time(text, KEEL_UNITS_NEEDED, &interval->value)) {
-        return 0;
-    }
-    return (interval->value > 0) && (interval->value <= KEEL_CONFIG_TIME_MAX);
-}
-
-static int keel_config_write_interval(char *text, size_t max, const void *src, const void *arg)
-{
-    const keel_config_interval_t *interval = src;
-
-    switch (interval->mode) {
-    case KEEL_INTERVAL_OFF:
-        snprintf(text, max, "off");
-        break;
-    case KEEL_INTERVAL_DALY:
-        snprintf(text, max, "daly");
-        break;
-    case KEEL_INTERVAL_GSYNCS:
-        snprintf(text, max, "%.0fgsyncs", interval->value);
-        break;
-    case KEEL_INTERVAL_TIME:
-        snprintf(text, max, "%.9gs", interval->value);
-        break;
-    }
-    return 1;
-}
-
-static ucs_status_t keel_config_clone_interval(const void *src, void *dest, const void *arg)
-{
-    memcpy(dest, src, sizeof(keel_config_interval_t));
-    return UCS_OK;
-}
-
-static int keel_config_read_time(const char *text, void *dest, const void *arg)
-{
-    return keel_units_read_time(text, KEEL_UNITS_USUAL, dest);
-}
-
-static int keel_config_read_size(const char *text, void *dest, const void *arg)
-{
-    double bytes;
-
-    if (!strcasecmp(text, "auto") || !strcasecmp(text, "inf")) {
-        *(size_t *)dest = !strcasecmp(text, "auto") ? UCS_MEMUNITS_AUTO : UCS_MEMUNITS_INF;
-        return 1;
-    }
-    if (!keel_units_read_bytes(text, KEEL_UNITS_USUAL, &bytes) || (bytes >= 0x1p63)) {
-        return 0;
-    }
-    *(size_t *)dest = (size_t)bytes;
-    return 1;
-}
-
-/* UCS prints a day in microseconds */
-static int keel_config_write_time(char *text, size_t max, const void *src, const void *arg)
-{
-    const double seconds = *(const double *)src;
-
-    if ((seconds > 0) && (seconds < 1e-3)) {
-        snprintf(text, max, "%.9gus", seconds * 1e6);
-    } else {
-        snprintf(text, max, "%.9gs", seconds);
-    }
-    return 1;
-}
-
-#define KEEL_CONFIG_TYPE_COUNT                                                                          \
-    {                                                                                                   \
-        keel_config_read_count, ucs_config_sprintf_uint, ucs_config_clone_uint, ucs_config_release_nop, \
-            ucs_config_help_generic, "unsigned integer"                                                 \
-    }
-#define KEEL_CONFIG_TYPE_GROUP                                                                          \
-    {                                                                                                   \
-        keel_config_read_group, keel_config_write_group, ucs_config_clone_uint, ucs_config_release_nop, \
-            ucs_config_help_generic, "unsigned integer or auto"                                         \
-    }
-#define KEEL_CONFIG_TYPE_TIME                                                                           \
-    {                                                                                                   \
-        keel_config_read_time, keel_config_write_time, ucs_config_clone_double, ucs_config_release_nop, \
-            ucs_config_help_generic, "a time such as 50us, 500ms, 90s, 30m, 12h or 7d"                  \
-    }
-#define KEEL_CONFIG_TYPE_SIZE                                                                               \
-    {                                                                                                       \
-        keel_config_read_size, ucs_config_sprintf_memunits, ucs_config_clone_ulong, ucs_config_release_nop, \
-            ucs_config_help_generic, "a size such as 64k, 16m or 1.5g, auto or inf"                         \
-    }
-#define KEEL_CONFIG_TYPE_INTERVAL                                                                                  \
-    {                                                                                                              \
-        keel_config_read_interval, keel_config_write_interval, keel_config_clone_interval, ucs_config_release_nop, \
-            ucs_config_help_generic, "off, daly, <n>gsyncs, or a time such as 250ms, 90s or 2h"                    \
-    }
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 
