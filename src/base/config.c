@@ -308,6 +308,12 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
                    KEEL_CONFIG_PARITIES_MAX);
         bad = 1;
     }
+    if ((config->parity == KEEL_PARITY_ROTATE) && (config->group_size > 1) &&
+        (config->parities >= config->group_size)) {
+        keel_error(message, "KEEL_PARITIES of %u is too many for KEEL_GROUP_SIZE of %u, allowed is less",
+                   config->parities, config->group_size);
+        bad = 1;
+    }
     if ((config->parities > 0) && (config->checksum_ranks % config->parities != 0)) {
         keel_error(message, "KEEL_CHECKSUM_RANKS is %u, it has to be a multiple of KEEL_PARITIES, which is %u",
                    config->checksum_ranks, config->parities);

@@ -236,6 +236,23 @@ START_TEST(a_bad_value_is_refused_by_name)
 }
 END_TEST
 
+/* with whatever job: at least one member of a group has to be left */
+START_TEST(as_many_parities_as_a_group_has_members_are_refused)
+{
+    const char *const rotate[] = {"KEEL_GROUP_SIZE=3", "KEEL_PARITIES=3", NULL};
+    const char *const fewer[] = {"KEEL_GROUP_SIZE=3", "KEEL_PARITIES=2", NULL};
+    const char *const none[] = {"KEEL_GROUP_SIZE=0", "KEEL_PARITIES=3", NULL};
+    const char *const dedicated[] = {"KEEL_PARITY=dedicated", "KEEL_GROUP_SIZE=2", "KEEL_PARITIES=3", NULL};
+    keel_config_t config;
+
+    ck_assert_int_eq(read_config(rotate, &config), KEEL_ERR_INVALID_PARAM);
+    ck_assert_ptr_nonnull(strstr(stderr_text, "KEEL_PARITIES of 3 is too many for KEEL_GROUP_SIZE of 3"));
+    ck_assert_int_eq(read_config(fewer, &config), KEEL_OK);
+    ck_assert_int_eq(read_config(none, &config), KEEL_OK);
+    ck_assert_int_eq(read_config(dedicated, &config), KEEL_OK); /* which does not use the size */
+}
+END_TEST
+
 START_TEST(all_bad_values_are_reported_at_once)
 {
     const char *const env[] = {"KEEL_LANES=tcp", "KEEL_SPIN=x", NULL};
@@ -337,6 +354,7 @@ int main(void)
                                   intervals_are_read_in_all_their_units,
                                   times_and_sizes_are_those_of_the_tools,
                                   a_bad_value_is_refused_by_name,
+                                  as_many_parities_as_a_group_has_members_are_refused,
                                   all_bad_values_are_reported_at_once,
                                   unlimited_checkpoint_memory_has_two_spellings,
                                   unknown_variables_warn_once,
