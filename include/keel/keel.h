@@ -81,7 +81,8 @@ typedef struct keel_params {
 KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p);
 
 /**
- * Leaves the job: the last gsync [F 2.2]; after it nothing is recovered. Collective. Frees all windows and @a ctx.
+ * Leaves the job: the last gsync [F 2.2]; after it nothing is recovered, and a launcher may end the ranks that are left when one dies:
+ * results are to be written, and output flushed, ahead of it. Collective. Frees all windows and @a ctx.
  * With KEEL_ERR_ROLLED_BACK the context stays: restore, go on, and finalize again.
  */
 KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
