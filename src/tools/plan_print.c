@@ -1,6 +1,8 @@
 /* The forms of a report: a table, or one line a level and share; comma-separated values; JSON. */
 #include "plan_report.h"
 
+#define KEEL_PLAN_MANY 0.1 /* a day; from there on it is more than a twentieth above the probability */
+
 static double keel_plan_none(const keel_plan_report_t *report)
 {
     double none = 0;
@@ -109,6 +111,30 @@ static void keel_plan_print_parts(const keel_plan_report_t *report, FILE *stream
     fprintf(stream, "not counted: failures of two levels on one day, at most %.2e\n", joint);
 }
 
+/* Failures that come singly are counted a day: where there are many, that is no probability. */
+static void keel_plan_print_many(const keel_plan_report_t *report, FILE *stream)
+{
+    double most = 0;
+    unsigned row, column;
+
+    for (row = 0; row < report->row_count; row++) {
+        for (column = 0; column < report->column_count; column++) {
+            const keel_plan_cell_t *cell = &report->cells[row][column];
+
+            if (cell->is_possible) {
+                most = (cell->paper > most) ? cell->paper : most;
+                most = (cell->exact > most) ? cell->exact : most;
+            }
+        }
+    }
+    if (most >= KEEL_PLAN_MANY) {
+        fprintf(stream,
+                "values from %g on are failures a day, shown up to 1: the probability of one or more is less, 1 - "
+                "exp(-value)\n",
+                KEEL_PLAN_MANY);
+    }
+}
+
 /* ---- for programs ------------------------------------------------------------------------------------------- */
 
 static void keel_plan_print_csv(const keel_plan_report_t *report, FILE *stream)
@@ -192,6 +218,7 @@ void keel_plan_report_print(const keel_plan_report_t *report, FILE *stream)
         if (is_single) {
             keel_plan_print_parts(report, stream);
         }
+        keel_plan_print_many(report, stream);
         break;
     }
 }

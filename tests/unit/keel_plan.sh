@@ -55,6 +55,13 @@ same row.json --machine tsubame2 --ranks 4000 --parity 5% --json
 same simulated.txt --machine tsubame2 --ranks 4224 --group-size 22 --simulate 100000 --seed 3
 same aligned.csv --machine tsubame2 --ranks 4224 --group-size 22 --parities 2 --simulate 100000 --placement aligned --csv
 same small.txt --machine "$work/small.machine" --ranks 24 --parities 2
+# 0.43 and 0.017 catastrophes a day: only the former is no probability
+for mtbf in 2000s 10000s; do
+    printf 'machine two\nwindow 10s\nlevel node 2 mtbf %s\n' $mtbf > "$work/two.machine"
+    "$plan" --machine "$work/two.machine" --ranks 2 --group-size 2 --level node > "$work/out" 2>&1 || complain "two nodes: status $?"
+    grep -c 'the probability of one or more is less, 1 - exp(-value)$' "$work/out" >> "$work/many"
+done
+[ "$(tr '\n' ' ' < "$work/many")" = '1 0 ' ] || complain "of values that are no probabilities is said: $(cat "$work/many")"
 same replicas.txt --replicas 4 --ranks 33554432
 same replicas_of_few.txt --replicas 4 --ranks 16
 same replicas.csv --replicas 2 --ranks 1024 --simulate 1000 --csv
