@@ -67,7 +67,10 @@ int keel_plan_machine_load(const char *name, keel_plan_machine_t *machine, FILE 
     if ((strchr(name, '/') != NULL) || (access(name, F_OK) == 0)) {
         snprintf(path, sizeof path, "%s", name);
     } else if (!keel_plan_find(name, path, sizeof path)) {
-        fprintf(errors, "keel_plan: no machine '%s': neither a file nor installed in %s\n", name, KEEL_PLAN_MACHINES);
+        fprintf(errors,
+                "keel_plan: no machine '%s': neither a file nor installed in ../share/keel/machines beside the "
+                "program, nor in %s\n",
+                name, KEEL_PLAN_MACHINES);
         return -1;
     }
     text = keel_alloc(KEEL_PLAN_FILE_MAX + 1, "plan file");

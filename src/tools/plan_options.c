@@ -269,14 +269,16 @@ static int keel_plan_option_unit(int option, const char *name, const char *text,
     case OPT_MEMORY_BANDWIDTH:
         return (keel_units_read_rate(text, value) && (*value >= 1) && (*value <= KEEL_PLAN_BYTES_MAX))
                    ? 0
-                   : keel_plan_complain(errors, name, text, "bytes or bits per second such as 12GB/s or 100Gbit/s");
+                   : keel_plan_complain(errors, name, text,
+                                        "bytes or bits per second such as 12GB/s or 100Gbit/s, from 1 to 1024t bytes");
     case OPT_MTBF:
     case OPT_LIMIT:
     case OPT_RUN:
         return (keel_units_read_time(text, KEEL_UNITS_NEEDED, value) && (*value >= 1e-3) &&
                 (*value <= KEEL_PLAN_TIME_MAX))
                    ? 0
-                   : keel_plan_complain(errors, name, text, "a time with a unit such as 600s, 12h or 30d");
+                   : keel_plan_complain(errors, name, text,
+                                        "a time with a unit such as 600s, 12h or 30d, from 1ms to 1e10s");
     case OPT_TARGET:
         return (keel_units_read_number(text, value) && (*value > 0) && (*value < 1))
                    ? 0

@@ -113,7 +113,9 @@ refused "--machine is missing"
 refused "unknown option '--nothing'" --nothing
 refused "unexpected argument 'tsubame2'" tsubame2
 refused "needs a value" --machine
-refused "no machine 'tsubame9'" --machine tsubame9
+refused "no machine 'tsubame9': neither a file nor installed in ../share/keel/machines beside the program, nor in" --machine tsubame9
+refused "expected a time with a unit such as 600s, 12h or 30d, from 1ms to 1e10s" "${advise[@]}" --mtbf 1us
+refused "or 100Gbit/s, from 1 to 1024t bytes" --advise --ranks 40 --memory 4g --mtbf 12h --network 1b/s
 refused "cannot read /nowhere/file" --machine /nowhere/file
 refused "cannot read $work" --machine "$work"
 refused "no level 'floor', only none node psu switch rack" --machine tsubame2 --level floor
