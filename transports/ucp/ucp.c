@@ -13,13 +13,44 @@
 #include "base/memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 enum { DRAIN_MS = 2000 };
 
-/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does. */
+/* whether UCX_NAME is set, or the same for one kind of device: UCX_RC_VERBS_TIMEOUT is RC_TIMEOUT for RC_VERBS */
+static int is_in_environment(const char *name)
+{
+    static const char *const kinds[] = {"_VERBS", "_MLX5", ""};
+    const int stem = (int)strcspn(name, "_");
+    char variable[64];
+    size_t i;
+
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        snprintf(variable, sizeof(variable), "UCX_%.*s%s%s", stem, name, kinds[i], name + stem);
+        if (getenv(variable) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static ucs_status_t modify(ucp_config_t *config, const char *const (*settings)[2], size_t count, int is_default)
+{
+    ucs_status_t status = UCS_OK;
+    size_t i;
+
+    for (i = 0; (i < count) && (status == UCS_OK); i++) {
+        if (!is_default || !is_in_environment(settings[i][0])) {
+            status = ucp_config_modify(config, settings[i][0], settings[i][1]);
+        }
+    }
+    return status;
+}
+
+/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does, and of times. */
 static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
 {
     const char *const settings[][2] = {
@@ -35,15 +66,27 @@ static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
         /* a peer's death is Keel's to report, in one line; applies to the whole process */
         {"LOG_LEVEL", (getenv("UCX_LOG_LEVEL") != NULL) ? getenv("UCX_LOG_LEVEL") : "fatal"},
     };
+    const char *const rdma_defaults[][2] = {
+        /* a queue pair gives a dead peer up after some 4 s; 7 times may mean for ever (Soft-RoCE) */
+        {"RC_TIMEOUT", "500ms"},
+        {"RC_RETRY_COUNT", "6"},
+        {"UD_TIMEOUT", "300s"}, /* which only shakes hands: not given up because a peer is slow */
+        /* or datagrams become a lane of their own, the handshake's messages wait in its queue, and UCP asserts when a peer
+         * dies meanwhile */
+        {"KEEPALIVE_INTERVAL", "inf"},
+    };
     ucs_status_t status;
-    size_t i;
 
     status = ucp_config_read(NULL, NULL, config_p);
-    for (i = 0; (i < sizeof(settings) / sizeof(settings[0])) && (status == UCS_OK); i++) {
-        status = ucp_config_modify(*config_p, settings[i][0], settings[i][1]);
-        if (status != UCS_OK) {
-            ucp_config_release(*config_p);
-        }
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = modify(*config_p, settings, sizeof(settings) / sizeof(settings[0]), 0);
+    if ((status == UCS_OK) && (tls != NULL) && (strcmp(tls, "tcp") != 0)) {
+        status = modify(*config_p, rdma_defaults, sizeof(rdma_defaults) / sizeof(rdma_defaults[0]), 1);
+    }
+    if (status != UCS_OK) {
+        ucp_config_release(*config_p);
     }
     return status;
 }

@@ -71,25 +71,39 @@ static void on_greeted(void *request, ucs_status_t status, void *user_data)
     ucp_request_free(request);
 }
 
+static ucs_status_ptr_t send_greeting(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, unsigned attributes)
+{
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK |
+                                                       UCP_OP_ATTR_FIELD_USER_DATA | attributes,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER,
+                                       .cb.send = on_greeted,
+                                       .user_data = link};
+    const int has_data = (kind == (enum keel_ucp_wire_kind)link->greeting);
+
+    link->wire = link->port->wire;
+    link->wire.kind = (uint8_t)kind;
+    return ucp_am_send_nbx(link->ep, KEEL_AM_ID, &link->wire, sizeof(link->wire), link->greeting_data,
+                           has_data ? link->greeting_len : 0, &param);
+}
+
 /*
- * A greeting leaves at once or stays here: UCP queues nothing and starts no handshake. PING alone takes the other way,
- * which has UCP settle the handshake first.
+ * A greeting leaves at once or stays here: UCP queues nothing and starts no handshake. Two take the other way. PING, which
+ * has UCP settle the handshake first. And one that is longer than what the transport sends at once (HELLO over InfiniBand), when a
+ * message without data has just left: the connection is up, and with such a transport its handshake is part of it.
  */
 static void greet(keel_ucp_link_t *link)
 {
     const int is_ping = (link->greeting == KEEL_UCP_WIRE_PING);
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-                        (is_ping ? UCP_OP_ATTR_FLAG_NO_IMM_CMPL : UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL),
-        .flags = UCP_AM_SEND_FLAG_EAGER,
-        .cb.send = on_greeted,
-        .user_data = link};
     ucs_status_ptr_t request;
 
-    link->wire = link->port->wire;
-    link->wire.kind = (uint8_t)link->greeting;
-    request = ucp_am_send_nbx(link->ep, KEEL_AM_ID, &link->wire, sizeof(link->wire), link->greeting_data,
-                              link->greeting_len, &param);
+    request =
+        send_greeting(link, link->greeting, is_ping ? UCP_OP_ATTR_FLAG_NO_IMM_CMPL : UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+    if ((UCS_PTR_STATUS(request) == UCS_ERR_NO_RESOURCE) && (link->greeting_len > 0)) {
+        request = send_greeting(link, KEEL_UCP_WIRE_FILLER, UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+        if (request == NULL) {
+            request = send_greeting(link, link->greeting, 0);
+        }
+    }
     if (UCS_PTR_STATUS(request) == UCS_ERR_NO_RESOURCE) {
         return; /* not connected yet */
     }

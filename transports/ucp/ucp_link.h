@@ -9,6 +9,9 @@
  *   when messages are known to pass both ways, and no traffic begins until it is over: HELLO there and WELCOME back are
  *   sent in the one way that does not start it, or not at all as long as the connection is not up; PING starts it, PONG
  *   comes after it, and opens the link.
+ *   Over InfiniBand connecting is that handshake: it begins with the endpoint, over datagrams, and is over when the first message
+ *   passes at all. Its own messages are dropped in good order when a peer dies amid it, unless datagrams are a lane too
+ *   (ucp.c: KEEPALIVE_INTERVAL).
  * - An endpoint is closed after its error callback has come, never inside it. A link whose peer is said to be dead waits
  *   for that callback for a bounded time, and is closed by force at once only if somebody's buffers are still under way.
  * - Nothing is sent, opened or closed inside ucp_worker_progress(), that is from any callback: a send that finds its

@@ -29,7 +29,7 @@ enum keel_ucp_wire_kind {
     KEEL_UCP_WIRE_REPLY,
     KEEL_UCP_WIRE_BYE, /* request side: the last one, to be answered by FAREWELL */
     KEEL_UCP_WIRE_FAREWELL,
-    KEEL_UCP_WIRE_FILLER /* reply side: says nothing, see keel_ucp_port_drain() */
+    KEEL_UCP_WIRE_FILLER /* says nothing: reply side, see keel_ucp_port_drain(); ahead of a long HELLO */
 };
 
 _Static_assert(KEEL_MESSAGE_DATA_MAX + 16 + KEEL_TRANSPORT_HEADER_MAX < KEEL_UCP_ZCOPY_MIN, "copied");

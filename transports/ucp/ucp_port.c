@@ -123,7 +123,7 @@ static void progress_while_unsent(keel_ucp_port_t *port, uint64_t deadline_ns)
  */
 void keel_ucp_port_drain(keel_ucp_port_t *port, enum keel_ucp_wire_kind last, unsigned timeout_ms)
 {
-    static const char in_place[KEEL_UCP_ZCOPY_MIN];
+    static char in_place[KEEL_UCP_ZCOPY_MIN]; /* never written, but only memory that could be is sent by RDMA */
     const uint64_t deadline_ns = keel_ucp_now_ns() + timeout_ms * 1000000ull;
     keel_ucp_link_t *link;
 
