@@ -6,6 +6,8 @@ keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix
 # shellcheck disable=SC2034
 keel_build_packages=("${keel_install_with[@]}" check)
 # shellcheck disable=SC2034
+keel_guest_packages=(qemu-system-x86 busybox-static kmod cpio ibverbs-providers iproute2) # tests/rdma
+# shellcheck disable=SC2034
 keel_proof_packages=(clang-14 libclang-rt-14-dev spin) # fuzzers and the model
 
 # keel_install_packages PACKAGE...: installs those that are missing; says nothing when there are none.
