@@ -60,8 +60,6 @@
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
     _(locks_forgotten, 1000, "--style mixed",                                                                          \
       "what was locked when an image was taken is not locked when it is restored")                                     \
-    _(ways_mixed_local, 0, "", "locks with other ways to synchronise do not refuse local recovery")                    \
-    _(ways_late, 0, "", "a program that mixes them unknown to a decision does not ask for a rollback")                 \
     _(number_missed, 0, "", "a lock's number that the log has no room for is not told lost")                           \
     _(loss_untold, 8000, "--style locks",                                                                              \
       "a get log that is full does not tell those of the loss whose records were not pushed")                          \

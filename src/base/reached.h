@@ -84,8 +84,6 @@
     _(request_no_room, "rollback: a replacement has no room for what was recorded")      \
     _(request_differs, "rollback: the re-execution is not what was recorded")            \
     _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement") \
-    _(refuses_mixed, "rollback: the program locks, and synchronises in other ways, too") \
-    _(request_mixes, "... and that is found when somebody is back already")              \
     _(control_in_pieces, "a control message arrives in several pieces")                  \
     _(control_cut, "... and another begins, since the sender of the first died amid it")
 

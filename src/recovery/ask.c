@@ -92,8 +92,6 @@ const char *keel_request_reason(keel_status_t wants)
     case KEEL_ERR_BUDGET:
         KEEL_REACHED(request_no_room);
         return "it has no room for what its predecessor recorded";
-    case KEEL_ERR_MIXED_SYNC:
-        return "its program locks, and synchronises in other ways, too";
     default:
         KEEL_REACHED(request_program);
         return "its program asked for it";

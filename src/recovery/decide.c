@@ -150,9 +150,6 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         }
         kinds |= report->about[r].kinds;
     }
-    if (keel_ways_are_mixed(d->ways) && !KEEL_PLANT(ways_mixed_local)) {
-        return KEEL_REACHED(refuses_mixed), "the program locks, and synchronises in other ways, too";
-    }
     if (d->has_waits) {
         return refuses_replay(rec, d, r, away);
     }
@@ -324,7 +321,6 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         if (report->is_prefix_closed && report->window_prefix < prefix) {
             prefix = report->window_prefix;
         }
-        d->ways |= report->ways;
         d->has_locks |= report->has_locks; /* a fresh one may await sections, told by one that is dead by now */
         if (report->state == KEEL_RANK_FRESH) {
             continue;

@@ -26,7 +26,6 @@
 #include "recovery/detect.h"
 #include "recovery/waits.h"
 #include "recovery/trim.h"
-#include "recovery/ways.h"
 
 typedef enum {
     KEEL_RANK_FRONT,      /* runs at the front */
@@ -134,7 +133,6 @@ struct keel_recovery {
     int is_finished;            /* somebody left the last gsync: nothing is recovered any more */
     int is_told;                /* ... and that is certain, so it is passed on; an exit alone may have another reason */
 
-    uint32_t ways;            /* in which this process has synchronised: KEEL_WAY_* */
     keel_sections_t sections; /* programs that lock */
     keel_waits_t waits;       /* programs that wait inside phases */
 

@@ -193,7 +193,6 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .wants = rec->wants,
         .waits_since = rec->waits.since,
         .has_locks = (uint32_t)keel_sections_are_used(rec, &first),
-        .ways = keel_ways_known(rec),
         .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
     };
     first = (first_wait < first) ? first_wait : first;

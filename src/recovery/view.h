@@ -38,7 +38,6 @@ struct keel_report {
     uint32_t requests;                /* for a rollback */
     int32_t wants;                    /* keel_status_t: what it asks for one for itself */
     uint32_t waits_since;             /* keel_waits_t.since */
-    uint32_t ways;                    /* KEEL_WAY_*, as it knows */
     report_about_t about[];
 };
 
@@ -62,7 +61,6 @@ typedef struct decision {
     uint32_t rollback;
     uint32_t requests;
     uint32_t has_locks;
-    uint32_t ways;        /* KEEL_WAY_*, as anybody knows */
     uint32_t waits_since; /* the lowest that was reported */
     uint32_t has_waits;   /* and something has been done: it is replayed into waits */
     uint32_t is_begun;    /* somebody has accessed something: generation 0 has the windows of before */

@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-/* The gate keeps accesses of a process that locks from the short way: these are looked at one by one (keel_lock_admit()). */
-void keel_access_begin(keel_win_h win)
-{
-    keel_context_h ctx = win->ctx;
-
-    keel_win_refresh(win);
-    if (!ctx->rec.sections.is_used && keel_ways_use(&ctx->rec, KEEL_WAY_BARE) != KEEL_OK) {
-        __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED); /* the next call tells */
-    }
-}
-
 static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
                                    const keel_rma_params_t *params)
 {

@@ -7,13 +7,10 @@
 
 #include <string.h>
 
-/* the first access since a peer's state changed: keel_win_refresh(), and what this process is known to do */
-void keel_access_begin(keel_win_h win);
-
 static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank)
 {
     if (__builtin_expect(win->changes != win->ctx->lane.changes, 0)) {
-        keel_access_begin(win);
+        keel_win_refresh(win);
     }
     return &win->targets[rank];
 }

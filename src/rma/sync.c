@@ -451,10 +451,12 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
         keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
         return KEEL_ERR_INVALID_PARAM;
     }
-    status = keel_gsync_check(ctx, "keel_gsync");
-    if (status == KEEL_OK) {
-        status = keel_ways_use(&ctx->rec, KEEL_WAY_GSYNCS);
+    if (ctx->rec.sections.is_used && !keel_context_may_mix(ctx)) {
+        keel_error_ctx(ctx, "keel_gsync in a program that locks: " KEEL_MIXES);
+        return KEEL_ERR_STATE;
     }
+    ctx->has_gsynced = 1;
+    status = keel_gsync_check(ctx, "keel_gsync");
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }
 

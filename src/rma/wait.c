@@ -235,7 +235,11 @@ static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, ke
         return KEEL_ERR_ALIGNMENT;
     }
     status = keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
-    return (status == KEEL_OK) ? keel_ways_use(&win->ctx->rec, KEEL_WAY_WAITS) : status;
+    if (status == KEEL_OK && win->ctx->rec.sections.is_used && !keel_context_may_mix(win->ctx)) {
+        keel_error_ctx(win->ctx, "keel_wait_until in a program that locks: " KEEL_MIXES);
+        status = KEEL_ERR_STATE;
+    }
+    return status;
 }
 
 /* no further than needed, as long as there is anything; then everything */

@@ -284,15 +284,21 @@ handles_from_before_a_rollback_are_refused()
     done
 }
 
-calls_out_of_order_are_refused()
+calls_of_another_style_are_refused()
 {
     local lane
 
     for lane in direct served; do
         refuse_all $lane locks
+        has "$err" 4 'keel_gsync in a program that locks: the two mix in programs with KEEL_PARAM_FLAG_NONDETERMINISTIC alone$' # twice a rank
+        has "$err" 2 'keel_wait_until in a program that locks: the two mix in programs with KEEL_PARAM_FLAG_NONDETERMINISTIC alone$'
         has "$err" 16 'keel_[a-z_]* while 1 ranks are locked$' # four collective calls, two locks
+        refuse_all $lane unlocked
+        has "$err" 6 'behind accesses without a lock: the two mix in programs with KEEL_PARAM_FLAG_NONDETERMINISTIC alone$'
         refuse_all $lane gsync
+        has "$err" 4 'keel_lock\(_all\)\? in a program that calls keel_gsync: the two mix in programs with KEEL_PARAM_FLAG_NONDETERMINISTIC alone$'
         refuse_all $lane waits
+        has "$err" 4 'keel_lock\(_all\)\? in a program that waits: the two mix in programs with KEEL_PARAM_FLAG_NONDETERMINISTIC alone$'
     done
     refuse_all direct rollback -x KEEL_PROTECT=none
     has "$err" 4 'keel_rollback with KEEL_PROTECT=none: there is nothing to go back to$'
@@ -309,7 +315,7 @@ programs_that_mix_all_ways_roll_back()
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_VERBOSE=y "$build/tests/proc/mixing" 60 \
             1@7.0,2@23.1,0@31.2,3@44.3
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 4 rollbacks: right$'
-        grep -q 'the program locks, and synchronises in other ways, too' "$err" || fail "no rollback for that reason"
+        grep -q 'decided: roll back .*the program is not deterministic' "$err" || fail "no rollback for that reason"
     done
 }
 

@@ -125,6 +125,7 @@ static keel_status_t run(job_t *job)
 
 int main(int argc, char **argv)
 {
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
     job_t job = {.steps = (argc == 3) ? strtoul(argv[1], NULL, 10) : 0, .deaths = (argc == 3) ? argv[2] : NULL};
     keel_stats_t stats;
     int right;
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: mixing STEPS -|RANK@STEP.PLACE,...\n");
         return EXIT_USAGE;
     }
-    if (keel_init(NULL, &job.ctx) != KEEL_OK || keel_size(job.ctx) > RANKS_MAX ||
+    if (keel_init(&params, &job.ctx) != KEEL_OK || keel_size(job.ctx) > RANKS_MAX ||
         keel_win_alloc(job.ctx, sizeof(memory_t), NULL, &job.win) != KEEL_OK ||
         keel_protect(job.ctx, 1, &job.step, sizeof(job.step)) != KEEL_OK || run(&job) != KEEL_OK ||
         keel_stats(job.ctx, &stats) != KEEL_OK) {

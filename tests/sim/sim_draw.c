@@ -109,6 +109,8 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
         .ways = keel_random_chance(random, 400) ? MIXED_ALL : keel_random_below(random, MIXED_ALL + 1),
         .checkpoints = keel_random_chance(random, 500) ? 200 : 0};
     journal.options.is_divided = keel_random_chance(random, 200);
+    scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+    scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;
     scene->has_atomics = 1;
     scene->may_roll_back = 1;
     scene->ranks = options->ranks;
