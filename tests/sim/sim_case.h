@@ -6,9 +6,11 @@
 #include "sim/random.h"
 #include "sim/sim.h"
 
-#define CASE_RANKS_MAX     32
-#define CASE_PROCESSES_MAX 48 /* with those that hold parity */
-#define CASE_DEATHS_MAX    8
+#define CASE_RANKS_DRAWN     32
+#define CASE_PROCESSES_DRAWN 48  /* with those that hold parity */
+#define CASE_RANKS_MAX       100 /* of programs that gsync, when asked for: reports and decisions go in pieces */
+#define CASE_PROCESSES_MAX   148
+#define CASE_DEATHS_MAX      8
 
 typedef enum { CASE_GSYNC, CASE_LOCKS, CASE_WAITS, CASE_RACES, CASE_MIXED, CASE_STYLES } case_style_t;
 #define CASE_EVEN CASE_STYLES /* of the first three in turn, by the seed */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* of 1024: jobs of up to CASE_RANKS_MAX ranks, which take long; groups of any size that the job allows */
+/* of 1024: jobs of up to CASE_RANKS_DRAWN ranks, which take long; groups of any size that the job allows */
 #define CASE_LARGE     16
 #define CASE_ANY_GROUP 150
 #define CASE_PIECES    ((uint32_t)384 << 10) /* bytes, over all ranks and steps */
@@ -29,7 +29,7 @@ static uint32_t scene_draw_ranks(scene_t *scene)
     const uint32_t ranks = choice[keel_random_below(&scene->random, sizeof(choice))];
 
     if (keel_random_chance(&scene->sizes, scene->may_be_large ? CASE_LARGE : 0)) {
-        return 10 + keel_random_below(&scene->sizes, CASE_RANKS_MAX - 9);
+        return 10 + keel_random_below(&scene->sizes, CASE_RANKS_DRAWN - 9);
     }
     return ranks;
 }
@@ -309,6 +309,7 @@ static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uin
 /* parity on ranks of its own: as many groups as come out of a drawn number of them */
 static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
 {
+    const uint32_t room = (scene->ranks <= CASE_RANKS_DRAWN) ? CASE_PROCESSES_DRAWN : CASE_PROCESSES_MAX;
     uint32_t groups = 1 + keel_random_below(&scene->random, (scene->ranks + 1) / 2), size;
     const int is_dedicated = keel_random_chance(&scene->random, 200);
 
@@ -320,7 +321,7 @@ static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
     }
     for (; groups > 1; --groups) {
         size = (scene->ranks + groups - 1) / groups;
-        if ((scene->ranks + groups * scene->parities <= CASE_PROCESSES_MAX) && (2 * groups <= scene->ranks) &&
+        if ((scene->ranks + groups * scene->parities <= room) && (2 * groups <= scene->ranks) &&
             ((scene->ranks + size - 1) / size == groups)) {
             break;
         }

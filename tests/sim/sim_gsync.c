@@ -265,7 +265,8 @@ static void usage(void)
          "  --fixed N        how many of the runs use the fixed seeds 1, 2, ... (default 2000)\n"
          "  --workers N      processes (default 2)\n"
          "  --crashes N      fail when fewer runs had deaths\n"
-         "  --ranks N  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  --parities N  --dedicated 0|1  "
+         "  --ranks N (with --style gsync up to 100)  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  "
+         "--parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|mixed|even\n"
@@ -566,6 +567,10 @@ static void read_options(int argc, char **argv, options_t *options)
             read_limit(options, option, optarg);
             break;
         }
+    }
+    if ((options->limits.ranks > CASE_RANKS_DRAWN) && (options->limits.style != CASE_GSYNC)) {
+        fprintf(stderr, "sim_gsync: more than %d ranks have --style gsync\n", CASE_RANKS_DRAWN);
+        exit(EXIT_FAILURE);
     }
     if (options->runs == 0 && options->seconds == 0) {
         options->runs = options->has_seed ? 1 : 5000;
