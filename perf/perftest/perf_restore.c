@@ -1,26 +1,31 @@
 /*
  * A rank is killed, its replacement takes its place: from the death until it stands where the others are. A cycle of gsyncs
- * a death, of each rank but rank 0 in turn, from the last on. It puts the time to rank 0 and kills itself. Its replacement does
- * not repeat that put, the last of its phase: so it is no part of what has to be the same in every life, and what was put stays.
+ * a death, of each rank but rank 0 in turn, from the last on. It writes the time into a file of rank 0's and kills itself: a put
+ * would be another in the next life, and a replacement has to do what its predecessor did.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include "perf_access.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define STRIP  (1u << 20) /* bytes each rank puts to its neighbour a step, at most */
-#define DEATH  7u         /* words a replacement tells; in the next one is when its predecessor died */
-#define TOLD   (DEATH + 1)
+#define TOLD   7u         /* words a replacement tells */
 #define NOBODY ULONG_MAX
 
 typedef struct restore {
     perf_run_t *run;
     keel_win_h data, told;
-    size_t told_at; /* in its window, behind the names of hosts */
-    uint64_t step;  /* protected */
+    size_t told_at;  /* in its window, behind the names of hosts */
+    uint64_t step;   /* protected */
+    char deaths[64]; /* protected: the file with a word for each death's time */
+    int deaths_fd;   /* rank 0's */
     char *source;
     unsigned long cycle;    /* steps of one */
     unsigned long replaced; /* the death after which this process came, or NOBODY's */
@@ -44,12 +49,36 @@ static size_t told_offset(const restore_t *restore, unsigned long death)
     return restore->told_at + death * TOLD * sizeof(uint64_t);
 }
 
-static keel_status_t die(restore_t *restore, unsigned long death)
+/* rank 0, which outlives all, has the file: it leaves nothing behind. The others learn its name behind the next gsync. */
+static keel_status_t deaths_open(restore_t *restore)
 {
+    const perf_run_t *run = restore->run;
+
+    if (run->rank != 0) {
+        return KEEL_OK;
+    }
+    restore->deaths_fd = memfd_create("deaths", MFD_CLOEXEC);
+    if (restore->deaths_fd < 0) {
+        perror("keel_perftest: memfd_create");
+        return KEEL_ERR_NO_MEMORY;
+    }
+    snprintf(restore->deaths, sizeof restore->deaths, "/proc/%ld/fd/%d", (long)getpid(), restore->deaths_fd);
+    for (uint32_t r = 1; r < run->size; r++) {
+        PERF_TRY(keel_put(restore->told, r, 0, restore->deaths, sizeof restore->deaths));
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t die(const restore_t *restore, unsigned long death)
+{
+    const int fd = open(restore->deaths, O_WRONLY | O_CLOEXEC);
     const uint64_t now = perf_now_ns();
 
-    PERF_TRY(keel_put(restore->told, 0, told_offset(restore, death) + DEATH * sizeof now, &now, sizeof now));
-    PERF_TRY(keel_flush(restore->run->ctx, 0));
+    if (fd < 0 || pwrite(fd, &now, sizeof now, (off_t)(death * sizeof now)) != (ssize_t)sizeof now) {
+        fprintf(stderr, "keel_perftest: %s: ", restore->deaths);
+        perror("");
+        return KEEL_ERR_STATE;
+    }
     raise(SIGKILL);
     return KEEL_ERR_STATE;
 }
@@ -57,7 +86,7 @@ static keel_status_t die(restore_t *restore, unsigned long death)
 /* where the others are; to rank 0, which prints */
 static keel_status_t tell(restore_t *restore, unsigned long death)
 {
-    uint64_t told[DEATH] = {perf_now_ns(), restore->run->main_ns};
+    uint64_t told[TOLD] = {perf_now_ns(), restore->run->main_ns};
     keel_stats_t stats;
 
     PERF_TRY(keel_stats(restore->run->ctx, &stats));
@@ -87,26 +116,32 @@ static keel_status_t step_run(restore_t *restore, unsigned long death, unsigned 
 }
 
 /* the first two words are moments; a spare was launched before the death */
-static double part_ns(const uint64_t *told, unsigned part)
+static double part_ns(const uint64_t *told, uint64_t died, unsigned part)
 {
     if (part >= 2) {
         return (double)told[part];
     }
-    return (told[part] > told[DEATH]) ? (double)(told[part] - told[DEATH]) : 0;
+    return (told[part] > died) ? (double)(told[part] - died) : 0;
 }
 
-static void report(restore_t *restore, perf_result_t *result)
+static keel_status_t report(restore_t *restore, perf_result_t *result)
 {
-    static const char *const names[DEATH] = {"whole", "launch", "start", "agreement", "rebuild", "restore", "replay"};
+    static const char *const names[TOLD] = {"whole", "launch", "start", "agreement", "rebuild", "restore", "replay"};
     const perf_test_t *test = restore->run->test;
     const uint64_t *told = (const void *)((char *)keel_win_base(restore->told) + told_offset(restore, test->warmup));
     const unsigned count = (unsigned)test->iterations;
     perf_side_t *side = &result->keel;
     double values[PERF_ROUNDS_MAX];
+    uint64_t died[PERF_ROUNDS_MAX];
+    const size_t length = count * sizeof *died;
 
-    for (unsigned p = 0; p < DEATH; p++) {
+    if (pread(restore->deaths_fd, died, length, (off_t)(test->warmup * sizeof *died)) != (ssize_t)length) {
+        fprintf(stderr, "keel_perftest: fewer deaths than there should be\n");
+        return KEEL_ERR_STATE;
+    }
+    for (unsigned p = 0; p < TOLD; p++) {
         for (unsigned d = 0; d < count; d++) {
-            values[d] = part_ns(&told[d * TOLD], p);
+            values[d] = part_ns(&told[d * TOLD], died[d], p);
         }
         if (p == 0) {
             memcpy(side->rounds, values, count * sizeof *values);
@@ -121,6 +156,7 @@ static void report(restore_t *restore, perf_result_t *result)
         }
     }
     result->iterations = count;
+    return KEEL_OK;
 }
 
 keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result)
@@ -144,12 +180,18 @@ keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_re
     PERF_TRY(keel_win_alloc(run->ctx, run->rank == 0 ? told_offset(&restore, deaths_of(test)) : restore.told_at, NULL,
                             &restore.told));
     PERF_TRY(keel_protect(run->ctx, 0, &restore.step, sizeof restore.step));
+    PERF_TRY(keel_protect(run->ctx, 1, restore.deaths, sizeof restore.deaths));
     if (keel_restarted(run->ctx)) {
         PERF_TRY(keel_restore(run->ctx)); /* to the image of its cycle */
         restore.replaced = (unsigned long)(restore.step / restore.cycle);
     } else {
         memset(keel_win_base(restore.data), 1 + (int)run->rank, test->size);
         PERF_TRY(perf_run_hosts_compare(run, restore.told, 0)); /* its gsyncs: nobody writes into that memory before */
+        PERF_TRY(deaths_open(&restore));
+        PERF_TRY(keel_gsync(run->ctx, 0));
+        if (run->rank != 0) {
+            memcpy(restore.deaths, keel_win_base(restore.told), sizeof restore.deaths);
+        }
     }
     while (restore.step < deaths_of(test) * restore.cycle) {
         const uint64_t step = restore.step++; /* before the gsync: an image taken there goes on from here */
@@ -157,7 +199,8 @@ keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_re
         PERF_TRY(step_run(&restore, (unsigned long)(step / restore.cycle), (unsigned long)(step % restore.cycle)));
     }
     if (run->rank == 0) {
-        report(&restore, result);
+        PERF_TRY(report(&restore, result));
+        close(restore.deaths_fd);
     }
     free(restore.source);
     return KEEL_OK;

@@ -8,28 +8,28 @@
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
 
 /* one control message's worth of records */
-typedef struct replay_message {
+/* ahead of records; it lies anyhow, like these */
+typedef struct replay_head {
     uint32_t is_last;
     uint32_t next_number; /* of the writer's next chunk */
-    uint8_t records[];
-} replay_message_t;
-_Static_assert(sizeof(replay_message_t) == KEEL_GET_MESSAGE_HEAD, "message format");
+} replay_head_t;
+_Static_assert(sizeof(replay_head_t) == KEEL_GET_MESSAGE_HEAD, "message format");
 
 static keel_status_t records_send(keel_get_log_t *log, uint32_t rank, keel_control_type_t type, int is_last,
                                   uint32_t next_number, const void *records, size_t length)
 {
-    replay_message_t *message = keel_alloc(sizeof(*message) + length, "get records");
+    const replay_head_t head = {.is_last = (uint32_t)is_last, .next_number = next_number};
+    char *message = keel_alloc(sizeof(head) + length, "get records");
     keel_status_t status;
 
     if (message == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    message->is_last = (uint32_t)is_last;
-    message->next_number = next_number;
+    memcpy(message, &head, sizeof(head));
     if (length > 0) {
-        memcpy(message->records, records, length);
+        memcpy(message + sizeof(head), records, length);
     }
-    status = keel_lane_control_send(log->lane, rank, type, message, sizeof(*message) + length);
+    status = keel_lane_control_send(log->lane, rank, type, message, sizeof(head) + length);
     keel_free(message);
     return status;
 }
@@ -54,7 +54,7 @@ static size_t replay_run(const char *records, size_t length, size_t max)
 keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
 {
     const void *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);
-    const size_t max = log->lane->ops->max_data - sizeof(replay_message_t);
+    const size_t max = log->lane->ops->max_data - sizeof(replay_head_t);
     const size_t size = log->lane->config->getlog_size;
     const keel_getlog_chunk_t *chunk;
     keel_status_t status;
@@ -102,18 +102,19 @@ static keel_get_record_t *replay_append(keel_get_log_t *log, keel_get_target_t *
 
 void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase)
 {
-    const replay_message_t *message = (const void *)in->payload;
     keel_get_target_t *t = &log->targets[in->source];
     keel_get_record_t record, *own;
     keel_records_t records;
+    replay_head_t head;
     const void *data;
 
-    if (in->length < sizeof(*message)) {
+    if (in->length < sizeof(head)) {
         records_refused(log, in->source);
         return;
     }
-    records = keel_records_of(message->records, in->length - sizeof(*message));
-    t->writer.number = message->next_number;
+    memcpy(&head, in->payload, sizeof(head));
+    records = keel_records_of((const char *)in->payload + sizeof(head), in->length - sizeof(head));
+    t->writer.number = head.next_number;
     while (keel_get_records_read(&records, &record, &data) && record.length <= log->piece_max) {
         if (record.phase < from_phase) {
             continue;
@@ -133,7 +134,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         return;
     }
     keel_cursor_to_end(&t->list, &t->pushed); /* they lie at the target already */
-    if (message->is_last) {
+    if (head.is_last) {
         t->is_replay_whole = 1;
         t->replay = (keel_cursor_t){0};
     }
@@ -177,17 +178,16 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
 
 void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length)
 {
-    const replay_message_t *message = data;
     keel_get_log_t *log = arg;
     keel_get_record_t record;
     keel_records_t records;
     void *to;
 
-    if (length < sizeof(*message)) {
+    if (length < sizeof(replay_head_t)) {
         records_refused(log, source);
         return;
     }
-    records = keel_records_of(message->records, length - sizeof(*message));
+    records = keel_records_of((const char *)data + sizeof(replay_head_t), length - sizeof(replay_head_t));
     while (keel_get_records_read(&records, &record, &data)) {
         to = keel_get_log_serve(log, source, &record);
         if (to != NULL) {
