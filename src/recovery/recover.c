@@ -31,7 +31,7 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->on_fetch = params->on_fetch;
     rec->arg = params->arg;
     rec->state = (lane->incarnation > 0) ? KEEL_RANK_FRESH : KEEL_RANK_FRONT;
-    rec->phase = rec->arrived = lane->counters.phase;
+    rec->phase = rec->arrived = rec->front = lane->counters.phase;
     rec->requests = lane->counters.request;
     rec->roll_target = lane->counters.rollback;
     rec->is_frozen = (lane->incarnation > 0);
