@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "recovery/commit.h"
 
 static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 {
@@ -78,12 +79,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
 {
     if (rec->state != KEEL_RANK_FRESH && rec->ckpt->used.number < d->generation) {
         KEEL_REACHED(committed_by_decision);
-        (void)keel_ckpt_commit(rec->ckpt, d->generation);
-        keel_demand_reset(rec->demand);
-        if (d->mode == KEEL_DECISION_LOCAL) {
-            keel_put_log_trim(rec->puts, d->generation, rec->phase);
-            keel_get_log_trim(rec->gets, d->generation, rec->phase);
-        }
+        keel_commit(rec, d->generation);
     }
     if (!KEEL_PLANT(no_abort)) {
         keel_ckpt_abort(rec->ckpt);

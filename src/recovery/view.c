@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "recovery/commit.h"
 
 #include <string.h>
 
@@ -160,13 +161,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     uint32_t first, first_wait, first_here, reached;
 
     /* what every arrival already says is known complete, even when the gsync was not left yet */
-    if (lane->rank != 0 && rec->ckpt->making.number != 0 &&
-        keel_board_get(&lane->board[0].committed) == rec->ckpt->making.number && lane->peers[0].incarnation == 0) {
-        if (keel_ckpt_commit(rec->ckpt, rec->ckpt->making.number)) {
-            keel_demand_reset(rec->demand);
-            keel_put_log_trim(rec->puts, rec->ckpt->used.number, rec->phase);
-            keel_get_log_trim(rec->gets, rec->ckpt->used.number, rec->phase);
-        }
+    if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
+        keel_commit(rec, rec->ckpt->making.number);
     }
     keel_waits_hear(rec);
     keel_waits_look(rec, &reached, &first_wait);

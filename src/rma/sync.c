@@ -8,6 +8,7 @@
 #include "rma/context.h"
 
 #include "base/plant.h"
+#include "recovery/commit.h"
 #include "rma/rehearse.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
@@ -143,22 +144,6 @@ keel_status_t keel_fence(keel_context_h ctx)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     keel_put_log_close_epoch(&ctx->puts);
     return KEEL_OK;
-}
-
-static void gsync_commit(keel_context_h ctx)
-{
-    keel_ckpt_t *ckpt = &ctx->ckpt;
-    uint32_t making = ckpt->making.number;
-
-    if (making == 0 || !(keel_ckpt_is_complete(ckpt) ||
-                         (ctx->lane.rank != 0 && keel_board_get(&ctx->lane.board[0].committed) == making))) {
-        return;
-    }
-    if (keel_ckpt_commit(ckpt, making)) {
-        keel_demand_reset(&ctx->demand);
-        keel_put_log_trim(&ctx->puts, making, ctx->rec.phase);
-        keel_get_log_trim(&ctx->gets, making, ctx->rec.phase);
-    }
 }
 
 static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
@@ -404,8 +389,8 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     }
     keel_rehearse_leave(ctx, number, was_front);
     keel_position_leave(rec, number);
-    if (was_front) {
-        gsync_commit(ctx);
+    if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
+        keel_commit(rec, ctx->ckpt.making.number);
     }
     if (was_front && !rec->is_finished) {
         keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);

@@ -1,0 +1,20 @@
+/* The coordinated image that is being made comes into use. */
+#include "recovery/commit.h"
+
+#include "recovery/recovery.h"
+
+int keel_commit_is_known(const keel_recovery_t *rec)
+{
+    const uint32_t making = rec->ckpt->making.number;
+
+    return making != 0 && rec->lane->rank != 0 && keel_board_get(&rec->lane->board[0].committed) == making;
+}
+
+void keel_commit(keel_recovery_t *rec, uint32_t generation)
+{
+    if (keel_ckpt_commit(rec->ckpt, generation)) {
+        keel_demand_reset(rec->demand);
+        keel_put_log_trim(rec->puts, generation, rec->phase);
+        keel_get_log_trim(rec->gets, generation, rec->phase);
+    }
+}
