@@ -364,13 +364,15 @@ void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now)
 
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent)
 {
-    const uint32_t count = (uint32_t)(log->lane->config->getlog_size / log->chunk_size);
+    const void *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);
+    const size_t size = log->lane->config->getlog_size;
+    const uint32_t count = (uint32_t)(size / log->chunk_size);
     uint32_t largest = log->lane->size;
 
-    if ((uint64_t)keel_getlog_largest(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
-                                      log->lane->config->getlog_size, log->chunk_size, log->counts, log->lane->size,
-                                      &largest) *
-            100 <
+    if (!keel_getlog_may_be_filled(arena, size, log->chunk_size, log->sample++, percent)) {
+        return log->lane->size;
+    }
+    if ((uint64_t)keel_getlog_largest(arena, size, log->chunk_size, log->counts, log->lane->size, &largest) * 100 <
         (uint64_t)count * percent) {
         return log->lane->size;
     }

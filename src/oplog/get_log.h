@@ -60,6 +60,7 @@ typedef struct keel_get_log {
     keel_getlog_writer_t *served; /* service side, under lane->lock: a writer for each source */
     keel_getlog_place_t place;    /* and the record that is being written */
     uint32_t *counts;             /* scratch, by rank */
+    uint32_t sample;              /* of the chunks here that are looked at next (keel_get_log_largest_source) */
     uint32_t chunk_size;
     uint32_t phase;
     uint32_t piece_max; /* bytes one record can hold */
@@ -192,7 +193,10 @@ void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now);
 /* an image of this process alone is in use; of @a source alone */
 void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now);
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase);
-/* the source that has logged most here when more than @a percent of the room is taken, else the number of ranks */
+/*
+ * The source that has logged most here when more than @a percent of the room is taken, else the number of ranks; one call in
+ * KEEL_GETLOG_SAMPLES is sure to find that out
+ */
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
 /* this process copies an image at the begin of this phase: its log is whole again from here on */
 void keel_get_log_resume(keel_get_log_t *log);

@@ -173,6 +173,18 @@ void keel_getlog_trim(void *arena, size_t size, uint32_t chunk_size, uint32_t so
     }
 }
 
+int keel_getlog_may_be_filled(const void *arena, size_t size, uint32_t chunk_size, uint32_t first, unsigned percent)
+{
+    const uint32_t count = (uint32_t)(size / chunk_size);
+    uint32_t taken = 0, seen = 0;
+
+    for (uint32_t i = first % KEEL_GETLOG_SAMPLES; i < count; i += KEEL_GETLOG_SAMPLES) {
+        taken += (__atomic_load_n(&chunk_at(arena, chunk_size, i)->owner, __ATOMIC_RELAXED) != 0);
+        seen++;
+    }
+    return (uint64_t)taken * 100 >= (uint64_t)seen * percent;
+}
+
 uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size, uint32_t *counts, uint32_t sources,
                              uint32_t *largest_p)
 {

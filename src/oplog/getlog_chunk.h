@@ -30,6 +30,12 @@ void keel_getlog_close(void *arena, size_t size, uint32_t chunk_size, uint32_t s
 #define KEEL_GETLOG_ANY UINT32_MAX
 /* frees closed chunks of @a source, or of any, that have nothing of @a phase or later */
 void keel_getlog_trim(void *arena, size_t size, uint32_t chunk_size, uint32_t source, uint32_t phase);
+/*
+ * One of so many chunks, from the @a first on, is looked at: whether @a percent of these are taken, or there are none. When so much
+ * of all is taken, that holds for one @a first at least.
+ */
+#define KEEL_GETLOG_SAMPLES 8u
+int keel_getlog_may_be_filled(const void *arena, size_t size, uint32_t chunk_size, uint32_t first, unsigned percent);
 /* chunks that are taken, and whose are most of them; @a counts has room for @a sources numbers */
 uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size, uint32_t *counts, uint32_t sources,
                              uint32_t *largest_p);

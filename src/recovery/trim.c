@@ -9,7 +9,7 @@
 
 #define TRIM_GAP     4u /* gsyncs */
 #define TRIM_GAP_MAX 1024u
-#define TRIM_SOURCES 4u /* gsyncs between two looks at what sources have logged here: that touches every chunk */
+#define TRIM_SOURCES 4u /* gsyncs between two looks at what sources have logged here: that touches many chunks */
 
 keel_status_t keel_trim_init(keel_recovery_t *rec)
 {

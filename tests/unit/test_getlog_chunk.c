@@ -151,6 +151,36 @@ START_TEST(an_image_of_one_source_frees_its_chunks_alone)
 }
 END_TEST
 
+static unsigned samples_filled(uint32_t count, unsigned percent)
+{
+    unsigned filled = 0;
+
+    for (uint32_t first = 0; first < KEEL_GETLOG_SAMPLES; first++) {
+        filled += (unsigned)keel_getlog_may_be_filled(arena, (size_t)count * CHUNK, CHUNK, first, percent);
+    }
+    return filled;
+}
+
+/* any run of chunks that are taken, of any length, in logs of any number of them */
+START_TEST(what_is_filled_is_found_in_one_sample_of_a_round)
+{
+    for (uint32_t count = 1; count <= COUNT; count++) {
+        for (uint32_t begin = 0; begin < count; begin++) {
+            memset(arena, 0, sizeof(arena));
+            for (uint32_t taken = 1; taken <= count; taken++) {
+                const keel_getlog_chunk_t chunk = {.owner = 1};
+
+                memcpy(arena + (begin + taken - 1) % count * CHUNK, &chunk, sizeof(chunk));
+                ck_assert_uint_ge(samples_filled(count, 100 * taken / count), 1);
+            }
+            ck_assert_uint_eq(samples_filled(count, 100), KEEL_GETLOG_SAMPLES);
+        }
+    }
+    memset(arena, 0, sizeof(arena));
+    ck_assert_uint_eq(samples_filled(COUNT, 1), 0);
+}
+END_TEST
+
 START_TEST(a_run_of_records_is_there_when_it_is_published_and_not_before)
 {
     const uint32_t need = sizeof(keel_get_record_t) + keel_pad8(BYTES);
@@ -212,6 +242,7 @@ int main(void)
                                   a_chunk_claimed_by_a_source_that_died_hides_no_other,
                                   only_closed_chunks_of_older_phases_are_freed,
                                   an_image_of_one_source_frees_its_chunks_alone,
+                                  what_is_filled_is_found_in_one_sample_of_a_round,
                                   a_run_of_records_is_there_when_it_is_published_and_not_before,
                                   a_chunk_that_was_overwritten_by_others_is_left,
                                   a_record_larger_than_a_chunk_is_refused,
