@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|wire [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|wire|house [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -208,6 +208,12 @@ lint_wire() {
         complain "records and messages are '$version $sum', and tests/lint/wire_versions ends with '$last': what differs needs a new KEEL_WIRE_VERSION and a line there"
     [ -z "$(cut -d' ' -f1 tests/lint/wire_versions | sort -n | uniq -d)" ] || complain "tests/lint/wire_versions: a version twice"
     [ "$(wire_format | grep -cE '^} (keel_record_t|keel_wire_t);')" -eq 2 ] || complain "the formats of src/wire were not found"
+}
+
+# the shape of the sources, as tests/lint/house has it: none of its numbers grows, and what was gained is written there
+lint_house() {
+    contrib/house "$build" || bad=1
+    [ "$(contrib/house -l circles "$build" | wc -l)" -eq 0 ] || complain "folders of src that reach each other"
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same
