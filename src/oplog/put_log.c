@@ -158,22 +158,17 @@ void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target)
     t->sent_count = t->count;
 }
 
-/* header and padded payload of the record at @a data */
-static size_t record_size(const uint8_t *data)
-{
-    return keel_record_size((const void *)data);
-}
-
 /* bytes of the whole records that fit in @a limit bytes, and how many they are */
 static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
 {
+    keel_records_t left = keel_records_of(data, length);
+    const keel_record_t *record;
     size_t run = 0;
 
-    for (*count_p = 0; run < length; (*count_p)++) {
-        if (run + record_size(data + run) > limit) {
-            break;
-        }
-        run += record_size(data + run);
+    *count_p = 0;
+    while ((record = keel_records_next(&left)) != NULL && run + keel_record_size(record) <= limit) {
+        run += keel_record_size(record);
+        (*count_p)++;
     }
     return run;
 }
@@ -282,22 +277,24 @@ typedef struct record_walk {
 /* next run of records that are wanted, from *at_p on, which is moved to its start; its bytes, 0: no more here */
 static size_t records_next_run(record_walk_t *walk, const uint8_t *data, size_t length, size_t *at_p, uint64_t *count_p)
 {
-    size_t at = *at_p, run = 0;
+    keel_records_t left = keel_records_of(data + *at_p, length - *at_p);
+    const keel_record_t *record;
+    size_t run = 0;
 
-    for (; at < length; at += record_size(data + at)) {
-        const uint32_t epoch = ((const keel_record_t *)(data + at))->epoch;
-        const int is_wanted = !keel_epoch_is_before(epoch, walk->first) && keel_epoch_is_before(epoch, walk->end);
+    while ((record = keel_records_next(&left)) != NULL) {
+        const int is_wanted =
+            !keel_epoch_is_before(record->epoch, walk->first) && keel_epoch_is_before(record->epoch, walk->end);
 
-        assert(!keel_epoch_is_before(epoch, walk->before)); /* invariant 3 */
-        if (run > 0 && (!is_wanted || (walk->limit > 0 && run + record_size(data + at) > walk->limit))) {
+        assert(!keel_epoch_is_before(record->epoch, walk->before)); /* invariant 3 */
+        if (run > 0 && (!is_wanted || (walk->limit > 0 && run + keel_record_size(record) > walk->limit))) {
             break;
         }
         if (is_wanted) {
-            *at_p = (run == 0) ? at : *at_p;
-            run += record_size(data + at);
+            *at_p = (run == 0) ? (size_t)((const uint8_t *)record - data) : *at_p;
+            run += keel_record_size(record);
             (*count_p)++;
         }
-        walk->before = epoch;
+        walk->before = record->epoch;
     }
     return run;
 }
@@ -374,12 +371,12 @@ static void put_target_trim(keel_put_log_t *log, keel_put_target_t *t, uint32_t 
         keel_segment_list_drop_first(&t->list, log->pool);
     }
     while (t->list.first != NULL && t->list.start < t->list.first->used) {
-        const uint8_t *record = t->list.first->data + t->list.start;
+        const keel_record_t *record = (const void *)(t->list.first->data + t->list.start);
 
-        if (!keel_epoch_is_before(((const keel_record_t *)record)->epoch, first)) {
+        if (!keel_epoch_is_before(record->epoch, first)) {
             break;
         }
-        t->list.start += (uint32_t)record_size(record);
+        t->list.start += (uint32_t)keel_record_size(record);
     }
     if (t->list.first != NULL && t->list.first == t->list.last && t->list.start == t->list.first->used &&
         t->limit == NULL) {

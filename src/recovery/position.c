@@ -11,7 +11,7 @@
 
 #include "base/plant.h"
 #include "base/reached.h"
-#include "lane/apply.h"
+#include "recovery/hand_over.h"
 
 #include <string.h>
 
@@ -186,204 +186,6 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
     keel_position_step(rec);
 }
 
-typedef struct hand_over {
-    keel_recovery_t *rec;
-    uint32_t rank, phase;
-    uint64_t number; /* of the next record in the phase */
-    uint32_t skip;   /* the first records of the phase, which it has */
-} hand_over_t;
-
-/* what the target counts it as */
-static uint32_t hand_over_number(const hand_over_t *over, uint32_t behind)
-{
-    return (uint32_t)keel_lane_done_word(over->rec->lane, 0, over->number + behind);
-}
-
-static void hand_over_record(const hand_over_t *over, char *window, const keel_record_t *record)
-{
-    const keel_fetch_t fetch = {.record = record, .phase = over->phase};
-    keel_lane_t *lane = over->rec->lane;
-    char *target = window + keel_where_offset(record->where);
-    keel_board_slot_t *board = keel_lane_region_ptr(lane, over->rank, KEEL_REGION_BOARD);
-    uint64_t old;
-
-    KEEL_STORES();
-    if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
-        return;
-    }
-    if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
-        memcpy(target, record + 1, record->length);
-    } else {
-        keel_board_mark(&board[lane->rank], over->phase, 1);
-        KEEL_STORES();
-        old = keel_apply_atomic(target, (const void *)(record + 1));
-        (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
-    }
-}
-
-static int is_fetching(const keel_record_t *record)
-{
-    return keel_where_op(record->where) == KEEL_RECORD_ATOMIC && ((const keel_record_atomic_t *)(record + 1))->fetches;
-}
-
-static keel_status_t hand_over_send(hand_over_t *over, const void *from, const void *to, uint32_t count)
-{
-    const uint32_t number = hand_over_number(over, 0);
-
-    over->number += count;
-    return (count == 0) ? KEEL_OK
-                        : keel_lane_send_records(over->rec->lane, over->rank, over->phase, number, from,
-                                                 (size_t)((const uint8_t *)to - (const uint8_t *)from));
-}
-
-/* as they lie; a value that is still awaited is asked for on the way */
-static keel_status_t hand_over_served(hand_over_t *over, keel_records_t run)
-{
-    keel_status_t status = KEEL_OK;
-    const keel_record_t *record;
-    const void *from = run.at;
-    uint32_t count = 0;
-
-    while (status == KEEL_OK && (record = keel_records_next(&run)) != NULL) {
-        keel_fetch_t fetch = {.record = record, .phase = over->phase, .number = hand_over_number(over, count)};
-
-        if (!is_fetching(record)) {
-            count++;
-            continue;
-        }
-        status = hand_over_send(over, from, record, count);
-        if (status == KEEL_OK && over->rec->on_fetch(over->rec->arg, over->rank, &fetch, NULL)) {
-            over->number++;
-            from = run.at;
-            count = 0;
-        } else {
-            from = record;
-            count = 1;
-        }
-    }
-    return (status == KEEL_OK) ? hand_over_send(over, from, run.end, count) : status;
-}
-
-static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size_t length)
-{
-    hand_over_t *over = arg;
-    keel_lane_t *lane = over->rec->lane;
-    keel_records_t run = keel_records_of(records, length);
-    const keel_record_t *record, *first;
-
-    if (KEEL_PLANT(no_hand_over)) {
-        return KEEL_OK;
-    }
-    while (over->number < over->skip && keel_records_next(&run) != NULL) {
-        over->number++;
-    }
-    if (!keel_lane_has_direct(lane, over->rank)) {
-        return hand_over_served(over, run);
-    }
-    first = (const void *)run.at;
-    while ((record = keel_records_next(&run)) != NULL) {
-        char *window = keel_lane_region_ptr(lane, over->rank, keel_where_region(record->where));
-
-        if (window == NULL && keel_lane_region_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
-            return KEEL_ERR_UNREACHABLE; /* it has just died: the launcher will say so */
-        }
-        if (window == NULL) {
-            keel_error(over->rec->message, "rank %u has no window %u to be handed phase %u", over->rank,
-                       keel_where_region(record->where) - KEEL_REGION_WINDOW0, over->phase);
-            return KEEL_ERR_STATE;
-        }
-        hand_over_record(over, window, record);
-        if (KEEL_PLANT(records_reordered) && keel_records_are_over(&run)) {
-            hand_over_record(over, keel_lane_region_ptr(lane, over->rank, keel_where_region(first->where)), first);
-        }
-    }
-    return KEEL_OK;
-}
-
-/* its predecessor was told; should this process die together with whom it fetched from, nobody else may know */
-static keel_status_t tell_fetched(keel_recovery_t *rec, uint32_t rank)
-{
-    const uint32_t marked = keel_larger(rec->marked, rec->atomics_before);
-    keel_status_t status = KEEL_OK;
-
-    if (marked > 0 && !KEEL_PLANT(fetches_untold)) {
-        status = keel_lane_mark_atomics(rec->lane, rank, marked - 1, 0);
-    }
-    if (status == KEEL_OK && rec->marked_own > 0) {
-        status = keel_lane_mark_atomics(rec->lane, rank, rec->marked_own - 1, 1);
-    }
-    if (status == KEEL_OK && rec->begun > 0) {
-        status = keel_lane_mark_atomics(rec->lane, rank, rec->begun - 1, 0);
-    }
-    if (status == KEEL_OK && rec->classes != 0) {
-        status = keel_lane_tell_classes(rec->lane, rank, rec->classes);
-    }
-    return status;
-}
-
-/* all logged actions of @a phase towards @a rank, in order, those from before its death too; then the arrival */
-static keel_status_t hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
-{
-    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .skip = rec->places[rank].streamed};
-    uint64_t count = 0;
-    keel_status_t status;
-
-    if (KEEL_PLANT(arrival_before_records)) {
-        (void)keel_lane_board_send(rec->lane, rank, arrival);
-    }
-    status = tell_fetched(rec, rank);
-    KEEL_STORES();
-    if (status == KEEL_OK) {
-        status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
-    }
-    if (KEEL_PLANT(record_twice)) {
-        (void)keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
-    }
-    if (status == KEEL_ERR_UNREACHABLE) {
-        return status;
-    }
-    if (status != KEEL_OK) {
-        keel_error(rec->message, "handing phase %u over to rank %u failed: %s", phase, rank,
-                   keel_status_string(status));
-        rec->fatal = status;
-        return status;
-    }
-    if (phase == rec->puts->phase) {
-        keel_put_log_has_numbers(rec->puts, rank, over.number); /* those on the direct lane had none */
-        if (rec->sections.is_used) {
-            keel_put_log_tell_done(rec->puts, rank);
-        }
-    }
-    rec->replayed_puts += count;
-    rec->places[rank].given += count;
-    rec->places[rank].handed = phase + 1;
-    return keel_lane_board_send(rec->lane, rank, arrival);
-}
-
-/* a program that locks or waits: what was done in @a phase at @a rank, which replays it in its order; then the arrival */
-static void send_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
-{
-    keel_place_t *place = &rec->places[rank];
-    keel_status_t status;
-
-    if (place->handed > phase) {
-        return;
-    }
-    status = keel_waits_are_used(rec) ? keel_waits_send(rec, rank, phase, &place->streamed)
-                                      : keel_sections_send(rec, rank, phase, &place->streamed);
-    if (status == KEEL_OK) {
-        place->handed = phase + 1;
-        place->given += place->streamed;
-        rec->replayed_puts += place->streamed;
-        status = keel_lane_board_send(rec->lane, rank, arrival);
-    }
-    if (status != KEEL_OK) {
-        keel_error(rec->message, "what was done in phase %u could not be sent to rank %u: %s", phase, rank,
-                   keel_status_string(status));
-        rec->fatal = status;
-    }
-}
-
 /* it has freed what this process has, and is handed nothing more of it */
 static void set_live(keel_recovery_t *rec, uint32_t rank)
 {
@@ -433,7 +235,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     set_live(rec, rank);
     place->is_replaying = place->is_held = 0;
     place->streamed = 0;
-    if (tell_fetched(rec, rank) == KEEL_OK &&
+    if (keel_hand_over_fetched(rec, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
         keel_hands_say(rec, rank);
     }
@@ -447,7 +249,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         return;
     }
     if (rec->places[rank].is_replaying && !rec->places[rank].is_whole) {
-        send_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
+        keel_hand_over_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
         return;
     }
     if (rec->places[rank].is_replaying && keel_waits_are_used(rec)) {
@@ -457,7 +259,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         }
         return;
     }
-    if (hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
+    if (keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
         if (KEEL_PLANT(refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
@@ -487,7 +289,7 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
         }
         if (!KEEL_PLANT(refill_untold)) {
             KEEL_STORES();
-            (void)tell_fetched(rec, rank);
+            (void)keel_hand_over_fetched(rec, rank);
         }
         KEEL_STORES();
         place->is_refilled = 1;
@@ -510,10 +312,10 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
     } else {
         keel_lane_set_mode(rec->lane, rank, KEEL_PEER_BEHIND);
         if (place->is_replaying) {
-            send_to_replay(rec, rank, place->position, place->position + 1);
+            keel_hand_over_to_replay(rec, rank, place->position, place->position + 1);
         } else if (place->handed <= place->position) {
             KEEL_REACHED(hand_behind);
-            (void)hand_over(rec, rank, place->position, place->position + 1);
+            (void)keel_hand_over(rec, rank, place->position, place->position + 1);
         }
     }
 }
