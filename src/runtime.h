@@ -39,7 +39,10 @@ typedef struct keel_suspicion {
     uint32_t live;        /* processes taken for alive, the suspect included */
     uint32_t heard;       /* so many of these answer, this one included */
     uint64_t silence_ns; /* how long nothing was heard of it; 0: its connection broke just now, and nobody is accused */
+    uint32_t repeats; /* so often it was accused of this silence before; KEEL_REPEATS_ENOUGH: it is to be killed now */
 } keel_suspicion_t;
+
+#define KEEL_REPEATS_ENOUGH UINT32_MAX
 
 #define KEEL_INCARNATION_ANY UINT32_MAX
 

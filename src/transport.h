@@ -43,6 +43,9 @@ typedef void (*keel_transport_done_cb_t)(void *arg, keel_status_t status);
 
 #define KEEL_RANK_NONE UINT32_MAX
 
+/* the thread that answers others, as the kernel is told: who has to judge a process that is silent looks for it */
+#define KEEL_SERVICE_THREAD "keel-service"
+
 typedef struct keel_transport_params {
     uint32_t rank, size;                /* KEEL_RANK_NONE: of a spare that waits, see take_rank() */
     const uint32_t *node;               /* node of each rank; ranks of one node may use direct */

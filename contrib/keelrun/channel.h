@@ -35,8 +35,7 @@ typedef enum {
 } message_type_t;
 
 typedef struct suspicion {
-    uint32_t accuser, heard, live; /* runtime.h: keel_suspicion_t */
-    uint32_t reserved;
+    uint32_t accuser, heard, live, repeats; /* runtime.h: keel_suspicion_t */
     uint64_t silence_ns;
 } suspicion_t;
 

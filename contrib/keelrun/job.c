@@ -96,6 +96,7 @@ static void job_start_rank(job_t *job, uint32_t rank)
         state->is_accuser = false;
     state->has_joined = state->has_started = false;
     state->fenced_ns = 0;
+    state->fence_looks = 0;
     state->started_ns = clock_now_ns();
     channel_send(&job->nodes[state->node].channel, &message, NULL, 0);
 }

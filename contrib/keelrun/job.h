@@ -18,6 +18,8 @@
 #include "fence.h"
 #include "options.h"
 
+#include <runtime/starved.h>
+
 typedef enum {
     RANK_STARTING, /* a node was told to start it */
     RANK_RUNNING,
@@ -45,14 +47,16 @@ typedef struct job_rank {
     pid_t pid;
     uint64_t started_ns;
     /* job_fence.c */
-    bool is_accuser;     /* this incarnation has said of another rank that it does not hear it */
-    uint32_t accused;    /* which */
-    unsigned doubts;     /* how often */
-    uint32_t heard;      /* how many it heard then, */
-    uint64_t silence_ns; /* for how long it had not heard that one, */
-    uint64_t accused_ns; /* and when that was */
-    bool must_move;      /* the next incarnation starts on another node */
-    uint64_t fenced_ns;  /* when it was killed for being silent; 0: not */
+    bool is_accuser;          /* this incarnation has said of another rank that it does not hear it */
+    uint32_t accused;         /* which */
+    unsigned doubts;          /* how often */
+    uint32_t heard;           /* how many it heard then, */
+    uint64_t silence_ns;      /* for how long it had not heard that one, */
+    uint64_t accused_ns;      /* and when that was */
+    keel_reprieve_t reprieve; /* what became of that */
+    bool must_move;           /* the next incarnation starts on another node */
+    uint64_t fenced_ns;       /* when it was killed for being silent, 0: not; */
+    unsigned fence_looks;     /* and how often it was looked whether its node has noticed */
 } job_rank_t;
 
 typedef struct job_node {

@@ -8,35 +8,32 @@
  * its say; if that does not come (two nodes, one rank each), of all accusers the one that hears most is right, on the lowest
  * node among equals: one part of the job is left. A suspect that runs and was accused from another node is started again
  * on yet another node: its network may be what is broken. When it is not the first of its node, the whole node goes.
+ *
+ * Whoever is to be killed for that, or a node that does not start or wait for a rank in time, is looked at first: one that
+ * wants a core, or got few since it was looked at last, may live until it is accused again, a bounded number of times a silence.
  */
 #include "job.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/pidfd.h>
+
+#include <transport.h>
 
 #include "report.h"
 
 #define FENCE_REAP_NS (2 * 1000000000ull) /* a node that has not waited for a dead rank by then hangs */
 #define FENCE_REPEATS 2                   /* of an accuser that does not hear more than half of the job */
 
-/* state letter of /proc: R, S, D, T (stopped), Z (ended), ? (gone) */
-static char process_state(pid_t pid)
+/* Whether a process that is to be killed only waits for a core. A node's first thread is the one that starts ranks, and waits for
+ * them. */
+static bool fence_is_starved(pid_t pid, const char *thread, keel_reprieve_t *last, const suspicion_t *suspicion)
 {
-    char path[32], state = '?';
-    FILE *file;
+    keel_sight_t sight;
 
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    file = fopen(path, "re");
-    if (file != NULL) {
-        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) {
-            state = '?';
-        }
-        fclose(file);
-    }
-    return state;
+    (void)keel_process_see(pid, thread, &sight);
+    return keel_starved_is_reprieved(last, &sight, suspicion->repeats, suspicion->silence_ns);
 }
 
 /* whether somebody on another node accuses too, whomever, and is the one to be believed; it repeats what it says when it has
@@ -95,27 +92,44 @@ static void fence_rank(job_t *job, uint32_t accuser, uint32_t suspect, char proc
     pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* works on one that is stopped, too */
 }
 
+static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspicion, char process)
+{
+    const job_rank_t *state = &job->ranks[suspect];
+    keel_reprieve_t *last = &job->ranks[suspicion->accuser].reprieve;
+
+    if (process != 'T' && fence_is_starved(state->pid, KEEL_SERVICE_THREAD, last, suspicion)) {
+        report_verbose(
+            "rank %u incarnation %u may live until it is accused again: rank %u does not hear it, and it waits for "
+            "a core (%u of %u)",
+            suspect, state->incarnation, suspicion->accuser, last->given, KEEL_REPRIEVES_MAX);
+        return;
+    }
+    fence_rank(job, suspicion->accuser, suspect, process);
+}
+
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion)
 {
     const uint32_t suspect = message->rank, accuser = suspicion->accuser;
     job_rank_t *state = &job->ranks[suspect], *own = &job->ranks[accuser];
     const bool is_any = message->incarnation == UINT32_MAX;
     const uint64_t now = clock_now_ns();
-    char process;
+    keel_sight_t sight;
 
     if (job->met_ns == 0 || (!is_any && message->incarnation != state->incarnation) || state->is_killed ||
         now - state->started_ns < suspicion->silence_ns) {
         return; /* it is dead already, or too young to be missed that long */
     }
     if (state->state == RANK_STARTING) {
-        fence_kill_node(job, state->node);
+        if (!fence_is_starved(job->nodes[state->node].pid, NULL, &own->reprieve, suspicion)) {
+            fence_kill_node(job, state->node);
+        }
         return;
     }
     if (state->state != RANK_RUNNING || state->has_exited) {
         return;
     }
-    process = process_state(state->pid);
-    if (is_any && process != 'T') {
+    (void)keel_process_see(state->pid, NULL, &sight);
+    if (is_any && sight.state != 'T') {
         return; /* it has not greeted a replacement: those who know it can tell whether it computes */
     }
     own->doubts = own->is_accuser && own->accused == suspect ? own->doubts + 1 : 1;
@@ -124,13 +138,18 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     own->heard = suspicion->heard;
     own->accused_ns = now;
     own->silence_ns = suspicion->silence_ns;
-    if (process == 'T' || 2 * suspicion->heard > suspicion->live ||
+    if (sight.state == 'T' || 2 * suspicion->heard > suspicion->live ||
         (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect && !fence_is_outvoted(job, accuser))) {
-        fence_rank(job, accuser, suspect, process);
+        fence_judge(job, suspect, suspicion, sight.state);
     } else {
         report_verbose("rank %u hears %u of %u ranks and not rank %u: waiting for others", accuser, suspicion->heard,
                        suspicion->live, suspect);
     }
+}
+
+static uint64_t fence_look_ns(const job_rank_t *state)
+{
+    return state->fenced_ns + (1 + state->fence_looks) * FENCE_REAP_NS;
 }
 
 uint64_t job_next_fence_ns(const job_t *job)
@@ -138,13 +157,32 @@ uint64_t job_next_fence_ns(const job_t *job)
     uint64_t next = UINT64_MAX;
 
     for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
-        const uint64_t fenced_ns = job->ranks[rank].fenced_ns;
+        const job_rank_t *state = &job->ranks[rank];
 
-        if (fenced_ns != 0 && fenced_ns + FENCE_REAP_NS < next) {
-            next = fenced_ns + FENCE_REAP_NS;
+        if (state->fenced_ns != 0 && fence_look_ns(state) < next) {
+            next = fence_look_ns(state);
         }
     }
     return next;
+}
+
+/* Whether the node of a rank that was killed has had its time to say so. It may have more, a bounded number of times, while the
+ * rank is still ending, which takes a while with much memory, and once when it has waited for it and PMIx has not. */
+static bool fence_is_node_late(const job_t *job, job_rank_t *state)
+{
+    const pid_t node = job->nodes[state->node].pid;
+    struct pollfd end = {.fd = state->pidfd, .events = POLLIN};
+    const bool is_ending = poll(&end, 1, 0) == 0;
+    const unsigned looks = state->fence_looks++;
+    keel_sight_t sight;
+
+    (void)keel_process_see(node, NULL, &sight);
+    if (looks >= KEEL_REPRIEVES_MAX) {
+        return true;
+    }
+    return !is_ending &&
+           !keel_starved_is_reprieved(&state->reprieve, &sight, looks, clock_now_ns() - state->fenced_ns) &&
+           (sight.state == 'T' || looks > 0 || pidfd_send_signal(state->pidfd, 0, NULL, 0) == 0);
 }
 
 void job_check_fences(job_t *job)
@@ -152,11 +190,13 @@ void job_check_fences(job_t *job)
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
         job_rank_t *state = &job->ranks[rank];
 
-        if (state->fenced_ns == 0 || clock_now_ns() < state->fenced_ns + FENCE_REAP_NS) {
+        if (state->fenced_ns == 0 || clock_now_ns() < fence_look_ns(state)) {
             continue;
         }
-        state->fenced_ns = 0;
-        if (state->state == RANK_RUNNING && !state->has_exited && !job->nodes[state->node].is_lost) {
+        if (state->state != RANK_RUNNING || state->has_exited || job->nodes[state->node].is_lost) {
+            state->fenced_ns = 0;
+        } else if (fence_is_node_late(job, state)) {
+            state->fenced_ns = 0;
             fence_kill_node(job, state->node);
         }
     }

@@ -190,7 +190,8 @@ static void server_forward_suspicion(uint32_t rank, const pmix_info_t info[], si
         } numbers[] = {{KEEL_PMIX_KEY_RANK, &message.rank},
                        {KEEL_PMIX_KEY_INCARNATION, &message.incarnation},
                        {KEEL_PMIX_KEY_HEARD, &suspicion.heard},
-                       {KEEL_PMIX_KEY_LIVE, &suspicion.live}};
+                       {KEEL_PMIX_KEY_LIVE, &suspicion.live},
+                       {KEEL_PMIX_KEY_REPEATS, &suspicion.repeats}};
 
         for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
             if (PMIX_CHECK_KEY(&info[i], numbers[k].key) && value->type == PMIX_UINT32) {
@@ -203,7 +204,7 @@ static void server_forward_suspicion(uint32_t rank, const pmix_info_t info[], si
             keys++;
         }
     }
-    if (keys == 5 && server_connection(message.rank) != NULL) {
+    if (keys == 6 && server_connection(message.rank) != NULL) {
         channel_send(server.params.channel, &message, &suspicion, sizeof suspicion);
     }
 }

@@ -97,6 +97,8 @@
     _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")                \
     _(silence_forgotten, 600, "--hangs 1",                                                                             \
       "a connection that breaks makes a rank forget how long its neighbour is silent")                                 \
+    _(repeats_uncounted, 0, "", "a silence is said to be a new one each time it is accused")                           \
+    _(repeats_kept, 0, "", "a silence is said to be the one before it, though an answer lay between")                  \
     _(exit_awaited, 600, "--splits 1",                                                                                 \
       "who leaves waits for the launcher's word on one whose connection broke, where none comes")                      \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                               \

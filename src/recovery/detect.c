@@ -13,7 +13,9 @@
  * Bound. From its hang to the accusation a rank has half a timeout until it is asked, one until its neighbour asks everybody
  * (three when its connection broke, six when it is a replacement that has to start), and one for their answers: at most 4.5
  * timeouts, or 7 of one that starts, of a process inside Keel that looks 64 times in one or more often. A watcher that is
- * lost meanwhile makes it begin anew. The launcher's time to kill comes on top.
+ * lost meanwhile makes it begin anew. The launcher's time to kill comes on top, and the time in which it lets a suspect
+ * live that looks as if it only got no core (runtime/starved): it is accused again after a timeout, or two when
+ * no majority answers, up to eight times.
  *
  * Safety. A suspicion is no death. Before it accuses, a process makes sure that it hears more than half of the live
  * ranks; one that is cut off itself finds out here. The runtime then has the suspect killed, and says that it is dead
@@ -244,6 +246,8 @@ static void accuse(keel_recovery_t *rec, keel_watch_t *watch, keel_suspicion_t *
     suspicion->rank = watch->rank;
     suspicion->incarnation = is_acquainted(rec, watch->rank) ? watch->incarnation : KEEL_INCARNATION_ANY;
     suspicion->silence_ns = rec->detect.clock_ns - watch->heard_ns;
+    suspicion->repeats = KEEL_PLANT(repeats_uncounted) ? 0 : watch->accusations;
+    watch->accusations++;
     watch->stage = KEEL_WATCH_ACCUSED;
     watch->stage_ns = rec->detect.clock_ns;
     keel_warn(rec->message, "rank %u incarnation %u is silent for %.3f s; this rank hears %u of %u live ones",
@@ -271,6 +275,7 @@ static void watch_heard(keel_recovery_t *rec, keel_watch_t *watch)
     rec->lane->broken -= peer->is_broken; /* whatever the transport said: it answers */
     peer->is_broken = 0;
     watch->rounds = 0;
+    watch->accusations = KEEL_PLANT(repeats_kept) ? watch->accusations : 0;
     watch->acked = peer->acked;
     watch->heard_ns = rec->detect.clock_ns;
 }

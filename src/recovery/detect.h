@@ -16,8 +16,9 @@ typedef struct keel_watch {
     uint32_t incarnation;
     uint8_t is_absent; /* what is awaited is its first sign of life */
     keel_watch_stage_t stage;
-    unsigned rounds; /* of asking everybody in which too few answered */
-    uint64_t acked;  /* requests it had acknowledged when last heard */
+    unsigned rounds;      /* of asking everybody in which too few answered */
+    uint32_t accusations; /* of its silence, so far */
+    uint64_t acked;       /* requests it had acknowledged when last heard */
     uint64_t heard_ns, probed_ns;
     uint64_t stage_ns; /* since when it is asked about, or accused */
 } keel_watch_t;

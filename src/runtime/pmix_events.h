@@ -31,6 +31,7 @@
 #define KEEL_PMIX_KEY_HEARD   "keel.heard"   /* PMIX_UINT32, of a suspicion: keel_suspicion_t */
 #define KEEL_PMIX_KEY_LIVE    "keel.live"    /* PMIX_UINT32 */
 #define KEEL_PMIX_KEY_SILENCE "keel.silence" /* PMIX_UINT64, ns */
+#define KEEL_PMIX_KEY_REPEATS "keel.repeats" /* PMIX_UINT32 */
 
 #define KEEL_PMIX_KEY_PROCESS "keel.process" /* PMIX_BYTE_OBJECT, published by a rank: keel_process_t */
 

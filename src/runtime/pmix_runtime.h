@@ -11,6 +11,7 @@
 #include "pmix_queue.h"
 #include "pmix_spare.h"
 #include "process.h"
+#include "starved.h"
 
 #define KEEL_PMIX_ABORT_WAIT_MS 10000 /* for the launcher to end the job; after it the process ends itself */
 
@@ -31,6 +32,7 @@ struct keel_runtime_pmix {
     uint32_t job_size;   /* processes of the launcher: ranks and spares */
     keel_pmix_spares_t spares;
     keel_process_t *processes; /* of the launcher, those on this node; NULL: not needed */
+    keel_reprieve_t accused;   /* by this process, last */
     size_t handler;
     keel_pmix_queue_t queue;
     keel_fabric_t *fabric; /* NULL: not watched */

@@ -1,12 +1,14 @@
 /*
  * Processes that are not heard. keelrun is told, and sees to it. Other launchers neither tell of deaths nor kill what they are
- * asked to; there a process of the same node is looked at and killed here, and one of another node is nobody's to judge.
+ * asked to; there a process of the same node is looked at and killed here, unless it waits for a core, and one of another node is
+ * nobody's to judge.
  */
 #include "pmix_events.h"
 #include "pmix_runtime.h"
 #include "pmix_spawn.h"
 
 #include <base/memory.h>
+#include <transport.h>
 
 #define KILL_WAIT_MS 1000 /* a killed process is gone long before */
 
@@ -46,6 +48,15 @@ static void look_for_end(keel_runtime_pmix_t *runtime, const keel_suspicion_t *s
     }
 }
 
+/* one is accused at a time */
+static int is_reprieved(keel_runtime_pmix_t *runtime, const keel_process_t *process, const keel_suspicion_t *suspicion)
+{
+    keel_sight_t sight;
+
+    (void)keel_process_see(process->pid, KEEL_SERVICE_THREAD, &sight);
+    return keel_starved_is_reprieved(&runtime->accused, &sight, suspicion->repeats, suspicion->silence_ns);
+}
+
 static keel_status_t keel_pmix_look(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
 {
     const uint32_t holder = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
@@ -58,10 +69,13 @@ static keel_status_t keel_pmix_look(keel_runtime_pmix_t *runtime, const keel_sus
     if (!keel_pmix_find_process(runtime, holder, &process)) {
         return suspicion->silence_ns == 0 ? KEEL_OK : KEEL_ERR_UNSUPPORTED;
     }
-    if (keel_process_is_gone(&process) || (suspicion->silence_ns != 0 && keel_process_kill(&process, KILL_WAIT_MS))) {
+    if (keel_process_is_gone(&process)) {
         return KEEL_ERR_UNREACHABLE;
     }
-    return KEEL_OK;
+    if (suspicion->silence_ns == 0 || is_reprieved(runtime, &process, suspicion)) {
+        return KEEL_OK;
+    }
+    return keel_process_kill(&process, KILL_WAIT_MS) ? KEEL_ERR_UNREACHABLE : KEEL_OK;
 }
 
 static void keel_pmix_on_suspected(pmix_status_t status, void *arg)
@@ -81,7 +95,7 @@ static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint3
     if (rank >= runtime->job_size) {
         return; /* who it is has not been heard yet */
     }
-    info = keel_alloc(6 * sizeof *info, "suspicion");
+    info = keel_alloc(7 * sizeof *info, "suspicion");
     if (info == NULL) {
         return;
     }
@@ -90,8 +104,9 @@ static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint3
     PMIX_INFO_LOAD(&info[2], KEEL_PMIX_KEY_HEARD, &suspicion->heard, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[3], KEEL_PMIX_KEY_LIVE, &suspicion->live, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_SILENCE, &suspicion->silence_ns, PMIX_UINT64);
-    PMIX_INFO_LOAD(&info[5], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
-    status = PMIx_Notify_event(KEEL_PMIX_EVENT_SUSPECT, &runtime->process, PMIX_RANGE_RM, info, 6,
+    PMIX_INFO_LOAD(&info[5], KEEL_PMIX_KEY_REPEATS, &suspicion->repeats, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[6], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    status = PMIx_Notify_event(KEEL_PMIX_EVENT_SUSPECT, &runtime->process, PMIX_RANGE_RM, info, 7,
                                keel_pmix_on_suspected, info);
     if (status != PMIX_SUCCESS) {
         keel_free(info);
@@ -120,8 +135,10 @@ keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *su
 
 int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t silence_ns)
 {
-    const keel_suspicion_t suspicion = {
-        .live = runtime->base.size, .heard = runtime->base.size, .silence_ns = silence_ns};
+    const keel_suspicion_t suspicion = {.live = runtime->base.size,
+                                        .heard = runtime->base.size,
+                                        .silence_ns = silence_ns,
+                                        .repeats = KEEL_REPEATS_ENOUGH};
     keel_process_t process;
 
     if (runtime->is_keelrun) {

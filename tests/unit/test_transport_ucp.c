@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include "base/memory.h"
+#include "runtime/process.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -408,6 +409,23 @@ static void send_echoes(rank_t *rank, uint64_t count, uint64_t window)
     free(slots);
 }
 
+/* who has to tell whether a silent process hangs or gets no core looks at the thread that would answer */
+static void named_body(rank_t *rank)
+{
+    keel_sight_t sight;
+    int is_seen = 0;
+
+    handle_nothing(rank);
+    rank_join(rank, "served");
+    for (unsigned looks = 0; !is_seen && looks < 4000; looks++) { /* it may still be on its way to its first line */
+        is_seen = keel_process_see(getpid(), KEEL_SERVICE_THREAD, &sight);
+        usleep(is_seen ? 0 : 5000);
+    }
+    rank_check(rank, is_seen);
+    rank_barrier(rank);
+    rank->ops->close(rank->transport);
+}
+
 static void echo_body(rank_t *rank)
 {
 #ifdef __SANITIZE_THREAD__ /* a byte takes ten times as long */
@@ -446,6 +464,15 @@ START_TEST(requests_and_replies_keep_their_order_and_data_with_four_sources)
 
     rig_init(&rig, 5, echo_body, NULL);
     rig.seed = unit_seed();
+    rig_run(&rig);
+}
+END_TEST
+
+START_TEST(service_thread_is_found_by_its_name)
+{
+    rig_t rig;
+
+    rig_init(&rig, 2, named_body, NULL);
     rig_run(&rig);
 }
 END_TEST
@@ -722,6 +749,7 @@ int main(void)
                                    a_blob_with_any_bit_wrong_is_refused,
                                    requests_and_replies_keep_their_order_and_data_with_one_source,
                                    requests_and_replies_keep_their_order_and_data_with_four_sources,
+                                   service_thread_is_found_by_its_name,
                                    close_sends_what_was_queued,
                                    no_answer_is_lost_when_the_asker_takes_none_for_long,
                                    light_traffic_allocates_nothing,

@@ -237,6 +237,30 @@ static keel_status_t sim_look(const sim_process_t *process, const sim_process_t 
                                                                                                  : KEEL_OK;
 }
 
+/*
+ * Whoever lets a suspect live for a while relies on what its accuser counts: the same silence has grown since the last
+ * accusation, another one has begun since. The accuser's time passes no faster than the simulator's.
+ */
+static void sim_check_repeats(sim_process_t *process, const keel_suspicion_t *suspicion)
+{
+    const keel_suspicion_t *last = &process->suspicion;
+    const int is_known = (process->suspicion_ns != 0) && (last->rank == suspicion->rank) &&
+                         (last->incarnation == suspicion->incarnation);
+    const uint64_t since_ns = process->sim->now_ns - process->suspicion_ns;
+
+    if ((suspicion->repeats > 0) && is_known &&
+        ((suspicion->repeats != last->repeats + 1) || (suspicion->silence_ns <= last->silence_ns))) {
+        keel_sim_flaw(process->sim, "rank %u accuses rank %u of the same silence for the time %u, which is none",
+                      process->rank, suspicion->rank, suspicion->repeats + 1);
+    }
+    if ((suspicion->repeats == 0) && is_known && (suspicion->silence_ns > since_ns)) {
+        keel_sim_flaw(process->sim, "rank %u accuses rank %u of the same silence again, and does not say so",
+                      process->rank, suspicion->rank);
+    }
+    process->suspicion = *suspicion;
+    process->suspicion_ns = process->sim->now_ns;
+}
+
 /* the launcher sees whether a process hangs, and else believes who hears more than half of the job */
 static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t *suspicion)
 {
@@ -246,6 +270,9 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
 
     keel_sim_trace(sim, "rank %u.%u does not hear %u.%d and hears %u of %u", process->rank, process->incarnation,
                    suspicion->rank, (int)suspicion->incarnation, suspicion->heard, suspicion->live);
+    if (suspicion->silence_ns != 0) {
+        sim_check_repeats(process, suspicion);
+    }
     if (sim->options.no_arbiter) {
         return sim_look(process, suspect, suspicion);
     }

@@ -163,6 +163,8 @@ struct sim_process {
     int side;                                      /* of a split network; replacements are on side 0 */
     int is_declared;                               /* the others go on without it: replaced as soon as it has ended */
     unsigned accusations;                          /* by processes that hear less than half of the job */
+    keel_suspicion_t suspicion;                    /* what it has said of another last, */
+    uint64_t suspicion_ns;                         /* and when; 0: nothing */
     int is_joined, is_announced, is_left, is_gone; /* left: by close(); gone: also by ending without it */
     void *address;
     size_t address_len;

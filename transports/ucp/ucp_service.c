@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum {
@@ -325,6 +326,7 @@ static void *service_main(void *arg)
     uint64_t idle_since = 0, now;
     unsigned polls = 0;
 
+    (void)prctl(PR_SET_NAME, KEEL_SERVICE_THREAD);
     while (!atomic_load_explicit(&ucp->service.must_stop, memory_order_acquire)) {
         if (service_progress(ucp) > 0) {
             idle_since = 0;

@@ -1,0 +1,52 @@
+/* Whether an accused process is short of cores: what is seen of it now, and since it was accused before. */
+#include "starved.h"
+
+#include <runtime.h>
+
+/* all its life, when it was not seen before */
+static keel_sight_t since(const keel_sight_t *before, const keel_sight_t *now)
+{
+    keel_sight_t sight = *now;
+
+    if (before->pid == now->pid && before->lived_ns <= now->lived_ns && before->ran_ns <= now->ran_ns &&
+        before->waited_ns <= now->waited_ns) { /* else it is another thread */
+        sight.lived_ns -= before->lived_ns;
+        sight.ran_ns -= before->ran_ns;
+        sight.waited_ns -= before->waited_ns;
+    }
+    return sight;
+}
+
+static int is_starved(const keel_sight_t *recent, int is_first)
+{
+    switch (recent->state) {
+    case 'R': /* its wait may be the first of its life, and is not counted before it ends */
+        return is_first || KEEL_BUSY_PART * recent->ran_ns <= recent->lived_ns;
+    case 'S': /* it may have had no core until a moment ago, and its answer be on its way */
+        return KEEL_STARVED_PART * recent->waited_ns >= recent->lived_ns;
+    default:
+        return 0;
+    }
+}
+
+int keel_starved_is_reprieved(keel_reprieve_t *last, const keel_sight_t *now, uint32_t repeats, uint64_t silence_ns)
+{
+    const keel_sight_t recent = since(&last->seen, now);
+    const int is_first = repeats == 0 || last->seen.pid != now->pid;
+    const uint64_t grown_ns = (silence_ns > last->silence_ns) ? silence_ns - last->silence_ns : 0;
+    int is_reprieved;
+
+    last->silence_ns = silence_ns;
+    if (!is_first && repeats != KEEL_REPEATS_ENOUGH && last->given > 0 && 2 * recent.lived_ns < grown_ns &&
+        (now->state == 'R' || now->state == 'S')) {
+        return 1;
+    }
+    if (is_first) { /* of which of the accusations before anything came is not known: each counts */
+        last->given = repeats;
+    }
+    last->seen = *now;
+    is_reprieved = now->pid != 0 && repeats != KEEL_REPEATS_ENOUGH && last->given < KEEL_REPRIEVES_MAX &&
+                   is_starved(&recent, is_first);
+    last->given += (unsigned)is_reprieved;
+    return is_reprieved;
+}

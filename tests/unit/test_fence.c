@@ -1,0 +1,195 @@
+/* What keelrun does about ranks and nodes that are accused of silence, with real processes in every state but their own program. */
+#include "job.h"
+#include "report.h"
+
+#include "unit.h"
+
+#include <runtime/starved.h>
+
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RANKS = 4, NODES = 2, ACCUSER = 1, SUSPECT = 2, NODE = 1 };
+
+#define LONG_AGO_NS (600 * 1000000000ull)
+
+typedef struct scene {
+    options_t options;
+    job_rank_t ranks[RANKS];
+    job_node_t nodes[NODES];
+    job_t job;
+} scene_t;
+
+/* it wants a core all the time */
+static pid_t busy_process(void)
+{
+    const pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    while (pid == 0) {
+        __asm__ volatile("");
+    }
+    return pid;
+}
+
+static pid_t stopped_process(void)
+{
+    const pid_t pid = busy_process();
+
+    kill(pid, SIGSTOP);
+    ck_assert_int_eq(waitpid(pid, NULL, WUNTRACED), pid);
+    return pid;
+}
+
+/* and that nobody has waited for */
+static pid_t dead_process(void)
+{
+    const pid_t pid = busy_process();
+    siginfo_t end;
+
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT), 0);
+    return pid;
+}
+
+static int is_alive(pid_t pid)
+{
+    return waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+static void expect_killed(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* all met long ago; the accuser and the suspect are on two nodes */
+static void scene_set(scene_t *scene, pid_t suspect, pid_t node)
+{
+    memset(scene, 0, sizeof *scene);
+    scene->options.ranks = RANKS;
+    scene->options.nodes = NODES;
+    scene->job = (job_t){.options = &scene->options, .ranks = scene->ranks, .nodes = scene->nodes, .met_ns = 1};
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        scene->ranks[rank] = (job_rank_t){.state = RANK_RUNNING, .node = rank / 2, .pidfd = -1};
+    }
+    scene->ranks[SUSPECT].pid = suspect;
+    scene->ranks[SUSPECT].pidfd = pidfd_open(suspect, 0);
+    scene->nodes[NODE].pid = node;
+}
+
+static void accuse(scene_t *scene, uint32_t repeats)
+{
+    const message_t message = {.type = MESSAGE_SUSPECT, .rank = SUSPECT};
+    const suspicion_t suspicion = {
+        .accuser = ACCUSER, .heard = RANKS - 1, .live = RANKS, .repeats = repeats, .silence_ns = 1};
+
+    job_on_suspicion(&scene->job, &message, &suspicion);
+}
+
+START_TEST(stopped_suspect_is_killed_at_once)
+{
+    const pid_t suspect = stopped_process();
+    scene_t scene;
+
+    scene_set(&scene, suspect, 0);
+    accuse(&scene, 0);
+    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].fenced_ns != 0);
+    ck_assert(!scene.ranks[SUSPECT].must_move); /* nothing is wrong with its network */
+    expect_killed(suspect);
+}
+END_TEST
+
+/* whether it has its core at the others' cost depends on the machine */
+START_TEST(busy_suspect_is_killed_not_at_once_but_in_the_end)
+{
+    const pid_t suspect = busy_process();
+    scene_t scene;
+
+    scene_set(&scene, suspect, 0);
+    accuse(&scene, 0);
+    ck_assert(!scene.ranks[SUSPECT].is_killed && !scene.nodes[NODE].is_suspect);
+    ck_assert(is_alive(suspect));
+    for (uint32_t repeats = 1; repeats <= KEEL_REPRIEVES_MAX; repeats++) {
+        accuse(&scene, repeats);
+    }
+    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move && scene.nodes[NODE].is_suspect);
+    expect_killed(suspect);
+}
+END_TEST
+
+/* a rank was killed, and its node does not say that it is gone */
+static void scene_set_late(scene_t *scene, pid_t rank, pid_t node)
+{
+    scene_set(scene, rank, node);
+    scene->ranks[SUSPECT].is_killed = true;
+    scene->ranks[SUSPECT].fenced_ns = clock_now_ns() - LONG_AGO_NS;
+}
+
+START_TEST(stopped_node_that_does_not_wait_is_killed)
+{
+    const pid_t rank = dead_process(), node = stopped_process();
+    scene_t scene;
+
+    scene_set_late(&scene, rank, node);
+    job_check_fences(&scene.job);
+    ck_assert(scene.ranks[SUSPECT].fenced_ns == 0);
+    expect_killed(node);
+    expect_killed(rank);
+}
+END_TEST
+
+START_TEST(busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end)
+{
+    const pid_t rank = dead_process(), node = busy_process();
+    scene_t scene;
+
+    scene_set_late(&scene, rank, node);
+    job_check_fences(&scene.job);
+    ck_assert(scene.ranks[SUSPECT].fenced_ns != 0 && is_alive(node));
+    for (unsigned looks = 0; looks < KEEL_REPRIEVES_MAX; looks++) {
+        job_check_fences(&scene.job);
+    }
+    ck_assert(scene.ranks[SUSPECT].fenced_ns == 0);
+    expect_killed(node);
+    expect_killed(rank);
+}
+END_TEST
+
+/* it has much memory to give back, say */
+START_TEST(node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_end)
+{
+    const pid_t rank = busy_process(), node = stopped_process();
+    scene_t scene;
+
+    scene_set_late(&scene, rank, node);
+    job_check_fences(&scene.job);
+    ck_assert(scene.ranks[SUSPECT].fenced_ns != 0 && is_alive(node));
+    for (unsigned looks = 0; looks < KEEL_REPRIEVES_MAX; looks++) {
+        job_check_fences(&scene.job);
+    }
+    ck_assert(scene.ranks[SUSPECT].fenced_ns == 0);
+    expect_killed(node);
+    kill(rank, SIGKILL);
+    expect_killed(rank);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        stopped_suspect_is_killed_at_once,
+        busy_suspect_is_killed_not_at_once_but_in_the_end,
+        stopped_node_that_does_not_wait_is_killed,
+        busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end,
+        node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_end,
+        NULL,
+    };
+
+    return unit_run("fence", tests);
+}
