@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXIT_USAGE 2
+
 enum { SHOW_VERSION = 1, SHOW_CONFIG = 2, SHOW_DOCS = 4, SHOW_DRIVERS = 8, SHOW_TOPOLOGY = 16 };
 
 static void usage(FILE *stream)
@@ -32,7 +34,9 @@ static void usage(FILE *stream)
           "  rack r1: n[001-036] gpu1\n"
           "  rack r2: n[037-072]\n"
           "  row a: r[1-2]\n"
-          "# begins a comment, a \\ at the end continues a line. Slurm's files are taken too.\n",
+          "# begins a comment, a \\ at the end continues a line. Slurm's files are taken too.\n"
+          "\n"
+          "Exit status: 0, 1 a failure, 2 wrong options.\n",
           stream);
 }
 
@@ -121,21 +125,21 @@ int main(int argc, char **argv)
             return EXIT_SUCCESS;
         default: /* getopt has said what is wrong */
             usage(stderr);
-            return EXIT_FAILURE;
+            return EXIT_USAGE;
         }
     }
     if (optind < argc) {
         fprintf(stderr, "keel_info: unexpected argument '%s'\n", argv[optind]);
-        return EXIT_FAILURE;
+        return EXIT_USAGE;
     }
     if ((show == 0) || (show == SHOW_DOCS) ||
         (((hosts != NULL) || (format != NULL)) && ((show & SHOW_TOPOLOGY) == 0))) {
         usage(stderr);
-        return EXIT_FAILURE;
+        return EXIT_USAGE;
     }
     if ((format != NULL) && strcmp(format, "text") && strcmp(format, "json") && strcmp(format, "svg")) {
         fprintf(stderr, "keel_info: -F needs text, json or svg, not '%s'\n", format);
-        return EXIT_FAILURE;
+        return EXIT_USAGE;
     }
     if (show & SHOW_VERSION) {
         show_version();

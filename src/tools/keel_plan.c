@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define EXIT_USAGE 2
+
 /* ---- progress on a terminal, and the end of patience -------------------------------------------------------- */
 
 typedef struct keel_plan_clock {
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
     int rc = 0;
 
     if (keel_plan_options_read(argc, argv, &options, stderr)) {
-        return EXIT_FAILURE;
+        return EXIT_USAGE;
     }
     clock.limit_s = options.limit_s;
     clock.told_s = clock.begin_s;

@@ -133,7 +133,8 @@ void keel_plan_usage(FILE *stream)
         "  --node-memory SIZE    of a node: what does not fit is not advised\n"
         "  --hosts FILE          instead of --ranks: where they run, lines HOSTS or HOSTS*RANKS as n[01-16]*4\n"
         "  --topology FILE       with --hosts: the job's KEEL_TOPO_FILE; levels of the machine's names fail as there\n"
-        "  -h, --help            show this help\n",
+        "  -h, --help            show this help\n"
+        "Exit status: 0, 1 a failure, 2 wrong options.\n",
         stream);
 }
 

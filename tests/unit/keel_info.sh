@@ -35,11 +35,12 @@ expect 0 -d && has "$output" "transport:" && has "$output" "direct" && has "$out
 expect 0 -h && has "$output" "Usage:" && empty "$errors"
 expect 0 --help && has "$output" "Usage:" && empty "$errors"
 expect 0 -v -c -d && has "$output" "# Keel" && has "$output" "KEEL_LANES" && has "$output" "transport"
-expect 1 && has "$errors" "Usage:" && empty "$output"
-expect 1 -f && has "$errors" "Usage:"
-expect 1 -x && has "$errors" "invalid option" && empty "$output"
-expect 1 --version && has "$errors" "Usage:"
-expect 1 -v extra && has "$errors" "extra" && empty "$output"
+expect 2 && has "$errors" "Usage:" && empty "$output"
+expect 2 -f && has "$errors" "Usage:"
+expect 2 -x && has "$errors" "invalid option" && empty "$output"
+expect 2 --version && has "$errors" "Usage:"
+expect 2 -t -F gif && has "$errors" "-F needs" && empty "$output"
+expect 2 -v extra && has "$errors" "extra" && empty "$output"
 export KEEL_GROUP_SIZE=9
 expect 0 -c && has "$output" "KEEL_GROUP_SIZE=9"
 export KEEL_GROUP_SIZ=9

@@ -31,10 +31,18 @@ same() {
 refused() {
     local text=$1
     shift
-    "$plan" "$@" > "$work/out" 2> "$work/err" && complain "keel_plan $*: taken"
+    "$plan" "$@" > "$work/out" 2> "$work/err"
+    rc=$?
+    [ $rc != 0 ] || complain "keel_plan $*: taken"
     grep -qF -- "$text" "$work/err" || complain "keel_plan $*: '$text' is missing in: $(cat "$work/err")"
     [ "$(wc -l < "$work/err")" = 1 ] || complain "keel_plan $*: more than a line: $(cat "$work/err")"
     [ ! -s "$work/out" ] || complain "keel_plan $*: prints in spite of the error"
+}
+
+# wrong TEXT ARGUMENTS...: refused, and the options are to blame
+wrong() {
+    refused "$@"
+    [ $rc = 2 ] || complain "keel_plan ${*:2}: status $rc, not 2"
 }
 
 cat > "$work/small.machine" << 'END'
@@ -95,7 +103,7 @@ place=(--advise --hosts "$work/job.hosts" --memory 4g --network 8GiB/s --memory-
 diff "$golden/advice_place.txt" "$work/out" || complain "not as in advice_place.txt (<)"
 (eval "$(grep '^export ' "$work/out")" && [ "$KEEL_TOPO_FILE" = "it's.topo" ]) || complain "the path is no shell's"
 refused "--hosts says how many ranks there are" "${place[@]}" --mtbf 3d --ranks 5
-refused "--topology needs --hosts" "${advise[@]}" --mtbf 3d --topology "$work/it's.topo"
+wrong "--topology needs --hosts" "${advise[@]}" --mtbf 3d --topology "$work/it's.topo"
 refused "level 'psu' of tsubame2 is not in the job's topology" "${place[@]}" --topology "$work/it's.topo" --machine tsubame2
 refused "cannot read /nowhere/hosts" --advise --hosts /nowhere/hosts --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s --mtbf 3d
 printf 'machine m\nlevel node 100 mtbf 5y\nlevel rack 3 mtbf 20y\n' > "$work/few.machine"
@@ -109,48 +117,49 @@ grep -q 'MTBF of the job 55.3 d' "$work/out" || complain "not the job's own MTBF
 (eval "$("$plan" "${advise[@]}" --mtbf 12h | grep '^export ')" && [ "$KEEL_GROUP_SIZE" -gt "$KEEL_PARITIES" ] &&
     [ "$KEEL_MTBF" = 43200s ]) || complain "the settings are no shell"
 
-refused "--machine is missing"
-refused "unknown option '--nothing'" --nothing
-refused "unexpected argument 'tsubame2'" tsubame2
-refused "needs a value" --machine
+wrong "--machine is missing"
+wrong "unknown option '--nothing'" --nothing
+wrong "unexpected argument 'tsubame2'" tsubame2
+wrong "needs a value" --machine
 refused "no machine 'tsubame9': neither a file nor installed in ../share/keel/machines beside the program, nor in" --machine tsubame9
 refused "expected a time with a unit such as 600s, 12h or 30d, from 1ms to 1e10s" "${advise[@]}" --mtbf 1us
 refused "or 100Gbit/s, from 1 to 1024t bytes" --advise --ranks 40 --memory 4g --mtbf 12h --network 1b/s
 refused "cannot read /nowhere/file" --machine /nowhere/file
+[ $rc = 1 ] || complain "a file that is not there: status $rc, not 1"
 refused "cannot read $work" --machine "$work"
 refused "no level 'floor', only none node psu switch rack" --machine tsubame2 --level floor
-refused "invalid value for --parity" --machine tsubame2 --parity 5,x
-refused "invalid value for --parity" --machine tsubame2 --parity 0%
-refused "invalid value for --ranks" --machine tsubame2 --ranks -4
-refused "invalid value for --ranks" --machine tsubame2 --ranks 1e3
-refused "invalid value for --group-size" --machine tsubame2 --group-size 1
+wrong "invalid value for --parity" --machine tsubame2 --parity 5,x
+wrong "invalid value for --parity" --machine tsubame2 --parity 0%
+wrong "invalid value for --ranks" --machine tsubame2 --ranks -4
+wrong "invalid value for --ranks" --machine tsubame2 --ranks 1e3
+wrong "invalid value for --group-size" --machine tsubame2 --group-size 1
 refused "larger than its --parities" --machine tsubame2 --group-size 3 --parities 3
-refused "exclude each other" --machine tsubame2 --group-size 3 --parity 5%
-refused "invalid value for --simulate" --machine tsubame2 --ranks 4000 --simulate 0
-refused "--simulate needs --ranks" --machine tsubame2 --simulate 1000
-refused "invalid value for --placement" --machine tsubame2 --placement random
+wrong "exclude each other" --machine tsubame2 --group-size 3 --parity 5%
+wrong "invalid value for --simulate" --machine tsubame2 --ranks 4000 --simulate 0
+wrong "--simulate needs --ranks" --machine tsubame2 --simulate 1000
+wrong "invalid value for --placement" --machine tsubame2 --placement random
 refused "a multiple of 1408" --machine tsubame2 --ranks 4000 --group-size 22 --simulate 10 --placement aligned
 refused "divides the 44 elements" --machine tsubame2 --ranks 4224 --group-size 21 --level rack --simulate 10 --placement aligned
 refused "do not fit: level 'rack' has 44 elements" --machine tsubame2 --level rack --parity 1%
 refused "more than the 10 ranks" --machine tsubame2 --ranks 10 --parity 5%
 refused "do not fit on the 1408 nodes" --machine tsubame2 --ranks 4000 --ranks-per-node 2 --parity 5% --simulate 10
 refused "3 replicas do not divide 100" --replicas 3 --ranks 100
-refused "--replicas needs --ranks" --replicas 3
+wrong "--replicas needs --ranks" --replicas 3
 refused "cannot fail" --replicas 2 --ranks 4 --failures 5
-refused "--picture does not go with --replicas" --replicas 2 --ranks 4 --picture "$work/a.svg"
-refused "--advise needs --mtbf" --advise
-refused "--advise needs --ranks" --advise --mtbf 12h
-refused "invalid value for --mtbf" --advise --mtbf 12parsec
-refused "invalid value for --memory" --advise --mtbf 12h --memory lots
+wrong "--picture does not go with --replicas" --replicas 2 --ranks 4 --picture "$work/a.svg"
+wrong "--advise needs --mtbf" --advise
+wrong "--advise needs --ranks" --advise --mtbf 12h
+wrong "invalid value for --mtbf" --advise --mtbf 12parsec
+wrong "invalid value for --memory" --advise --mtbf 12h --memory lots
 for rate in 8gbit 8g 100 12g/s; do
     refused "invalid value for --network" --advise --mtbf 12h --network $rate
 done
-refused "invalid value for --memory" --advise --mtbf 12h --memory 4
-refused "invalid value for --mtbf" --advise --mtbf 12
+wrong "invalid value for --memory" --advise --mtbf 12h --memory 4
+wrong "invalid value for --mtbf" --advise --mtbf 12
 refused "4000 ranks at 1 a node do not fit on the 1408 nodes" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 refused "nodes of their own" --advise --mtbf 12h --ranks 8 --ranks-per-node 8 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 refused "KEEL_PARITIES is at most 3" "${advise[@]}" --mtbf 12h --parities 4
-refused "exclude each other" "${advise[@]}" --mtbf 12h --replicas 2
+wrong "exclude each other" "${advise[@]}" --mtbf 12h --replicas 2
 printf 'machine a\nlevel node four fit 1 1\n' > "$work/bad.machine"
 refused "$work/bad.machine:2: 'four' is no number of elements" --machine "$work/bad.machine"
 head -c 2000000 /dev/zero > "$work/zero"
@@ -158,15 +167,15 @@ refused "longer than 1 MiB" --machine "$work/zero"
 refused "cannot write $work/none/a.svg" --machine tsubame2 --picture "$work/none/a.svg"
 
 # what has nothing to say to the question
-refused "--level does not go with --advise" "${advise[@]}" --mtbf 12h --level node
-refused "--machine does not go with --replicas" --replicas 2 --ranks 4 --machine tsubame2
-refused "--memory needs --advise" --machine tsubame2 --memory 4g
-refused "--run needs --advise" --machine tsubame2 --run 3d
-refused "--failures needs --replicas" --machine tsubame2 --failures 3
-refused "need --simulate" --machine tsubame2 --seed 3
-refused "need --simulate" --machine tsubame2 --ranks 4000 --placement keel
-refused "--ranks-per-node needs --ranks" --machine tsubame2 --ranks-per-node 3
-refused "--csv and --json exclude each other" --machine tsubame2 --csv --json
+wrong "--level does not go with --advise" "${advise[@]}" --mtbf 12h --level node
+wrong "--machine does not go with --replicas" --replicas 2 --ranks 4 --machine tsubame2
+wrong "--memory needs --advise" --machine tsubame2 --memory 4g
+wrong "--run needs --advise" --machine tsubame2 --run 3d
+wrong "--failures needs --replicas" --machine tsubame2 --failures 3
+wrong "need --simulate" --machine tsubame2 --seed 3
+wrong "need --simulate" --machine tsubame2 --ranks 4000 --placement keel
+wrong "--ranks-per-node needs --ranks" --machine tsubame2 --ranks-per-node 3
+wrong "--csv and --json exclude each other" --machine tsubame2 --csv --json
 refused "groups of 9 cannot be formed of 8 ranks" --advise --mtbf 12h --ranks 8 --group-size 9 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 
 # failed TEXT ARGUMENTS...: the table all the same, and a reason and a status
