@@ -126,11 +126,11 @@ switches() # PID: how often it was given the core
     awk '/ctxt_switches/ { sum += $2 } END { print sum + 0 }' "/proc/$1/task/$1/status"
 }
 
-# LANE: as many sweeps as take longer than it takes to stop a rank by the clock
+# LANE: as many sweeps as take far longer than it takes to stop a rank, or to go on from there
 last_while()
 {
-    sweeps=(-s 64x64 -n 800 --ckpt-every 20)
-    [ "$1" = served ] || sweeps=(-s 64x64 -n 8000 --ckpt-every 200)
+    sweeps=(-s 64x64 -n 2000 --ckpt-every 50 -v)
+    [ "$1" = served ] || sweeps=(-s 64x64 -n 24000 --ckpt-every 600 -v)
 }
 
 # Its neighbour has lost patience and has asked for its death, but the launcher is stopped too: the rank is awake and works
@@ -165,8 +165,9 @@ woken_rank_writes_nowhere()
     local lane delay victim
 
     for lane in direct served; do
+        last_while $lane
         for delay in 0.99 1; do
-            start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop "2@$amid" "$stencil" "${sweeps[@]}"
+            start -n 4 --nodes 2 "${small[@]}" "${quick[@]}" -x KEEL_LANES=$lane --stop "2@anyone: sweep " "$stencil" "${sweeps[@]}"
             wait_for 'rank 2 incarnation 0 stopped$' "$err"
             victim=$(sed -n 's/.* rank 2 incarnation 0 started on node ., pid //p' "$err")
             sleep $delay
