@@ -104,8 +104,8 @@ typedef struct keel_runtime_ops {
     void (*replace)(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation);
     /* the job has come to its end: from now on this process has nobody replaced. NULL: it never does */
     void (*finish)(keel_runtime_t *runtime);
-    /* ends the whole job with @a reason; does not return when the runtime can do so */
-    void (*abort)(keel_runtime_t *runtime, const char *reason);
+    /* ends the whole job with @a status, for @a reason; does not return when the runtime can do so */
+    void (*abort)(keel_runtime_t *runtime, int status, const char *reason);
     /* ends this process as SIGKILL would; NULL: it cannot be done */
     void (*die)(keel_runtime_t *runtime);
 } keel_runtime_ops_t;

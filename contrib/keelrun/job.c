@@ -386,8 +386,12 @@ static void job_on_abort(job_t *job, const message_t *message, const char *paylo
 {
     int status = (int)message->value & 0xff;
 
-    job_end(job, status != 0 ? status : KEELRUN_STATUS_FAILED, "rank %u ends the job: %.*s", message->rank,
-            (int)message->length, payload);
+    if (status == 0) {
+        report_verbose("rank %u ends the job: %.*s", message->rank, (int)message->length, payload);
+        job_end(job, 0, NULL);
+    } else {
+        job_end(job, status, "rank %u ends the job: %.*s", message->rank, (int)message->length, payload);
+    }
 }
 
 static void job_on_finalized(job_t *job, job_rank_t *state)

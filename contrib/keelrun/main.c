@@ -9,6 +9,27 @@
 #include "master.h"
 #include "report.h"
 
+/* again as long as it asks for that; what was to be killed belonged to the first run */
+static int run_job(options_t *options)
+{
+    uint32_t restarts = 0;
+    int status;
+
+    for (;;) {
+        char text[16];
+
+        snprintf(text, sizeof text, "%u", restarts);
+        setenv("KEELRUN_JOB", text, 1);
+        status = master_run(options);
+        if (status != KEELRUN_STATUS_AGAIN || options->rehearse || restarts == options->job_restarts) {
+            return status;
+        }
+        restarts++;
+        options->kill_count = 0;
+        report("the job is started anew (%u of %u)", restarts, options->job_restarts);
+    }
+}
+
 int main(int argc, char **argv)
 {
     uint64_t start = clock_now_ns();
@@ -28,5 +49,6 @@ int main(int argc, char **argv)
     report_setup(options.verbose, start);
     snprintf(text, sizeof text, "%llu", (unsigned long long)start);
     setenv(KEELRUN_ENV_START, text, 1);
-    return master_run(&options);
+    options.start_ns = start;
+    return run_job(&options);
 }

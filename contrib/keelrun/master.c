@@ -44,7 +44,7 @@ static void master_on_signal(master_t *master)
 
 static uint64_t master_timeout_ns(const master_t *master)
 {
-    return master->options->timeout_s > 0.0 ? master->job.start_ns + (uint64_t)(master->options->timeout_s * 1e9)
+    return master->options->timeout_s > 0.0 ? master->options->start_ns + (uint64_t)(master->options->timeout_s * 1e9)
                                             : UINT64_MAX;
 }
 
@@ -220,6 +220,7 @@ int master_run(const options_t *options)
     master.options = options;
     master.signals = master_open_signals();
     if (master_start(&master) != 0) {
+        close(master.signals);
         return KEELRUN_STATUS_FAILED;
     }
     master.polls = must_allocate(NULL, (options->nodes + options->ranks + 1) * sizeof *master.polls);
@@ -235,6 +236,7 @@ int master_run(const options_t *options)
         status = rehearsal_report(options, master.janitor.session, status);
     }
     janitor_finish(&master.janitor);
+    close(master.signals);
     report_verbose("the job ended with status %d", status);
     job_release(&master.job);
     free(master.polls);

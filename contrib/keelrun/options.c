@@ -46,6 +46,9 @@ static const char options_help[] =
     "      --restarts N         how often one rank is started again before the job is given up (10, and 2 where it\n"
     "                           does not come through keel_init(); with N given N in either case)\n"
     "      --no-restart         a killed rank ends the job with status 128 + signal\n"
+    "      --job-restarts N     how often a job that ends with status 75 is started anew, without the kills asked for\n"
+    "                           here (KEEL_JOB_RESTARTS, or 1): a program asks for that where nothing of it can be "
+    "recovered\n"
     "      --rehearse           kill each rank once, behind a gsync, and compare what its replacement does again with\n"
     "                           what it had done; ends the job at the first difference (README.md says more)\n"
     "      --tag                \"[rank] \" in front of each line of output\n"
@@ -56,7 +59,8 @@ static const char options_help[] =
     "      --version            the version\n"
     "\n"
     "The program finds its incarnation (how often its rank was started again) in KEEL_INCARNATION, its node in\n"
-    "KEELRUN_NODE, and keelrun's start (CLOCK_MONOTONIC, ns: zero of keelrun's times) in KEELRUN_START_NS.\n"
+    "KEELRUN_NODE, how often the job was started anew in KEELRUN_JOB, and keelrun's start (CLOCK_MONOTONIC, ns: zero "
+    "of keelrun's times) in KEELRUN_START_NS.\n"
     "Its standard input is empty. With KEELRUN_DEBUG set, the messages of keelrun's PMIx servers are shown.\n"
     "\n"
     "status: the first non-zero one of a rank; 128 + signal of a rank not started again; 2 wrong arguments; 77 no\n"
@@ -76,6 +80,7 @@ enum {
     OPTION_SEED,
     OPTION_RESTARTS,
     OPTION_NO_RESTART,
+    OPTION_JOB_RESTARTS,
     OPTION_REHEARSE,
     OPTION_TAG,
     OPTION_TIMEOUT,
@@ -96,6 +101,7 @@ static const struct option options_long[] = {
     {"seed", required_argument, NULL, OPTION_SEED},
     {"restarts", required_argument, NULL, OPTION_RESTARTS},
     {"no-restart", no_argument, NULL, OPTION_NO_RESTART},
+    {"job-restarts", required_argument, NULL, OPTION_JOB_RESTARTS},
     {"rehearse", no_argument, NULL, OPTION_REHEARSE},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
@@ -219,6 +225,8 @@ static bool options_take(options_t *options, int option, char *value)
     case OPTION_NO_RESTART:
         options->no_restart = true;
         return true;
+    case OPTION_JOB_RESTARTS:
+        return options_number32("--job-restarts", value, 0, OPTIONS_RESTARTS_MAX, &options->job_restarts);
     case OPTION_REHEARSE:
         options->rehearse = true;
         return true;
@@ -336,7 +344,12 @@ int options_read(int argc, char **argv, options_t *options)
     memset(options, 0, sizeof *options);
     options->ranks = options->nodes = 1;
     options->restarts = OPTIONS_RESTARTS;
+    options->job_restarts = 1;
     opterr = 0;
+    if (getenv("KEEL_JOB_RESTARTS") != NULL && !options_number32("KEEL_JOB_RESTARTS", getenv("KEEL_JOB_RESTARTS"), 0,
+                                                                 OPTIONS_RESTARTS_MAX, &options->job_restarts)) {
+        return KEELRUN_STATUS_USAGE;
+    }
     while ((option = getopt_long(argc, argv, "+:n:x:vh", options_long, NULL)) != -1) {
         if (option == 'h') {
             fputs(options_help, stdout);

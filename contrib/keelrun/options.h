@@ -8,6 +8,7 @@
 enum {
     KEELRUN_STATUS_FAILED = 1, /* keelrun itself, or a program that left the job */
     KEELRUN_STATUS_USAGE = 2,
+    KEELRUN_STATUS_AGAIN = 75,    /* KEEL_EXIT_AGAIN */
     KEELRUN_STATUS_NO_NETNS = 77, /* what automake and ctest call skipped */
     KEELRUN_STATUS_NOT_REHEARSED = 122,
     KEELRUN_STATUS_DIFFERENT = 123,
@@ -23,6 +24,8 @@ typedef struct options {
     bool netns, tag, verbose, no_restart, rehearse;
     uint32_t restarts; /* of one rank, */
     bool has_restarts; /* as was asked for */
+    uint32_t job_restarts;
+    uint64_t start_ns; /* of keelrun, from which the timeout counts */
     double timeout_s;  /* 0: none */
     bool has_seed;
     uint64_t seed;

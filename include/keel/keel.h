@@ -87,6 +87,18 @@ KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ct
  */
 KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
 
+/** A status of a job that asks to be started anew: for programs that a rollback would take to their start. */
+#define KEEL_EXIT_AGAIN 75
+
+/**
+ * Ends the job, all ranks of it, with @a status (0 to 255) as its status, from one rank; 0 too. Does not return. The caller's output is
+ * flushed, no exit handler runs, nothing is recovered; the other ranks are killed wherever they are. Asynchronous signal handlers
+ * must not call it. Where several ranks call it the first that the launcher hears of decides. keelrun starts a job that ends with
+ * KEEL_EXIT_AGAIN anew, KEEL_JOB_RESTARTS times (1); under other launchers the status is what they make of PMIx_Abort().
+ * In a child of fork() it ends the child alone.
+ */
+KEEL_API void keel_abort(keel_context_h ctx, int status) __attribute__((noreturn));
+
 KEEL_API uint32_t keel_rank(keel_context_h ctx); /**< 0 .. size-1; survives the process; of NULL UINT32_MAX */
 KEEL_API uint32_t keel_size(keel_context_h ctx); /**< number of ranks that run the program */
 KEEL_API uint32_t

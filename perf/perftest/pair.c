@@ -192,11 +192,11 @@ int perf_pair_meet(perf_pair_t *pair, const char *host, unsigned port)
 
 /* ---- the runtime ---- */
 
-static void pair_abort(keel_runtime_t *base, const char *reason)
+static void pair_abort(keel_runtime_t *base, int status, const char *reason)
 {
     (void)base;
     fprintf(stderr, "keel_perftest: %s\n", reason);
-    _exit(1); /* which ends the connection, and so the other process */
+    _exit(status); /* which ends the connection, and so the other process */
 }
 
 static keel_status_t pair_open(void *driver_arg, keel_runtime_t **runtime_p)
@@ -264,7 +264,7 @@ static int pair_poll(keel_runtime_t *base, keel_event_t *event_p)
         return 0;
     }
     if (got != sizeof byte || byte != GOODBYE) {
-        pair_abort(base, "the other process is gone");
+        pair_abort(base, EXIT_FAILURE, "the other process is gone");
     }
     pair->is_leaving = 1;
     *event_p = (keel_event_t){.type = KEEL_EVENT_EXIT, .rank = 1 - base->rank};
@@ -284,7 +284,7 @@ static uint64_t pair_now_ns(keel_runtime_t *base)
 static keel_status_t pair_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion)
 {
     if (suspicion->silence_ns > SILENCE_NS) {
-        pair_abort(base, "the other process has been silent for a minute");
+        pair_abort(base, EXIT_FAILURE, "the other process has been silent for a minute");
     }
     return KEEL_OK;
 }
@@ -293,7 +293,7 @@ static void pair_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnati
 {
     (void)rank;
     (void)incarnation;
-    pair_abort(base, "nobody can start another process");
+    pair_abort(base, EXIT_FAILURE, "nobody can start another process");
 }
 
 const keel_runtime_ops_t perf_pair_ops = {.name = "pair",

@@ -7,7 +7,9 @@
 #include "rma/rehearse.h"
 #include "transports/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #ifdef __SANITIZE_THREAD__
 #define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
@@ -425,6 +427,20 @@ err_config:
 err_free:
     keel_free(ctx);
     return status;
+}
+
+void keel_abort(keel_context_h ctx, int status)
+{
+    char reason[64];
+
+    fflush(NULL);
+    if (ctx == NULL) {
+        (void)keel_refuse_null("keel_abort: the context");
+    } else if (!keel_fork_is_child(ctx)) {
+        snprintf(reason, sizeof(reason), "keel_abort with status %d", status & 0xff);
+        ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
+    }
+    _exit(status & 0xff);
 }
 
 keel_status_t keel_finalize(keel_context_h ctx)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -123,7 +124,7 @@ static void rehearse_fail(keel_context_h ctx, uint32_t phase)
     ctx->rehearse->step.count = 0;
     step_mark(ctx, KEEL_REHEARSE_DIFFERENT, phase);
     step_write(ctx);
-    ctx->runtime->ops->abort(ctx->runtime, "a rehearsal found that its re-execution differs");
+    ctx->runtime->ops->abort(ctx->runtime, EXIT_FAILURE, "a rehearsal found that its re-execution differs");
 }
 
 static void step_compare(keel_context_h ctx, keel_rehearse_kind_t kind, uint32_t phase)

@@ -37,20 +37,20 @@ void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pm
  * keelrun prints the reason, and kills. Under mpirun --enable-recovery nobody is killed and the status is 0: there each rank ends
  * by itself when it finds that nobody can go on, and what it says is all that tells.
  */
-void keel_pmix_abort(keel_runtime_t *base, const char *reason)
+void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
 
-    if (!runtime->is_keelrun) {
+    if (!runtime->is_keelrun && status != EXIT_SUCCESS) {
         fprintf(stderr, "keel: rank %u.%u: the job ends without a result: %s\n", base->rank, base->incarnation, reason);
     }
     if (!runtime->is_alone) {
-        PMIx_Abort(1, reason, NULL, 0);
+        PMIx_Abort(status, reason, NULL, 0);
     }
     if (runtime->is_keelrun) {
         poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* it kills us in it */
     }
-    _exit(1);
+    _exit(status);
 }
 
 static void pmix_die(keel_runtime_t *runtime)

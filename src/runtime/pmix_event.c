@@ -4,6 +4,8 @@
 
 #include <base/memory.h>
 
+#include <stdlib.h>
+
 /* rank, incarnation, address and process out of an event's keys; 0 when it is not one of keelrun's */
 static int keel_pmix_read_event(const pmix_info_t *info, size_t count, keel_event_t *event, uint32_t *holder_p)
 {
@@ -116,7 +118,7 @@ static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_pr
         }
     }
     if (runtime != NULL && keel_pmix_take_event(runtime, code, source, info, count) != KEEL_OK) {
-        keel_pmix_abort(&runtime->base, "no memory for an event: this rank would not know of it");
+        keel_pmix_abort(&runtime->base, EXIT_FAILURE, "no memory for an event: this rank would not know of it");
     }
     if (done != NULL) {
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);

@@ -46,7 +46,7 @@ pmix_status_t keel_pmix_get(const keel_runtime_pmix_t *runtime, pmix_rank_t rank
                             pmix_value_t **value_p);
 void keel_pmix_read_place(keel_runtime_t *base);
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime);
-void keel_pmix_abort(keel_runtime_t *base, const char *reason);
+void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason);
 
 /* ---- pmix_alone.c ---- */
 keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime);

@@ -19,6 +19,7 @@
 #include <base/memory.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "pmix_events.h"
 #include "pmix_runtime.h"
@@ -212,7 +213,7 @@ static void spares_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t s
     keel_pmix_life_t *life = &spares->lives[rank];
 
     if (atomic_load(&spares->is_refused)) {
-        runtime->base.ops->abort(&runtime->base, "a rank died, and the launcher starts no replacement");
+        runtime->base.ops->abort(&runtime->base, EXIT_FAILURE, "a rank died, and the launcher starts no replacement");
         return;
     }
     if (life->asked == 0 || life->spare != spare) {
@@ -268,7 +269,7 @@ static void spares_look(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t no
     if (incarnation > runtime->spares.count) {
         snprintf(reason, sizeof reason, "rank %u died, and of %u spares none is left to take its place", rank,
                  runtime->spares.count);
-        runtime->base.ops->abort(&runtime->base, reason);
+        runtime->base.ops->abort(&runtime->base, EXIT_FAILURE, reason);
     } else if (incarnation > 0 && (spares_is_lowest(runtime) || now - life->since_ns >= STEP_IN_NS)) {
         spares_call(runtime, rank, incarnation);
     }

@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     printf("rank %u.%u is there\n", client.runtime->rank, client.runtime->incarnation);
     fflush(stdout);
     if (strcmp(mode, "abort") == 0 && (number < 0 || (uint32_t)number == client.runtime->rank)) {
-        client.ops->abort(client.runtime, "the reason\nin two lines");
+        client.ops->abort(client.runtime, 1, "the reason\nin two lines");
     }
     if (client.runtime->rank == client.runtime->size - 1) {
         if (strcmp(mode, "exit") == 0) {

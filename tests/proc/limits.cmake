@@ -8,6 +8,13 @@ foreach(case windows_beyond_the_groups_memory_are_refused limits_on_open_files_a
   set_tests_properties(proc_limits_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 120)
 endforeach()
 
+add_executable(aborts aborts.c)
+target_link_libraries(aborts PRIVATE keel)
+foreach(case one_rank_ends_the_job jobs_that_ask_for_it_are_started_anew)
+  add_test(NAME proc_aborts_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/aborts_test.sh ${CMAKE_BINARY_DIR} ${case})
+  set_tests_properties(proc_aborts_${case} PROPERTIES LABELS proc TIMEOUT 120)
+endforeach()
+
 add_executable(forks forks.c)
 target_link_libraries(forks PRIVATE keel)
 foreach(lane direct served auto)

@@ -24,9 +24,10 @@ static uint64_t tell_now(keel_runtime_t *runtime)
     return now_ns;
 }
 
-static void count_abort(keel_runtime_t *runtime, const char *reason)
+static void count_abort(keel_runtime_t *runtime, int status, const char *reason)
 {
     (void)runtime;
+    (void)status;
     ck_assert_str_eq(reason, "a rank died, and the launcher starts no replacement");
     aborts++;
 }

@@ -351,11 +351,12 @@ static uint64_t sim_now(keel_runtime_t *runtime)
     return sim_self(runtime)->sim->now_ns;
 }
 
-static void sim_abort(keel_runtime_t *runtime, const char *reason)
+static void sim_abort(keel_runtime_t *runtime, int status, const char *reason)
 {
     sim_process_t *process = sim_self(runtime);
     keel_sim_t *sim = process->sim;
 
+    (void)status;
     sim->is_aborted = (sim->flaw[0] == '\0');
     keel_sim_flaw(sim, "rank %u.%u ended the job: %s", process->rank, process->incarnation, reason);
 }
