@@ -280,8 +280,7 @@ typedef enum {
  * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
  * KEEL_ERR_ROLLED_BACK, when several ranks are away at once, when the dead rank issued atomics since the image or atomics were
  * issued to it, and in the phase of the program's first wait (KEEL_PARAM_FLAG_WAITS).
- * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size or comparison; KEEL_ERR_STATE in a program
- *         that locks, unless KEEL_PARAM_FLAG_NONDETERMINISTIC is given.
+ * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size or comparison.
  */
 KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,
                                        uint64_t value);
@@ -291,17 +290,17 @@ KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t s
  * writing or reading. Several ranks may be locked at once; what order avoids deadlock is the program's affair. Blocks until the
  * lock is free.
  *
- * A program that locks does so for every access, and calls neither keel_gsync() nor keel_wait_until(): deaths are recovered
- * locally, and the two do not mix [F 3.1.2]. With KEEL_PARAM_FLAG_NONDETERMINISTIC, where every death is a rollback, they do: such
- * a program may access what is not locked, write under shared locks, wait, and pass gsyncs with locks held, which are part of the
- * image then. Window calls, keel_checkpoint() and keel_finalize() are collective in every program, and return KEEL_ERR_STATE
+ * Where a program locks for every access, and calls neither keel_gsync() nor keel_wait_until(), deaths are recovered locally [F
+ * 3.1.2]. Any program may mix these: access what is not locked, write under shared locks, wait, and pass gsyncs with locks held,
+ * which are part of the image then. Its deaths are rollbacks, from the first such call on; with
+ * KEEL_PARAM_FLAG_NONDETERMINISTIC it says so at once, which spares each rank that mixes a message to every other, and, should
+ * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls, keel_checkpoint() and keel_finalize() are collective in every program, and return KEEL_ERR_STATE
  * while something is locked.
  *
  * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once
  * the job rolls back.
- * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already, or, without that flag, behind accesses without a lock or in
- *         a program that calls keel_gsync() or keel_wait_until(); KEEL_ERR_LIMIT: the lock of one rank can be taken
+ * @return KEEL_ERR_RANK; KEEL_ERR_STATE: locked by the caller already; KEEL_ERR_LIMIT: the lock of one rank can be taken
  *         2^42 - 1 times, at 25 ns each in 30 hours of nothing else, and then by nobody any more; nothing is locked, all else goes on.
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
@@ -310,8 +309,8 @@ KEEL_API keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank);
 
 /**
  * Locks all ranks, shared: until keel_unlock_all() nobody has an exclusive lock of any. A reading epoch, in which the caller only
- * gets from others and loads from its own windows, is recovered like a critical section; puts and atomics in it, as programs
- * for MPI have them, which order themselves by flushes, atomics and gsyncs, need KEEL_PARAM_FLAG_NONDETERMINISTIC. Locks all ranks in the order of their numbers, so it takes its turn among
+ * gets from others and loads from its own windows, is recovered like a critical section; with puts and atomics in it, as
+ * programs for MPI have them, which order themselves by flushes, atomics and gsyncs, the program mixes (keel_lock()). Locks all ranks in the order of their numbers, so it takes its turn among
  * writers that lock several ranks in that order too.
  * @return KEEL_ERR_STATE: something is locked already, or as for keel_lock().
  */

@@ -58,6 +58,15 @@
     _(front_atomics_local, 6000, "--seed 487", "atomics of the front phase do not refuse local recovery")              \
     _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
+    _(mix_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
+      "who begins to mix ways to synchronise tells nobody")                                                            \
+    _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
+      "a rank begins to mix while a replacement does again what its predecessor did")                                  \
+    _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
+    _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
+      "who accesses without locks tells nobody")                                                                       \
+    _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
+      "that others access without locks does not refuse local recovery")                                               \
     _(locks_forgotten, 1000, "--style mixed",                                                                          \
       "what was locked when an image was taken is not locked when it is restored")                                     \
     _(number_missed, 0, "", "a lock's number that the log has no room for is not told lost")                           \

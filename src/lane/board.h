@@ -89,6 +89,11 @@ static inline uint32_t keel_classes_bit(unsigned op, int is_own)
 {
     return 1u << (op + (is_own ? 8 : 0));
 }
+/* kept with them, and told like them, though no class of atomics: the source accesses without locks (told to whom it accesses
+ * first); and it mixes ways to synchronise (rma/mix; told to all) */
+#define KEEL_CLASS_BARE  (1u << 16)
+#define KEEL_CLASS_MIXES (1u << 17)
+
 static inline uint32_t keel_classes_others(uint32_t classes)
 {
     return classes & 0xff;

@@ -130,6 +130,15 @@ static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
     pthread_mutex_unlock(&rec->lane->lock);
 }
 
+static void adopt_mixing(keel_recovery_t *rec, const decision_t *d)
+{
+    if (d->mixes && !rec->mixes && rec->lane->rank == 0) {
+        keel_warn(rec->message, "the job rolls back, as at every death from here on: %.*s", (int)sizeof(d->why),
+                  d->why);
+    }
+    rec->mixes |= (int)d->mixes;
+}
+
 void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
 {
     keel_status_t status;
@@ -151,6 +160,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->waits.since = d->waits_since;
     }
     rec->sections.is_used |= (int)d->has_locks; /* who locked may be dead when it is asked again */
+    adopt_mixing(rec, d);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         if (rec->waits.since != UINT32_MAX) {
             rec->waits.since = 0; /* from here on everybody knows */
@@ -197,6 +207,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->places[r].classes |= d->ranks[r].classes;
     }
     adopt_atomics(rec, d);
+    rec->mended = d->front + 1;
     rec->sections.is_replaying |= d->has_locks && rec->state == KEEL_RANK_FRESH;
     rec->waits.is_replaying |= d->has_waits && rec->state == KEEL_RANK_FRESH;
     adopt_places(rec, d);

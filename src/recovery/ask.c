@@ -92,6 +92,9 @@ const char *keel_request_reason(keel_status_t wants)
     case KEEL_ERR_BUDGET:
         KEEL_REACHED(request_no_room);
         return "it has no room for what its predecessor recorded";
+    case KEEL_ERR_MIXED_SYNC:
+        KEEL_REACHED(request_mixes);
+        return "it mixes ways to synchronise while another may be doing again what it did";
     default:
         KEEL_REACHED(request_program);
         return "its program asked for it";

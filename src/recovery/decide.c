@@ -111,6 +111,20 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
     return NULL;
 }
 
+/* The same of a program that locks. Sections give an order to what was done in them: so all that was done has to be in some. */
+static const char *refuses_sections(const keel_recovery_t *rec, const decision_t *d, uint32_t away)
+{
+    if (away > 1) {
+        return KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks";
+    }
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
+        if ((d->ranks[x].classes & KEEL_CLASS_BARE) != 0 && !KEEL_PLANT(bare_local)) {
+            return KEEL_REACHED(refuses_bare), "some ranks lock, and others access what they have not locked";
+        }
+    }
+    return NULL;
+}
+
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
 static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
 {
@@ -154,8 +168,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         return refuses_replay(rec, d, r, away);
     }
     if (d->has_locks) {
-        return (away > 1) ? (KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks")
-                          : NULL;
+        return refuses_sections(rec, d, away);
     }
     for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are away, only it knew */
         kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
@@ -183,6 +196,8 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             /* that is reason enough */
         } else if (!report->is_deterministic) {
             why = (KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic");
+        } else if (d->mixes && !KEEL_PLANT(mixed_local)) {
+            why = (KEEL_REACHED(refuses_mixed), "the program mixes ways to synchronise");
         } else if (report->is_rolling) {
             why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
         } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
@@ -347,6 +362,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             }
         }
         d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[r]->atomics_before);
+        d->mixes |= (d->ranks[r].classes & KEEL_CLASS_MIXES) != 0;
     }
     decide_starts(rec, d);
     d->base = d->generation;

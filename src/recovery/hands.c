@@ -119,8 +119,8 @@ static int hands_compare(keel_recovery_t *rec)
 {
     int is_same = 1;
 
-    if (rec->lane->incarnation == 0 || rec->is_whole || !rec->is_deterministic || rec->lane->config->rehearse != NULL ||
-        KEEL_PLANT(digest_unread)) {
+    if (rec->lane->incarnation == 0 || rec->is_whole || !keel_recovery_may_be_local(rec) ||
+        rec->lane->config->rehearse != NULL || KEEL_PLANT(digest_unread)) {
         return 1;
     }
     for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {

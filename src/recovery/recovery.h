@@ -90,6 +90,7 @@ struct keel_recovery {
     keel_demand_t *demand;
     keel_message_t *message;
     int is_deterministic;
+    int mixes; /* all know that the program mixes ways to synchronise (rma/mix) */
     int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
     void *arg;
 
@@ -106,6 +107,7 @@ struct keel_recovery {
     uint32_t classes;        /* of atomics that it uses (lane/board.h) */
     uint32_t classes_told;   /* and of which all know that it does */
     uint32_t returned;       /* 1 + the front that it reached as a replacement, 0: it was always there */
+    uint32_t mended;         /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
     uint32_t short_count;    /* places that are short */
     keel_rank_state_t state;
     int is_whole_told; /* it has told that all have */
@@ -203,6 +205,19 @@ const char *keel_request_reason(keel_status_t wants);
 static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
 {
     return !rec->is_frozen && rec->state == KEEL_RANK_FRONT && rec->lane->not_live == 0;
+}
+
+/* a death can be recovered from without a rollback */
+static inline int keel_recovery_may_be_local(const keel_recovery_t *rec)
+{
+    return rec->is_deterministic && !rec->mixes;
+}
+
+/* some replacement, this process included, may be doing again what its predecessor did */
+static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
+{
+    return rec->state != KEEL_RANK_FRONT || rec->sections.is_replaying || rec->waits.is_replaying ||
+           rec->awaits_hands || (rec->mended != 0 && rec->phase <= rec->mended);
 }
 
 /* KEEL_OK, KEEL_ERR_ROLLED_BACK or what is final */

@@ -129,7 +129,7 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
     uint32_t rank;
 
     rec->trim.awaited_count = 0;
-    if (soft == 0 || rec->demand->parity == NULL || !rec->is_deterministic || rec->sections.is_used ||
+    if (soft == 0 || rec->demand->parity == NULL || !keel_recovery_may_be_local(rec) || rec->sections.is_used ||
         rec->state != KEEL_RANK_FRONT) {
         return;
     }

@@ -64,6 +64,7 @@ typedef struct decision {
     uint32_t waits_since; /* the lowest that was reported */
     uint32_t has_waits;   /* and something has been done: it is replayed into waits */
     uint32_t is_begun;    /* somebody has accessed something: generation 0 has the windows of before */
+    uint32_t mixes;       /* somebody mixes ways to synchronise */
     uint32_t is_in_doubt; /* rolls back because of atomics of the dead */
     uint32_t is_owed;     /* a generation that a death aborted: the next safe gsync is to take one */
     char why[192];

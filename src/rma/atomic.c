@@ -15,6 +15,7 @@
 
 #include "base/plant.h"
 #include "lane/apply.h"
+#include "rma/mix.h"
 
 #include <string.h>
 
@@ -477,6 +478,9 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     }
     if (status == KEEL_OK) {
         status = keel_lock_admit(win->ctx, rank, 1);
+    }
+    if (status == KEEL_OK) {
+        status = keel_mix_access(win->ctx, rank);
     }
     if (status != KEEL_OK) {
         return keel_win_end(win, status);

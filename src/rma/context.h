@@ -118,6 +118,7 @@ struct keel_context {
     keel_protected_t *protected_regions;
     unsigned protected_count;
     int has_gsynced; /* the program calls keel_gsync() */
+    int is_open;     /* it has accessed others' memory since the start or a rollback: who was first knows how */
     keel_part_t *parts;
     void *locks_image; /* what is locked, on the way to or from an image */
 
@@ -303,12 +304,6 @@ void keel_wait_resume(keel_context_h ctx);
 /* checksum.c */
 keel_status_t keel_checksum_run(keel_context_h ctx);
 /* lock.c */
-#define KEEL_MIXES "the two mix in programs with KEEL_PARAM_FLAG_NONDETERMINISTIC alone"
-/* where every death is a rollback, whatever is done: ways to synchronise may be mixed */
-static inline int keel_context_may_mix(const keel_context_h ctx)
-{
-    return !ctx->rec.is_deterministic;
-}
 /* whether everything is locked for reading */
 int keel_lock_is_all(const keel_context_h ctx);
 /* KEEL_OK when an access of the program to @a rank is allowed */

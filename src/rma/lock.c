@@ -10,6 +10,7 @@
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "rma/mix.h"
 #include "base/reached.h"
 
 /* ---- asking ---- */
@@ -544,25 +545,6 @@ static void lock_give_own(keel_context_h ctx, int is_read)
 
 /* ---- calls ---- */
 
-/* nothing in the logs orders critical sections and what else a program does */
-static keel_status_t lock_check_alone(keel_context_h ctx, const char *call)
-{
-    const char *why = NULL;
-
-    if (ctx->has_gsynced) {
-        why = "in a program that calls keel_gsync";
-    } else if (ctx->rec.waits.since != UINT32_MAX) {
-        why = "in a program that waits";
-    } else if (!ctx->rec.sections.is_used && ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0) {
-        why = "behind accesses without a lock";
-    }
-    if (why == NULL) {
-        return KEEL_OK;
-    }
-    keel_error_ctx(ctx, "%s %s: " KEEL_MIXES, call, why);
-    return KEEL_ERR_STATE;
-}
-
 static keel_status_t lock_begin(keel_context_h ctx, const char *call)
 {
     keel_status_t status = keel_context_begin_outside(ctx, call);
@@ -570,13 +552,13 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     if (status != KEEL_OK) {
         return status;
     }
-    status = keel_context_may_mix(ctx) ? KEEL_OK : lock_check_alone(ctx, call);
+    status = keel_mix(ctx, KEEL_WAY_LOCK, call);
     if (status != KEEL_OK) {
         return status;
     }
     ctx->rec.sections.is_used = 1;
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
-    return KEEL_OK;
+    return keel_mix_access(ctx, ctx->lane.rank);
 }
 
 keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
@@ -684,13 +666,10 @@ keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
 {
     const keel_sections_t *s = &ctx->rec.sections;
 
-    if (!s->is_used || s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write) ||
-        keel_context_may_mix(ctx)) {
+    if (!s->is_used || s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write)) {
         return KEEL_OK;
     }
-    keel_error_ctx(ctx, "an access to rank %u, which is not locked%s, in a program that locks: " KEEL_MIXES, rank,
-                   ctx->is_lock_all ? " for writing" : "");
-    return KEEL_ERR_STATE;
+    return keel_mix(ctx, KEEL_WAY_BARE, "an access");
 }
 
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)

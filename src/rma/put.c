@@ -8,6 +8,7 @@
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "rma/mix.h"
 
 #include <string.h>
 
@@ -212,6 +213,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
         return keel_win_end(win, status);
     }
     status = keel_lock_admit(win->ctx, rank, 1);
+    status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

@@ -1,5 +1,6 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "rma/context.h"
+#include "rma/mix.h"
 #include "rma/rehearse.h"
 
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
@@ -10,7 +11,8 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 
     keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
     keel_requests_call_back(ctx);
-    ctx->is_lock_all = 0;
+    ctx->is_lock_all = ctx->is_open = 0;
+    ctx->lane.changes++;
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {
         return status;
@@ -116,6 +118,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     } while (status == KEEL_ERR_ROLLED_BACK);
     if (status == KEEL_OK) {
         ctx->is_restore_due = 0;
+        keel_mix_restored(ctx);
         if (!ctx->rec.is_prefix_closed) {
             ctx->rec.window_prefix = ctx->rec.generation.window_calls;
             ctx->rec.is_prefix_closed = 1;

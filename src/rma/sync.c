@@ -9,6 +9,7 @@
 
 #include "base/plant.h"
 #include "recovery/commit.h"
+#include "rma/mix.h"
 #include "rma/rehearse.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
@@ -436,12 +437,9 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
         keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (ctx->rec.sections.is_used && !keel_context_may_mix(ctx)) {
-        keel_error_ctx(ctx, "keel_gsync in a program that locks: " KEEL_MIXES);
-        return KEEL_ERR_STATE;
-    }
+    status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
     ctx->has_gsynced = 1;
-    status = keel_gsync_check(ctx, "keel_gsync");
+    status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }
 

@@ -10,6 +10,7 @@
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "rma/mix.h"
 
 typedef struct wait {
     const void *word;
@@ -82,8 +83,11 @@ static keel_status_t wait_begin(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    keel_context_shut(ctx, KEEL_GATE_WAITS);
     __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
+    if (keel_may_mix(ctx)) {
+        return KEEL_OK; /* nothing is replayed into waits */
+    }
+    keel_context_shut(ctx, KEEL_GATE_WAITS);
     if (ctx->rec.phase >= ctx->rec.waits.since || ctx->rec.waits.begun == ctx->rec.phase + 1 ||
         ctx->rec.waits.is_replaying) {
         return KEEL_OK;
@@ -235,11 +239,7 @@ static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, ke
         return KEEL_ERR_ALIGNMENT;
     }
     status = keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
-    if (status == KEEL_OK && win->ctx->rec.sections.is_used && !keel_context_may_mix(win->ctx)) {
-        keel_error_ctx(win->ctx, "keel_wait_until in a program that locks: " KEEL_MIXES);
-        status = KEEL_ERR_STATE;
-    }
-    return status;
+    return (status == KEEL_OK) ? keel_mix(win->ctx, KEEL_WAY_WAIT, "keel_wait_until") : status;
 }
 
 /* no further than needed, as long as there is anything; then everything */
@@ -305,7 +305,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
     if (status == KEEL_OK) {
         status = wait_until_closed(ctx);
     }
-    if (status == KEEL_OK) {
+    if (status == KEEL_OK && keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
         keel_waits_tick(&ctx->rec);
     }
     return status;

@@ -14,10 +14,10 @@ void keel_win_refresh(keel_win_h win)
 
     for (uint32_t r = 0; r < lane->size; r++) {
         win->targets[r].size = keel_lane_region_size(lane, r, win->region);
-        win->targets[r].ptr =
-            (win->freed_call == 0 && lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up))
-                ? keel_lane_region_ptr(lane, r, win->region)
-                : NULL;
+        win->targets[r].ptr = (win->freed_call == 0 && (win->ctx->is_open || r == lane->rank) &&
+                               lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up))
+                                  ? keel_lane_region_ptr(lane, r, win->region)
+                                  : NULL;
     }
     win->changes = lane->changes;
 }

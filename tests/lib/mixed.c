@@ -61,6 +61,51 @@ static step_kind_t step_kind(const mixed_options_t *options, uint64_t step)
     return kind;
 }
 
+typedef enum { SIGNAL_SECTION, SIGNAL_ATOMIC, SIGNAL_WAIT, SIGNAL_LAST } signal_t;
+
+/* one rank puts a word, and tells another, which puts it then: an order that only the signal gives */
+typedef struct relay {
+    int is_due;
+    signal_t signal;
+    uint32_t rank[2], at;
+    int is_locked[2], is_signal_locked;
+    uint64_t value[2];
+} relay_t;
+
+static relay_t step_relay(const mixed_options_t *options, uint64_t step)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ (step << 8) ^ 0x72656c6179)};
+    relay_t relay = {.is_due = keel_random_chance(&random, options->relays) && step < MIXED_RELAYS &&
+                               (options->ways & MIXED_SECTIONS) && (options->ways & MIXED_BARE) &&
+                               !step_kind(options, step).is_epoch};
+
+    relay.signal = (signal_t)keel_random_below(&random, SIGNAL_LAST);
+    relay.rank[0] = keel_random_below(&random, options->ranks);
+    relay.rank[1] = (relay.rank[0] + 1 + keel_random_below(&random, options->ranks - 1)) % options->ranks;
+    relay.at = keel_random_below(&random, options->ranks);
+    relay.is_signal_locked = keel_random_chance(&random, 512);
+    for (unsigned i = 0; i < 2; i++) {
+        relay.is_locked[i] = keel_random_chance(&random, 512);
+        relay.value[i] = keel_random_next(&random);
+    }
+    if (options->is_divided) { /* from or to the one that never locks */
+        const uint32_t bare = (uint32_t)(options->seed % options->ranks);
+
+        if (relay.rank[0] != bare) {
+            relay.rank[1] = bare;
+        }
+        relay.is_locked[0] = relay.is_signal_locked = relay.rank[0] != bare;
+        relay.is_locked[1] = relay.rank[1] != bare;
+        if (relay.signal == SIGNAL_WAIT && relay.is_locked[1]) {
+            relay.signal = SIGNAL_ATOMIC;
+        }
+        relay.signal = (relay.signal == SIGNAL_SECTION) ? SIGNAL_ATOMIC : relay.signal;
+    } else if (relay.signal == SIGNAL_WAIT && !(options->ways & MIXED_WAITS)) {
+        relay.signal = SIGNAL_SECTION;
+    }
+    return relay;
+}
+
 static unsigned step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, act_t *acts)
 {
     keel_random_t random = {keel_random_mix(options->seed ^ ((uint64_t)rank << 32) ^ (step + 1))};
@@ -154,6 +199,65 @@ static keel_status_t run_act(mixed_run_t *run, const act_t *act, int is_epoch)
     return run_locked(run, act, !(options->ways & MIXED_SECTIONS));
 }
 
+static keel_status_t relay_put(mixed_run_t *run, const relay_t *relay, uint64_t step, unsigned i)
+{
+    TRY(relay->is_locked[i] ? keel_lock(run->life.ctx, relay->at) : KEEL_OK);
+    TRY(keel_put(run->win, relay->at, offsetof(mixed_memory_t, relay) + step * sizeof(relay->value[i]),
+                 &relay->value[i], sizeof(relay->value[i])));
+    TRY(keel_flush(run->life.ctx, relay->at));
+    return relay->is_locked[i] ? keel_unlock(run->life.ctx, relay->at) : KEEL_OK;
+}
+
+static keel_status_t relay_tell(mixed_run_t *run, const relay_t *relay, uint64_t step)
+{
+    const uint64_t offset = offsetof(mixed_memory_t, token) + step * sizeof(step), said = step + 1;
+    const int is_locked = relay->signal == SIGNAL_SECTION || relay->is_signal_locked;
+
+    TRY(is_locked ? keel_lock(run->life.ctx, relay->rank[1]) : KEEL_OK);
+    TRY(relay->signal == SIGNAL_ATOMIC
+            ? keel_atomic(run->win, KEEL_ATOMIC_ADD, relay->rank[1], offset, sizeof(said), said, 0, NULL)
+            : keel_put(run->win, relay->rank[1], offset, &said, sizeof(said)));
+    TRY(keel_flush(run->life.ctx, relay->rank[1]));
+    return is_locked ? keel_unlock(run->life.ctx, relay->rank[1]) : KEEL_OK;
+}
+
+static keel_status_t relay_await(mixed_run_t *run, const relay_t *relay, uint64_t step)
+{
+    const uint64_t offset = offsetof(mixed_memory_t, token) + step * sizeof(step), said = step + 1;
+    const uint32_t own = run->host->rank;
+    uint64_t token = 0;
+
+    if (relay->signal == SIGNAL_WAIT) {
+        return keel_wait_until(run->win, offset, sizeof(said), KEEL_COMPARE_GE, said);
+    }
+    while (token < said) {
+        if (relay->signal == SIGNAL_ATOMIC && !relay->is_locked[1]) {
+            TRY(keel_atomic(run->win, KEEL_ATOMIC_ADD, own, offset, sizeof(token), 0, 0, &token));
+        } else {
+            TRY(keel_lock(run->life.ctx, own));
+            TRY(keel_get(run->win, own, offset, &token, sizeof(token)));
+            TRY(keel_unlock(run->life.ctx, own));
+        }
+        TRY(keel_progress(run->life.ctx));
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t run_relay(mixed_run_t *run, uint64_t step)
+{
+    const relay_t relay = step_relay(&run->journal->options, step);
+
+    if (relay.is_due && run->host->rank == relay.rank[0]) {
+        TRY(relay_put(run, &relay, step, 0));
+        TRY(relay_tell(run, &relay, step));
+    }
+    if (relay.is_due && run->host->rank == relay.rank[1]) {
+        TRY(relay_await(run, &relay, step));
+        TRY(relay_put(run, &relay, step, 1));
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
 {
     const uint32_t own = run->host->rank, ranks = run->journal->options.ranks;
@@ -191,6 +295,7 @@ static keel_status_t run_step(mixed_run_t *run, uint64_t step)
     for (unsigned i = kind.is_epoch ? run->count / 2 : 0; i < run->count; i++) {
         TRY(run_act(run, &run->acts[i], kind.is_epoch));
     }
+    TRY(run_relay(run, step));
     TRY(kind.waits ? run_wait(run, step) : KEEL_OK);
     TRY(kind.is_epoch ? keel_unlock_all(run->life.ctx) : KEEL_OK);
     run->state = (mixed_state_t){.step = step + 1};
@@ -273,6 +378,13 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
     mixed_memory_t memory[MIXED_RANKS_MAX] = {0};
     act_t acts[EACH];
 
+    for (uint64_t step = 0; step < options->steps; step++) {
+        const relay_t relay = step_relay(options, step);
+
+        if (relay.is_due) {
+            memory[relay.at].relay[step] = relay.value[1];
+        }
+    }
     for (uint32_t r = 0; r < options->ranks; r++) {
         for (uint64_t step = 0; step < options->steps; step++) {
             const unsigned count = step_acts(options, step, r, acts);
@@ -287,6 +399,14 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
     }
     for (uint32_t r = 0; r < options->ranks; r++) {
         const mixed_memory_t *is = &journal->end[r], *want = &memory[r];
+
+        for (uint64_t step = 0; step < MIXED_RELAYS; step++) {
+            if (is->relay[step] != want->relay[step]) {
+                snprintf(text, size, "rank %u: what was relayed in step %u is %llx instead of %llx", r, (unsigned)step,
+                         (unsigned long long)is->relay[step], (unsigned long long)want->relay[step]);
+                return text;
+            }
+        }
 
         if (is->count != want->count || is->total != want->total) {
             snprintf(text, size,

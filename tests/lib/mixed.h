@@ -9,6 +9,7 @@
 #include "play.h"
 
 #define MIXED_RANKS_MAX 32
+#define MIXED_RELAYS    32 /* steps that may relay something have a word each */
 
 enum {
     MIXED_SECTIONS = 1, /* keel_lock() */
@@ -24,6 +25,7 @@ typedef struct mixed_options {
     uint32_t ranks, steps;
     unsigned ways;        /* MIXED_* */
     unsigned checkpoints; /* of 1024: steps that end with one */
+    unsigned relays;      /* of 1024: steps in which something is relayed */
     int is_divided;       /* one rank puts and adds, the others do critical sections */
 } mixed_options_t;
 
@@ -32,6 +34,8 @@ typedef struct mixed_memory {
     uint64_t total;                 /* by atomics */
     uint64_t flag[MIXED_RANKS_MAX]; /* of each source, the last step it said */
     uint64_t slot[MIXED_RANKS_MAX]; /* of each source, the last value it put */
+    uint64_t token[MIXED_RELAYS];   /* step + 1, when what is relayed in it may be put again */
+    uint64_t relay[MIXED_RELAYS];   /* put by one rank, and then, in the same phase, by another */
 } mixed_memory_t;
 
 typedef struct mixed_journal {

@@ -2,7 +2,7 @@
  * A program that synchronises as those for MPI do: everything is locked for reading from one gsync to another, and written under
  * that by atomics and puts; a word is moved on under an exclusive lock; neighbours wait for each other. All of it is checked.
  *
- *   mixing STEPS -|RANK@STEP.PLACE,...   each rank named dies there in its first life: 0 with everything locked, 1 behind the
+ *   mixing STEPS -|RANK@STEP.PLACE,... [undeclared]   each rank named dies there in its first life: 0 with everything locked, 1 behind the
  *                                        gsync in that epoch, 2 with one rank locked, 3 ahead of a wait
  */
 #include "try.h"
@@ -125,13 +125,15 @@ static keel_status_t run(job_t *job)
 
 int main(int argc, char **argv)
 {
-    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
-    job_t job = {.steps = (argc == 3) ? strtoul(argv[1], NULL, 10) : 0, .deaths = (argc == 3) ? argv[2] : NULL};
+    const int is_declared = argc == 3;
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS,
+                                  .flags = is_declared ? KEEL_PARAM_FLAG_NONDETERMINISTIC : 0};
+    job_t job = {.steps = (argc > 2) ? strtoul(argv[1], NULL, 10) : 0, .deaths = (argc > 2) ? argv[2] : NULL};
     keel_stats_t stats;
     int right;
 
-    if (argc != 3 || job.steps == 0) {
-        fprintf(stderr, "usage: mixing STEPS -|RANK@STEP.PLACE,...\n");
+    if (argc > 4 || job.steps == 0 || (argc == 4 && strcmp(argv[3], "undeclared") != 0)) {
+        fprintf(stderr, "usage: mixing STEPS -|RANK@STEP.PLACE,... [undeclared]\n");
         return EXIT_USAGE;
     }
     if (keel_init(&params, &job.ctx) != KEEL_OK || keel_size(job.ctx) > RANKS_MAX ||

@@ -109,8 +109,15 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
         .ways = keel_random_chance(random, 400) ? MIXED_ALL : keel_random_below(random, MIXED_ALL + 1),
         .checkpoints = keel_random_chance(random, 500) ? 200 : 0};
     journal.options.is_divided = keel_random_chance(random, 200);
-    scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
-    scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;
+    if (limits->undeclared) { /* the orders that logs do not have */
+        journal.options.relays = keel_random_chance(random, 700) ? 500 : 0;
+        journal.options.ways |= keel_random_chance(random, 500) ? MIXED_SECTIONS | MIXED_BARE : 0;
+        journal.options.ways &= journal.options.is_divided ? MIXED_SECTIONS | MIXED_BARE : MIXED_ALL;
+    }
+    if (!limits->undeclared) {
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;
+    }
     scene->has_atomics = 1;
     scene->may_roll_back = 1;
     scene->ranks = options->ranks;

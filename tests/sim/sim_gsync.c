@@ -270,6 +270,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|mixed|even\n"
+         "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
          "                   fix what the seed would choose\n"
@@ -298,6 +299,7 @@ enum {
     OPT_WORKERS,
     OPT_CRASHES,
     OPT_RANKS,
+    OPT_UNDECLARED,
     OPT_PHASES,
     OPT_DEATHS,
     OPT_ATOMICS,
@@ -346,6 +348,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"late-windows", 1, NULL, OPT_LATE},
                                              {"parities", 1, NULL, OPT_PARITIES},
                                              {"dedicated", 1, NULL, OPT_DEDICATED},
+                                             {"undeclared", 1, NULL, OPT_UNDECLARED},
                                              {"style", 1, NULL, OPT_STYLE},
                                              {"hangs", 1, NULL, OPT_HANGS},
                                              {"splits", 1, NULL, OPT_SPLITS},
@@ -420,6 +423,9 @@ static void read_limit(options_t *options, int option, const char *value)
         break;
     case OPT_DEDICATED:
         limits->dedicated = (int)number_of(value);
+        break;
+    case OPT_UNDECLARED:
+        limits->undeclared = (int)number_of(value);
         break;
     case OPT_STYLE:
         limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
