@@ -176,6 +176,20 @@ KEEL_API keel_status_t keel_win_free(keel_win_h win);         /**< Collective; a
 KEEL_API void *keel_win_base(keel_win_h win);                 /**< own memory; NULL when its size is 0 */
 KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0: unknown rank, or freed */
 
+typedef struct keel_extent {
+    uint64_t offset, length; /**< bytes of a window */
+} keel_extent_t;
+
+/**
+ * Says what of the caller's part of the window belongs to its images from now on; at first that is all of it. For a heap of which little is in
+ * use, or memory that is read only as it was left by this phase. Local, costs no communication, and may be called in any phase; the image of a
+ * safe gsync has what was said last. keel_restore() brings the extents back with the image (in generation 0: all of the window).
+ * Bytes outside of them are not restored: behind a death they are undefined.
+ * @param [in]  extents  copied; in ascending order, apart, none empty. With @a count 0 nothing of it belongs to an image.
+ * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY.
+ */
+KEEL_API keel_status_t keel_win_extents(keel_win_h win, const keel_extent_t *extents, unsigned count);
+
 /**
  * Adds private memory to the image of this process; restored by keel_restore(). Each @a id once; not collective.
  * The memory must stay where it is until keel_finalize(). All regions are to be protected before the first checkpoint, and

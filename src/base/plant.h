@@ -67,6 +67,8 @@
       "who accesses without locks tells nobody")                                                                       \
     _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
       "that others access without locks does not refuse local recovery")                                               \
+    _(extents_kept, 600, "--extents 1", "an image is restored into the extents of now, and not of when it was taken")  \
+    _(extent_moved, 600, "--extents 1", "an extent is saved from the beginning of its window")                         \
     _(locks_forgotten, 1000, "--style mixed",                                                                          \
       "what was locked when an image was taken is not locked when it is restored")                                     \
     _(number_missed, 0, "", "a lock's number that the log has no room for is not told lost")                           \

@@ -29,8 +29,8 @@ _Static_assert(sizeof(keel_image_header_t) == KEEL_IMAGE_ALIGN, "the table follo
 typedef struct keel_image_entry {
     uint32_t kind, id;
     uint64_t length;
-    uint64_t offset; /* from the start of the image */
-    uint32_t crc;    /* of the part's memory */
+    uint64_t where; /* of the bytes in the window; in the image parts lie one behind the other */
+    uint32_t crc;   /* of the part's memory */
     uint32_t reserved;
 } keel_image_entry_t;
 _Static_assert(sizeof(keel_image_entry_t) == 32, "two entries fill a line");
@@ -112,7 +112,7 @@ void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part
         const uint32_t crc = keel_crc(image_copy(image + offset, parts[i].base, parts[i].length - torn),
                                       image + offset + parts[i].length - torn, torn);
         const keel_image_entry_t entry = {
-            .kind = parts[i].kind, .id = parts[i].id, .length = parts[i].length, .offset = offset, .crc = crc};
+            .kind = parts[i].kind, .id = parts[i].id, .length = parts[i].length, .where = parts[i].where, .crc = crc};
 
         memcpy(image + sizeof header + i * sizeof entry, &entry, sizeof entry);
         memset(image + offset + parts[i].length, 0, pad);
@@ -156,7 +156,7 @@ static keel_status_t image_check_layout(const uint8_t *image, size_t slot_size, 
     for (unsigned i = 0; i < header.part_count; i++) {
         const keel_image_entry_t entry = image_entry(image, i);
 
-        if (entry.kind > KEEL_PART_LOCKS || entry.offset != offset || entry.length > header.length - offset ||
+        if (entry.kind > KEEL_PART_LOCKS || entry.length > header.length - offset ||
             image_pad(entry.length) > header.length - offset - entry.length) {
             return image_corrupt(why_p, "table of the image's parts");
         }
@@ -173,7 +173,7 @@ keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_me
 {
     const uint8_t *const image = slot;
     keel_image_header_t header;
-    uint64_t table_bytes;
+    uint64_t table_bytes, offset;
     keel_status_t status;
 
     status = image_check_layout(image, slot_size, &header, why_p);
@@ -185,15 +185,17 @@ keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_me
                        image_table_end(header.part_count) - sizeof header - table_bytes)) {
         return image_corrupt(why_p, "padding of the image's table");
     }
+    offset = image_table_end(header.part_count);
     for (unsigned i = 0; i < header.part_count; i++) {
         const keel_image_entry_t entry = image_entry(image, i);
 
-        if (keel_crc(0, image + entry.offset, entry.length) != entry.crc) {
+        if (keel_crc(0, image + offset, entry.length) != entry.crc) {
             return image_corrupt(why_p, "crc of a part of the image");
         }
-        if (!image_is_zero(image + entry.offset + entry.length, image_pad(entry.length))) {
+        if (!image_is_zero(image + offset + entry.length, image_pad(entry.length))) {
             return image_corrupt(why_p, "padding of a part of the image");
         }
+        offset += entry.length + image_pad(entry.length);
     }
     if (meta_p != NULL) {
         *meta_p = header.meta;
@@ -215,12 +217,32 @@ uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind)
     return (entry.kind == kind) ? entry.length : 0;
 }
 
+keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,
+                               const char **why_p)
+{
+    keel_image_header_t header;
+    const keel_status_t status = image_check_layout(slot, slot_size, &header, why_p);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < header.part_count && i < most; i++) {
+        const keel_image_entry_t entry = image_entry(slot, i);
+
+        parts[i] = (keel_part_t){
+            .kind = (keel_part_kind_t)entry.kind, .id = entry.id, .length = entry.length, .where = entry.where};
+    }
+    *count_p = header.part_count;
+    return KEEL_OK;
+}
+
 keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_part_t *parts, unsigned count,
                               const char **why_p)
 {
     const uint8_t *const image = slot;
     keel_image_header_t header;
     keel_status_t status;
+    uint64_t offset;
 
     status = image_check_layout(image, slot_size, &header, why_p);
     if (status != KEEL_OK) {
@@ -233,17 +255,20 @@ keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_par
     for (unsigned i = 0; i < count; i++) {
         const keel_image_entry_t entry = image_entry(image, i);
 
-        if (entry.kind != parts[i].kind || entry.id != parts[i].id || entry.length != parts[i].length) {
+        if (entry.kind != parts[i].kind || entry.id != parts[i].id || entry.length != parts[i].length ||
+            entry.where != parts[i].where) {
             (void)image_corrupt(why_p, "image of other windows or protected regions");
             return KEEL_ERR_STATE;
         }
     }
+    offset = image_table_end(count);
     for (unsigned i = 0; i < count; i++) {
         const keel_image_entry_t entry = image_entry(image, i);
 
-        if (image_copy(parts[i].base, image + entry.offset, entry.length) != entry.crc) {
+        if (image_copy(parts[i].base, image + offset, entry.length) != entry.crc) {
             return image_corrupt(why_p, "crc of a part of the image");
         }
+        offset += entry.length + image_pad(entry.length);
     }
     return KEEL_OK;
 }

@@ -12,7 +12,7 @@
 
 #define KEEL_IMAGE_ALIGN   64
 #define KEEL_IMAGE_MAGIC   0x4b45454c494d4731ull /* KEELIMG1 */
-#define KEEL_IMAGE_VERSION 4
+#define KEEL_IMAGE_VERSION 5
 
 /* LOCKS: what the process has locked, and who has locked it; no image has it when nothing is */
 typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED, KEEL_PART_LOCKS } keel_part_kind_t;
@@ -23,6 +23,7 @@ typedef struct keel_part {
     uint32_t id;
     void *base;
     uint64_t length; /* bytes */
+    uint64_t where;  /* offset of these in the window */
 } keel_part_t;
 
 /* what the image says of itself besides memory */
@@ -45,7 +46,10 @@ void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part
 keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_meta_t *meta_p, const char **why_p);
 /* bytes of the part of that kind behind all others, 0 when there is none, of a checked image */
 uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind);
-/* copies the parts back, comparing crc on the way; KEEL_ERR_STATE when the image has other parts (kind, id, length, order)
+/* the first @a most parts of an image, without their memory, and how many there are; KEEL_ERR_CORRUPT as above */
+keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,
+                               const char **why_p);
+/* copies the parts back, comparing crc on the way; KEEL_ERR_STATE when the image has other parts (kind, id, where, length, order)
  * than asked for; nothing is written then. KEEL_ERR_CORRUPT may be found while copying: check before where that matters. */
 keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_part_t *parts, unsigned count,
                               const char **why_p);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/plant.h"
+#include "rma/parts.h"
 
 #include <string.h>
 

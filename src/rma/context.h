@@ -28,6 +28,9 @@ struct keel_win {
     uint32_t made_call;  /* number of the window call that made it, from 1 */
     uint32_t freed_call; /* and of the one that freed it, 0: none; KEEL_WIN_GONE */
     char name[32];
+    keel_extent_t *extents; /* what of it belongs to an image, with has_extents; else all of it */
+    unsigned extent_count;
+    int has_extents;
     struct keel_win
         *gone; /* the next of those that a rollback removed: their handles may still be used, and are refused */
 };
@@ -230,12 +233,6 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls);
 uint32_t keel_windows_due(const keel_context_h ctx);
 /* until every rank has told of every window made so far */
 keel_status_t keel_windows_await(keel_context_h ctx);
-/* windows and protected regions, for the image; valid until the next call */
-unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p);
-/* the same with what is locked, as it is now: for an image; *parts_p NULL: out of memory */
-unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p);
-/* memory and locks as in the image; nothing is locked before */
-keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p);
 void keel_protected_release(keel_context_h ctx);
 void keel_protected_reset(keel_context_h ctx);
 

@@ -4,6 +4,7 @@
 #include "base/crc.h"
 #include "base/memory.h"
 #include "rma/context.h"
+#include "rma/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -191,11 +192,18 @@ static void sum_memory(keel_context_h ctx, uint32_t phase, keel_part_kind_t part
         const uint32_t id = parts[i].id - ((part == KEEL_PART_WINDOW) ? KEEL_REGION_WINDOW0 : 0);
         keel_rehearse_line_t line = line_of(ctx, kind, phase, id);
 
-        if (parts[i].kind == part && parts[i].length > 0) {
-            line.bytes = parts[i].length;
-            line.crc = keel_crc(0, parts[i].base, parts[i].length);
-            step_add(ctx, &line);
+        if (parts[i].kind != part || parts[i].length == 0) {
+            continue;
         }
+        line.bytes = parts[i].length;
+        line.crc = keel_crc(0, parts[i].base, parts[i].length);
+        while (i + 1 < count && parts[i + 1].kind == part &&
+               parts[i + 1].id == parts[i].id) { /* extents of one window */
+            i++;
+            line.bytes += parts[i].length;
+            line.crc = keel_crc(line.crc, parts[i].base, parts[i].length);
+        }
+        step_add(ctx, &line);
     }
 }
 

@@ -1,6 +1,7 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "rma/context.h"
 #include "rma/mix.h"
+#include "rma/parts.h"
 #include "rma/rehearse.h"
 
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)

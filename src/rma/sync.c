@@ -10,6 +10,7 @@
 #include "base/plant.h"
 #include "recovery/commit.h"
 #include "rma/mix.h"
+#include "rma/parts.h"
 #include "rma/rehearse.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */

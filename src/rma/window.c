@@ -2,6 +2,7 @@
 #include "rma/context.h"
 
 #include "base/memory.h"
+#include "rma/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -255,6 +256,7 @@ keel_status_t keel_win_refuse_freed(keel_win_h win)
 static void win_destroy(keel_win_h win)
 {
     keel_arena_free(win->targets, win_targets_bytes(win->ctx));
+    keel_free(win->extents);
     keel_free(win);
 }
 
@@ -387,6 +389,7 @@ void keel_protected_reset(keel_context_h ctx)
         memcpy(ctx->protected_regions[i].address, ctx->protected_regions[i].initial, ctx->protected_regions[i].bytes);
     }
     for (unsigned i = 0; i < ctx->window_count; i++) {
+        keel_extents_reset(ctx->windows[i]);
         if (ctx->windows[i]->freed_call == 0 && ctx->windows[i]->size > 0) {
             memset(ctx->windows[i]->base, 0, ctx->windows[i]->size);
         }
@@ -401,81 +404,4 @@ void keel_protected_release(keel_context_h ctx)
     keel_free(ctx->protected_regions);
     keel_free(ctx->parts);
     keel_free(ctx->locks_image);
-}
-
-unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
-{
-    keel_part_t *grown =
-        keel_realloc(ctx->parts, (ctx->window_count + ctx->protected_count + 2) * sizeof(*ctx->parts), "image parts");
-    unsigned count = 0;
-
-    *parts_p = grown;
-    if (grown == NULL) {
-        return 0;
-    }
-    ctx->parts = grown;
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        keel_win_h win = ctx->windows[i];
-
-        if (win->freed_call == 0) {
-            ctx->parts[count++] =
-                (keel_part_t){.kind = KEEL_PART_WINDOW, .id = win->region, .base = win->base, .length = win->size};
-        }
-    }
-    for (unsigned i = 0; i < ctx->protected_count; i++) {
-        keel_protected_t *region = &ctx->protected_regions[i];
-
-        ctx->parts[count++] = (keel_part_t){
-            .kind = KEEL_PART_PROTECTED, .id = region->id, .base = region->address, .length = region->bytes};
-    }
-    return count;
-}
-
-/* room for what is locked; 0: out of memory */
-static int parts_add_locks(keel_context_h ctx, unsigned *count_p, size_t length)
-{
-    void *grown = (length > 0) ? keel_realloc(ctx->locks_image, length, "image of locks") : NULL;
-
-    if (length > 0 && grown == NULL) {
-        return 0;
-    }
-    if (length > 0) {
-        ctx->locks_image = grown;
-        ctx->parts[(*count_p)++] = (keel_part_t){.kind = KEEL_PART_LOCKS, .base = grown, .length = length};
-    }
-    return 1;
-}
-
-unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
-{
-    unsigned count = keel_context_parts(ctx, parts_p);
-    const size_t length = keel_sections_image_size(&ctx->rec);
-
-    if (*parts_p == NULL || !parts_add_locks(ctx, &count, length)) {
-        *parts_p = NULL;
-        return 0;
-    }
-    if (length > 0) {
-        keel_sections_save(&ctx->rec, ctx->locks_image);
-    }
-    return count;
-}
-
-keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p)
-{
-    const uint64_t length = keel_image_last_part(image, KEEL_PART_LOCKS);
-    keel_part_t *parts;
-    unsigned count = keel_context_parts(ctx, &parts);
-    keel_status_t status;
-
-    *why_p = "out of memory";
-    if (parts == NULL || !parts_add_locks(ctx, &count, length)) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    status = keel_image_read(image, size, parts, count, why_p);
-    if (status == KEEL_OK && length > 0 && !KEEL_PLANT(locks_forgotten)) {
-        *why_p = "what was locked";
-        status = keel_sections_load(&ctx->rec, ctx->locks_image, length);
-    }
-    return status;
 }

@@ -93,6 +93,7 @@ struct play_host {
     /* something is not as it should be; may return */
     void (*flaw)(play_host_t *host, const char *text);
     void *arg;
+    int has_extents;          /* windows are larger than the plan knows */
     int has_restart_point;    /* a rollback jumps there */
     int clears_restart_point; /* but not every other one */
     int may_be_cut_off;       /* the network may split: KEEL_ERR_ISOLATED is an end like any other */

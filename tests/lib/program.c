@@ -7,6 +7,8 @@
 
 #define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
 
+#define PROGRAM_TAIL 96 /* bytes of a window behind those of the plan, and up to twice as many */
+
 enum { ID_STATE = 0, ID_HISTORY = 7, ID_ODD = 3 };
 
 typedef struct program {
@@ -269,8 +271,10 @@ static keel_status_t program_window_call(program_t *program, uint64_t phase)
     if (call.is_free) {
         status = keel_win_free(program->win[call.window]);
     } else {
-        status = keel_win_alloc(program->ctx, plan_window_bytes(plan, call.window, program->host->rank), NULL,
-                                &program->win[call.window]);
+        const uint64_t bytes = plan_window_bytes(plan, call.window, program->host->rank);
+        const uint64_t more = program->host->has_extents ? PROGRAM_TAIL + bytes % PROGRAM_TAIL : 0;
+
+        status = keel_win_alloc(program->ctx, bytes + more, NULL, &program->win[call.window]);
     }
     if (status == KEEL_OK) {
         ++program->window_calls;
@@ -355,6 +359,25 @@ static keel_status_t program_sync(program_t *program, plan_sync_t sync)
     }
 }
 
+/* What the plan knows belongs to the image, cut elsewhere in each phase; what lies behind it is never twice the same. */
+static keel_status_t program_set_extents(program_t *program)
+{
+    const uint64_t phase = program->play.state.phase;
+    keel_status_t status = KEEL_OK;
+
+    for (unsigned w = 0; w < program->host->plan->window_count && status == KEEL_OK; w++) {
+        const uint64_t bytes = plan_window_bytes(program->host->plan, w, program->host->rank);
+        const uint64_t cut = (bytes > 1) ? 1 + (phase * 37 + w) % (bytes - 1) : bytes;
+        const keel_extent_t extents[2] = {{0, cut}, {cut, bytes - cut}};
+
+        if (program->is_alive[w]) {
+            memset(program->play.base[w] + bytes, (int)(phase + 7 * program->host->incarnation), PROGRAM_TAIL);
+            status = keel_win_extents(program->win[w], extents, (bytes > 1) ? 2 : (unsigned)bytes);
+        }
+    }
+    return status;
+}
+
 static keel_status_t program_steps(program_t *program)
 {
     const plan_t *plan = program->host->plan;
@@ -383,6 +406,12 @@ static keel_status_t program_steps(program_t *program)
         }
         ++play->state.phase; /* before the gsync: an image taken there continues behind it */
         program_mark_private(program);
+        if (program->host->has_extents) {
+            status = program_set_extents(program);
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
         status = program_sync(program, plan->sync[play->state.phase - 1]);
         if (status != KEEL_OK) {
             return status;

@@ -129,6 +129,23 @@ static void check_range(keel_context_h ctx, keel_win_h win)
     failures += keel_win_size(win, keel_size(ctx)) != 0 || size != (other % 2 + 1) * (size_t)WINDOW;
 }
 
+static void check_extents(keel_win_h win, size_t size)
+{
+    const keel_extent_t right[2] = {{0, 8}, {8, size - 8}}, apart[2] = {{8, 8}, {0, 8}}, over[2] = {{0, 9}, {8, 8}};
+    const keel_extent_t empty = {4, 0}, beyond = {0, size + 1}, outside = {size + 1, 1}, wraps = {UINT64_MAX, 2};
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(NULL, right, 2));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, NULL, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, apart, 2));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, over, 2));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, &empty, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, &beyond, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, &outside, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_extents(win, &wraps, 1));
+    EXPECT(KEEL_OK, keel_win_extents(win, NULL, 0));
+    EXPECT(KEEL_OK, keel_win_extents(win, right, 2));
+}
+
 static void check_access(keel_context_h ctx, keel_win_h win)
 {
     const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx), none = keel_size(ctx);
@@ -393,6 +410,7 @@ static void check_arguments(keel_context_h ctx)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 5, &word, sizeof word)); /* in use */
     check_range(ctx, win);
     check_access(ctx, win);
+    check_extents(win, keel_win_size(win, keel_rank(ctx)));
     EXPECT(KEEL_OK, check_unharmed(ctx, win));
     check_protect(ctx, win);
     EXPECT(KEEL_OK, keel_win_alloc(ctx, WINDOW, NULL, &gone));

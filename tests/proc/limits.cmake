@@ -15,6 +15,16 @@ foreach(case one_rank_ends_the_job jobs_that_ask_for_it_are_started_anew)
   set_tests_properties(proc_aborts_${case} PROPERTIES LABELS proc TIMEOUT 120)
 endforeach()
 
+add_executable(extents extents.c)
+target_include_directories(extents PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
+target_link_libraries(extents PRIVATE keel)
+foreach(lane direct served)
+  add_test(NAME proc_extents_alone_belong_to_images_${lane}
+           COMMAND keelrun -n 3 --nodes 2 --timeout 80 -x KEEL_LANES=${lane} -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m
+                   -x KEEL_CKPT_INTERVAL=3gsyncs $<TARGET_FILE:extents> 40)
+  set_tests_properties(proc_extents_alone_belong_to_images_${lane} PROPERTIES LABELS proc TIMEOUT 120)
+endforeach()
+
 add_executable(forks forks.c)
 target_link_libraries(forks PRIVATE keel)
 foreach(lane direct served auto)

@@ -564,6 +564,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .locks = scene->locks,
                       .races = scene->races,
                       .mixed = scene->mixed,
+                      .has_extents = scene->has_extents,
                       .may_be_cut_off = scene->is_split,
                       .waits = &scene->waits,
                       .rank = rank,

@@ -270,6 +270,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|mixed|even\n"
+         "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
@@ -300,6 +301,7 @@ enum {
     OPT_CRASHES,
     OPT_RANKS,
     OPT_UNDECLARED,
+    OPT_EXTENTS,
     OPT_PHASES,
     OPT_DEATHS,
     OPT_ATOMICS,
@@ -349,6 +351,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"parities", 1, NULL, OPT_PARITIES},
                                              {"dedicated", 1, NULL, OPT_DEDICATED},
                                              {"undeclared", 1, NULL, OPT_UNDECLARED},
+                                             {"extents", 1, NULL, OPT_EXTENTS},
                                              {"style", 1, NULL, OPT_STYLE},
                                              {"hangs", 1, NULL, OPT_HANGS},
                                              {"splits", 1, NULL, OPT_SPLITS},
@@ -423,6 +426,9 @@ static void read_limit(options_t *options, int option, const char *value)
         break;
     case OPT_DEDICATED:
         limits->dedicated = (int)number_of(value);
+        break;
+    case OPT_EXTENTS:
+        limits->extents = (int)number_of(value);
         break;
     case OPT_UNDECLARED:
         limits->undeclared = (int)number_of(value);
@@ -688,6 +694,7 @@ int main(int argc, char **argv)
                                     .splits = -1,
                                     .direct = -1,
                                     .soft = -1,
+                                    .extents = -1,
                                     .tight = -1,
                                     .moves = -1,
                                     .wide = -1,

@@ -70,6 +70,7 @@ typedef struct scene {
     locks_journal_t *locks; /* CASE_LOCKS */
     races_journal_t *races; /* CASE_RACES */
     mixed_journal_t *mixed; /* CASE_MIXED */
+    int has_extents;        /* of windows, in images */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
     int is_wide, is_varied; /* case_limits_t */
