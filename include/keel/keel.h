@@ -282,12 +282,19 @@ typedef enum {
     KEEL_COMPARE_GE,
     KEEL_COMPARE_LT,
     KEEL_COMPARE_LE,
+    KEEL_COMPARE_GT_SIGNED, /**< word and value taken as two's complement; EQ and NE are the same for both */
+    KEEL_COMPARE_GE_SIGNED,
+    KEEL_COMPARE_LT_SIGNED,
+    KEEL_COMPARE_LE_SIGNED,
+    KEEL_COMPARE_ANY_BIT, /**< some bit that is set in value is set in the word */
+    KEEL_COMPARE_ALL_BITS,
+    KEEL_COMPARE_NO_BIT,
     KEEL_COMPARE_LAST
 } keel_compare_t;
 
 /**
- * Waits until the unsigned word of @a size (4 or 8) bytes at @a offset of the caller's own window compares so with @a value
- * (word @a compare value), which a put or atomic of another rank in this phase brings about. What that rank put before it,
+ * Waits until the word of @a size (1, 2, 4 or 8) bytes at @a offset of the caller's own window, aligned to its size, compares so with
+ * @a value (word @a compare value; both unsigned, where the name does not say signed, the word widened to 64 bits), which a put or atomic of another rank in this phase brings about. What that rank put before it,
  * with a flush or fence between, is there too. A program looks at its own memory inside a phase in no other way.
  *
  * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have

@@ -201,11 +201,32 @@ void keel_wait_resume(keel_context_h ctx)
 
 /* ---- any wait ---- */
 
+static uint64_t wait_load(const wait_t *wait)
+{
+    switch (wait->size) {
+    case 1:
+        return __atomic_load_n((const uint8_t *)wait->word, __ATOMIC_ACQUIRE);
+    case 2:
+        return __atomic_load_n((const uint16_t *)wait->word, __ATOMIC_ACQUIRE);
+    case 4:
+        return __atomic_load_n((const uint32_t *)wait->word, __ATOMIC_ACQUIRE);
+    default:
+        return __atomic_load_n((const uint64_t *)wait->word, __ATOMIC_ACQUIRE);
+    }
+}
+
+/* a word of so many bytes as a signed number of 64 bits */
+static int64_t wait_signed(uint64_t word, size_t size)
+{
+    const unsigned shift = 64 - 8 * (unsigned)size;
+
+    return (int64_t)(word << shift) >> shift;
+}
+
 static int wait_is_over(const wait_t *wait)
 {
-    const uint64_t now = (wait->size == 4) ? __atomic_load_n((const uint32_t *)wait->word, __ATOMIC_ACQUIRE)
-                                           : __atomic_load_n((const uint64_t *)wait->word, __ATOMIC_ACQUIRE);
-    const uint64_t value = wait->value;
+    const uint64_t now = wait_load(wait), value = wait->value;
+    const int64_t is = wait_signed(now, wait->size), wanted = (int64_t)value;
 
     switch (wait->compare) {
     case KEEL_COMPARE_EQ:
@@ -218,8 +239,22 @@ static int wait_is_over(const wait_t *wait)
         return now >= value;
     case KEEL_COMPARE_LT:
         return now < value;
-    default:
+    case KEEL_COMPARE_LE:
         return now <= value;
+    case KEEL_COMPARE_GT_SIGNED:
+        return is > wanted;
+    case KEEL_COMPARE_GE_SIGNED:
+        return is >= wanted;
+    case KEEL_COMPARE_LT_SIGNED:
+        return is < wanted;
+    case KEEL_COMPARE_LE_SIGNED:
+        return is <= wanted;
+    case KEEL_COMPARE_ANY_BIT:
+        return (now & value) != 0;
+    case KEEL_COMPARE_ALL_BITS:
+        return (now & value) == value;
+    default:
+        return (now & value) == 0;
     }
 }
 
@@ -230,7 +265,7 @@ static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, ke
     if (win == NULL) {
         return keel_refuse_null("the window");
     }
-    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 4 && size != 8)) {
+    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
         keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
         return KEEL_ERR_UNSUPPORTED;
     }

@@ -306,12 +306,13 @@ static void check_gsync(keel_context_h ctx)
 static void check_wait_arguments(keel_context_h ctx, keel_win_h win)
 {
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 0, KEEL_COMPARE_EQ, 0));
-    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 2, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 3, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 16, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, SIZE_MAX, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 8, KEEL_COMPARE_LAST, 0));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait_until(win, 0, 8, (keel_compare_t)-1, 0));
     EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, 4, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, 1, 2, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, 2, 4, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_ALIGNMENT, keel_wait_until(win, UINT64_MAX, 8, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_RANGE, keel_wait_until(win, WINDOW, 4, KEEL_COMPARE_EQ, 0));

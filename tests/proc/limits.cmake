@@ -25,6 +25,17 @@ foreach(lane direct served)
   set_tests_properties(proc_extents_alone_belong_to_images_${lane} PROPERTIES LABELS proc TIMEOUT 120)
 endforeach()
 
+add_executable(compares compares.c)
+target_include_directories(compares PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
+target_link_libraries(compares PRIVATE keel)
+foreach(lane direct served)
+  add_test(NAME proc_waits_compare_in_each_way_${lane}
+           COMMAND keelrun -n 3 --nodes 3 --timeout 80 -x KEEL_LANES=${lane} -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m
+                   $<TARGET_FILE:compares>)
+  set_tests_properties(proc_waits_compare_in_each_way_${lane} PROPERTIES LABELS proc TIMEOUT 120
+                       PASS_REGULAR_EXPRESSION "rank 1: 56 comparisons are right" FAIL_REGULAR_EXPRESSION "too early;exited with;has not ended")
+endforeach()
+
 add_executable(forks forks.c)
 target_link_libraries(forks PRIVATE keel)
 foreach(lane direct served auto)
