@@ -70,6 +70,9 @@ typedef struct keel_transport_params {
     void (*on_reply)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /* the lane to a peer broke: a suspicion, not a death */
     void (*on_suspect)(void *arg, uint32_t peer);
+    /* no peer at all has ever answered, for unconnected_s seconds; said with a message (inside progress). May be NULL */
+    void (*on_unconnected)(void *arg);
+    unsigned unconnected_s; /* 0: it is not looked for */
     void *arg;
 } keel_transport_params_t;
 

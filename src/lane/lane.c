@@ -4,13 +4,15 @@
 #include "base/memory.h"
 #include "base/plant.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const lanes_names[] = {
     [KEEL_LANES_AUTO] = "auto", [KEEL_LANES_DIRECT] = "direct", [KEEL_LANES_SERVED] = "served"};
 
-#define TICK_MIN_US 1000u
-#define TICK_MAX_US 50000u
+#define TICK_MIN_US   1000u
+#define TICK_MAX_US   50000u
+#define UNCONNECTED_S 60 /* and no less than ranks may be silent later */
 #define READY_MAX \
     ((uint64_t)1 << 30) /* bytes that a spare keeps for windows, image and parity: it may never need them */
 
@@ -26,6 +28,16 @@ static void lane_on_suspect(void *arg, uint32_t peer)
     }
 }
 
+/* whoever came in the others' place would not be reached, either; a debugger may hold them */
+static void lane_on_unconnected(void *arg)
+{
+    keel_lane_t *lane = arg;
+
+    if (lane->config->heartbeat_timeout_s > 0) {
+        lane->runtime->ops->abort(lane->runtime, EXIT_FAILURE, "a rank reaches none of the others over the network");
+    }
+}
+
 static void lane_on_news(void *arg)
 {
     keel_lane_t *lane = arg;
@@ -33,6 +45,11 @@ static void lane_on_news(void *arg)
     if (lane->news != NULL) {
         __atomic_store_n(lane->news, 1, __ATOMIC_RELEASE);
     }
+}
+
+static unsigned lane_unconnected_s(const keel_config_t *config)
+{
+    return (config->heartbeat_timeout_s > UNCONNECTED_S) ? (unsigned)config->heartbeat_timeout_s : UNCONNECTED_S;
 }
 
 /* who looks this often is in time to find out that others are silent (recovery/detect) */
@@ -95,6 +112,8 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .tick_us = lane_tick_us(from->config),
                                       .on_reply = keel_lane_on_reply,
                                       .on_suspect = lane_on_suspect,
+                                      .on_unconnected = lane_on_unconnected,
+                                      .unconnected_s = lane_unconnected_s(from->config),
                                       .arg = lane};
 
     return from->ops->open(&params, transport_p);

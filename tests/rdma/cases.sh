@@ -69,6 +69,9 @@ for kill in 2@0 0@0.2 3@0.5 1@1; do
 done
 one no_such_device job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=rxe7:1.*: No such device; .* rc_verbs' -x UCX_NET_DEVICES=rxe7:1 ./hello_keel
 one no_such_transport job 1 'KEEL_TLS_SERVED=rc_mlx5.*: No such device; .* rc_verbs' -x KEEL_TLS_SERVED=rc_mlx5 ./hello_keel
+# datagrams are checked for an address that they do not have, and none arrives: no connection comes about
+one nobody_is_reached job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=rxe0:1.*: no rank has answered in 60 s; .* rc_verbs/rxe0:1 ' \
+    -x UCX_UD_VERBS_ETH_DGID_CHECK=y ./hello_keel
 echo "rdma: $kills kills"
 [ $kills -ge 5 ] || { echo "rdma: of 5 that are sure, the first of the four timed ones among them"; failed=1; }
 exit $failed

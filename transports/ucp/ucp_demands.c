@@ -1,4 +1,5 @@
 /* The limit on open files; the transports that UCX has on this host. */
+#define _GNU_SOURCE /* environ */
 #include "ucp_demands.h"
 
 #include "base/file_limit.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <uct/api/uct.h>
+#include <unistd.h>
 
 /* open files, counted with UCX 1.13 */
 enum {
@@ -60,10 +62,11 @@ keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int i
 
 /* ---- transports ---- */
 
-enum { NAMES_MAX = 400 };
+enum { NAMES_MAX = 400, NAME_MAX_LEN = 64 };
 
 typedef struct names {
-    char between[NAMES_MAX], inside[NAMES_MAX]; /* nodes, one node: " a b c" */
+    char between[NAMES_MAX],
+        inside[NAMES_MAX]; /* nodes, one node: " a b c", the former with their devices: " a/x b/y" */
 } names_t;
 
 static void add_name(char *list, const char *name)
@@ -86,6 +89,7 @@ static void add_device(uct_component_h component, const char *device, names_t *n
     uct_tl_resource_desc_t *transports;
     uct_md_config_t *config;
     unsigned count, i;
+    char name[NAME_MAX_LEN];
     uct_md_h md;
 
     if (uct_md_config_read(component, NULL, NULL, &config) != UCS_OK) {
@@ -94,8 +98,12 @@ static void add_device(uct_component_h component, const char *device, names_t *n
     if (uct_md_open(component, device, config, &md) == UCS_OK) {
         if (uct_md_query_tl_resources(md, &transports, &count) == UCS_OK) {
             for (i = 0; i < count; i++) {
-                add_name((transports[i].dev_type == UCT_DEVICE_TYPE_NET) ? names->between : names->inside,
-                         transports[i].tl_name);
+                if (transports[i].dev_type == UCT_DEVICE_TYPE_NET) {
+                    snprintf(name, sizeof(name), "%s/%s", transports[i].tl_name, transports[i].dev_name);
+                    add_name(names->between, name);
+                } else {
+                    add_name(names->inside, transports[i].tl_name);
+                }
             }
             uct_release_tl_resource_list(transports);
         }
@@ -124,9 +132,23 @@ static void add_component(uct_component_h component, names_t *names)
     free(devices);
 }
 
+/* UCX's settings in the environment: ", A=x, B=y" */
+static void list_settings(char *list, size_t size)
+{
+    size_t used = 0, i;
+
+    list[0] = '\0';
+    for (i = 0; environ[i] != NULL; i++) {
+        if ((strncmp(environ[i], "UCX_", 4) == 0) && (used + strlen(environ[i]) + 3 <= size)) {
+            used += (size_t)snprintf(list + used, size - used, ", %s", environ[i]);
+        }
+    }
+}
+
 void keel_ucp_refuse_transports(const keel_transport_params_t *params, const char *why)
 {
-    const char *chosen = (params->tls_served != NULL) ? params->tls_served : "tcp", *only = getenv("UCX_NET_DEVICES");
+    const char *chosen = (params->tls_served != NULL) ? params->tls_served : "tcp";
+    char settings[NAMES_MAX];
     names_t names = {.between = "", .inside = ""};
     uct_component_h *components;
     unsigned count, i;
@@ -140,8 +162,8 @@ void keel_ucp_refuse_transports(const keel_transport_params_t *params, const cha
         }
         uct_release_component_list(components);
     }
-    keel_error(
-        params->message, "KEEL_TLS_SERVED=%s%s%s: %s; on this host there are, between nodes:%s and inside one:%s",
-        chosen, (only != NULL) ? ", UCX_NET_DEVICES=" : "", (only != NULL) ? only : "", why,
-        (names.between[0] != '\0') ? names.between : " none", (names.inside[0] != '\0') ? names.inside : " none");
+    list_settings(settings, sizeof(settings));
+    keel_error(params->message, "KEEL_TLS_SERVED=%s%s: %s; on this host there are, between nodes:%s and inside one:%s",
+               chosen, settings, why, (names.between[0] != '\0') ? names.between : " none",
+               (names.inside[0] != '\0') ? names.inside : " none");
 }

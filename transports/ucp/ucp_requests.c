@@ -13,6 +13,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define SECOND_NS    1000000000ull
+#define LOOK_MOST_NS SECOND_NS /* between two looks; what is beyond it this process slept, and answers may be waiting */
+
 typedef struct keel_ucp_late_reply {
     ucs_list_link_t link;
     uint32_t rank;
@@ -99,6 +102,8 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
         keel_ucp_link_greet(ucp->peers[wire.rank]->link, KEEL_UCP_WIRE_PING, NULL, 0);
     } else if (wire.kind == KEEL_UCP_WIRE_PONG) {
         keel_ucp_link_open_up(ucp->peers[wire.rank]->link);
+        ucp->has_met = 1;
+        ucp->is_alone = 0;
     } else if (wire.kind == KEEL_UCP_WIRE_FAREWELL) {
         ucp->peers[wire.rank]->link->flags &= ~KEEL_UCP_LINK_LEAVING;
     } else if (wire.kind == KEEL_UCP_WIRE_REPLY) {
@@ -130,6 +135,30 @@ static void report_suspects(keel_ucp_t *ucp)
         if ((ucp->peers[rank] != NULL) && ucp->peers[rank]->is_suspect) {
             ucp->peers[rank]->is_suspect = 0;
             ucp->params.on_suspect(ucp->params.arg, rank);
+        }
+    }
+}
+
+/* a peer that does not answer is its neighbour's to find out; that nobody does is no peer's fault */
+static void check_alone(keel_ucp_t *ucp)
+{
+    const uint64_t now = keel_ucp_now_ns(), since_look = now - ucp->alone_looked_ns;
+    char why[64];
+    uint32_t rank;
+
+    ucp->alone_looked_ns = now;
+    ucp->alone_ns += (since_look < LOOK_MOST_NS) ? since_look : LOOK_MOST_NS;
+    if (ucp->alone_ns < ucp->params.unconnected_s * SECOND_NS) {
+        return;
+    }
+    ucp->is_alone = 0;
+    for (rank = 0; (rank < ucp->params.size) && (ucp->peers[rank] == NULL); rank++) {
+    }
+    if (rank < ucp->params.size) { /* or all are dead, and the next one begins the time anew */
+        snprintf(why, sizeof(why), "no rank has answered in %u s", ucp->params.unconnected_s);
+        keel_ucp_refuse_transports(&ucp->params, why);
+        if (ucp->params.on_unconnected != NULL) {
+            ucp->params.on_unconnected(ucp->params.arg);
         }
     }
 }
@@ -219,6 +248,11 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     peer->card = card;
     peer->card_bytes = address->card.bytes;
     ucp->peers[rank] = peer;
+    if (!ucp->has_met && !ucp->is_alone && (ucp->params.unconnected_s > 0)) {
+        ucp->is_alone = 1;
+        ucp->alone_ns = 0;
+        ucp->alone_looked_ns = keel_ucp_now_ns();
+    }
     atomic_store(&ucp->current[rank], instance);
     keel_ucp_service_wake(ucp);
     return KEEL_OK;
@@ -277,6 +311,9 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
     if (ucp->suspects > 0) {
         report_suspects(ucp);
         events++;
+    }
+    if (ucp->is_alone) {
+        check_alone(ucp);
     }
     ucp->wait.is_begun &= (events == 0);
     return events;
