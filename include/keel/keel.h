@@ -41,7 +41,7 @@ enum keel_params_field {
 };
 
 enum keel_params_flags {
-    /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback. Without it, a replacement that
+    /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback, and nothing is logged. Without it, a replacement that
      *  is found to do otherwise than its predecessor did is an error message and a rollback; not all that differs is found. */
     KEEL_PARAM_FLAG_NONDETERMINISTIC = KEEL_BIT(0),
     /** For runtimes: keel_init() returns KEEL_ERR_CHECKSUM where it would end the process of a rank that held parity. */
@@ -300,7 +300,7 @@ typedef enum {
  * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have
  * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
  * KEEL_ERR_ROLLED_BACK, when several ranks are away at once, when the dead rank issued atomics since the image or atomics were
- * issued to it, and in the phase of the program's first wait (KEEL_PARAM_FLAG_WAITS).
+ * issued to it, and in the phase of the program's first wait, ahead of it or behind (KEEL_PARAM_FLAG_WAITS).
  * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size or comparison.
  */
 KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,

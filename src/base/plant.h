@@ -58,6 +58,8 @@
     _(front_atomics_local, 6000, "--seed 487", "atomics of the front phase do not refuse local recovery")              \
     _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
+    _(first_wait_amid_replay, 0, "--style waits --ranks 3",                                                            \
+      "ranks begin to wait while a replacement does again what its predecessor did")                                   \
     _(mix_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
       "who begins to mix ways to synchronise tells nobody")                                                            \
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \

@@ -94,7 +94,7 @@ const char *keel_request_reason(keel_status_t wants)
         return "it has no room for what its predecessor recorded";
     case KEEL_ERR_MIXED_SYNC:
         KEEL_REACHED(request_mixes);
-        return "it mixes ways to synchronise while another may be doing again what it did";
+        return "it begins to wait, or to mix ways to synchronise, while another may be doing again what it did";
     default:
         KEEL_REACHED(request_program);
         return "its program asked for it";

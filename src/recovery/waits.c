@@ -35,8 +35,8 @@
  * decided, when all know (keel_flush_one()): a rank that waited for a flag put behind such a flush gets what was put.
  *
  * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits. A replacement tells of
- * its first wait when all have handed over to it, and nobody returns from the first wait before all replacements have told
- * (rma/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is there already
+ * its first wait when all have handed over to it, and the job rolls back where somebody begins to wait and a replacement has not
+ * told (rma/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is there already
  * does not merely log what it puts to another, and tell a third.
  *
  * Safety, of what p' does to others: see rma/put. Gets of p in the front phase without a record were not completed; so nobody

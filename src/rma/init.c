@@ -374,6 +374,9 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     if (status != KEEL_OK) {
         goto err_free;
     }
+    if (params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) && ctx->config.protect > KEEL_PROTECT_CKPT) {
+        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
+    }
     context_drivers(params, &ctx->config, &drivers);
     status = drivers.runtime->open(drivers.arg, &ctx->runtime);
     if (status != KEEL_OK) {

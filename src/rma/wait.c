@@ -4,8 +4,8 @@
  * That the program waits is known to everybody from its first wait on: whoever waits without knowing that of the program tells
  * all others before its wait returns, and they number their puts from the next phase on. In the phase of the first wait a
  * death is a rollback. Who died in this phase before anybody waited was recovered as in a program that does not wait, and its
- * replacement does again what it had done: the first wait does not return before the replacement is beyond that, which it is
- * when it waits itself or has arrived at the gsync.
+ * replacement does again what it had done, so nobody may wait before it is beyond that. That it is shows when it waits itself or has
+ * arrived at the gsync; but it may poll for what follows the wait, and do neither. So the job rolls back then, too.
  */
 #include "rma/access.h"
 
@@ -100,9 +100,9 @@ static keel_status_t wait_begin(keel_context_h ctx)
     if (status == KEEL_OK) {
         status = wait_tell(ctx);
     }
-    while (status == KEEL_OK && !wait_all_are_back(ctx)) {
-        KEEL_REACHED(first_wait_waits);
-        status = keel_context_wait(ctx, &rounds);
+    if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
+        KEEL_REACHED(request_first_wait);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     return status;
 }
