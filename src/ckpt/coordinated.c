@@ -5,6 +5,8 @@
 #include "base/plant.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
+#include "lane/region.h"
+#include "topo/choose.h"
 
 #include <string.h>
 

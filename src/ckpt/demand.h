@@ -89,9 +89,6 @@ static inline int keel_demand_is_copied(const keel_demand_t *demand, uint32_t r,
 /* a set has been in the making for so long that this process finishes its part ahead of its arrival at gsync @a number, as
  * far as nobody else is needed for that: so logs grow by a few phases more and not by as many as a fast program passes */
 int keel_demand_is_late(const keel_demand_t *demand, uint32_t number);
-/* copies the own image, which the group is told of when it is compared with the one before */
-void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
-void keel_demand_step(keel_demand_t *demand); /* bounded work, from progress */
 void keel_demand_abort(keel_demand_t *demand);
 /* a generation is in use, or all roll back to it: there are no demand images any more */
 void keel_demand_reset(keel_demand_t *demand);
@@ -105,15 +102,5 @@ void keel_demand_member_down(keel_demand_t *demand, uint32_t rank);
 /* from a decision: every rank's newest image, 0: of the generation decided; what has to be rebuilt of the own is then in used */
 void keel_demand_adopt(keel_demand_t *demand, const keel_demand_start_t *starts, int is_fresh);
 void keel_demand_member_has(keel_demand_t *demand, uint32_t rank, unsigned has);
-keel_status_t keel_demand_send_group(keel_demand_t *demand, uint32_t rank);
-void keel_demand_receive_image(keel_demand_t *demand, const keel_control_in_t *in);
-void keel_demand_receive_group(keel_demand_t *demand, const keel_control_in_t *in);
-int keel_demand_knows_group(const keel_demand_t *demand);
-/* replacement: computes its image of the set, when there is one of its own; the generation is rebuilt already */
-keel_status_t keel_demand_rebuild_begin(keel_demand_t *demand);
-/* KEEL_INPROGRESS, then KEEL_OK with the image in its slot, checked */
-keel_status_t keel_demand_rebuild_step(keel_demand_t *demand);
-const void *keel_demand_image(const keel_demand_t *demand, size_t *size_p);
-keel_status_t keel_demand_rearm(keel_demand_t *demand);
 
 #endif

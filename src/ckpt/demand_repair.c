@@ -1,7 +1,9 @@
 /* Demand checkpoints: what a replacement is told of its group's set, and rebuilds of it. */
+#include "ckpt/demand_repair.h"
 #include "ckpt/demand_set.h"
 
 #include "base/memory.h"
+#include "lane/control.h"
 
 #include <string.h>
 

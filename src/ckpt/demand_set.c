@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "lane/control.h"
+#include "lane/region.h"
 
 #include <string.h>
 

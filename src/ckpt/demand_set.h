@@ -14,4 +14,9 @@ keel_status_t keel_demand_set_share(keel_demand_t *demand, const keel_demand_set
 /* fills the scratch arrays with the members' slots and sizes */
 void keel_demand_set_list(const keel_demand_t *demand, const keel_demand_set_t *set, uint8_t *slots, uint64_t *sizes);
 
+/* copies the own image, which the group is told of when it is compared with the one before */
+void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
+void keel_demand_step(keel_demand_t *demand); /* bounded work, from progress */
+void keel_demand_receive_image(keel_demand_t *demand, const keel_control_in_t *in);
+
 #endif

@@ -7,6 +7,8 @@
  * other piece has to be the next one of the same process's. So nobody above sees a message that is not one process's, of
  * one moment: a report or decision in pieces is there or not, as one in a single message is.
  */
+#include "lane/control.h"
+#include "lane/issue.h"
 #include "lane/lane.h"
 
 #include "base/memory.h"

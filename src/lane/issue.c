@@ -3,7 +3,10 @@
  * loads and stores, at once; on the served lane by requests that the target answers in order, so the oldest read under
  * way is the one a value belongs to.
  */
+#include "lane/issue.h"
+#include "lane/control.h"
 #include "lane/lane.h"
+#include "lane/region.h"
 
 #include "base/crc.h"
 #include "base/memory.h"

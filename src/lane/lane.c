@@ -1,5 +1,9 @@
 /* Life of the lane: transport, peers and their incarnations, the board. */
 #include "lane/lane.h"
+#include "lane/control.h"
+#include "lane/issue.h"
+#include "lane/region.h"
+#include "lane/served.h"
 
 #include "base/memory.h"
 #include "base/plant.h"

@@ -153,8 +153,6 @@ typedef struct keel_lane {
     keel_counters_t counters; /* where they begin */
 } keel_lane_t;
 
-/* ---- life (lane.c) ---- */
-
 /*
  * In a process that has no rank yet, before keel_lane_init() with the same parameters: what takes long and can be done. The
  * transport is opened when it is NULL; @a bytes: as the runtime tells. KEEL_INPROGRESS: call again.
@@ -185,26 +183,6 @@ static inline keel_status_t keel_lane_failure(const keel_lane_t *lane)
 /* handles HELLO and REGION messages; 1 when the message was one of these */
 int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 
-/* ---- regions (region.c) ---- */
-
-/* own memory, zeroed, reachable by peers; announced to all that are connected */
-keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
-/* announces it again */
-void keel_lane_region_tell(keel_lane_t *lane, unsigned region);
-void keel_lane_region_drop(keel_lane_t *lane, unsigned region);
-/* the same, but replacements are still told its size: they re-execute accesses to it, and are handed others' */
-void keel_lane_region_retire(keel_lane_t *lane, unsigned region);
-/* and what is mapped here of such regions of a peer that has retired them, too, is given back */
-void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer);
-/* what peers told of theirs by this number is of a computation that was given up: they will tell again */
-void keel_lane_region_forget(keel_lane_t *lane, unsigned region);
-void *keel_lane_region_base(keel_lane_t *lane, unsigned region);
-/* bytes of the peer's region, 0 as long as it is unknown */
-size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);
-/* a live peer has to have told itself; of one that is not, what its predecessor told is enough to log accesses */
-int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region);
-/* where the peer's region is mapped here, NULL when it cannot be or the peer is down */
-void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region);
 /* this process's slot of the board of another one, NULL when it is not mapped */
 static inline keel_board_slot_t *keel_lane_slot_at(const keel_lane_t *lane, uint32_t peer)
 {
@@ -219,50 +197,14 @@ static inline int keel_lane_region_is_unmapped(const keel_lane_t *lane, uint32_t
 
     return known->is_known && known->base != 0 && known->ptr == NULL;
 }
-/* for lane.c */
-void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
-void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);
-void keel_lane_regions_close(keel_lane_t *lane, uint32_t peer);
 
-/* ---- issue (issue.c) ---- */
-
-/*
- * Unlogged read of a peer's region, over whichever lane there is; own rank allowed; at most ops->max_data bytes. Returns KEEL_OK when @a buffer is
- * filled (cb not called), KEEL_INPROGRESS, or an error; cb gets KEEL_ERR_UNREACHABLE when the peer dies meanwhile.
- */
-keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t peer, unsigned region, uint64_t offset, void *buffer,
-                             size_t length, keel_lane_done_cb_t cb, void *arg);
-/* reads under way with this callback end with KEEL_ERR_ROLLED_BACK and write no buffer: the caller's memory may be gone */
-void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb);
-/* served lane, windows: the same with its determinant, for the target's get log or, unlogged, for its board; at most
- * ops->max_data bytes */
-keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel_get_record_t *record, int is_logged,
-                                    void *buffer, keel_lane_done_cb_t cb, void *arg);
-/*
- * Served lane: applies records that lie at @a records and stay there until acknowledged. @a number is the first one's, counted
- * from 0 over the records of @a phase from here to there: a re-execution counts the same, and the target applies each
- * number once.
- */
-keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
-                                     const void *records, size_t length);
-/* the same for records whose sum, keel_crc() from 0, is known; @a is_followed: the caller sends more at once, and who waits for
- * one waits for the other */
-keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
-                                    const void *records, size_t length, uint32_t sum, int is_followed);
-/* served lane: tells the target's board what is coming in this phase: ATOMICS with or without DOUBT, WAITS (KEEL_WIRE_FLAG_) */
-keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
-/* either lane: tells the peer's board that this process fetches in this phase */
-keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
-/* and which classes of atomics it uses */
-keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
 /* served lane: an atomic record and its operands (contiguous, stable until acknowledged) whose old value comes back */
 typedef struct keel_fetch {
     const keel_record_t *record;
     uint32_t phase, number, index; /* of the record, as above; of the access among the gets */
     int is_logged;
 } keel_fetch_t;
-keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel_fetch_t *fetch, void *result,
-                                    keel_lane_done_cb_t cb, void *arg);
+
 /*
  * Asks the peer's lock area, or the own one. KEEL_OK: the answer is in *answer; KEEL_INPROGRESS: it will be. On the served
  * lane a lock that is granted gets its record in the target's get log in the same step; @a cb NULL: no answer is wanted.
@@ -273,21 +215,12 @@ typedef struct keel_lock_request {
     uint32_t phase, index; /* of the record among the gets */
     int is_logged;
 } keel_lock_request_t;
-keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t peer, const keel_lock_request_t *request, uint64_t *answer,
-                             keel_lane_done_cb_t cb, void *arg);
-/* nothing follows what was said to be followed, and somebody is about to wait for it */
-keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t peer);
-/* a request that does nothing: its acknowledgement by the peer's service thread says that the process runs */
-keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t peer);
+
 /* all requests to the peer were applied, or it is down */
 static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
 {
     return lane->peers[peer].acked == lane->peers[peer].sent;
 }
-/* tells the peer this process's board slot, with the given arrival number */
-keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
-/* the same to many: wakes nobody, until a full fence and keel_lane_ring() of each follow */
-keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
 /* direct lane: who waits there sees what was stored ahead of a full fence; a load and a branch unless it sleeps */
 static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)
 {
@@ -300,8 +233,6 @@ unsigned keel_lane_progress(keel_lane_t *lane);
 /* of @a source one of @a phase is applied here; with the lane's lock */
 void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase);
 
-/* a record into own memory, checked; NULL or what is wrong with it */
-const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload);
 static inline keel_lock_area_t *keel_lane_locks(keel_lane_t *lane)
 {
     return (keel_lock_area_t *)lane->own[KEEL_REGION_LOCKS].base;
@@ -311,36 +242,12 @@ static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
     return (keel_locker_t){.rank = lane->rank, .ranks = lane->size};
 }
 
-/* ---- control messages (control.c) ---- */
-
 /* of a message that tells something of each rank: bytes for each */
 #define KEEL_CONTROL_RANK_MAX 128u
 
-/* of any length up to max_data, and up to KEEL_CONTROL_RANK_MAX more for each rank; the payload is copied */
-keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t peer, keel_control_type_t type, const void *payload,
-                                     size_t length);
-keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,
-                                         size_t length);
-/* the next control message, or NULL; freed by the caller with keel_free() */
-keel_control_in_t *keel_lane_control_next(keel_lane_t *lane);
-/* for issue.c: they were taken up to that request */
-void keel_lane_controls_acknowledged(keel_peer_t *peer, uint64_t sequence);
-/* for served.c, under the lock: one that arrives; NULL or what is wrong with it */
-const char *keel_lane_control_serve(keel_lane_t *lane, const keel_wire_t *wire, const void *data);
-
-/* for control.c: at most max_data bytes, which stay there until they are acknowledged */
-keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length);
-/* for lane.c: ends reads and forgets messages of a peer */
-void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status);
-keel_status_t keel_lane_issue_init(keel_lane_t *lane);
-void keel_lane_issue_release(keel_lane_t *lane);
-void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
 /* under the lock: messages of this incarnation are taken from its first on, those of older ones no more; nothing when
  * it or a newer one is taken already */
 void keel_lane_accept(keel_peer_t *peer, uint32_t incarnation);
-/* served.c: the service side */
-int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
-int keel_lane_on_idle(void *arg, int is_late);
 
 /* what the board says of the first @a records of a phase; those without a number are not counted */
 static inline uint64_t keel_lane_done_word(const keel_lane_t *lane, uint32_t phase, uint64_t records)
@@ -355,8 +262,12 @@ static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
     return (lane->peers[peer].lanes & KEEL_LANE_PTR) != 0;
 }
 
-/* what an arrival says of a slot */
-keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot);
+/* accesses there are messages that its service side carries out */
+static inline int keel_lane_is_served(const keel_lane_t *lane, uint32_t peer)
+{
+    return peer != lane->rank && !keel_lane_has_direct(lane, peer);
+}
+
 /* takes the header of a message that came from outside; 0 when the message is not what it says or from nobody here: that is
  * said, and fails the lane, since somebody waits for what the message should have done */
 int keel_lane_open_message(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,

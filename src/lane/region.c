@@ -1,4 +1,6 @@
 /* Regions: own memory, and what is known of the peers'. */
+#include "lane/region.h"
+#include "lane/control.h"
 #include "lane/lane.h"
 
 #include "base/memory.h"

@@ -15,6 +15,8 @@
  * (recovery/hands). Behind the last number there is (base/counters.h) records have none: they
  * are applied as they come, and should their source die, the job rolls back.
  */
+#include "lane/served.h"
+#include "lane/control.h"
 #include "lane/lane.h"
 
 #include "base/copy.h"

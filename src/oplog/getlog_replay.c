@@ -1,9 +1,13 @@
 /* The get log after a death: a replacement gets its predecessor's records back, and its own LG is filled again. */
+#include "oplog/getlog_replay.h"
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
 #include "oplog/getlog_chunk.h"
+#include "lane/control.h"
+#include "lane/issue.h"
+#include "lane/region.h"
 
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
 

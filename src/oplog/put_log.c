@@ -4,6 +4,7 @@
 #include "base/crc.h"
 #include "base/memory.h"
 #include "base/plant.h"
+#include "lane/issue.h"
 
 #include <assert.h>
 #include <string.h>
@@ -72,11 +73,6 @@ static void put_target_drop(keel_put_log_t *log, keel_put_target_t *t)
     t->atomic_kinds = 0;
 }
 
-static int put_target_is_served(const keel_put_log_t *log, uint32_t target)
-{
-    return target != log->lane->rank && !keel_lane_has_direct(log->lane, target);
-}
-
 /* the record cannot be kept: what there is of the log is useless without it */
 static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *why)
 {
@@ -93,7 +89,7 @@ static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *wh
     }
     t->lost = log->phase + 1;
     t->limit = NULL;
-    if (!put_target_is_served(log, target)) {
+    if (!keel_lane_is_served(log->lane, target)) {
         put_target_drop(log, t);
     }
 }
@@ -113,7 +109,7 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     }
     if (t->is_off) {
         t->lost = log->phase + 1;
-        if (!put_target_is_served(log, target)) {
+        if (!keel_lane_is_served(log->lane, target)) {
             return NULL; /* on the served lane the log is still the send queue */
         }
     }
@@ -134,7 +130,7 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
         }
         t->tail = t->list.last->data;
     }
-    if (t->is_off && !put_target_is_served(log, target)) {
+    if (t->is_off && !keel_lane_is_served(log->lane, target)) {
         return NULL;
     }
     if (!t->is_off) { /* of what is only sent no epoch has to be known, and each comes here */

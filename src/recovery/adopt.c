@@ -1,10 +1,15 @@
 /* Taking a decision up: what this process is from now on, and what it has to send so that the others can come back. */
+#include "recovery/adopt.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
 #include "recovery/commit.h"
+#include "ckpt/demand_repair.h"
+#include "oplog/getlog_replay.h"
 
 static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 {

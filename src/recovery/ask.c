@@ -10,10 +10,13 @@
  * last gsync, so nobody has left it. The wish itself is in the requester's memory alone: when it dies its replacement
  * starts from an image anyway.
  */
+#include "recovery/ask.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
 
 #include "base/plant.h"
 #include "base/reached.h"
+#include "lane/control.h"
 
 #include <string.h>
 

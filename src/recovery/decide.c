@@ -1,4 +1,6 @@
 /* The decision: how far the computation has come, who begins where, and whether that can be had without a rollback. */
+#include "recovery/decide.h"
+#include "recovery/ask.h"
 #include "recovery/view.h"
 
 #include "base/plant.h"

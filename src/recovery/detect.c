@@ -27,10 +27,15 @@
  * replacements may be there already, and known to the other part alone. What a declared one still sends is refused by its
  * incarnation.
  */
+#include "recovery/detect.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
+#include "recovery/view.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
+#include "lane/control.h"
+#include "lane/issue.h"
 
 #include <string.h>
 

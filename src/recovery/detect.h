@@ -2,6 +2,8 @@
 #ifndef KEEL_RECOVERY_DETECT_H_
 #define KEEL_RECOVERY_DETECT_H_
 
+#include "lane/lane.h"
+
 #include <stdint.h>
 
 typedef enum {
@@ -35,5 +37,12 @@ typedef struct keel_detect {
     uint64_t *asked;                  /* per rank: the request whose acknowledgement says that it is heard */
     uint64_t suspicions, false_suspicions;
 } keel_detect_t;
+
+struct keel_recovery;
+
+keel_status_t keel_detect_init(struct keel_recovery *rec);
+void keel_detect_release(struct keel_recovery *rec);
+void keel_detect_step(struct keel_recovery *rec); /* with each progress */
+void keel_detect_receive_declared(struct keel_recovery *rec, const keel_control_in_t *in);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "base/plant.h"
 #include "lane/apply.h"
+#include "lane/issue.h"
+#include "lane/region.h"
 #include "recovery/recovery.h"
 
 #include <string.h>

@@ -8,10 +8,15 @@
  * records of the phase: from the phase on that it was restored at. It does so ahead of its arrival at the gsync that ends the front
  * phase, when all have handed over: nobody has left that, so the job can roll back. Behind a rollback nothing is held.
  */
+#include "recovery/hands.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
 
 #include "base/plant.h"
 #include "base/reached.h"
+#include "lane/control.h"
 
 #include <string.h>
 

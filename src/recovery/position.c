@@ -7,11 +7,18 @@
  * sent behind the records, on the same lane, so a peer that leaves gsync k + 1 has every action of phase k. What is known
  * of a recovering peer's position may be old, never too high: it cannot leave its phase without this process's arrival.
  */
+#include "recovery/position.h"
+#include "recovery/hands.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
 
 #include "base/plant.h"
 #include "base/reached.h"
 #include "recovery/hand_over.h"
+#include "lane/control.h"
+#include "lane/issue.h"
+#include "lane/region.h"
+#include "oplog/getlog_replay.h"
 
 #include <string.h>
 

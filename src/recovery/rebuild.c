@@ -1,8 +1,16 @@
 /* A replacement's way back: the decision, its image from the group, its get records, its memory. */
+#include "recovery/rebuild.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
 
 #include "base/plant.h"
 #include "base/reached.h"
+#include "ckpt/demand_repair.h"
+#include "lane/control.h"
+#include "lane/issue.h"
+#include "lane/region.h"
 
 keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec)
 {

@@ -1,8 +1,20 @@
 /* Life of recovery, and the one function that makes progress. */
+#include "recovery/recover.h"
+#include "recovery/adopt.h"
+#include "recovery/ask.h"
+#include "recovery/detect.h"
+#include "recovery/hands.h"
+#include "recovery/position.h"
+#include "recovery/rebuild.h"
 #include "recovery/recovery.h"
+#include "recovery/view.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
+#include "ckpt/demand_repair.h"
+#include "ckpt/demand_set.h"
+#include "lane/control.h"
+#include "oplog/getlog_replay.h"
 
 #include <stdarg.h>
 #include <stdio.h>

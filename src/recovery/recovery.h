@@ -180,27 +180,6 @@ typedef struct keel_recovery_params {
     void *arg;
 } keel_recovery_params_t;
 
-keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params);
-void keel_recovery_release(keel_recovery_t *rec);
-/* events, messages, parity, handing over; never blocks */
-void keel_recovery_progress(keel_recovery_t *rec);
-/* progress once, then give the core away the longer the caller has been waiting */
-void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds);
-
-/* this process has left the last gsync: tells everybody, and takes part in no recovery any more */
-void keel_recovery_finish(keel_recovery_t *rec);
-/* it leaves, and when that is because nobody can go on it says so: where a launcher's events do not travel nothing else does */
-void keel_recovery_give_up(keel_recovery_t *rec);
-/* ---- ask.c: rollback on request ---- */
-
-/* asks for a rollback; KEEL_ERR_ROLLED_BACK, or what is final: @a reason where nothing can be rolled back */
-keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason);
-void keel_request_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-/* rank 0, for each report: all have to know the same number */
-void keel_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number);
-/* for people; NULL: nothing is wanted */
-const char *keel_request_reason(keel_status_t wants);
-
 /* nothing of a recovery is under way here: what this process has to do next, somebody tells it */
 static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
 {
@@ -220,82 +199,14 @@ static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
            rec->awaits_hands || (rec->mended != 0 && rec->phase <= rec->mended);
 }
 
-/* KEEL_OK, KEEL_ERR_ROLLED_BACK or what is final */
-keel_status_t keel_recovery_status(const keel_recovery_t *rec);
-uint64_t keel_recovery_now(const keel_recovery_t *rec);
-/* a line for people (KEEL_VERBOSE): what recovery does, with the time since the death */
-void keel_recovery_say(keel_recovery_t *rec, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* ---- view.c, decide.c, adopt.c: reports and the decision ---- */
-
-keel_status_t keel_view_init(keel_recovery_t *rec);
-void keel_view_release(keel_recovery_t *rec);
-void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
-void keel_view_step(keel_recovery_t *rec); /* reports when the view is complete; decides at rank 0 */
-void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in);
-void keel_view_receive_decision(keel_recovery_t *rec, const keel_control_in_t *in);
-int keel_view_is_complete(const keel_recovery_t *rec); /* every rank is up */
-
-/* ---- detect.c: who of the others has stopped to answer ---- */
-
-keel_status_t keel_detect_init(keel_recovery_t *rec);
-void keel_detect_release(keel_recovery_t *rec);
-void keel_detect_step(keel_recovery_t *rec); /* with each progress */
-void keel_detect_receive_declared(keel_recovery_t *rec, const keel_control_in_t *in);
-
-/* ---- position.c: the table of design 4.7 ---- */
-
 /* pos(x) of this process as others have to see it */
 static inline uint32_t keel_position(const keel_recovery_t *rec)
 {
     return (rec->state == KEEL_RANK_FRONT && rec->front > rec->phase && !KEEL_PLANT(momentary_position)) ? rec->front
                                                                                                          : rec->phase;
 }
-/* announces the arrival at gsync @a number to all that are live */
-keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
-/* all have arrived at @a number or are beyond it, or the decision released it */
-int keel_position_may_leave(keel_recovery_t *rec, uint32_t number);
-int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
-int keel_position_has_hands(const keel_recovery_t *rec);
-int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);
-/* a replacement at the front tells when all have handed over to it */
-void keel_position_tell_whole(keel_recovery_t *rec);
-/* a replacement, this process included, to which not all have handed over yet what they did in the front phase */
-int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank);
-/* an atomic there has to wait for them: its order matters */
-int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
-/* of atomics that @a rank has used (lane/board.h), as far as is known here */
-uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank);
-void keel_position_leave(keel_recovery_t *rec, uint32_t number);
-/* says this process's position to all; a replacement does so at every step of its way */
-void keel_position_say(keel_recovery_t *rec);
-void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-/* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged */
-void keel_position_go_live_whole(keel_recovery_t *rec);
-/* hands over to whom it is due and sets what accesses towards each peer do */
-void keel_position_step(keel_recovery_t *rec);
-
-/* ---- hands.c: everything was handed over, and what is held of a predecessor ---- */
-
-/* to a process that was behind, or is one: everything was handed over to it */
-void keel_hands_say(keel_recovery_t *rec, uint32_t rank);
-void keel_hands_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-/* ahead of an arrival, all have handed over: goes on. KEEL_ERR_ROLLED_BACK in a replacement that did otherwise than what others hold */
-keel_status_t keel_hands_take(keel_recovery_t *rec);
-/* @a rank refused an atomic that fetches: what this process's is to be called. The next progress asks for a rollback. */
-keel_status_t keel_hands_refused(keel_recovery_t *rec, uint32_t rank);
-
-/* ---- rebuild.c: a replacement's way back, and rollback ---- */
 
 /* where the memory of the image goes; called when the image lies checked in its slot, or generation 0 */
 typedef keel_status_t (*keel_restore_cb_t)(void *arg, const void *image, size_t size);
-
-/* replacement: waits for the decision, in init */
-keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec);
-/* replacement, local recovery: image, get records; restore; then announces its position */
-keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
-/* everybody, after a rollback was decided: drain, barrier, restore, barrier [design 4.7] */
-keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
-void keel_rollback_receive(keel_recovery_t *rec, const keel_control_in_t *in);
 
 #endif

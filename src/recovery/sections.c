@@ -19,7 +19,11 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
+#include "lane/control.h"
+#include "lane/issue.h"
 
 #include <string.h>
 

@@ -41,12 +41,6 @@ void keel_sections_release(keel_sections_t *sections);
 /* nothing is held any more; own lock word free at @a counter: rollback */
 void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint64_t counter);
 
-/* sections_image.c: bytes that say what is locked, by this process and here, 0 when nothing is; those bytes; and all of it as it
- * was, when nothing is locked any more. KEEL_ERR_CORRUPT: they are none */
-size_t keel_sections_image_size(const struct keel_recovery *rec);
-void keel_sections_save(const struct keel_recovery *rec, void *to);
-keel_status_t keel_sections_load(struct keel_recovery *rec, const void *from, size_t length);
-
 /* this process locks, or somebody has locked here: first in which phase, UINT32_MAX when nobody has */
 int keel_sections_are_used(const struct keel_recovery *rec, uint32_t *first_p);
 /* survivor: all sections of @a phase at @a rank so far, and what is held there; how many records that were */

@@ -2,6 +2,7 @@
  * Locks that are held across a gsync, in its image. Every process is inside that gsync, and has been answered all that it asked
  * of locks: so what each has locked and who has locked it say the same.
  */
+#include "recovery/sections_image.h"
 #include "recovery/sections.h"
 
 #include "recovery/recovery.h"

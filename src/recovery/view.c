@@ -11,7 +11,14 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "recovery/adopt.h"
+#include "recovery/ask.h"
 #include "recovery/commit.h"
+#include "recovery/decide.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
+#include "lane/control.h"
+#include "oplog/getlog_replay.h"
 
 #include <string.h>
 

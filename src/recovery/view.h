@@ -77,9 +77,11 @@ static inline uint32_t decision_start(const decision_t *d, uint32_t r)
     return (d->ranks[r].start.position != 0) ? d->ranks[r].start.position : d->base;
 }
 
-/* decide.c: rank 0, on one report of every rank */
-void keel_view_decide(const keel_recovery_t *rec, decision_t *d);
-/* adopt.c: every rank, when it is for the view that it knows */
-void keel_view_adopt(keel_recovery_t *rec, const decision_t *d);
+keel_status_t keel_view_init(keel_recovery_t *rec);
+void keel_view_release(keel_recovery_t *rec);
+void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
+void keel_view_step(keel_recovery_t *rec); /* reports when the view is complete; decides at rank 0 */
+void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in);
+int keel_view_is_complete(const keel_recovery_t *rec); /* every rank is up */
 
 #endif

@@ -55,7 +55,9 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "recovery/recover.h"
 #include "recovery/recovery.h"
+#include "lane/control.h"
 
 #include <string.h>
 

@@ -1,5 +1,9 @@
 /* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
 #include "rma/access.h"
+#include "rma/refuse.h"
+#include "rma/sync.h"
+#include "rma/window.h"
+#include "lane/issue.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/reached.h"
 #include "rma/context.h"
+#include "rma/window.h"
 
 #include <string.h>
 
@@ -40,14 +41,6 @@ keel_status_t keel_access_await_map(keel_win_h win, uint32_t rank);
 /* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
 keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);
 keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);
-/* programs that wait: logs this process's clock ahead of what it does there, if it was not since the last wait */
-keel_status_t keel_put_clock(keel_win_h win, uint32_t rank);
-/* a get that has no record and whose target is ahead: ends the job */
-keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank);
-/* keel_lane_done_cb_t of a piece */
-void keel_piece_done(void *arg, keel_status_t status);
-/* ends the issuing call's hold on the request and says what the call returns */
-keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p);
 
 /* counts the row of the table of positions that a put or atomic is in (base/reached.h) */
 static inline void keel_case_access(keel_context_h ctx, uint32_t rank, int is_atomic)

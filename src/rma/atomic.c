@@ -11,11 +11,21 @@
  * instruction orders the mark before what it marks. The board is looked at each time and not a copy of what was
  * written there: a target's replacement has another board.
  */
+#include "rma/atomic.h"
 #include "rma/access.h"
 
 #include "base/plant.h"
 #include "lane/apply.h"
+#include "lane/issue.h"
+#include "rma/get.h"
+#include "rma/lock.h"
 #include "rma/mix.h"
+#include "rma/put.h"
+#include "rma/refuse.h"
+#include "rma/request.h"
+#include "rma/sync.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
  * they are for, as if its own program were nothing else, and rank 0's arrival tells it which of them take a checkpoint. So its
  * death, and its way back, are those of any rank; its memory is its share, which it computes again.
  */
+#include "rma/checksum.h"
 #include "rma/context.h"
+#include "rma/sync.h"
+#include "recovery/rebuild.h"
+#include "recovery/recover.h"
 
 static keel_status_t checksum_restore(void *arg, const void *image, size_t size)
 {

@@ -4,7 +4,16 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "base/plant.h"
+#include "rma/fork.h"
+#include "rma/get.h"
 #include "rma/parts.h"
+#include "rma/refuse.h"
+#include "rma/request.h"
+#include "rma/sync.h"
+#include "rma/window.h"
+#include "lane/issue.h"
+#include "oplog/getlog_replay.h"
+#include "recovery/recover.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define KEEL_RMA_CONTEXT_H_
 
 #include "recovery/recovery.h"
+#include "rma/restore.h"
 #include "rma/site.h"
 
 #include <keel/keel.h>
@@ -178,14 +179,6 @@ static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate 
     return (ctx->gate.part.bits & bits) != 0;
 }
 
-/* refuse.c */
-keel_status_t keel_refuse_null(const char *what); /* KEEL_ERR_INVALID_PARAM, said */
-keel_status_t keel_params_check(const keel_params_t *params);
-/* fork.c */
-keel_status_t keel_fork_init(keel_context_h ctx);
-void keel_fork_release(keel_context_h ctx);
-/* KEEL_ERR_STATE, said once */
-keel_status_t keel_fork_refuse(keel_context_h ctx);
 static inline int keel_fork_is_child(const keel_context_h ctx)
 {
     return __builtin_expect(*ctx->home == 0, 0);
@@ -202,8 +195,6 @@ keel_status_t keel_context_begin(keel_context_h ctx);
 keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
 /* both of these */
 keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call);
-/* does not return when the program has set a restart point */
-keel_status_t keel_context_rolled_back(keel_context_h ctx);
 /* what a public call ends with: @a status, or a jump to the restart point */
 static inline keel_status_t keel_context_end(keel_context_h ctx, keel_status_t status)
 {
@@ -224,39 +215,6 @@ static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
     }
 }
 
-/* window.c */
-void keel_win_refresh(keel_win_h win);
-void keel_windows_release(keel_context_h ctx);
-keel_status_t keel_win_refuse_freed(keel_win_h win); /* KEEL_ERR_INVALID_PARAM, said */
-keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls);
-/* window calls that the program has to repeat yet before it restores */
-uint32_t keel_windows_due(const keel_context_h ctx);
-/* until every rank has told of every window made so far */
-keel_status_t keel_windows_await(keel_context_h ctx);
-void keel_protected_release(keel_context_h ctx);
-void keel_protected_reset(keel_context_h ctx);
-
-/* request.c */
-keel_status_t keel_requests_init(keel_context_h ctx);
-void keel_requests_release(keel_context_h ctx);
-struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *params);
-keel_piece_t *keel_piece_obtain(keel_context_h ctx);
-void keel_piece_release(keel_piece_t *piece);
-void keel_req_piece_done(struct keel_req *req, keel_status_t status);
-/* calls the callbacks that are due: not from within progress, whose caller may not be called again by an access that waits */
-void keel_requests_call_back(keel_context_h ctx);
-
-/* get.c */
-void keel_access_progress(keel_context_h ctx);
-/* keel_recovery_params_t.on_fetch */
-int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
-void keel_access_drop(keel_context_h ctx, keel_status_t status);
-/* a call is about to fail: nothing that is under way writes the program's memory any more, which may be gone then */
-void keel_access_mute(keel_context_h ctx);
-/* served lane: asks for the piece */
-keel_status_t keel_piece_send(keel_piece_t *piece);
-
-/* sync.c */
 enum {
     KEEL_GSYNC_EXPLICIT = 1u << 16,
     KEEL_GSYNC_FINAL = 1u << 17,
@@ -265,54 +223,11 @@ enum {
     KEEL_GSYNC_FREE = 1u << 20,
     KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
 };
-keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
-/* KEEL_ERR_LIMIT, said, where @a call would be a gsync behind the last one there is */
-keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
-/* says that this process is done with what it copies or sums in gsync @a number, and waits until all are */
-keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number);
 
 /* context.c, for spare.c: first lives have all of their logs faulted in */
 keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);
 keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first);
 /* KEEL_OPLOG_SIZE=auto: to what suits an image as large as it would be now */
 void keel_context_logs_grow(keel_context_h ctx);
-
-/* spare.c: in a spare, which has a rank afterwards; KEEL_ERR_STATE: the job is over without it */
-keel_status_t keel_spare_wait(keel_context_h ctx, const keel_drivers_t *drivers);
-/* what it made and did not use */
-void keel_spare_release(keel_context_h ctx, const keel_drivers_t *drivers);
-/* rank 0 tells the spares what they may need when that changed; costs a comparison when nothing did */
-void keel_spare_tell(keel_context_h ctx);
-keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
-/* served lane: sends what was not sent yet */
-keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
-
-/* wait.c */
-/* a replacement in a program that waits: before a gsync; behind it, and when it was restored */
-keel_status_t keel_wait_settle(keel_context_h ctx);
-/*
- * And when the program learns that a get is complete of which there was no record: the predecessor did not come as far. The second,
- * in a flush or fence, of what is read at @a rank, or anywhere with KEEL_RANK_NONE.
- */
-keel_status_t keel_wait_new(keel_context_h ctx);
-keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank);
-void keel_wait_resume(keel_context_h ctx);
-
-/* checksum.c */
-keel_status_t keel_checksum_run(keel_context_h ctx);
-/* lock.c */
-/* whether everything is locked for reading */
-int keel_lock_is_all(const keel_context_h ctx);
-/* KEEL_OK when an access of the program to @a rank is allowed */
-keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write);
-/* KEEL_ERR_STATE, said, when something is locked */
-keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call);
-/* a replacement that replays critical sections: before a gsync; behind it, and when it was restored */
-keel_status_t keel_lock_settle(keel_context_h ctx);
-keel_status_t keel_lock_resume(keel_context_h ctx);
-
-/* restore.c */
-keel_status_t keel_restore_memory(void *arg, const void *image, size_t size);
-keel_status_t keel_restore_run(keel_context_h ctx);
 
 #endif

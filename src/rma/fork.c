@@ -3,6 +3,7 @@
  * would be taken for the parent's. So its calls are refused, and shared memory is not mapped in it (ucp_segment.c): what it writes
  * is its own. It notices by memory that the kernel gives a child zeroed, at the price of a load a call.
  */
+#include "rma/fork.h"
 #include "rma/context.h"
 
 #include "base/memory.h"

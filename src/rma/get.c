@@ -5,10 +5,18 @@
  * from records, then one append to the get log fused with the copy to the caller. The record goes to the target when the
  * epoch closes, or ahead of the next put there, which the gate sends the general way.
  */
+#include "rma/get.h"
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "rma/lock.h"
 #include "rma/mix.h"
+#include "rma/request.h"
+#include "rma/wait.h"
+#include "lane/issue.h"
+#include "lane/region.h"
+#include "recovery/ask.h"
+#include "recovery/hands.h"
 
 #include <string.h>
 

@@ -1,11 +1,25 @@
 /* The begin and the end of a context. */
+#include "rma/atomic.h"
+#include "rma/checksum.h"
 #include "rma/context.h"
 
 #include "base/crc.h"
 #include "base/memory.h"
 #include "base/plant.h"
+#include "rma/fork.h"
+#include "rma/lock.h"
+#include "rma/refuse.h"
 #include "rma/rehearse.h"
+#include "rma/request.h"
+#include "rma/restore.h"
+#include "rma/spare.h"
+#include "rma/sync.h"
+#include "rma/wait.h"
+#include "rma/window.h"
 #include "transports/table.h"
+#include "lane/region.h"
+#include "recovery/rebuild.h"
+#include "recovery/recover.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,11 +7,17 @@
  * rank owns the word under this very number it was not, and what is done in it is done again: gets that have a
  * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
  */
+#include "rma/lock.h"
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "rma/get.h"
 #include "rma/mix.h"
+#include "rma/sync.h"
 #include "base/reached.h"
+#include "lane/issue.h"
+#include "lane/region.h"
+#include "recovery/ask.h"
 
 /* ---- asking ---- */
 

@@ -11,9 +11,12 @@
  * Telling takes a message to each other process, once for each that mixes; the next gsync takes as many.
  */
 #include "rma/mix.h"
+#include "rma/sync.h"
 
 #include "base/plant.h"
 #include "base/reached.h"
+#include "lane/issue.h"
+#include "recovery/ask.h"
 
 static int all_are_live(const keel_context_h ctx)
 {

@@ -3,9 +3,13 @@
  * any other: an image has those that were there when it was taken, and restoring it brings them back.
  */
 #include "rma/parts.h"
+#include "rma/fork.h"
+#include "rma/refuse.h"
+#include "rma/window.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
+#include "recovery/sections_image.h"
 
 #include <string.h>
 

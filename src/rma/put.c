@@ -5,10 +5,13 @@
  * one append to the log fused with the copy to the target (put_log.h). It allocates nothing, takes no lock, makes no
  * system call. Everything else is out of line.
  */
+#include "rma/put.h"
 #include "rma/access.h"
 
 #include "base/plant.h"
+#include "rma/lock.h"
 #include "rma/mix.h"
+#include "lane/region.h"
 
 #include <string.h>
 

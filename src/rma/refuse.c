@@ -1,4 +1,5 @@
 /* Arguments that are wrong where there is no context to say so by. */
+#include "rma/refuse.h"
 #include "rma/context.h"
 
 #include <string.h>

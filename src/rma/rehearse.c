@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "rma/context.h"
 #include "rma/parts.h"
+#include "rma/rehearse_compare.h"
+#include "rma/sync.h"
 
 #include <errno.h>
 #include <fcntl.h>

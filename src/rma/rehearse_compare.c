@@ -1,4 +1,5 @@
 /* Compares a step of a rehearsal with what an earlier process of the rank did, and says what differs. */
+#include "rma/rehearse_compare.h"
 #include "rma/context.h"
 #include "rma/rehearse.h"
 

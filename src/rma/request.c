@@ -1,7 +1,11 @@
 /* Requests and pieces: pools that grow in chunks, so that accesses allocate nothing in the steady state. */
+#include "rma/request.h"
 #include "rma/context.h"
+#include "rma/refuse.h"
+#include "rma/wait.h"
 
 #include "base/memory.h"
+#include "recovery/recover.h"
 
 #define PER_CHUNK 512
 

@@ -1,8 +1,20 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
+#include "rma/restore.h"
 #include "rma/context.h"
+#include "rma/fork.h"
+#include "rma/get.h"
+#include "rma/lock.h"
 #include "rma/mix.h"
 #include "rma/parts.h"
+#include "rma/refuse.h"
 #include "rma/rehearse.h"
+#include "rma/request.h"
+#include "rma/sync.h"
+#include "rma/wait.h"
+#include "rma/window.h"
+#include "recovery/ask.h"
+#include "recovery/rebuild.h"
+#include "recovery/recover.h"
 
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 {

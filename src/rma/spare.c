@@ -3,6 +3,7 @@
  * replaces: the transport, the logs, and shared memory for windows, an image and a share of parity, whose sizes rank 0 tells. They
  * are a hint: a size that does not fit is made when it is asked for.
  */
+#include "rma/spare.h"
 #include "rma/context.h"
 
 #include <string.h>

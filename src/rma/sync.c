@@ -5,13 +5,21 @@
  * awaited (design 4.4). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
  * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
  */
+#include "rma/sync.h"
 #include "rma/context.h"
 
 #include "base/plant.h"
 #include "recovery/commit.h"
+#include "recovery/hands.h"
+#include "recovery/position.h"
+#include "rma/lock.h"
 #include "rma/mix.h"
 #include "rma/parts.h"
 #include "rma/rehearse.h"
+#include "rma/request.h"
+#include "rma/spare.h"
+#include "rma/wait.h"
+#include "ckpt/demand_set.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
 

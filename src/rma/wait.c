@@ -7,10 +7,17 @@
  * replacement does again what it had done, so nobody may wait before it is beyond that. That it is shows when it waits itself or has
  * arrived at the gsync; but it may poll for what follows the wait, and do neither. So the job rolls back then, too.
  */
+#include "rma/wait.h"
 #include "rma/access.h"
 
 #include "base/plant.h"
 #include "rma/mix.h"
+#include "rma/refuse.h"
+#include "rma/sync.h"
+#include "lane/issue.h"
+#include "lane/region.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
 
 typedef struct wait {
     const void *word;

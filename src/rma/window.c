@@ -1,8 +1,15 @@
 /* Windows and protected regions. */
+#include "rma/window.h"
 #include "rma/context.h"
 
 #include "base/memory.h"
+#include "rma/lock.h"
 #include "rma/parts.h"
+#include "rma/refuse.h"
+#include "rma/restore.h"
+#include "rma/sync.h"
+#include "rma/wait.h"
+#include "lane/region.h"
 
 #include <stdio.h>
 #include <string.h>

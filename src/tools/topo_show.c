@@ -8,6 +8,7 @@
 #include "tools/tool_hosts.h"
 #include "tools/topo_view.h"
 #include "transports/table.h"
+#include "topo/choose.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Carries out KEEL_TOPO_LEVEL: places groups, and says in words what was reached or why it was refused. */
+#include "topo/choose.h"
 #include "topo/topology.h"
 
 #include "topo/dedicated.h"

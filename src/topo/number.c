@@ -1,4 +1,5 @@
 /* From the elements of a topology file to numbers: the hierarchy over hosts, with names. */
+#include "topo/number.h"
 #include "topo/resolve.h"
 
 #include "base/memory.h"

@@ -1,4 +1,5 @@
 /* What may be wrong with a topology file that can be read all the same: names that were mistyped leave gaps. */
+#include "topo/remarks.h"
 #include "topo/resolve.h"
 
 #include "base/memory.h"

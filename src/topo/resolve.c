@@ -6,6 +6,8 @@
 #include "topo/resolve.h"
 
 #include "topo/hostlist.h"
+#include "topo/number.h"
+#include "topo/remarks.h"
 
 #include "base/memory.h"
 

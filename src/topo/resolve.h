@@ -46,9 +46,16 @@ static inline uint32_t keel_resolve_at(const keel_resolve_t *resolve, uint32_t l
 void keel_resolve_say(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* number.c: when hosts stay in finer elements */
-keel_status_t keel_resolve_number(const keel_resolve_t *resolve, keel_domains_t *domains);
-/* remarks.c: hosts and elements that may be missing, for who wrote the file; before hosts stay in finer elements */
-keel_status_t keel_resolve_remark(const keel_resolve_t *resolve);
+/*
+ * The hierarchy over hosts: domains_p->ranks is the number of hosts. A host that is in no element of a level but in one
+ * of a finer level stays in that; one that the file has on coarser levels only is an element of its own; hosts that the
+ * file does not mention are one element "?" of every level, since they may fail together. Levels that are left out
+ * (is_strict) are missing: there may be none. The listener is told of these and of what looks like a mistake: hosts that
+ * are not in the file, elements in no coarser one, elements without hosts.
+ * @param listener  NULL: nobody listens
+ */
+keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hosts,
+                                const keel_tree_listener_t *listener, keel_domains_t *domains_p,
+                                keel_tree_error_t *error);
 
 #endif

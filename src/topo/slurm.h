@@ -14,7 +14,6 @@
 
 /* KEEL_ERR_INVALID_PARAM with the reason in @a error; released by keel_tree_release() only on KEEL_OK */
 keel_status_t keel_slurm_parse(const char *text, size_t length, keel_tree_t *tree_p, keel_tree_error_t *error);
-keel_status_t keel_slurm_yaml_parse(const char *text, size_t length, keel_tree_t *tree_p, keel_tree_error_t *error);
 
 /* for slurm_yaml.c: one switch or block */
 typedef struct keel_slurm_switch {

@@ -11,6 +11,7 @@
  *           - switch: s1
  *             nodes: n[01-18]
  */
+#include "topo/slurm_yaml.h"
 #include "topo/slurm.h"
 
 #include <string.h>

@@ -1,7 +1,9 @@
 /* Joins the sources of the hierarchy, each by its levels. */
 #include "topo/topology.h"
 
+#include "topo/resolve.h"
 #include "topo/slurm.h"
+#include "topo/slurm_yaml.h"
 #include "topo/topofile.h"
 
 #include "base/memory.h"

@@ -80,17 +80,6 @@ uint32_t keel_tree_find(const keel_tree_t *tree, const char *name, uint32_t belo
 /* an element of that name on @a level or a coarser one; UINT32_MAX: none */
 uint32_t keel_tree_find_from(const keel_tree_t *tree, const char *name, uint32_t level);
 
-/*
- * The hierarchy over hosts: domains_p->ranks is the number of hosts. A host that is in no element of a level but in one
- * of a finer level stays in that; one that the file has on coarser levels only is an element of its own; hosts that the
- * file does not mention are one element "?" of every level, since they may fail together. Levels that are left out
- * (is_strict) are missing: there may be none. The listener is told of these and of what looks like a mistake: hosts that
- * are not in the file, elements in no coarser one, elements without hosts.
- * @param listener  NULL: nobody listens
- */
-keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hosts,
-                                const keel_tree_listener_t *listener, keel_domains_t *domains_p,
-                                keel_tree_error_t *error);
 void keel_tree_release(keel_tree_t *tree);
 
 /* fills @a error, returns KEEL_ERR_INVALID_PARAM */

@@ -5,6 +5,8 @@
 #include "fuzz_scene.h"
 
 #include "fuzz_input.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
 
 #include <string.h>
 

@@ -2,6 +2,11 @@
 #include "fuzz_scene.h"
 
 #include "base/memory.h"
+#include "lane/issue.h"
+#include "lane/region.h"
+#include "lane/served.h"
+#include "oplog/getlog_replay.h"
+#include "recovery/recover.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "sim_invariants.h"
 
 #include "sim_scene.h"
+#include "recovery/recover.h"
 
 #include <string.h>
 

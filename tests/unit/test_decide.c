@@ -1,4 +1,5 @@
 /* What rank 0 decides on the reports of a view that random programs hardly ever meet. */
+#include "recovery/decide.h"
 #include "recovery/view.h"
 
 #include "unit.h"

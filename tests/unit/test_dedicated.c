@@ -1,4 +1,5 @@
 /* Groups with parity on ranks of their own: properties on random hierarchies, by code that knows nothing of how they are formed. */
+#include "topo/choose.h"
 #include "topo/dedicated.h"
 #include "topo/topology.h"
 

@@ -2,6 +2,7 @@
 #include "oplog/get_log.h"
 
 #include "oplog/getlog_chunk.h"
+#include "oplog/getlog_replay.h"
 #include "unit.h"
 
 #include <string.h>

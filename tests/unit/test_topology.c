@@ -2,6 +2,7 @@
  * Sources of the hierarchy: lists of names, Keel's file, Slurm's, their joining and placement by a level's name. What a
  * file means is checked by the elements' names, malformed files by the line and the reason they are refused with.
  */
+#include "topo/choose.h"
 #include "topo/topology.h"
 
 #include "topo/hostlist.h"

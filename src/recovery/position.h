@@ -1,0 +1,31 @@
+/* Positions and the hand-over (design 4.7). */
+#ifndef KEEL_RECOVERY_POSITION_H_
+#define KEEL_RECOVERY_POSITION_H_
+
+#include "recovery/recovery.h"
+
+/* announces the arrival at gsync @a number to all that are live */
+keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
+/* all have arrived at @a number or are beyond it, or the decision released it */
+int keel_position_may_leave(keel_recovery_t *rec, uint32_t number);
+int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
+int keel_position_has_hands(const keel_recovery_t *rec);
+int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);
+/* a replacement at the front tells when all have handed over to it */
+void keel_position_tell_whole(keel_recovery_t *rec);
+/* a replacement, this process included, to which not all have handed over yet what they did in the front phase */
+int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank);
+/* an atomic there has to wait for them: its order matters */
+int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
+/* of atomics that @a rank has used (lane/board.h), as far as is known here */
+uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank);
+void keel_position_leave(keel_recovery_t *rec, uint32_t number);
+/* says this process's position to all; a replacement does so at every step of its way */
+void keel_position_say(keel_recovery_t *rec);
+void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+/* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged */
+void keel_position_go_live_whole(keel_recovery_t *rec);
+/* hands over to whom it is due and sets what accesses towards each peer do */
+void keel_position_step(keel_recovery_t *rec);
+
+#endif

@@ -1,0 +1,23 @@
+/* Life of recovery, and the one function that makes progress. */
+#ifndef KEEL_RECOVERY_RECOVER_H_
+#define KEEL_RECOVERY_RECOVER_H_
+
+#include "recovery/recovery.h"
+
+keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params);
+void keel_recovery_release(keel_recovery_t *rec);
+/* events, messages, parity, handing over; never blocks */
+void keel_recovery_progress(keel_recovery_t *rec);
+/* progress once, then give the core away the longer the caller has been waiting */
+void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds);
+/* this process has left the last gsync: tells everybody, and takes part in no recovery any more */
+void keel_recovery_finish(keel_recovery_t *rec);
+/* it leaves, and when that is because nobody can go on it says so: where a launcher's events do not travel nothing else does */
+void keel_recovery_give_up(keel_recovery_t *rec);
+/* KEEL_OK, KEEL_ERR_ROLLED_BACK or what is final */
+keel_status_t keel_recovery_status(const keel_recovery_t *rec);
+uint64_t keel_recovery_now(const keel_recovery_t *rec);
+/* a line for people (KEEL_VERBOSE): what recovery does, with the time since the death */
+void keel_recovery_say(keel_recovery_t *rec, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

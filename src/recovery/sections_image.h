@@ -1,0 +1,13 @@
+/* Locks that are held across a gsync, in its image. */
+#ifndef KEEL_RECOVERY_SECTIONS_IMAGE_H_
+#define KEEL_RECOVERY_SECTIONS_IMAGE_H_
+
+#include "recovery/sections.h"
+
+/* bytes that say what is locked, by this process and here, 0 when nothing is; those bytes; and all of it as it
+ * was, when nothing is locked any more. KEEL_ERR_CORRUPT: they are none */
+size_t keel_sections_image_size(const struct keel_recovery *rec);
+void keel_sections_save(const struct keel_recovery *rec, void *to);
+keel_status_t keel_sections_load(struct keel_recovery *rec, const void *from, size_t length);
+
+#endif
