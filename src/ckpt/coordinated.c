@@ -5,7 +5,7 @@
 #include "base/plant.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
-#include "lane/region.h"
+#include "peer/region.h"
 #include "topo/choose.h"
 
 #include <string.h>

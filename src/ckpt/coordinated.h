@@ -14,7 +14,7 @@
 #include "ckpt/image.h"
 #include "ckpt/interval.h"
 #include "ckpt/parity.h"
-#include "lane/lane.h"
+#include "peer/peer.h"
 #include "topo/topology.h"
 
 typedef struct keel_generation {

@@ -3,7 +3,7 @@
 #include "ckpt/demand_set.h"
 
 #include "base/memory.h"
-#include "lane/control.h"
+#include "peer/control.h"
 
 #include <string.h>
 

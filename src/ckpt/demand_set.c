@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
-#include "lane/control.h"
-#include "lane/region.h"
+#include "peer/control.h"
+#include "peer/region.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "ckpt/image.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 
 #include <assert.h>
 

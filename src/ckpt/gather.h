@@ -11,7 +11,7 @@
 #ifndef KEEL_CKPT_GATHER_H_
 #define KEEL_CKPT_GATHER_H_
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 #define KEEL_GATHER_STREAM 4   /* pieces under way; */
 #define KEEL_GATHER_BULK   256 /* the same where time counts more than memory */

@@ -13,7 +13,7 @@
 
 #include "ckpt/changes.h"
 #include "ckpt/stripes.h"
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 typedef struct keel_parity keel_parity_t;
 

@@ -2,8 +2,8 @@
 #include "ckpt/repair.h"
 
 #include "base/memory.h"
-#include "lane/control.h"
-#include "lane/region.h"
+#include "peer/control.h"
+#include "peer/region.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "oplog/getlog_chunk.h"
-#include "lane/region.h"
+#include "peer/region.h"
 
 #include <assert.h>
 #include <string.h>

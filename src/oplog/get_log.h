@@ -14,7 +14,7 @@
 #define KEEL_OPLOG_GET_LOG_H_
 
 #include "base/copy.h"
-#include "lane/lane.h"
+#include "peer/peer.h"
 #include "oplog/segment.h"
 
 #include <string.h>

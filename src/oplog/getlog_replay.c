@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "oplog/getlog_chunk.h"
-#include "lane/control.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/control.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
 

@@ -4,7 +4,7 @@
 #include "base/crc.h"
 #include "base/memory.h"
 #include "base/plant.h"
-#include "lane/issue.h"
+#include "peer/issue.h"
 
 #include <assert.h>
 #include <string.h>

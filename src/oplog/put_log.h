@@ -13,7 +13,7 @@
 #define KEEL_OPLOG_PUT_LOG_H_
 
 #include "base/copy.h"
-#include "lane/lane.h"
+#include "peer/peer.h"
 #include "oplog/segment.h"
 #include "oplog/epochs.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/plant.h"
 #include "base/reached.h"
-#include "lane/control.h"
+#include "peer/control.h"
 
 #include <string.h>
 

@@ -300,7 +300,7 @@ static void decide_starts(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* numbers that come round would take a dead process for a living one, or an old computation for the new one (lane/board.h) */
+/* numbers that come round would take a dead process for a living one, or an old computation for the new one (peer/board.h) */
 static void decide_ends(const keel_recovery_t *rec, decision_t *d)
 {
     if (d->mode == KEEL_DECISION_ROLLBACK && d->rollback == 0) {

@@ -34,8 +34,8 @@
 
 #include "base/memory.h"
 #include "base/plant.h"
-#include "lane/control.h"
-#include "lane/issue.h"
+#include "peer/control.h"
+#include "peer/issue.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef KEEL_RECOVERY_DETECT_H_
 #define KEEL_RECOVERY_DETECT_H_
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 #include <stdint.h>
 

@@ -2,9 +2,9 @@
 #include "recovery/hand_over.h"
 
 #include "base/plant.h"
-#include "lane/apply.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/apply.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 #include "recovery/recovery.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * replacement finds out whether it has done the same again.
  *
  * Safety. What is held of a phase is a prefix of what the predecessor put here in it: it was counted when it was applied, and
- * who re-executes makes the same records in the same order, or its numbers would not do (lane/served). So at the end of a phase the
+ * who re-executes makes the same records in the same order, or its numbers would not do (peer/served). So at the end of a phase the
  * replacement has logged these records first, and as many at least. What it compares is its own log, where that has all
  * records of the phase: from the phase on that it was restored at. It does so ahead of its arrival at the gsync that ends the front
  * phase, when all have handed over: nobody has left that, so the job can roll back. Behind a rollback nothing is held.
@@ -16,7 +16,7 @@
 
 #include "base/plant.h"
 #include "base/reached.h"
-#include "lane/control.h"
+#include "peer/control.h"
 
 #include <string.h>
 
@@ -139,7 +139,7 @@ static int hands_compare(keel_recovery_t *rec)
     return is_same;
 }
 
-/* who did the same would find the value in its record (lane/served) */
+/* who did the same would find the value in its record (peer/served) */
 keel_status_t keel_hands_refused(keel_recovery_t *rec, uint32_t rank)
 {
     if (!rec->awaits_hands) {

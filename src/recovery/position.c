@@ -15,9 +15,9 @@
 #include "base/plant.h"
 #include "base/reached.h"
 #include "recovery/hand_over.h"
-#include "lane/control.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/control.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 #include "oplog/getlog_replay.h"
 
 #include <string.h>
@@ -302,7 +302,7 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
         place->is_refilled = 1;
     }
     if (rec->sections.is_replaying) {
-        return; /* what an access does depends on its critical section (rma/lock) */
+        return; /* what an access does depends on its critical section (api/lock) */
     }
     if (place->state == KEEL_RANK_FRONT) {
         if (rec->state == KEEL_RANK_FRONT) {

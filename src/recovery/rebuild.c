@@ -8,9 +8,9 @@
 #include "base/plant.h"
 #include "base/reached.h"
 #include "ckpt/demand_repair.h"
-#include "lane/control.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/control.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 
 keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec)
 {

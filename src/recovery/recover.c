@@ -13,7 +13,7 @@
 #include "base/plant.h"
 #include "ckpt/demand_repair.h"
 #include "ckpt/demand_set.h"
-#include "lane/control.h"
+#include "peer/control.h"
 #include "oplog/getlog_replay.h"
 
 #include <stdarg.h>

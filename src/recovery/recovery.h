@@ -19,7 +19,7 @@
 #include "ckpt/coordinated.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
-#include "lane/lane.h"
+#include "peer/peer.h"
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
 #include "recovery/sections.h"
@@ -57,7 +57,7 @@ typedef struct keel_place {
     uint8_t is_unhanded;      /* it died before that */
     uint8_t is_short;         /* it has not said that all have handed over to it: what is fetched there has to wait */
     uint8_t is_whole_told;    /* it has said so */
-    uint32_t classes;         /* of atomics that it used, as decisions said (lane/board.h) */
+    uint32_t classes;         /* of atomics that it used, as decisions said (peer/board.h) */
     uint64_t given, received; /* put records handed to that incarnation, and by it */
     keel_digest_t digest; /* what it has of this process's predecessor: what came without a gap over the served lane, */
     uint64_t done;        /* and phase << 32 | how many records in all */
@@ -90,7 +90,7 @@ struct keel_recovery {
     keel_demand_t *demand;
     keel_message_t *message;
     int is_deterministic;
-    int mixes; /* all know that the program mixes ways to synchronise (rma/mix) */
+    int mixes; /* all know that the program mixes ways to synchronise (api/mix) */
     int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
     void *arg;
 
@@ -104,7 +104,7 @@ struct keel_recovery {
     uint32_t marked_own;     /* the same of its own memory */
     uint32_t marked_told[2]; /* the two, when all have been told */
     uint32_t begun;          /* 1 + the phase of its first access, in a program that is not deterministic */
-    uint32_t classes;        /* of atomics that it uses (lane/board.h) */
+    uint32_t classes;        /* of atomics that it uses (peer/board.h) */
     uint32_t classes_told;   /* and of which all know that it does */
     uint32_t returned;       /* 1 + the front that it reached as a replacement, 0: it was always there */
     uint32_t mended;         /* 1 + the front of the last local recovery, 0: none since the start or a rollback */

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/plant.h"
-#include "lane/served.h"
+#include "peer/served.h"
 
 #include <stdlib.h>
 #include <string.h>

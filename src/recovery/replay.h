@@ -5,7 +5,7 @@
 #ifndef KEEL_RECOVERY_REPLAY_H_
 #define KEEL_RECOVERY_REPLAY_H_
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 typedef struct keel_replay_piece {
     uint64_t number; /* 0: before any record of the source that says one */

@@ -22,8 +22,8 @@
 #include "recovery/position.h"
 #include "recovery/recover.h"
 #include "recovery/recovery.h"
-#include "lane/control.h"
-#include "lane/issue.h"
+#include "peer/control.h"
+#include "peer/issue.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #ifndef KEEL_RECOVERY_SECTIONS_H_
 #define KEEL_RECOVERY_SECTIONS_H_
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 #include "oplog/put_log.h"
 #include "recovery/replay.h"
 

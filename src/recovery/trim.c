@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "recovery/recovery.h"
-#include "lane/control.h"
+#include "peer/control.h"
 
 #include <string.h>
 

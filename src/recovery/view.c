@@ -17,7 +17,7 @@
 #include "recovery/decide.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
-#include "lane/control.h"
+#include "peer/control.h"
 #include "oplog/getlog_replay.h"
 
 #include <string.h>

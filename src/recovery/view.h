@@ -13,7 +13,7 @@ typedef struct report_about {
     uint32_t atomics;            /* 1 + last phase in which that rank was seen to issue an atomic */
     uint32_t in_doubt;           /* and of those, one that may or may not have taken effect */
     uint32_t kinds;              /* classes of logged atomics towards that rank */
-    uint32_t classes;            /* of atomics which that rank has used (lane/board.h) */
+    uint32_t classes;            /* of atomics which that rank has used (peer/board.h) */
     uint32_t is_unhanded;        /* the reporter is a replacement that it died before it handed over to */
     keel_demand_start_t start;   /* its newest image, when that is a demand image, */
     keel_demand_start_t pending; /* and the one in the making */

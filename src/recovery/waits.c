@@ -36,10 +36,10 @@
  *
  * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits. A replacement tells of
  * its first wait when all have handed over to it, and the job rolls back where somebody begins to wait and a replacement has not
- * told (rma/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is there already
+ * told (api/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is there already
  * does not merely log what it puts to another, and tell a third.
  *
- * Safety, of what p' does to others: see rma/put. Gets of p in the front phase without a record were not completed; so nobody
+ * Safety, of what p' does to others: see api/put. Gets of p in the front phase without a record were not completed; so nobody
  * overwrote what they would have read. Where the program of p' learns that such a get is complete, it is beyond p's death as in a
  * wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to read from it would not get on.
  * Not when the get is issued: p may have done so, and waited for something else before it died.
@@ -57,7 +57,7 @@
 #include "base/reached.h"
 #include "recovery/recover.h"
 #include "recovery/recovery.h"
-#include "lane/control.h"
+#include "peer/control.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/message.h"
-#include "rma/site.h"
+#include "api/site.h"
 #include "tools/tool_hosts.h"
 #include "tools/topo_view.h"
 #include "transports/table.h"

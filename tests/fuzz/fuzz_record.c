@@ -7,8 +7,8 @@
 #include "fuzz_input.h"
 #include "oplog/getlog_chunk.h"
 #include "oplog/getlog_replay.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 
 #include <stdlib.h>
 #include <string.h>

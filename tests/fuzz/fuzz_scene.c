@@ -2,9 +2,9 @@
 #include "fuzz_scene.h"
 
 #include "base/memory.h"
-#include "lane/issue.h"
-#include "lane/region.h"
-#include "lane/served.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "peer/served.h"
 #include "oplog/getlog_replay.h"
 #include "recovery/recover.h"
 

@@ -64,11 +64,11 @@ height() {
     case $1 in
     base) echo 0 ;;
     code | topo | wire) echo 1 ;;
-    lane) echo 2 ;;
+    peer) echo 2 ;;
     oplog) echo 3 ;;
     ckpt) echo 4 ;;
     recovery) echo 5 ;;
-    rma) echo 6 ;;
+    api) echo 6 ;;
     store | adapters | tools) echo 7 ;;
     *) echo unknown ;;
     esac
@@ -85,7 +85,7 @@ lint_layers() {
             folder=${include%%/*}
             [ "$folder" != "$include" ] && [ "$folder" != "$layer" ] || continue
             case $layer/$include in
-            rma/transports/* | rma/runtime/* | tools/transports/* | tools/runtime/*) continue ;; # who picks the default drivers
+            api/transports/* | api/runtime/* | tools/transports/* | tools/runtime/*) continue ;; # who picks the default drivers
             esac
             if [ "$(height "$folder")" = unknown ] || [ "$(height "$folder")" -ge "$(height "$layer")" ]; then
                 complain "$file includes $include, which is not below it"
@@ -96,9 +96,9 @@ lint_layers() {
     forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
     forbid 'pmix' 'src/runtime/' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
-    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,lane,oplog,ckpt,recovery,rma}
+    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,recovery,api}
     file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \
-        src/{code,topo,wire,lane,oplog,ckpt,recovery,rma} 2> /dev/null)
+        src/{code,topo,wire,peer,oplog,ckpt,recovery,api} 2> /dev/null)
     [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
 }
 

@@ -10,7 +10,7 @@
  */
 #include "base/memory.h"
 #include "ckpt/gather.h"
-#include "rma/context.h"
+#include "api/context.h"
 #include "transports/table.h"
 
 #include <signal.h>

@@ -4,7 +4,7 @@
  * first death is a rollback to behind the free. Nobody keeps what it had mapped of a replacement's first window.
  */
 #include "few_ranks.h"
-#include "lane/region.h"
+#include "peer/region.h"
 
 #include <stdlib.h>
 

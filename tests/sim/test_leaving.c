@@ -6,7 +6,7 @@
  * tells who has left on another node, all leave, and nobody takes itself for cut off; nor is one replaced that cannot go on and
  * leaves, but all end.
  */
-#include "rma/context.h"
+#include "api/context.h"
 #include "sim/sim.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * rank 1 hears of its replacement late, while it asks everybody because rank 2 is silent: who was not asked has not answered.
  * Or rank 3 and 4 have, and neither replacement is known there: two of the three that are known to live are less than half of five.
  */
-#include "rma/context.h"
+#include "api/context.h"
 #include "sim/sim.h"
 
 #include <stdio.h>

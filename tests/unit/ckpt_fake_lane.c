@@ -2,8 +2,8 @@
 #include "ckpt_fake_lane.h"
 
 #include "ckpt_random.h"
-#include "lane/issue.h"
-#include "lane/region.h"
+#include "peer/issue.h"
+#include "peer/region.h"
 
 #include <assert.h>
 #include <string.h>

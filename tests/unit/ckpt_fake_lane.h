@@ -2,7 +2,7 @@
 #ifndef KEEL_TESTS_CKPT_FAKE_LANE_H_
 #define KEEL_TESTS_CKPT_FAKE_LANE_H_
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 #define FAKE_RANKS   32
 #define FAKE_REGIONS KEEL_REGION_LOCKS

@@ -2,8 +2,8 @@
 #include "lane_scene.h"
 
 #include "base/memory.h"
-#include "lane/region.h"
-#include "lane/served.h"
+#include "peer/region.h"
+#include "peer/served.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef KEEL_TESTS_LANE_SCENE_H_
 #define KEEL_TESTS_LANE_SCENE_H_
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 #define RANKS  3
 #define WINDOW KEEL_REGION_WINDOW0

@@ -1,5 +1,5 @@
 /* Atomics as the CPU does them: every operation, both sizes, and nothing beside the word. */
-#include "lane/apply.h"
+#include "peer/apply.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "unit.h"
-#include "lane/control.h"
+#include "peer/control.h"
 
 /* @a length bytes behind @a offset of a report of @a all bytes */
 static void scene_piece(scene_t *scene, uint32_t source, uint64_t all, uint64_t offset, size_t length)

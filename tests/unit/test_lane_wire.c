@@ -3,10 +3,10 @@
 
 #include "base/memory.h"
 #include "unit.h"
-#include "lane/control.h"
-#include "lane/issue.h"
-#include "lane/region.h"
-#include "lane/served.h"
+#include "peer/control.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "peer/served.h"
 
 #include <string.h>
 

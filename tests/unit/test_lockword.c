@@ -1,7 +1,7 @@
 /* The words of a lock: numbers have no gaps, readers and writers see each other, who asks again gets the same answer. */
-#include "lane/lockword.h"
+#include "peer/lockword.h"
 
-#include "lane/lane.h"
+#include "peer/peer.h"
 
 #include "unit.h"
 

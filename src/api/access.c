@@ -1,0 +1,104 @@
+/* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
+#include "api/access.h"
+#include "api/refuse.h"
+#include "api/sync.h"
+#include "api/window.h"
+#include "peer/issue.h"
+
+#include <string.h>
+
+static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
+                                   const keel_rma_params_t *params)
+{
+    keel_context_h ctx = win->ctx;
+    const size_t size = keel_win_size(win, rank); /* 0 when there is no such rank */
+    keel_status_t status;
+
+    if (params != NULL && (params->field_mask & ~(uint64_t)KEEL_RMA_PARAM_FIELD_CB)) {
+        keel_error_ctx(ctx, "keel_rma_params_t: unknown field 0x%lx", (unsigned long)params->field_mask);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    if (win->freed_call > 0) {
+        return keel_win_refuse_freed(win);
+    }
+    if (offset > size || length > size - offset) {
+        status = keel_context_check(ctx);
+        if (status != KEEL_OK) {
+            return status; /* before keel_restore() others' sizes may not be known */
+        }
+        keel_error_ctx(ctx, "%zu bytes at offset %lu leave the window of %zu bytes at rank %u", length,
+                       (unsigned long)offset, size, rank);
+        return KEEL_ERR_RANGE;
+    }
+    return KEEL_OK;
+}
+
+/* arguments and state of any access; off the hot path */
+keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
+                                const keel_rma_params_t *params)
+{
+    keel_status_t status;
+
+    if (win == NULL || (buffer == NULL && length > 0)) {
+        return keel_refuse_null(win == NULL ? "the window" : "the buffer of an access");
+    }
+    status = access_refuse(win, rank, offset, length, params);
+    if (status == KEEL_OK) {
+        status = keel_context_begin(win->ctx);
+    }
+    return status;
+}
+
+/* served lane, the log has no room: everything sent so far is forgotten, and the record goes by the bounce buffer as
+ * soon as whoever is sent from it has all. A callback in one of the waits may use the buffer itself. */
+keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length)
+{
+    keel_record_t *record = (keel_record_t *)ctx->bounce;
+    keel_status_t status = keel_flush_one(ctx, rank);
+
+    while (status == KEEL_OK && !keel_lane_is_flushed(&ctx->lane, ctx->bounce_rank)) {
+        status = keel_flush_one(ctx, ctx->bounce_rank);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx->bounce_rank = rank;
+    record->where = where;
+    record->length = (uint32_t)length;
+    record->epoch = 0;
+    memcpy(record + 1, payload, length);
+    return KEEL_OK;
+}
+
+keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length)
+{
+    keel_status_t status = keel_bounce_fill(ctx, rank, where, buffer, length);
+
+    if (status != KEEL_OK || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
+        return status; /* it died: the lost record makes that a rollback */
+    }
+    status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
+    if (status != KEEL_OK) {
+        return status;
+    }
+    return keel_lane_send_records(&ctx->lane, rank, ctx->rec.phase, keel_put_log_number_sent(&ctx->puts, rank),
+                                  ctx->bounce, sizeof(keel_record_t) + keel_pad8(length));
+}
+
+/* direct lane: a live peer whose memory could not be mapped has just died; its death is on the way */
+keel_status_t keel_access_await_map(keel_win_h win, uint32_t rank)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
+           keel_lane_has_direct(&ctx->lane, rank) && keel_win_target(win, rank)->ptr == NULL) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}

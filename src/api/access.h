@@ -1,0 +1,65 @@
+/* What puts, gets and atomics share. */
+#ifndef KEEL_API_ACCESS_H_
+#define KEEL_API_ACCESS_H_
+
+#include "base/reached.h"
+#include "api/context.h"
+#include "api/window.h"
+
+#include <string.h>
+
+static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank)
+{
+    if (__builtin_expect(win->changes != win->ctx->lane.changes, 0)) {
+        keel_win_refresh(win);
+    }
+    return &win->targets[rank];
+}
+
+/* where the short way of an access goes: a live peer's memory that is mapped here; NULL: the access goes the general way. Own
+ * memory does, and what leaves the window. The caller looks at the gate. */
+static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                                  size_t length)
+{
+    const keel_target_t *target;
+
+    if (__builtin_expect(win == NULL || rank >= win->ctx->lane.programs || rank == win->ctx->lane.rank, 0)) {
+        return NULL;
+    }
+    target = keel_win_target(win, rank);
+    if (__builtin_expect(target->ptr == NULL || offset > target->size || length > target->size - offset, 0)) {
+        return NULL;
+    }
+    return target->ptr + offset;
+}
+
+/* arguments and state of any access; off the hot path */
+keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
+                                const keel_rma_params_t *params);
+/* direct lane: until a live peer's memory is mapped, or the peer is live no more */
+keel_status_t keel_access_await_map(keel_win_h win, uint32_t rank);
+/* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
+keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);
+keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);
+
+/* counts the row of the table of positions that a put or atomic is in (base/reached.h) */
+static inline void keel_case_access(keel_context_h ctx, uint32_t rank, int is_atomic)
+{
+    const keel_peer_mode_t mode = (keel_peer_mode_t)ctx->lane.peers[rank].mode;
+
+    if (mode == KEEL_PEER_BEHIND && is_atomic) {
+        KEEL_REACHED(atomic_behind);
+    } else if (mode == KEEL_PEER_BEHIND) {
+        KEEL_REACHED(put_behind);
+    } else if (mode == KEEL_PEER_AHEAD && is_atomic) {
+        KEEL_REACHED(atomic_ahead);
+    } else if (mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(put_ahead);
+    } else if (ctx->rec.state == KEEL_RANK_RECOVERING && rank != ctx->lane.rank && is_atomic) {
+        KEEL_REACHED(atomic_same);
+    } else if (ctx->rec.state == KEEL_RANK_RECOVERING && rank != ctx->lane.rank) {
+        KEEL_REACHED(put_same);
+    }
+}
+
+#endif

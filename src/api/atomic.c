@@ -1,0 +1,534 @@
+/*
+ * Atomics: combining puts [F 2.1], the fetching ones also gets.
+ *
+ * Exactly once (design 4.5). Where the target's service thread applies them, it counts them in the same step (peer/served):
+ * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
+ * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane, and for values
+ * fetched from own memory, nobody can tell what the dead did: that is in doubt, and a death in such a phase is a rollback.
+ *
+ * Hot path on the direct lane, once the target's board says that this phase is in doubt (the first atomic of the phase says
+ * so, on the general way): a record in the put log, the locked instruction, and of a fetching one a record in the get log. That
+ * instruction orders the mark before what it marks. The board is looked at each time and not a copy of what was
+ * written there: a target's replacement has another board.
+ */
+#include "api/atomic.h"
+#include "api/access.h"
+
+#include "base/plant.h"
+#include "peer/apply.h"
+#include "peer/issue.h"
+#include "api/get.h"
+#include "api/lock.h"
+#include "api/mix.h"
+#include "api/put.h"
+#include "api/refuse.h"
+#include "api/request.h"
+#include "api/sync.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+
+#include <string.h>
+
+static inline void store_result(void *result, size_t size, uint64_t old)
+{
+    if (result == NULL) {
+        return;
+    }
+    if (size == sizeof(old)) {
+        memcpy(result, &old, sizeof(old));
+    } else {
+        memcpy(result, &old, sizeof(uint32_t)); /* little-endian */
+    }
+}
+
+/*
+ * The value fetched depends on others' order: should this process die together with its target, or, when it was its own, in
+ * this phase, whoever is left must know that it cannot be re-executed alone [F 4.2]. Once a phase, before the first.
+ */
+static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
+{
+    const uint32_t phase = ctx->rec.phase;
+    uint32_t *marked = is_own ? &ctx->rec.marked_own : &ctx->rec.marked;
+    uint32_t *told = &ctx->rec.marked_told[is_own];
+    keel_status_t status = KEEL_OK;
+
+    if (*told == phase + 1) {
+        return KEEL_OK;
+    }
+    *marked = phase + 1;
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
+            continue;
+        }
+        status = keel_lane_mark_atomics(&ctx->lane, r, phase, is_own);
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    *told = (status == KEEL_OK) ? phase + 1 : *told; /* now: a callback may do atomics while this waits */
+    return status;
+}
+
+/*
+ * Two classes on one word do not commute. When those who used them are lost together, or their target did so itself, somebody else
+ * has to know. Once a class and process.
+ */
+static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_own)
+{
+    const uint32_t bit = keel_classes_bit(op, is_own);
+    keel_status_t status = KEEL_OK;
+
+    if ((ctx->rec.classes_told & bit) != 0) {
+        return KEEL_OK;
+    }
+    ctx->rec.classes |= bit;
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        if (r != ctx->lane.rank && ctx->lane.peers[r].is_up && !KEEL_PLANT(class_untold)) {
+            status = keel_lane_tell_classes(&ctx->lane, r, ctx->rec.classes);
+        }
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    ctx->rec.classes_told |= (status == KEEL_OK) ? bit : 0; /* as above */
+    return status;
+}
+
+static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)
+{
+    unsigned rounds = 0;
+
+    while (keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
+        const keel_status_t status = keel_context_wait(win->ctx, &rounds);
+
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (atomic->fetches && !win->ctx->rec.sections.is_used) {
+        win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
+    }
+    store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
+    return KEEL_OK;
+}
+
+static keel_record_t *atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic)
+{
+    keel_record_t *record = keel_put_log_reserve(&ctx->puts, rank, sizeof(*atomic));
+
+    if (record != NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+        keel_record_fill(&ctx->puts, record, where, atomic, sizeof(*atomic));
+    }
+    keel_put_log_note_atomic(&ctx->puts, rank, (keel_atomic_op_t)atomic->op);
+    return record;
+}
+
+/*
+ * The operation, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
+ * no load passes the locked instruction, so what it does not need is best done before.
+ */
+static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
+                                                            char *target, const keel_record_atomic_t *atomic,
+                                                            void *result)
+{
+    keel_get_record_t *record = NULL;
+    uint32_t index;
+    uint64_t old;
+
+    if (atomic->fetches) {
+        record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &index);
+    }
+    KEEL_MOMENT();
+    old = keel_apply_atomic(target, atomic);
+    KEEL_MOMENT();
+    if (record != NULL) {
+        memcpy(record + 1, &old, sizeof(old)); /* padded to as much */
+        record->reserved = KEEL_GET_COMPLETE;
+    }
+    store_result(result, atomic->size, old);
+}
+
+static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
+                                   void *result)
+{
+    keel_context_h ctx = win->ctx;
+    keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
+    char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
+
+    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    KEEL_STORES();
+    if (atomic_log(ctx, rank, where, atomic) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+    }
+    atomic_do(ctx, rank, where, target, atomic, result);
+    return KEEL_OK;
+}
+
+/* the target's board says that atomics of this phase are in doubt, and, for a fetching one, so do all others' that they fetch */
+static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
+                                                                  int fetches)
+{
+    const keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
+    const uint32_t phase = ctx->rec.phase;
+
+    if (KEEL_PLANT(doubt_unmarked)) {
+        return 1;
+    }
+    return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
+           (ctx->rec.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
+           (!fetches || ctx->rec.marked_told[0] == phase + 1);
+}
+
+/* field by field, each from its register: bytes gathered in memory first stall the copy */
+static inline __attribute__((always_inline)) void atomic_write(keel_record_t *record,
+                                                               const keel_record_atomic_t *atomic)
+{
+    keel_record_atomic_t *payload = (keel_record_atomic_t *)(record + 1);
+
+    payload->op = atomic->op;
+    payload->size = atomic->size;
+    payload->fetches = atomic->fetches;
+    memset(payload->reserved, 0, sizeof(payload->reserved));
+    payload->operand = atomic->operand;
+    payload->compare = atomic->compare;
+    payload->sequence = 0;
+}
+
+/* a live, mapped target: done when it returns 1; 0: it goes the general way */
+static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                              uint64_t offset, size_t size, uint64_t operand,
+                                                              uint64_t compare, void *result)
+{
+    const keel_record_atomic_t atomic = {
+        .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
+    char *target = keel_win_reach(win, rank, offset, size);
+    keel_record_t *record;
+    keel_context_h ctx;
+    uint64_t where;
+
+    if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
+                             (unsigned)op >= KEEL_ATOMIC_LAST,
+                         0)) {
+        return 0;
+    }
+    ctx = win->ctx;
+    if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
+                             (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
+                             !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
+                         0)) {
+        return 0;
+    }
+    KEEL_REACHED(atomic_short);
+    ctx->stats.atomics++;
+    where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
+    if (result != NULL) {
+        keel_context_touch(ctx, rank); /* a flush has a record to bring there */
+    }
+    if (ctx->is_logging) {
+        record = keel_put_log_reserve(&ctx->puts, rank, sizeof(atomic));
+        keel_put_log_note_atomic(&ctx->puts, rank, op);
+        if (record != NULL) {
+            keel_prefetch_write((const uint8_t *)(record + 1) + KEEL_COPY_AHEAD);
+            keel_put_log_head(&ctx->puts, record, where, sizeof(atomic));
+            atomic_write(record, &atomic);
+        }
+    }
+    atomic_do(ctx, rank, where, target, &atomic, result);
+    return 1;
+}
+
+static keel_status_t atomic_served(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
+                                   void *result, struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    keel_fetch_t fetch = {.phase = ctx->rec.phase, .is_logged = !ctx->gets.is_off};
+    unsigned rounds = 0;
+    keel_status_t status;
+    keel_record_t *record;
+    keel_piece_t *piece;
+
+    if (atomic->fetches) {
+        status = keel_put_log_send(&ctx->puts, rank); /* what is before it in the log goes before it */
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    fetch.number = keel_put_log_count(&ctx->puts, rank);
+    record = atomic_log(ctx, rank, where, atomic);
+    if (record == NULL) {
+        if (!atomic->fetches) {
+            return keel_put_bounce(ctx, rank, where, atomic, sizeof(*atomic));
+        }
+        status = keel_bounce_fill(ctx, rank, where, atomic, sizeof(*atomic));
+        while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
+            status = keel_context_wait(ctx, &rounds); /* it died meanwhile: the lost record makes that a rollback */
+        }
+        if (status == KEEL_OK) {
+            status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+        fetch.record = (keel_record_t *)ctx->bounce;
+        fetch.number = keel_put_log_number_sent(&ctx->puts, rank);
+    } else if (!atomic->fetches) {
+        return KEEL_OK; /* goes with the records around it */
+    } else {
+        fetch.record = record;
+        keel_put_log_mark_sent(&ctx->puts, rank);
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = atomic->size;
+    piece->buffer = result;
+    piece->req = req;
+    piece->atomic = fetch.record;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &piece->index);
+    fetch.index = piece->index;
+    req->pieces++;
+    ctx->pieces_open[rank]++;
+    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, result, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    }
+    return KEEL_OK;
+}
+
+/* gets that were issued before the piece are asked for before it: records lie at the target in the order issued */
+static void pieces_send_before(keel_context_h ctx, const keel_piece_t *piece)
+{
+    keel_piece_t *get, *next;
+    keel_status_t status;
+
+    ucs_list_for_each_safe(get, next, &ctx->deferred, list)
+    {
+        if (get == piece) {
+            break;
+        }
+        if (get->rank == piece->rank) {
+            ucs_list_del(&get->list);
+            status = keel_piece_send(get);
+            if (status != KEEL_INPROGRESS) {
+                keel_piece_done(get, status);
+            }
+        }
+    }
+}
+
+static keel_piece_t *piece_awaiting(keel_context_h ctx, uint32_t rank, const keel_record_t *record)
+{
+    keel_piece_t *piece;
+
+    ucs_list_for_each(piece, &ctx->deferred, list)
+    {
+        if (piece->rank == rank && piece->atomic == record) {
+            return piece;
+        }
+    }
+    return NULL;
+}
+
+int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old)
+{
+    keel_context_h ctx = arg;
+    keel_piece_t *piece = piece_awaiting(ctx, rank, fetch->record);
+    keel_fetch_t again = *fetch;
+    keel_status_t status;
+
+    if (piece == NULL) {
+        return 0;
+    }
+    if (old == NULL) {
+        pieces_send_before(ctx, piece);
+    }
+    ucs_list_del(&piece->list);
+    if (old != NULL) {
+        store_result(piece->buffer, piece->length, *old);
+        keel_piece_done(piece, KEEL_OK);
+        return 1;
+    }
+    again.index = piece->index;
+    again.is_logged = piece->record != NULL;
+    status = keel_lane_send_atomic(&ctx->lane, rank, &again, piece->buffer, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    }
+    return 1;
+}
+
+/* a value that is in a record: the target has applied it */
+static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t where,
+                                     const keel_record_atomic_t *atomic)
+{
+    keel_status_t status = KEEL_OK;
+
+    ctx->rec.replayed_gets++;
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(fetched_recorded_ahead);
+    } else {
+        KEEL_REACHED(fetched_recorded_same);
+    }
+    if (atomic_log(ctx, rank, where, atomic) != NULL) {
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
+    }
+    if (keel_lane_has_direct(&ctx->lane, rank)) {
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        status = keel_put_log_send(&ctx->puts, rank);
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    return status;
+}
+
+static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset, const keel_record_atomic_t *atomic,
+                                  void *result, struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint64_t where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
+    const int is_own = rank == ctx->lane.rank;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (!ctx->rec.sections.is_used) { /* else locks give it its order */
+        status = atomic->fetches ? atomic_mark(ctx, is_own) : KEEL_OK;
+        status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own) : status;
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (is_own) {
+        return atomic_own(win, offset, atomic, result);
+    }
+    keel_context_touch(ctx, rank);
+    status = keel_put_clock(win, rank);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = KEEL_INPROGRESS;
+    keel_case_access(ctx, rank, 1);
+    if (atomic->fetches) {
+        status = keel_get_log_replay(&ctx->gets, rank, where, atomic->size, result);
+        if (status == KEEL_ERR_CORRUPT) {
+            return keel_recovery_ask(&ctx->rec, status);
+        }
+    }
+    if (status == KEEL_OK) {
+        return atomic_replayed(ctx, rank, where, atomic);
+    }
+    while ((status = keel_access_await_map(win, rank)) == KEEL_OK &&
+           (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+            keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
+        if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
+            !keel_waits_hold(&ctx->rec, rank)) {
+            const int is_logged = atomic_log(ctx, rank, where, atomic) != NULL;
+
+            if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+                if (!is_logged) {
+                    (void)keel_put_log_number_sent(&ctx->puts, rank);
+                }
+                return KEEL_OK; /* the target has it, or will be given it */
+            }
+        }
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+            return keel_get_is_missing(ctx, rank);
+        }
+        status = keel_context_wait(ctx, &rounds);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (keel_lane_has_direct(&ctx->lane, rank)) {
+        return atomic_direct(win, rank, where, atomic, result);
+    }
+    return atomic_served(win, rank, where, atomic, result, req);
+}
+
+static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t offset, size_t size)
+{
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if ((unsigned)op >= KEEL_ATOMIC_LAST || (size != 4 && size != 8)) {
+        keel_error_ctx(win->ctx, "there is no atomic %u of %zu bytes", (unsigned)op, size);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (offset % size != 0) {
+        keel_error_ctx(win->ctx, "offset %lu of an atomic is not aligned to its size %zu", (unsigned long)offset, size);
+        return KEEL_ERR_ALIGNMENT;
+    }
+    return KEEL_OK;
+}
+
+/* any atomic; out of line, so that the hot path keeps its registers */
+static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                          uint64_t offset, size_t size, uint64_t operand,
+                                                          uint64_t compare, void *result,
+                                                          const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    const keel_record_atomic_t atomic = {
+        .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
+    keel_status_t status = atomic_check(win, op, offset, size);
+    struct keel_req *req;
+
+    if (status == KEEL_OK) {
+        status = keel_access_check(win, rank, offset, size, win, params);
+    }
+    if (status == KEEL_OK) {
+        status = keel_lock_admit(win->ctx, rank, 1);
+    }
+    if (status == KEEL_OK) {
+        status = keel_mix_access(win->ctx, rank);
+    }
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    req = keel_req_obtain(win->ctx, params);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    win->ctx->stats.atomics++;
+    status = atomic_issue(win, rank, offset, &atomic, result, req);
+    return keel_win_end(win, keel_request_finish(req, status, req_p));
+}
+
+keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                              uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
+                              keel_req_h *req_p)
+{
+    if (__builtin_expect(params == NULL && atomic_short(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    return atomic_any(win, op, rank, offset, size, operand, compare, result, params, req_p);
+}
+
+static __attribute__((noinline)) keel_status_t atomic_any_wait(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                               uint64_t offset, size_t size, uint64_t operand,
+                                                               uint64_t compare, void *result)
+{
+    keel_req_h req = NULL;
+    keel_status_t status = atomic_any(win, op, rank, offset, size, operand, compare, result, NULL, &req);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+}
+
+keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                          uint64_t operand, uint64_t compare, void *result)
+{
+    if (__builtin_expect(atomic_short(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    return atomic_any_wait(win, op, rank, offset, size, operand, compare, result);
+}

@@ -1,0 +1,233 @@
+/* The context: everything of one process hangs off it. */
+#ifndef KEEL_API_CONTEXT_H_
+#define KEEL_API_CONTEXT_H_
+
+#include "recovery/recovery.h"
+#include "api/restore.h"
+#include "api/site.h"
+
+#include <keel/keel.h>
+
+#define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
+_Static_assert(KEEL_WINDOWS_MAX == 244, "keel.h says how many");
+
+#define KEEL_WIN_GONE UINT32_MAX /* a rollback went behind its making */
+
+typedef struct keel_target {
+    char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */
+    size_t size; /* of the peer's window, bytes */
+} keel_target_t;
+
+struct keel_win {
+    keel_context_h ctx;
+    keel_target_t *targets;
+    uint64_t changes; /* of the lane, when targets was derived */
+    unsigned region;
+    void *base;
+    size_t size;
+    uintptr_t address;   /* where it is, the same in every life */
+    uint32_t made_call;  /* number of the window call that made it, from 1 */
+    uint32_t freed_call; /* and of the one that freed it, 0: none; KEEL_WIN_GONE */
+    char name[32];
+    keel_extent_t *extents; /* what of it belongs to an image, with has_extents; else all of it */
+    unsigned extent_count;
+    int has_extents;
+    struct keel_win
+        *gone; /* the next of those that a rollback removed: their handles may still be used, and are refused */
+};
+
+struct keel_req {
+    keel_context_h ctx;
+    keel_status_t status;
+    uint32_t pieces; /* under way */
+    uint8_t is_released;
+    uint8_t is_due; /* complete, its callback has yet to be called */
+    uint8_t is_new; /* a replacement's, and without a record: see keel_wait_new() */
+    keel_send_cb_t cb;
+    void *user;
+    struct keel_req *next; /* free, or due */
+};
+
+/* a get, or the fetching part of an atomic, that is under way: at most one message long */
+typedef struct keel_piece {
+    ucs_list_link_t list; /* in context->deferred while the target is not live */
+    keel_context_h ctx;
+    uint32_t rank, index, length;
+    uint64_t where;
+    keel_get_record_t *record;   /* own copy to complete, or NULL */
+    const keel_record_t *atomic; /* in the put log; NULL: a get */
+    void *buffer;
+    struct keel_req *req;
+} keel_piece_t;
+
+typedef struct keel_protected {
+    uint32_t id;
+    void *address;
+    size_t bytes;
+    void *initial; /* what it held when it was protected: generation 0 */
+} keel_protected_t;
+
+/*
+ * What the short way of an access looks at: 0, and nothing stands in its way. The first byte belongs to the thread inside Keel;
+ * any thread sets the other, when there is something to look at in progress, and that thread takes it back ahead of looking.
+ */
+typedef union keel_gate_word {
+    uint32_t all;
+    struct {
+        uint8_t bits; /* keel_gate */
+        uint8_t news;
+    } part;
+} keel_gate_word_t;
+_Static_assert(sizeof(keel_gate_word_t) == sizeof(uint32_t), "looked at in one load");
+
+enum keel_gate {
+    KEEL_GATE_CLOSED = 1, /* the program has not begun to communicate, or something is to be restored */
+    KEEL_GATE_LOCKS = 4,  /* the program locks: each access is checked for that */
+    KEEL_GATE_WAITS = 8,  /* the program waits inside phases: puts are numbered */
+    KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
+                             process to that target, which may overwrite what was read */
+};
+
+struct keel_context {
+    /* hot */
+    keel_lane_t lane;
+    keel_put_log_t puts;
+    int is_logging; /* puts are logged */
+    keel_gate_word_t gate;
+    keel_stats_t stats;
+
+    keel_get_log_t gets;
+    keel_segment_pool_t pool;
+    size_t logs_most; /* bytes that logs may grow to, with KEEL_OPLOG_SIZE=auto */
+    keel_ckpt_t ckpt;
+    keel_demand_t demand;
+    keel_recovery_t rec;
+    keel_config_t config;
+    keel_message_t message;
+    keel_runtime_t *runtime;
+    keel_transport_t *prepared; /* while this process waited as a spare; then it is the lane's */
+    int was_spare;              /* and may hold memory that it made then */
+    struct {
+        uint64_t changes; /* the lane's, when it was looked at last */
+        uint64_t bytes[KEEL_NEEDS_MAX];
+        unsigned count;
+    } need; /* what spares were told */
+    keel_site_t site;
+
+    struct keel_win *windows[KEEL_WINDOWS_MAX];
+    unsigned window_count;
+    struct keel_win *gone;
+    uintptr_t next_address;
+    uint32_t window_calls;
+    keel_protected_t *protected_regions;
+    unsigned protected_count;
+    int has_gsynced; /* the program calls keel_gsync() */
+    int is_open;     /* it has accessed others' memory since the start or a rollback: who was first knows how */
+    keel_part_t *parts;
+    void *locks_image; /* what is locked, on the way to or from an image */
+
+    uint32_t *pieces_open; /* per rank: gets under way */
+    /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
+    uint32_t *touched;
+    uint32_t touched_count;
+    uint8_t *is_touched; /* per rank */
+    ucs_list_link_t pieces_free, deferred;
+    void *chunks; /* memory of pieces and requests */
+    struct keel_req *reqs_free, *due, *due_last;
+    uint8_t *bounce;      /* served lane: a record that no log has room for, */
+    uint32_t bounce_rank; /* and whom it was last sent to */
+    struct {
+        int is_pending;
+        uint64_t value;
+        keel_status_t status;
+    } ask;              /* served lane: the lock request under way */
+    int is_lock_all;    /* between keel_lock_all() and keel_unlock_all() */
+    int is_begin_told;  /* all others know that it has begun, in a program that is not deterministic */
+    uint64_t begun_ns;  /* when the runtime was there */
+    int is_restore_due; /* replacement: the program has yet to call keel_restore() */
+    int has_restart;    /* KEEL_RESTART_POINT() was passed */
+    unsigned callbacks; /* of the program's that are running */
+    uint64_t called;    /* and that were begun */
+    int *home;          /* number of the process; 0 in a child of fork() */
+    int is_child_told;
+    jmp_buf restart;
+    pthread_t restart_thread; /* whose stack that is */
+    /* NULL: this is no rehearsal (api/rehearse) */
+    struct keel_rehearse *rehearse;
+};
+
+#define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
+
+/* keel_gate that are set, and news: 0 when the short way of a put may be taken */
+static inline uint32_t keel_context_gate(const keel_context_h ctx)
+{
+    return __atomic_load_n(&ctx->gate.all, __ATOMIC_RELAXED);
+}
+
+static inline void keel_context_shut(keel_context_h ctx, enum keel_gate bits)
+{
+    ctx->gate.part.bits |= (uint8_t)bits;
+}
+
+static inline void keel_context_open(keel_context_h ctx, enum keel_gate bits)
+{
+    ctx->gate.part.bits &= (uint8_t)~bits;
+}
+
+static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate bits)
+{
+    return (ctx->gate.part.bits & bits) != 0;
+}
+
+static inline int keel_fork_is_child(const keel_context_h ctx)
+{
+    return __builtin_expect(*ctx->home == 0, 0);
+}
+
+/* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of
+ * deaths and takes part in what follows, too. What calls derive from the peers' states they derive behind it. */
+void keel_context_look(keel_context_h ctx);
+/* KEEL_OK when the program may communicate now */
+keel_status_t keel_context_check(keel_context_h ctx);
+/* the same for any call but a window's: from the first on, the windows made so far belong to generation 0 */
+keel_status_t keel_context_begin(keel_context_h ctx);
+/* KEEL_ERR_STATE, said, in a callback: the call that it was called from is not over */
+keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
+/* both of these */
+keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call);
+/* what a public call ends with: @a status, or a jump to the restart point */
+static inline keel_status_t keel_context_end(keel_context_h ctx, keel_status_t status)
+{
+    return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(ctx) : status;
+}
+static inline keel_status_t keel_win_end(keel_win_h win, keel_status_t status)
+{
+    return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(win->ctx) : status;
+}
+/* progress, deferred gets, and giving the core away; the status a waiting call has to return */
+keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds);
+
+static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
+{
+    if (!ctx->is_touched[rank]) {
+        ctx->is_touched[rank] = 1;
+        ctx->touched[ctx->touched_count++] = rank;
+    }
+}
+
+enum {
+    KEEL_GSYNC_EXPLICIT = 1u << 16,
+    KEEL_GSYNC_FINAL = 1u << 17,
+    KEEL_GSYNC_FOLLOW = 1u << 18, /* of a rank that does not know what it is for: it may turn out to be the last */
+    KEEL_GSYNC_ALLOC = 1u << 19,
+    KEEL_GSYNC_FREE = 1u << 20,
+    KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
+};
+
+/* context.c, for spare.c: first lives have all of their logs faulted in */
+keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);
+keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first);
+/* KEEL_OPLOG_SIZE=auto: to what suits an image as large as it would be now */
+void keel_context_logs_grow(keel_context_h ctx);
+
+#endif

@@ -1,0 +1,307 @@
+/*
+ * Get: pieces that are answered from a record, by a load, by a request, or later when the target is back.
+ *
+ * Hot path on the direct lane, like a put's: what was derived from the peers' states still holds, nothing is to be answered
+ * from records, then one append to the get log fused with the copy to the caller. The record goes to the target when the
+ * epoch closes, or ahead of the next put there, which the gate sends the general way.
+ */
+#include "api/get.h"
+#include "api/access.h"
+
+#include "base/plant.h"
+#include "api/lock.h"
+#include "api/mix.h"
+#include "api/request.h"
+#include "api/wait.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "recovery/ask.h"
+#include "recovery/hands.h"
+
+#include <string.h>
+
+void keel_piece_done(void *arg, keel_status_t status)
+{
+    keel_piece_t *piece = arg;
+
+    if (status == KEEL_ERR_UNREACHABLE) {
+        ucs_list_add_tail(&piece->ctx->deferred, &piece->list); /* the target died: its replacement will answer */
+        return;
+    }
+    if (status == KEEL_OK && piece->record != NULL) {
+        keel_get_log_complete(piece->record, piece->buffer);
+    }
+    if (status == KEEL_ERR_RANGE && piece->atomic != NULL) {
+        status = keel_hands_refused(&piece->ctx->rec, piece->rank);
+    }
+    piece->ctx->pieces_open[piece->rank]--;
+    keel_req_piece_done(piece->req, status);
+    keel_piece_release(piece);
+}
+
+keel_status_t keel_piece_send(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    keel_get_record_t record = {
+        .phase = ctx->gets.phase, .index = piece->index, .where = piece->where, .length = piece->length};
+
+    return keel_lane_read_window(&ctx->lane, piece->rank, &record, !ctx->gets.is_off, piece->buffer, keel_piece_done,
+                                 piece);
+}
+
+/* a live target: the piece is done or under way when this returns */
+static void piece_issue(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    const uint32_t rank = piece->rank;
+    const char *ptr = keel_lane_region_ptr(&ctx->lane, rank, keel_where_region(piece->where));
+    keel_status_t status;
+
+    if (ptr != NULL) {
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+        memcpy(piece->buffer, ptr + keel_where_offset(piece->where), piece->length);
+        keel_piece_done(piece, KEEL_OK);
+        if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
+            keel_get_log_push(&ctx->gets, rank);
+        }
+        return;
+    }
+    /* puts before it in this epoch are not ordered with it; sending them first keeps the queue one */
+    status = keel_put_log_send(&ctx->puts, rank);
+    if (status == KEEL_OK) {
+        status = keel_piece_send(piece);
+    }
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    }
+}
+
+keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    /* a further death in a replay of critical sections takes records with it: what that means is decided, not guessed */
+    while (status == KEEL_OK && ctx->rec.is_frozen && ctx->rec.sections.is_replaying) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_error_ctx(ctx, "no record of the get at rank %u in phase %u, which it has left: is the program deterministic?",
+                   rank, ctx->rec.phase);
+    return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+}
+
+static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
+                               struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+    keel_status_t status;
+    keel_piece_t *piece;
+
+    status = keel_get_log_replay(&ctx->gets, rank, where, length, buffer);
+    if (status != KEEL_INPROGRESS) {
+        if (KEEL_PLANT(get_live) && status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
+            keel_lane_region_ptr(&ctx->lane, rank, win->region) != NULL) {
+            memcpy(buffer, (char *)keel_lane_region_ptr(&ctx->lane, rank, win->region) + offset, length);
+        }
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+            KEEL_REACHED(get_recorded_ahead);
+        } else {
+            KEEL_REACHED(get_recorded_same);
+        }
+        ctx->rec.replayed_gets += (status == KEEL_OK);
+        return (status == KEEL_OK) ? KEEL_OK : keel_recovery_ask(&ctx->rec, status);
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        return keel_get_is_missing(ctx, rank);
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = length;
+    piece->buffer = buffer;
+    piece->req = req;
+    piece->atomic = NULL;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
+    if (ctx->rec.waits.is_replaying && ctx->rec.phase >= ctx->rec.front) {
+        ctx->rec.waits.has_new[rank] = 1;
+        req->is_new = 1;
+    }
+    req->pieces++;
+    ctx->pieces_open[rank]++;
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        if (ctx->rec.state == KEEL_RANK_RECOVERING) {
+            KEEL_REACHED(get_done);
+        }
+        piece_issue(piece);
+    } else {
+        KEEL_REACHED(get_waits);
+        ucs_list_add_tail(&ctx->deferred, &piece->list);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t get_slow(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                              struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+    uint32_t piece;
+
+    if (rank == ctx->lane.rank) {
+        memmove(buffer, (char *)win->base + offset, length);
+        return KEEL_OK;
+    }
+    keel_context_touch(ctx, rank);
+    for (; length > 0 && status == KEEL_OK; length -= piece, buffer += piece, offset += piece) {
+        piece = length < ctx->gets.piece_max ? (uint32_t)length : ctx->gets.piece_max;
+        status = get_piece(win, rank, offset, buffer, piece, req);
+    }
+    return status;
+}
+
+/* ends the issuing call's hold on the request and says what the call returns */
+keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p)
+{
+    if (req->pieces > 1) {
+        if (status != KEEL_OK) {
+            req->status = status; /* the pieces behind were not issued */
+        }
+        if (req_p != NULL) {
+            *req_p = req;
+        } else {
+            req->is_released = 1;
+        }
+        req->pieces--;
+        return KEEL_INPROGRESS;
+    }
+    req->pieces = 0;
+    status = (status == KEEL_OK) ? req->status : status;
+    if (status == KEEL_OK && req->is_new) {
+        status = keel_wait_new(req->ctx);
+    }
+    keel_req_free(req);
+    return status;
+}
+
+/* any get; out of line, so that the hot path keeps its registers */
+static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
+                                                       size_t length, const keel_rma_params_t *params,
+                                                       keel_req_h *req_p)
+{
+    keel_status_t status = keel_access_check(win, rank, offset, length, buffer, params);
+    struct keel_req *req;
+
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    status = keel_lock_admit(win->ctx, rank, 0);
+    status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    req = keel_req_obtain(win->ctx, params);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    win->ctx->stats.gets++;
+    win->ctx->stats.get_bytes += length;
+    status = get_slow(win, rank, offset, buffer, length, req);
+    return keel_win_end(win, keel_request_finish(req, status, req_p));
+}
+
+/* one piece of a live, mapped target, done when it returns 1; 0: it goes the general way. An empty get has no record. */
+static inline __attribute__((always_inline)) int get_short(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
+                                                           size_t length)
+{
+    const char *from = keel_win_reach(win, rank, offset, length);
+    keel_context_h ctx;
+    uint32_t index;
+
+    if (__builtin_expect(from == NULL, 0)) {
+        return 0;
+    }
+    ctx = win->ctx;
+    if (__builtin_expect(
+            length - 1 >= ctx->gets.piece_max || (keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
+                (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(short_in_replay)) || buffer == NULL,
+            0)) {
+        return 0;
+    }
+    KEEL_REACHED(get_short);
+    ctx->stats.gets++;
+    ctx->stats.get_bytes += length;
+    if (!keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
+    keel_context_touch(ctx, rank);
+    keel_get_log_read(keel_get_log_reserve(&ctx->gets, rank, keel_where(offset, KEEL_RECORD_PUT, win->region),
+                                           (uint32_t)length, &index),
+                      buffer, from, length);
+    return 1;
+}
+
+keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                           const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    if (__builtin_expect(params == NULL && get_short(win, rank, offset, buffer, length), 1)) {
+        return KEEL_OK;
+    }
+    return get_any(win, rank, offset, buffer, length, params, req_p);
+}
+
+static __attribute__((noinline)) keel_status_t get_any_wait(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                            void *buffer, size_t length)
+{
+    keel_req_h req = NULL;
+    keel_status_t status = get_any(win, rank, offset, buffer, length, NULL, &req);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+}
+
+keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
+{
+    if (__builtin_expect(get_short(win, rank, offset, buffer, length), 1)) {
+        return KEEL_OK;
+    }
+    return get_any_wait(win, rank, offset, buffer, length);
+}
+
+void keel_access_progress(keel_context_h ctx)
+{
+    ucs_list_link_t waiting;
+    keel_piece_t *piece;
+
+    if (ucs_list_is_empty(&ctx->deferred)) {
+        return;
+    }
+    ucs_list_head_init(&waiting);
+    ucs_list_splice_tail(&waiting, &ctx->deferred);
+    ucs_list_head_init(&ctx->deferred);
+    while (!ucs_list_is_empty(&waiting)) {
+        piece = ucs_list_extract_head(&waiting, keel_piece_t, list);
+        if (ctx->lane.peers[piece->rank].mode == KEEL_PEER_LIVE && piece->atomic == NULL) {
+            piece_issue(piece);
+        } else {
+            ucs_list_add_tail(&ctx->deferred, &piece->list);
+        }
+    }
+}
+
+void keel_access_drop(keel_context_h ctx, keel_status_t status)
+{
+    while (!ucs_list_is_empty(&ctx->deferred)) {
+        keel_piece_done(ucs_list_extract_head(&ctx->deferred, keel_piece_t, list), status);
+    }
+}
+
+void keel_access_mute(keel_context_h ctx)
+{
+    keel_lane_mute(&ctx->lane, keel_piece_done);
+}

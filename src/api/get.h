@@ -1,0 +1,21 @@
+/* Get: pieces that are answered from a record, by a load, by a request, or later when the target is back. */
+#ifndef KEEL_API_GET_H_
+#define KEEL_API_GET_H_
+
+#include "api/access.h"
+#include "api/context.h"
+
+/* a get that has no record and whose target is ahead: ends the job */
+keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank);
+/* keel_lane_done_cb_t of a piece */
+void keel_piece_done(void *arg, keel_status_t status);
+/* ends the issuing call's hold on the request and says what the call returns */
+keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p);
+void keel_access_progress(keel_context_h ctx);
+void keel_access_drop(keel_context_h ctx, keel_status_t status);
+/* a call is about to fail: nothing that is under way writes the program's memory any more, which may be gone then */
+void keel_access_mute(keel_context_h ctx);
+/* served lane: asks for the piece */
+keel_status_t keel_piece_send(keel_piece_t *piece);
+
+#endif

@@ -1,0 +1,487 @@
+/* The begin and the end of a context. */
+#include "api/atomic.h"
+#include "api/checksum.h"
+#include "api/context.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+#include "base/plant.h"
+#include "api/fork.h"
+#include "api/lock.h"
+#include "api/refuse.h"
+#include "api/rehearse.h"
+#include "api/request.h"
+#include "api/restore.h"
+#include "api/spare.h"
+#include "api/sync.h"
+#include "api/wait.h"
+#include "api/window.h"
+#include "transports/table.h"
+#include "peer/region.h"
+#include "recovery/rebuild.h"
+#include "recovery/recover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_THREAD__
+#define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
+#else
+#define WINDOWS_ADDRESS ((uintptr_t)0x200000000000) /* far from where the kernel puts anything by itself */
+#endif
+
+static int params_have(const keel_params_t *params, uint64_t field)
+{
+    return params != NULL && (params->field_mask & field);
+}
+
+/* a sum over all groups: what each process has formed by itself has to be the same */
+static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
+{
+    uint32_t crc = 0;
+
+    if (groups->count > 0) {
+        crc = keel_crc(crc, groups->of_rank, ranks * sizeof(*groups->of_rank));
+        crc = keel_crc(crc, groups->index, ranks * sizeof(*groups->index));
+    }
+    return crc;
+}
+
+static int params_have_flag(const keel_params_t *params, uint64_t flag)
+{
+    return params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & flag);
+}
+
+static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
+{
+    const keel_lane_params_t lane = keel_context_lane_params(ctx, drivers);
+    keel_recovery_params_t recovery = {.lane = &ctx->lane,
+                                       .puts = &ctx->puts,
+                                       .gets = &ctx->gets,
+                                       .ckpt = &ctx->ckpt,
+                                       .demand = &ctx->demand,
+                                       .message = &ctx->message,
+                                       .is_deterministic = is_deterministic,
+                                       .on_fetch = keel_atomic_again,
+                                       .arg = ctx};
+    keel_status_t status;
+
+    ctx->prepared = NULL;
+    status = keel_lane_init(&ctx->lane, &lane);
+    if (status != KEEL_OK) {
+        goto err_pool;
+    }
+    if (ctx->pool.arenas == NULL) {
+        status = keel_context_logs_init(ctx, ctx->lane.incarnation == 0);
+        if (status != KEEL_OK) {
+            goto err_lane;
+        }
+    }
+    status = keel_put_log_init(&ctx->puts, &ctx->lane, &ctx->pool);
+    if (status != KEEL_OK) {
+        goto err_lane;
+    }
+    status = keel_get_log_init(&ctx->gets, &ctx->lane, &ctx->pool);
+    if (status != KEEL_OK) {
+        keel_error_ctx(ctx, "the get log cannot be made with KEEL_GETLOG_SIZE of %zu bytes: %s",
+                       ctx->config.getlog_size, keel_status_string(status));
+        goto err_puts;
+    }
+    status = keel_ckpt_init(&ctx->ckpt, &ctx->lane, &ctx->site.domains);
+    if (status != KEEL_OK) {
+        goto err_gets;
+    }
+    status = keel_site_use_groups(&ctx->site, &ctx->ckpt.groups, ctx->config.parities);
+    if (status != KEEL_OK) {
+        goto err_ckpt;
+    }
+    if (ctx->runtime->spares > 0) {
+        ctx->runtime->ops->use_spare_order(ctx->runtime, keel_site_order_spares, &ctx->site);
+    }
+    ctx->lane.agreement = context_agreement(&ctx->ckpt.groups, ctx->lane.size);
+    status = keel_demand_init(&ctx->demand, &ctx->ckpt);
+    if (status != KEEL_OK) {
+        goto err_ckpt;
+    }
+    status = keel_recovery_init(&ctx->rec, &recovery);
+    if (status != KEEL_OK) {
+        goto err_demand;
+    }
+    return KEEL_OK;
+
+err_demand:
+    keel_demand_release(&ctx->demand);
+err_ckpt:
+    keel_ckpt_release(&ctx->ckpt);
+err_gets:
+    keel_get_log_release(&ctx->gets);
+err_puts:
+    keel_put_log_release(&ctx->puts);
+err_lane:
+    keel_lane_release(&ctx->lane);
+err_pool:
+    keel_segment_pool_release(&ctx->pool);
+    return status;
+}
+
+static void context_layers_release(keel_context_h ctx)
+{
+    keel_rehearse_close(ctx);
+    keel_windows_release(ctx);
+    keel_recovery_release(&ctx->rec);
+    keel_demand_release(&ctx->demand);
+    keel_ckpt_release(&ctx->ckpt);
+    keel_lane_release(&ctx->lane); /* its service thread writes the get log */
+    keel_get_log_release(&ctx->gets);
+    keel_put_log_release(&ctx->puts);
+    keel_segment_pool_release(&ctx->pool);
+}
+
+/* first life: everybody is there; connect to all and wait until all have told their regions */
+static keel_status_t context_meet(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        size_t length;
+        void *address;
+
+        if (r == ctx->lane.rank) {
+            continue;
+        }
+        status = ctx->runtime->ops->lookup(ctx->runtime, r, &address, &length);
+        if (status == KEEL_OK) {
+            status = keel_lane_peer_up(&ctx->lane, r, 0, address, length);
+            free(address);
+            keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_LIVE);
+        }
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK;) {
+        if (r == ctx->lane.rank || keel_lane_region_is_known(&ctx->lane, r, KEEL_REGION_GETLOG)) {
+            r++;
+            continue;
+        }
+        status = keel_context_wait(ctx, &rounds); /* a death here is recovered like any other */
+        if (status == KEEL_ERR_ROLLED_BACK) {
+            status = KEEL_OK; /* others had begun: keel_restore() will do it */
+        }
+    }
+    return status;
+}
+
+static int is_at_start(const keel_context_h ctx)
+{
+    return ctx->rec.restored.number == 0 && ctx->rec.restored.window_calls == 0;
+}
+
+/* a further death may have been decided meanwhile, when others had begun: then there are window calls to repeat */
+static keel_status_t restore_start(void *arg, const void *image, size_t size)
+{
+    return is_at_start(arg) ? keel_restore_memory(arg, image, size) : KEEL_INPROGRESS;
+}
+
+static keel_status_t context_join(keel_context_h ctx)
+{
+    const void *address;
+    keel_status_t status;
+    size_t length;
+
+    status = keel_lane_address(&ctx->lane, &address, &length);
+    if (status == KEEL_OK) {
+        status = ctx->runtime->ops->announce(ctx->runtime, address, length);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (ctx->lane.incarnation == 0) {
+        return context_meet(ctx);
+    }
+    ctx->rec.times[KEEL_TIME_START] = keel_recovery_now(&ctx->rec) - ctx->begun_ns;
+    ctx->rec.mark_ns = keel_recovery_now(&ctx->rec);
+    if (ctx->config.protect == KEEL_PROTECT_NONE) {
+        keel_error_ctx(ctx, "KEEL_PROTECT is none: nothing of the process that this one replaces was kept");
+        return KEEL_ERR_STATE;
+    }
+    ctx->is_restore_due = 1;
+    status = keel_rebuild_await_decision(&ctx->rec);
+    if (status == KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && is_at_start(ctx)) {
+        status = keel_rebuild_run(&ctx->rec, restore_start, ctx); /* nothing was: go on from the start */
+        if (status == KEEL_ERR_ROLLED_BACK || status == KEEL_INPROGRESS) {
+            status = KEEL_OK; /* keel_restore() will do it */
+        }
+    }
+    return status;
+}
+
+static void context_drivers(const keel_params_t *params, const keel_config_t *config, keel_drivers_t *drivers)
+{
+    if (params_have(params, KEEL_PARAM_FIELD_DRIVERS)) {
+        *drivers = *params->drivers;
+    } else {
+        *drivers = (keel_drivers_t){
+            .transport = keel_transport_table(0), .runtime = keel_runtime_table(0), .arg = (void *)config};
+    }
+}
+
+static void context_accesses_release(keel_context_h ctx)
+{
+    keel_fork_release(ctx);
+    keel_free(ctx->bounce);
+    keel_free(ctx->pieces_open);
+    keel_free(ctx->touched);
+    keel_free(ctx->is_touched);
+}
+
+static keel_status_t context_accesses_init(keel_context_h ctx)
+{
+    const uint32_t size = ctx->lane.size;
+
+    ctx->bounce = keel_alloc(ctx->lane.ops->max_data, "bounce buffer");
+    ctx->pieces_open = keel_alloc(size * sizeof(*ctx->pieces_open), "gets under way");
+    ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");
+    ctx->is_touched = keel_alloc(size, "ranks to flush");
+    if (ctx->bounce == NULL || ctx->pieces_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
+        keel_fork_init(ctx) != KEEL_OK) {
+        context_accesses_release(ctx);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    return KEEL_OK;
+}
+
+/* ---- leaving ---- */
+
+/* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
+static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
+{
+    const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
+
+    return peer->is_up && !is_lost;
+}
+
+/* nobody leaves before what it had to say was heard, but who is cut off: nobody will hear it */
+static void finalize_linger(keel_context_h ctx)
+{
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
+        if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
+            r++;
+        } else {
+            keel_recovery_wait(&ctx->rec, &rounds); /* until it has heard, died, or left */
+        }
+    }
+}
+
+/* KEEL_ERR_ISOLATED: the others finish the job without what this process did last */
+static keel_status_t context_leave(keel_context_h ctx)
+{
+    keel_status_t status;
+    keel_runtime_t *runtime = ctx->runtime;
+
+    keel_recovery_give_up(&ctx->rec);
+    finalize_linger(ctx);
+    status = (ctx->rec.fatal == KEEL_ERR_ISOLATED) ? KEEL_ERR_ISOLATED : KEEL_OK;
+    keel_protected_release(ctx);
+    context_accesses_release(ctx);
+    context_layers_release(ctx);
+    keel_site_release(&ctx->site);
+    keel_requests_release(ctx);
+    runtime->ops->close(runtime);
+    keel_config_release(&ctx->config);
+    keel_free(ctx);
+    return status;
+}
+
+/* in init, when others know this process already: they wait for it, and may wait for what it has to say */
+static void context_give_up(keel_context_h ctx, keel_status_t status)
+{
+    if (ctx->rec.fatal == KEEL_OK && !ctx->rec.is_finished) {
+        ctx->rec.fatal = status;
+    }
+    (void)context_leave(ctx);
+}
+
+/* a rank that holds parity: all of its life */
+static keel_status_t context_serve(const keel_params_t *params, keel_context_h *ctx_p)
+{
+    const keel_status_t status = keel_checksum_run(*ctx_p);
+
+    (void)context_leave(*ctx_p);
+    *ctx_p = NULL;
+    if (!params_have_flag(params, KEEL_PARAM_FLAG_CHECKSUM_RETURNS)) {
+        exit((status == KEEL_OK) ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    return (status == KEEL_OK) ? KEEL_ERR_CHECKSUM : status;
+}
+
+static void context_message_init(keel_context_h ctx, const keel_drivers_t *drivers)
+{
+    ctx->message = (keel_message_t){.level = (keel_message_level_t)ctx->config.level,
+                                    .rank = ctx->runtime->rank,
+                                    .incarnation = ctx->runtime->incarnation,
+                                    .sink = drivers->say,
+                                    .arg = drivers->arg};
+}
+
+/* all that this process has, when it is known who it is; nobody else knows of it yet */
+static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
+{
+    keel_status_t status;
+
+    ctx->begun_ns = ctx->runtime->ops->now_ns(ctx->runtime);
+    ctx->next_address = WINDOWS_ADDRESS;
+    status = keel_requests_init(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_site_init(&ctx->site, ctx->runtime, &ctx->config, &ctx->message);
+    if (status != KEEL_OK) {
+        goto err_requests;
+    }
+    status = context_layers_init(ctx, drivers, is_deterministic);
+    if (status != KEEL_OK) {
+        goto err_site;
+    }
+    if (ctx->config.device_events && ctx->runtime->ops->watch != NULL) {
+        ctx->runtime->ops->watch(ctx->runtime, &ctx->message);
+    }
+    keel_site_check_binding(&ctx->site, ctx->runtime, &ctx->message);
+    keel_site_check_move(&ctx->site, &ctx->message);
+    status = keel_rehearse_open(ctx);
+    if (status == KEEL_OK) {
+        status = context_accesses_init(ctx);
+    }
+    if (status != KEEL_OK) {
+        goto err_layers;
+    }
+    return KEEL_OK;
+
+err_layers:
+    context_layers_release(ctx);
+err_site:
+    keel_site_release(&ctx->site);
+err_requests:
+    keel_requests_release(ctx);
+    return status;
+}
+
+keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
+{
+    keel_drivers_t drivers;
+    keel_status_t status;
+    keel_context_h ctx;
+
+    if (ctx_p == NULL) {
+        return keel_refuse_null("keel_init: where the context is to go");
+    }
+    status = keel_params_check(params);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx = keel_alloc(sizeof(*ctx), "context");
+    if (ctx == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_config_read(params_have(params, KEEL_PARAM_FIELD_ENV) ? params->env : NULL, &ctx->config);
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
+    if (params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) && ctx->config.protect > KEEL_PROTECT_CKPT) {
+        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
+    }
+    context_drivers(params, &ctx->config, &drivers);
+    status = drivers.runtime->open(drivers.arg, &ctx->runtime);
+    if (status != KEEL_OK) {
+        goto err_config;
+    }
+    context_message_init(ctx, &drivers);
+    if (ctx->runtime->is_spare) {
+        status = keel_spare_wait(ctx, &drivers);
+        if (status == KEEL_ERR_STATE) {
+            drivers.runtime->close(ctx->runtime);
+            exit(EXIT_SUCCESS); /* what is said of spares there */
+        }
+        if (status != KEEL_OK) {
+            goto err_runtime;
+        }
+        context_message_init(ctx, &drivers);
+    }
+    status = context_parts_init(ctx, &drivers, !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC));
+    if (status != KEEL_OK) {
+        goto err_runtime;
+    }
+    keel_context_shut(ctx, KEEL_GATE_CLOSED);
+    if (ctx->runtime->ops->notify != NULL) {
+        ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
+    }
+    ctx->is_logging = ctx->puts.is_enabled;
+    if (params_have_flag(params, KEEL_PARAM_FLAG_WAITS)) {
+        ctx->rec.waits.since = 0;
+    }
+    keel_wait_resume(ctx);
+    status = context_join(ctx);
+    if (ctx->lane.rank >= ctx->lane.programs && (status == KEEL_OK || ctx->rec.is_finished)) {
+        *ctx_p = ctx; /* for tests, which look at it meanwhile */
+        return context_serve(params, ctx_p);
+    }
+    if (status != KEEL_OK) {
+        context_give_up(ctx, status);
+        return status;
+    }
+    if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
+        ctx->runtime->ops->started(ctx->runtime);
+    }
+    *ctx_p = ctx;
+    return KEEL_OK;
+
+err_runtime:
+    keel_spare_release(ctx, &drivers);
+    drivers.runtime->close(ctx->runtime);
+err_config:
+    keel_config_release(&ctx->config);
+err_free:
+    keel_free(ctx);
+    return status;
+}
+
+void keel_abort(keel_context_h ctx, int status)
+{
+    char reason[64];
+
+    fflush(NULL);
+    if (ctx == NULL) {
+        (void)keel_refuse_null("keel_abort: the context");
+    } else if (!keel_fork_is_child(ctx)) {
+        snprintf(reason, sizeof(reason), "keel_abort with status %d", status & 0xff);
+        ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
+    }
+    _exit(status & 0xff);
+}
+
+keel_status_t keel_finalize(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx), left;
+
+    if (ctx != NULL && keel_context_check_outside(ctx, "keel_finalize") != KEEL_OK) {
+        return KEEL_ERR_STATE;
+    }
+    if (status == KEEL_OK) {
+        status = keel_lock_check_free(ctx, "keel_finalize");
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_run(ctx, KEEL_GSYNC_FINAL);
+    }
+    if (status != KEEL_OK && (ctx == NULL || ctx->rec.fatal == KEEL_OK)) {
+        return keel_context_end(ctx, status);
+    }
+    if (status == KEEL_OK) {
+        keel_recovery_finish(&ctx->rec);
+    }
+    left = context_leave(ctx);
+    return (status == KEEL_OK) ? left : status;
+}

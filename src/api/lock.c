@@ -1,0 +1,688 @@
+/*
+ * Locks (design 4.4): critical sections at one rank, and reading epochs.
+ *
+ * Taking a lock is logged twice: its number SC ahead of the section's puts in the put log, so that a replacement of the
+ * target knows the order of the sections there; and like a value that was read, in the target's get log, so that a replacement
+ * of this process knows the section. When that re-executes the section, the lock word tells whether it was over: if this
+ * rank owns the word under this very number it was not, and what is done in it is done again: gets that have a
+ * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
+ */
+#include "api/lock.h"
+#include "api/access.h"
+
+#include "base/plant.h"
+#include "api/get.h"
+#include "api/mix.h"
+#include "api/sync.h"
+#include "base/reached.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "recovery/ask.h"
+
+/* ---- asking ---- */
+
+static void ask_done(void *arg, keel_status_t status)
+{
+    keel_context_h ctx = arg;
+
+    ctx->ask.is_pending = 0;
+    ctx->ask.status = status;
+}
+
+/* KEEL_ERR_UNREACHABLE: the target died */
+static keel_status_t lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+
+    if (ctx->ask.is_pending) {
+        keel_error_ctx(ctx, "locks are not to be taken from callbacks");
+        return KEEL_ERR_STATE;
+    }
+    ctx->ask.value = 0;
+    ctx->ask.status = KEEL_OK;
+    status = keel_lane_lock(&ctx->lane, rank, request, &ctx->ask.value, ask_done, ctx);
+    ctx->ask.is_pending = (status == KEEL_INPROGRESS);
+    while (ctx->ask.is_pending) {
+        status = keel_context_wait(ctx, &rounds);
+        if (status != KEEL_OK) {
+            return status; /* the answer, if any, still goes to ctx->ask */
+        }
+    }
+    if (status == KEEL_INPROGRESS) {
+        status = KEEL_OK;
+    }
+    *value_p = ctx->ask.value;
+    return (status == KEEL_OK) ? ctx->ask.status : status;
+}
+
+/* numbers of sections at @a rank have come to their end */
+static keel_status_t lock_is_spent(keel_context_h ctx, uint32_t rank)
+{
+    keel_error_ctx(ctx, "the lock of rank %u was taken %llu times, which is as often as it can be", rank,
+                   (unsigned long long)KEEL_LOCK_COUNTER_MAX);
+    return KEEL_ERR_LIMIT;
+}
+
+static keel_status_t lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
+                                        uint64_t *value_p)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    for (;;) {
+        status = KEEL_OK;
+        while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+        request->phase = ctx->gets.phase;
+        request->index = ctx->gets.targets[rank].index;
+        request->is_logged = !ctx->gets.is_off;
+        status = lock_ask(ctx, rank, request, value_p);
+        if (status == KEEL_OK && *value_p != 0) {
+            return (*value_p == KEEL_LOCK_SPENT) ? lock_is_spent(ctx, rank) : KEEL_OK;
+        }
+        if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+}
+
+/* ---- replay ---- */
+
+/* another death while this process replays: two are away, and the job rolls back */
+static keel_status_t lock_await_decision(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && ctx->rec.is_frozen) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what was recorded cannot be replayed */
+static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
+{
+    if (status == KEEL_ERR_CORRUPT) {
+        return keel_recovery_ask(&ctx->rec, status);
+    }
+    ctx->rec.fatal = (status == KEEL_OK) ? ctx->rec.fatal : status;
+    return status;
+}
+
+/* all of the first life that anybody could have seen was done again, and own memory is up to date */
+static keel_status_t lock_become_whole(keel_context_h ctx)
+{
+    keel_status_t status = lock_await_decision(ctx);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_sections_finish(&ctx->rec);
+    if (status == KEEL_OK) {
+        status = keel_sections_become_whole(&ctx->rec);
+    }
+    return lock_refuse(ctx, status);
+}
+
+/* what others did in this phase is there, in its order */
+static keel_status_t lock_await_sections(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_sections_are_here(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        keel_sections_begin(&ctx->rec);
+    }
+    return status;
+}
+
+keel_status_t keel_lock_settle(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (!ctx->rec.sections.is_replaying) {
+        return KEEL_OK;
+    }
+    status = lock_await_decision(ctx);
+    if (status == KEEL_OK) {
+        status = lock_await_sections(ctx);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (ctx->rec.state == KEEL_RANK_FRONT &&
+        (ctx->rec.phase > ctx->rec.front ||
+         (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->rec)))) {
+        return lock_become_whole(ctx);
+    }
+    return lock_refuse(ctx, keel_sections_finish(&ctx->rec));
+}
+
+/* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
+static int lock_is_in_past(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->rec.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
+            ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
+            return !KEEL_PLANT(whole_in_past);
+        }
+    }
+    return 0;
+}
+
+/* whole as soon as nothing of the first life is left to do, so that nobody waits longer than needed */
+static keel_status_t lock_try_whole(keel_context_h ctx)
+{
+    const keel_sections_t *s = &ctx->rec.sections;
+
+    const uint8_t held = s->held[ctx->lane.rank];
+
+    if (!s->is_replaying || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
+        keel_sections_has_left(&ctx->rec) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
+        keel_sections_has_gap(&ctx->rec) || lock_is_in_past(ctx)) {
+        return KEEL_OK;
+    }
+    /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
+    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(whole_in_section)) {
+        return KEEL_OK;
+    }
+    return lock_become_whole(ctx);
+}
+
+keel_status_t keel_lock_resume(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!ctx->rec.sections.is_replaying) {
+        return KEEL_OK;
+    }
+    keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    status = lock_await_sections(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (r != ctx->lane.rank) {
+            keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_AHEAD);
+        }
+    }
+    return lock_try_whole(ctx);
+}
+
+static keel_status_t lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
+{
+    const uint32_t incarnation = ctx->lane.peers[rank].incarnation;
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    request->phase = ctx->gets.phase;
+    request->index = ctx->gets.targets[rank].index;
+    request->is_logged = !ctx->gets.is_off;
+    status = lock_ask(ctx, rank, request, value_p);
+    if (status == KEEL_OK && ctx->lane.peers[rank].incarnation != incarnation) {
+        status = KEEL_ERR_UNREACHABLE; /* its answer and its death came in one step */
+    }
+    while (status == KEEL_ERR_UNREACHABLE) { /* two are away: that is decided, not guessed */
+        status = keel_context_wait(ctx, &rounds);
+        status = (status == KEEL_OK) ? KEEL_ERR_UNREACHABLE : status;
+    }
+    return status;
+}
+
+static void lock_case_replay(int is_read, int is_open)
+{
+    if (is_read && is_open) {
+        KEEL_REACHED(reading_open);
+    } else if (is_read) {
+        KEEL_REACHED(reading_over);
+    } else if (is_open) {
+        KEEL_REACHED(section_open);
+    } else {
+        KEEL_REACHED(section_over);
+    }
+}
+
+/* the lock's record of the first life was found: what the accesses in its section do; @a number: what the word holds if it
+ * is not over */
+static keel_status_t lock_replay(keel_context_h ctx, uint32_t rank, int is_read, uint64_t number)
+{
+    keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
+    uint64_t now = 0;
+    keel_status_t status;
+
+    ctx->rec.replayed_gets++;
+    if (!ctx->rec.sections.is_replaying) { /* the replay has ended without it */
+        keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+    }
+    if (ctx->rec.state != KEEL_RANK_FRONT) {
+        return KEEL_OK; /* of a phase that is over */
+    }
+    status = lock_ask_once(ctx, rank, &request, &now);
+    lock_case_replay(is_read, status == KEEL_OK && now == number);
+    if (status == KEEL_OK && now == number) {
+        ctx->rec.sections.is_left[rank] = 0;
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
+    }
+    return status;
+}
+
+/*
+ * No record: either the section was begun in the first life and is open still, its record not at the target yet, or this is
+ * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process is whole and takes the lock like any other.
+ */
+static keel_status_t lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
+                                      uint64_t *value_p)
+{
+    const int is_read = request->ask == KEEL_LOCK_TRY_READ;
+    keel_lock_request_t now = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
+    uint64_t word = 0;
+    keel_status_t status;
+
+    *value_p = 0;
+    if (ctx->rec.state == KEEL_RANK_FRONT) {
+        status = lock_ask_once(ctx, rank, &now, &word);
+        ctx->rec.sections.is_left[rank] = 0;
+        if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
+            status =
+                lock_ask_once(ctx, rank, request, value_p); /* not granted: readers are there, as in the first life */
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (*value_p != 0) {
+        KEEL_REACHED(section_unrecorded);
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
+        return KEEL_OK;
+    }
+    status = keel_lock_settle(ctx);
+    if (status == KEEL_OK && ctx->rec.sections.is_replaying) {
+        return keel_get_is_missing(ctx, rank);
+    }
+    if (status == KEEL_OK) {
+        KEEL_REACHED(section_new);
+        return KEEL_INPROGRESS;
+    }
+    return status;
+}
+
+/* ---- taking and giving ---- */
+
+/*
+ * No room for the number, and the target is away. Its replacement is told who is inside, the one after that would not be. What is
+ * done in the section waits until it is whole: in the log it would lie behind the section before, and be replayed with it.
+ */
+static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (!KEEL_PLANT(number_missed)) {
+        keel_put_log_miss(&ctx->puts, rank);
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* the number, ahead of what is done in the section */
+static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counter)
+{
+    const uint64_t where = keel_where(0, KEEL_RECORD_LOCK, 0);
+    keel_record_t *record = keel_put_log_reserve(&ctx->puts, rank, sizeof(counter));
+
+    if (record != NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+        keel_record_fill(&ctx->puts, record, where, &counter, sizeof(counter));
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return lock_unlogged(ctx, rank);
+    }
+    if (keel_lane_has_direct(&ctx->lane, rank)) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        return keel_put_bounce(ctx, rank, where, &counter, sizeof(counter));
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    return KEEL_OK;
+}
+
+static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t value)
+{
+    uint32_t index;
+    keel_get_record_t *record = keel_get_log_reserve(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &index);
+
+    if (record != NULL) {
+        keel_get_log_complete(record, &value);
+    }
+    if (keel_lane_has_direct(&ctx->lane, rank)) {
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
+}
+
+static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
+{
+    const uint64_t last = ctx->rec.sections.reads[rank];
+
+    if (keel_reading_phase(last) != ctx->rec.phase) {
+        return keel_reading(ctx->rec.phase, 1);
+    }
+    if (keel_reading_phase(last + 1) != ctx->rec.phase) { /* which of them is open cannot be told any more */
+        keel_get_log_lose(&ctx->gets, "too many readings of a rank in one phase");
+        return last;
+    }
+    return last + 1;
+}
+
+static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
+{
+    keel_sections_t *s = &ctx->rec.sections;
+    keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_TRY_READ : KEEL_LOCK_TRY};
+    uint64_t value;
+    keel_status_t status;
+
+    keel_context_touch(ctx, rank);
+    request.number = is_read ? lock_next_reading(ctx, rank) : keel_reading(ctx->rec.phase, 0);
+    status = keel_get_log_replay(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &value);
+    if (status == KEEL_OK) {
+        status = lock_replay(ctx, rank, is_read, is_read ? request.number : value);
+    } else if (status == KEEL_INPROGRESS) {
+        status = s->is_replaying ? lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
+        if (status == KEEL_INPROGRESS) {
+            status = lock_until_granted(ctx, rank, &request, &value);
+            KEEL_STORES();
+        }
+        if (status == KEEL_OK) {
+            lock_record(ctx, rank, is_read, value);
+        }
+    } else {
+        status = keel_recovery_ask(&ctx->rec, status);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    s->held[rank] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
+    s->open++;
+    s->seen_at[rank] = is_read ? value - 1 : value;
+    if (is_read) {
+        s->reads[rank] = request.number;
+        return lock_try_whole(ctx);
+    }
+    s->counter_at[rank] = value;
+    status = lock_log(ctx, rank, value);
+    return (status == KEEL_OK) ? lock_try_whole(ctx) : status;
+}
+
+static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
+{
+    keel_sections_t *s = &ctx->rec.sections;
+    const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
+    keel_board_slot_t *board = keel_lane_region_ptr(&ctx->lane, rank, KEEL_REGION_BOARD);
+    uint64_t answer;
+
+    s->held[rank] = KEEL_HELD_NOT;
+    s->open--;
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        s->is_release_due[rank] |= (uint8_t)(1 << is_read);
+        return;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        keel_put_log_mark_sent(&ctx->puts, rank); /* over in the first life */
+        return;
+    }
+    if (board != NULL && !is_read) {
+        keel_put_log_tell_done(&ctx->puts, rank);
+        KEEL_STORES();
+        if (KEEL_PLANT(doubt_cleared)) {
+            keel_board_set(&board[ctx->lane.rank].atomics, 0);
+            KEEL_STORES();
+        }
+    }
+    (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
+    if (board != NULL && !is_read) {
+        KEEL_STORES();
+        /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */
+        keel_board_set(&board[ctx->lane.rank].atomics, 0);
+    }
+    if (s->is_replaying) {
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_AHEAD);
+    }
+}
+
+/* ---- own memory ---- */
+
+/* is_replaying afterwards: the next number is of a section of the first life; otherwise this one is new */
+static keel_status_t lock_replay_own(keel_context_h ctx)
+{
+    const keel_sections_t *s = &ctx->rec.sections;
+    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->rec);
+
+    if (status != KEEL_OK) {
+        return lock_refuse(ctx, status);
+    }
+    if (ctx->rec.state != KEEL_RANK_FRONT || s->replay.next < s->replay.count || s->counter < s->known ||
+        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->rec) || lock_is_in_past(ctx)) {
+        return KEEL_OK;
+    }
+    return lock_become_whole(ctx);
+}
+
+static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
+{
+    keel_sections_t *s = &ctx->rec.sections;
+    keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+    const keel_locker_t who = keel_lane_locker(&ctx->lane);
+    const uint32_t own = ctx->lane.rank;
+    const uint64_t number = is_read ? lock_next_reading(ctx, own) : 0;
+    keel_status_t status = KEEL_OK;
+    uint64_t counter = 0;
+    unsigned rounds = 0;
+
+    if (s->is_replaying) {
+        status = lock_replay_own(ctx);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (s->is_replaying) {
+        KEEL_REACHED(section_own);
+        counter = (s->counter < KEEL_LOCK_COUNTER_MAX) ? ++s->counter : KEEL_LOCK_SPENT;
+    } else if (is_read) {
+        while (status == KEEL_OK &&
+               !(keel_lock_try_read(area, &who, number) && (counter = keel_lock_count_read(area)) != 0)) {
+            keel_lock_release_read(area, &who);
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } else {
+        while (status == KEEL_OK && (counter = keel_lock_try(area, &who)) == 0) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (counter == KEEL_LOCK_SPENT) {
+        keel_lock_release_read(area, &who);
+        return lock_is_spent(ctx, own);
+    }
+    s->held[own] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
+    s->reads[own] = is_read ? number : s->reads[own];
+    s->open++;
+    return lock_try_whole(ctx);
+}
+
+static void lock_give_own(keel_context_h ctx, int is_read)
+{
+    keel_sections_t *s = &ctx->rec.sections;
+    const keel_locker_t who = keel_lane_locker(&ctx->lane);
+
+    s->held[ctx->lane.rank] = KEEL_HELD_NOT;
+    s->open--;
+    if (s->is_replaying) {
+        return;
+    }
+    if (is_read) {
+        keel_lock_release_read(keel_lane_locks(&ctx->lane), &who);
+    } else {
+        keel_lock_release(keel_lane_locks(&ctx->lane), &who);
+    }
+}
+
+/* ---- calls ---- */
+
+static keel_status_t lock_begin(keel_context_h ctx, const char *call)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, call);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_mix(ctx, KEEL_WAY_LOCK, call);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx->rec.sections.is_used = 1;
+    keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    return keel_mix_access(ctx, ctx->lane.rank);
+}
+
+keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = lock_begin(ctx, "keel_lock");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    if (ctx->rec.sections.held[rank] != KEEL_HELD_NOT || ctx->is_lock_all) {
+        keel_error_ctx(ctx, "keel_lock of rank %u: %s", rank,
+                       ctx->is_lock_all ? "inside a reading epoch" : "it is locked already");
+        return KEEL_ERR_STATE;
+    }
+    ctx->stats.locks++;
+    return keel_context_end(ctx, (rank == ctx->lane.rank) ? lock_take_own(ctx, 0) : lock_take(ctx, rank, 0));
+}
+
+keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs || ctx->rec.sections.held[rank] != KEEL_HELD_WRITING) {
+        keel_error_ctx(ctx, "keel_unlock of rank %u, which is not locked", rank);
+        return KEEL_ERR_STATE;
+    }
+    status = keel_flush_one(ctx, rank);
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank == ctx->lane.rank) {
+        lock_give_own(ctx, 0);
+    } else {
+        lock_give(ctx, rank, 0);
+    }
+    return keel_context_end(ctx, lock_try_whole(ctx));
+}
+
+keel_status_t keel_lock_all(keel_context_h ctx)
+{
+    keel_status_t status = lock_begin(ctx, "keel_lock_all");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (ctx->rec.sections.open > 0 || ctx->is_lock_all) {
+        keel_error_ctx(ctx, "keel_lock_all while something is locked");
+        return KEEL_ERR_STATE;
+    }
+    ctx->stats.locks++;
+    for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK; r++) {
+        status = (r == ctx->lane.rank) ? lock_take_own(ctx, 1) : lock_take(ctx, r, 1);
+    }
+    ctx->is_lock_all = (status == KEEL_OK);
+    return keel_context_end(ctx, status);
+}
+
+keel_status_t keel_unlock_all(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock_all");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (!ctx->is_lock_all) {
+        keel_error_ctx(ctx, "keel_unlock_all outside of a reading epoch");
+        return KEEL_ERR_STATE;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->rec.sections.held[r] != KEEL_HELD_READING) {
+            continue;
+        }
+        status = keel_flush_one(ctx, r);
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+        if (r == ctx->lane.rank) {
+            lock_give_own(ctx, 1);
+        } else {
+            lock_give(ctx, r, 1);
+        }
+    }
+    ctx->is_lock_all = 0;
+    return keel_context_end(ctx, lock_try_whole(ctx));
+}
+
+int keel_lock_is_all(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.programs; r++) {
+        if (ctx->rec.sections.held[r] != KEEL_HELD_READING) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
+{
+    const keel_sections_t *s = &ctx->rec.sections;
+
+    if (!s->is_used || s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write)) {
+        return KEEL_OK;
+    }
+    return keel_mix(ctx, KEEL_WAY_BARE, "an access");
+}
+
+keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)
+{
+    if (ctx->rec.sections.open == 0) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "%s while %u ranks are locked", call, ctx->rec.sections.open);
+    return KEEL_ERR_STATE;
+}

@@ -1,0 +1,133 @@
+/*
+ * The first call that mixes ways to synchronise.
+ *
+ * Safety. Before a process does anything that no log gives an order to, all that live have been told that it mixes: so when it
+ * or anybody dies afterwards, whoever is left says so in its report, and the decision is a rollback. Who was dead or on its way
+ * back while it told is waited for, and told again. A replacement that does again what its predecessor did, before anybody
+ * mixed, relies on what the logs say; an act of this process that they know nothing of could come between. So where there may be
+ * one the job rolls back first, once: everybody learns by that decision, and goes on mixing from the image. Who neither mixes nor
+ * knows of it, for it has never locked while others have, is found by the decision (refuses_sections in recovery/decide.c).
+ *
+ * Telling takes a message to each other process, once for each that mixes; the next gsync takes as many.
+ */
+#include "api/mix.h"
+#include "api/sync.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+#include "peer/issue.h"
+#include "recovery/ask.h"
+
+static int all_are_live(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
+            return 0;
+        }
+    }
+    return !ctx->rec.is_frozen;
+}
+
+static keel_status_t mix_tell(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE && !KEEL_PLANT(mix_untold)) {
+            status = keel_lane_tell_classes(&ctx->lane, r, ctx->rec.classes);
+        }
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    return status;
+}
+
+/* NULL: it goes with what the program did */
+static const char *mix_why(const keel_context_h ctx, keel_way_t way)
+{
+    const int locks = ctx->rec.sections.is_used;
+
+    if (way == KEEL_WAY_BARE) {
+        return ctx->is_lock_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
+    }
+    if (way != KEEL_WAY_LOCK) {
+        return locks ? "in a program that locks" : NULL;
+    }
+    if (ctx->has_gsynced) {
+        return "in a program that calls keel_gsync";
+    }
+    if (ctx->rec.waits.since != UINT32_MAX) {
+        return "in a program that waits";
+    }
+    return (!locks && ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0) ? "behind accesses without a lock"
+                                                                                  : NULL;
+}
+
+static keel_status_t mix_begin(keel_context_h ctx)
+{
+    keel_recovery_t *rec = &ctx->rec;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    uint64_t deaths;
+
+    rec->classes |= KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES;
+    do {
+        while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !all_are_live(ctx)) {
+            KEEL_REACHED(mix_waits);
+            status = keel_context_wait(ctx, &rounds);
+        }
+        if (status == KEEL_OK && keel_recovery_is_redoing(rec) && !KEEL_PLANT(mix_amid_replay)) {
+            return keel_recovery_ask(rec, KEEL_ERR_MIXED_SYNC);
+        }
+        deaths = rec->deaths;
+        status = (status == KEEL_OK) ? mix_tell(ctx) : status;
+    } while (status == KEEL_OK && (rec->deaths != deaths || !all_are_live(ctx)) && !KEEL_PLANT(mix_amid_replay));
+    rec->mixes |= status == KEEL_OK;
+    return status;
+}
+
+keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
+{
+    const char *why = keel_may_mix(ctx) ? NULL : mix_why(ctx, way);
+
+    if (why == NULL) {
+        return KEEL_OK;
+    }
+    keel_info(&ctx->message, "%s %s: from here on every death is a rollback", call, why);
+    return mix_begin(ctx);
+}
+
+/*
+ * Should this process die, and others lock, nobody may take what it did for something done in a section (refuses_sections in
+ * recovery/decide.c). So whom it accesses first is told, ahead of the access; no target is reached the short way before. With two
+ * of them dead a program that locks rolls back anyway. @a rank is its own where it has locked, and then this tells nobody.
+ */
+keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
+{
+    const int is_bare = !ctx->rec.sections.is_used;
+    keel_status_t status = KEEL_OK;
+
+    if (rank == ctx->lane.rank && is_bare) {
+        return KEEL_OK; /* own memory, which its replacement makes anew */
+    }
+    if (is_bare && !keel_may_mix(ctx) && !KEEL_PLANT(bare_untold)) {
+        ctx->rec.classes |= KEEL_CLASS_BARE;
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) { /* else by decisions, and when it is handed over to */
+            status = keel_lane_tell_classes(&ctx->lane, rank, ctx->rec.classes);
+            KEEL_STORES();
+        }
+    }
+    ctx->is_open = 1;
+    ctx->lane.changes++;
+    return status;
+}
+
+void keel_mix_restored(keel_context_h ctx)
+{
+    const int locked = ctx->rec.sections.is_used || ctx->rec.sections.counter != ctx->lane.counters.lock;
+
+    if (ctx->rec.restored.number > 0 && !locked) { /* it was not this process that passed the gsyncs before the image */
+        ctx->has_gsynced = 1;
+    }
+}

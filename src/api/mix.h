@@ -1,0 +1,35 @@
+/*
+ * Programs that mix ways to synchronise: sections with gsyncs, waits or accesses without a lock. No log has an order between
+ * these, so from the first such call on every death is a rollback; programs that say KEEL_PARAM_FLAG_NONDETERMINISTIC begin so.
+ */
+#ifndef KEEL_API_MIX_H_
+#define KEEL_API_MIX_H_
+
+#include "api/context.h"
+
+/* every death is a rollback, whatever is done */
+static inline int keel_may_mix(const keel_context_h ctx)
+{
+    return !keel_recovery_may_be_local(&ctx->rec);
+}
+
+typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE } keel_way_t;
+
+/*
+ * @a call is about to synchronise in this way, or, BARE, to access what is not locked. KEEL_OK: that goes with what the program did so
+ * far, or all know that it mixes. KEEL_ERR_ROLLED_BACK: some rank may be doing again what its predecessor did, in the logs' order:
+ * the job rolls back, and may mix then.
+ */
+keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call);
+
+/* ahead of what goes to @a rank: whoever is accessed first knows how */
+keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank);
+static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
+{
+    return ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
+}
+
+/* memory is that of an image: what the predecessors did counts */
+void keel_mix_restored(keel_context_h ctx);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * Put.
+ *
+ * Hot path on the direct lane: one comparison that what was derived from the peers' states still holds, the range check,
+ * one append to the log fused with the copy to the target (put_log.h). It allocates nothing, takes no lock, makes no
+ * system call. Everything else is out of line.
+ */
+#include "api/put.h"
+#include "api/access.h"
+
+#include "base/plant.h"
+#include "api/lock.h"
+#include "api/mix.h"
+#include "peer/region.h"
+
+#include <string.h>
+
+/* room in the log, or NULL when the log is full or off, and then at once the put itself. The only copy of what a target has
+ * yet to be given is not dropped: the call waits until the target was given what the log holds for it. So does a put to one that
+ * replays the rest (recovery/waits). */
+static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length, keel_record_t **record_p)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    *record_p = NULL;
+    while ((status = keel_access_await_map(win, rank)) == KEEL_OK) {
+        if (!keel_waits_hold(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
+            *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
+            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_whole)) {
+                break;
+            }
+        } else {
+            KEEL_REACHED(put_is_held);
+        }
+        status = keel_context_wait(ctx, &rounds);
+        if (status != KEEL_OK) {
+            break;
+        }
+    }
+    return status;
+}
+
+/*
+ * Direct lane, programs that wait: exactly once. The number of a record is opened at the target, then it is done, then it is
+ * closed; a wait there does not return while one is open. So if this process dies, what is closed is in place, and its replacement
+ * only logs it: the target may have gone on and others have overwritten it. What is open was seen by nobody and is done again.
+ */
+static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *record, uint64_t where, char *target,
+                         const void *buffer, size_t length)
+{
+    keel_board_slot_t *board = (keel_board_slot_t *)keel_lane_region_ptr(&ctx->lane, rank, KEEL_REGION_BOARD);
+    const uint32_t number = keel_put_log_number(&ctx->puts, rank);
+    const int has_number =
+        number != ctx->puts.number_end; /* else all are taken, and should this process die, the job rolls back */
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+
+    board += ctx->lane.rank;
+    if (has_number && keel_board_get(&board->done) >= word && !KEEL_PLANT(put_again)) {
+        KEEL_REACHED(put_was_done);
+        if (record != NULL) {
+            keel_record_fill(&ctx->puts, record, where, buffer, length);
+        }
+        return;
+    }
+    if (keel_where_op(where) == KEEL_RECORD_CLOCK) {
+        if (record != NULL) {
+            keel_record_fill(&ctx->puts, record, where, buffer, length);
+        }
+        keel_board_set(&board->clock, keel_phase_word(ctx->rec.phase, ctx->rec.waits.clock));
+        KEEL_STORES();
+    } else {
+        if (KEEL_PLANT(opened_late)) {
+            keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+            KEEL_MOMENT();
+        }
+        if (has_number) {
+            keel_board_set(&board->opened, word);
+        }
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with wait_until_closed(): who sees the data sees it open */
+        KEEL_MOMENT();
+        if (!KEEL_PLANT(opened_late)) {
+            keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+        }
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* streamed stores too */
+        KEEL_MOMENT();
+        keel_lane_ring(&ctx->lane, rank);
+    }
+    if (has_number) {
+        keel_board_done(board, ctx->rec.phase, number + 1);
+    }
+}
+
+/* logs one piece of a put of which @a left bytes come after it, and stores it on the direct lane, or sends it when there is enough,
+ * if the target is live */
+static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, const char *buffer, size_t length,
+                               int is_due, size_t left)
+{
+    keel_context_h ctx = win->ctx;
+    keel_peer_t *peer = &ctx->lane.peers[rank];
+    keel_record_t *record;
+    keel_status_t status = record_reserve(win, rank, length, &record);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_case_access(ctx, rank, 0);
+    if (peer->mode == KEEL_PEER_LIVE && keel_lane_has_direct(&ctx->lane, rank)) {
+        char *at = keel_win_target(win, rank)->ptr + keel_where_offset(where);
+
+        if (!KEEL_PLANT(get_record_after_put))
+            keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
+        KEEL_STORES();
+        if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
+            keel_context_open(ctx, KEEL_GATE_GETS);
+        }
+        if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+            put_numbered(ctx, rank, record, where, at, buffer, length);
+        } else {
+            (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
+            keel_put_log_store(&ctx->puts, record, where, at, buffer, length);
+        }
+        return KEEL_OK;
+    }
+    if (record != NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+        if (peer->mode == KEEL_PEER_LIVE) {
+            keel_put_log_fill(&ctx->puts, rank, record, where, buffer, length);
+        } else {
+            keel_record_fill(&ctx->puts, record, where, buffer, length);
+        }
+    }
+    if (peer->mode != KEEL_PEER_LIVE) {
+        if (record == NULL) {
+            (void)keel_put_log_number_sent(&ctx->puts, rank);
+        }
+        return KEEL_OK; /* handed over later, or there already */
+    }
+    if (record == NULL) {
+        return keel_put_bounce(ctx, rank, where, buffer, length);
+    }
+    return keel_put_log_gather(&ctx->puts, rank, length, is_due, left);
+}
+
+/* The last clock there is: what is put under it has no order among what others put. Who is being brought back replays by that
+ * order, so it is waited for; later ones are refused what is logged. */
+static keel_status_t put_last_clock(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (ctx->puts.targets[rank].lost <= ctx->rec.phase) {
+        keel_warn(&ctx->message,
+                  "this rank waited more than %u times in one phase: should rank %u die, the job rolls back",
+                  keel_counters_clocks(&ctx->lane.counters), rank);
+    }
+    keel_put_log_miss(&ctx->puts, rank);
+    return status;
+}
+
+keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
+{
+    const uint64_t clock = win->ctx->rec.waits.clock;
+    keel_status_t status;
+
+    if (win->ctx->puts.targets[rank].clock == clock) {
+        return KEEL_OK;
+    }
+    if (clock == keel_counters_clocks(&win->ctx->lane.counters) && !KEEL_PLANT(last_clock_logged)) {
+        status = put_last_clock(win->ctx, rank);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    win->ctx->puts.targets[rank].clock = (uint32_t)clock;
+    return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0,
+                     0);
+}
+
+static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    const int is_long = length > ctx->puts.record_max;
+    const char *from = buffer;
+    keel_status_t status;
+    size_t piece;
+    int is_due;
+
+    if (rank == ctx->lane.rank) { /* the process's own computation: neither logged nor replayed */
+        memmove((char *)win->base + offset, buffer, length);
+        return KEEL_OK;
+    }
+    keel_context_touch(ctx, rank);
+    status = keel_put_clock(win, rank);
+    for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
+        piece = keel_put_log_piece(&ctx->puts, rank, length);
+        is_due = is_long && keel_put_log_cut(&ctx->puts, rank, piece);
+        status =
+            put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece, is_due, length - piece);
+    }
+    return status;
+}
+
+/* any put; out of line, so that the hot path keeps its registers */
+static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                       const void *buffer, size_t length,
+                                                       const keel_rma_params_t *params)
+{
+    keel_status_t status = keel_access_check(win, rank, offset, length, buffer, params);
+
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    status = keel_lock_admit(win->ctx, rank, 1);
+    status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    win->ctx->stats.puts++;
+    win->ctx->stats.put_bytes += length;
+    return keel_win_end(win, put_slow(win, rank, offset, buffer, length));
+}
+
+keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+{
+    return keel_put_nbx(win, rank, offset, buffer, length, NULL, NULL);
+}
+
+/* A put returns no request: its buffer is free when it returns, on either lane. */
+keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                           const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    char *target = keel_win_reach(win, rank, offset, length);
+    keel_context_h ctx;
+
+    if (__builtin_expect(target == NULL || params != NULL, 0)) {
+        return put_any(win, rank, offset, buffer, length, params);
+    }
+    ctx = win->ctx;
+    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
+    if (__builtin_expect(length - 1 >= ctx->puts.record_max || keel_context_gate(ctx) != 0 || buffer == NULL, 0)) {
+        return put_any(win, rank, offset, buffer, length, params);
+    }
+    ctx->stats.puts++;
+    ctx->stats.put_bytes += length;
+    if (ctx->is_logging) {
+        keel_put_log_store(&ctx->puts, keel_put_log_reserve(&ctx->puts, rank, length),
+                           keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
+    } else {
+        memcpy(target, buffer, length);
+    }
+    return KEEL_OK;
+}

@@ -1,0 +1,49 @@
+/* Arguments that are wrong where there is no context to say so by. */
+#include "api/refuse.h"
+#include "api/context.h"
+
+#include <string.h>
+
+static const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+
+keel_status_t keel_refuse_null(const char *what)
+{
+    keel_error(&nobody, "%s is NULL", what);
+    return KEEL_ERR_INVALID_PARAM;
+}
+
+/* "NAME=VALUE" each */
+static keel_status_t params_check_env(const char *const *env)
+{
+    for (; env != NULL && *env != NULL; env++) {
+        const char *sign = strchr(*env, '=');
+
+        if (sign == NULL || sign == *env) {
+            keel_error(&nobody, "keel_params_t: env has '%s', expected NAME=VALUE", *env);
+            return KEEL_ERR_INVALID_PARAM;
+        }
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_params_check(const keel_params_t *params)
+{
+    const uint64_t fields = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
+    const uint64_t flags = KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_CHECKSUM_RETURNS | KEEL_PARAM_FLAG_WAITS;
+
+    if (params == NULL) {
+        return KEEL_OK;
+    }
+    if (params->field_mask & ~fields) {
+        keel_error(&nobody, "keel_params_t: unknown fields 0x%lx", (unsigned long)(params->field_mask & ~fields));
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if ((params->field_mask & KEEL_PARAM_FIELD_FLAGS) && (params->flags & ~flags)) {
+        keel_error(&nobody, "keel_params_t: unknown flags 0x%lx", (unsigned long)(params->flags & ~flags));
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if ((params->field_mask & KEEL_PARAM_FIELD_DRIVERS) && params->drivers == NULL) {
+        return keel_refuse_null("keel_params_t: drivers");
+    }
+    return (params->field_mask & KEEL_PARAM_FIELD_ENV) ? params_check_env(params->env) : KEEL_OK;
+}

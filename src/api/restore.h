@@ -1,0 +1,12 @@
+/* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
+#ifndef KEEL_API_RESTORE_H_
+#define KEEL_API_RESTORE_H_
+
+#include <keel/keel.h>
+
+/* does not return when the program has set a restart point */
+keel_status_t keel_context_rolled_back(keel_context_h ctx);
+keel_status_t keel_restore_memory(void *arg, const void *image, size_t size);
+keel_status_t keel_restore_run(keel_context_h ctx);
+
+#endif

@@ -1,0 +1,478 @@
+/*
+ * Flush, fence, gsync, checkpoint.
+ *
+ * gsync n: epochs closed and get records complete at their targets, then the arrival is announced, then all arrivals are
+ * awaited (design 4.4). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
+ * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
+ */
+#include "api/sync.h"
+#include "api/context.h"
+
+#include "base/plant.h"
+#include "recovery/commit.h"
+#include "recovery/hands.h"
+#include "recovery/position.h"
+#include "api/lock.h"
+#include "api/mix.h"
+#include "api/parts.h"
+#include "api/rehearse.h"
+#include "api/request.h"
+#include "api/spare.h"
+#include "api/wait.h"
+#include "ckpt/demand_set.h"
+
+#define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
+
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+    uint64_t called;
+
+    if (rank == ctx->lane.rank) {
+        keel_put_log_close_epoch(&ctx->puts);
+        return KEEL_OK;
+    }
+    do {
+        called = ctx->called;
+        status = keel_flush_start(ctx, rank);
+        while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
+                                     keel_waits_is_undecided(&ctx->rec, rank))) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && called != ctx->called); /* they may have put there */
+    if (status != KEEL_OK) {
+        return status;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* direct lane: stores before, whatever announces them after */
+    if (!KEEL_PLANT(get_record_after_arrival)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && !keel_lane_has_direct(&ctx->lane, rank)) {
+        keel_put_log_recycle(&ctx->puts, rank);
+    }
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    status = keel_flush_one(ctx, rank);
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_new_at(ctx, rank) : status);
+}
+
+/* what is on the served lane goes out before any answer is awaited */
+keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
+{
+    if (rank == ctx->lane.rank || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+        keel_lane_has_direct(&ctx->lane, rank)) {
+        return KEEL_OK;
+    }
+    return keel_put_log_send(&ctx->puts, rank);
+}
+
+/* callbacks run until nothing is left that they might be called for: what they issue is complete, too */
+static keel_status_t flush_everyone(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    uint64_t called;
+
+    do {
+        called = ctx->called;
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_start(ctx, r);
+        }
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_one(ctx, r);
+        }
+        keel_requests_call_back(ctx);
+    } while (status == KEEL_OK && called != ctx->called);
+    if (status == KEEL_OK) {
+        keel_context_open(ctx, KEEL_GATE_GETS);
+    }
+    return status;
+}
+
+keel_status_t keel_flush_all(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+    uint64_t called;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    do {
+        called = ctx->called;
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_start(ctx, ctx->touched[i]);
+        }
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_one(ctx, ctx->touched[i]);
+        }
+    } while (status == KEEL_OK && called != ctx->called);
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    while (ctx->touched_count > 0) {
+        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
+    }
+    keel_context_open(ctx, KEEL_GATE_GETS);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the same for all others: only stores, by the direct lane */
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+keel_status_t keel_fence(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+    unsigned rounds = 0;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
+     * when it has been handed the puts: so none is logged before what was asked ahead of it is here. */
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    if (ctx->rec.front >= number || KEEL_PLANT(no_second_barrier)) {
+        return 1; /* a death aborted the generation */
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        uint64_t word = __atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE);
+
+        if (r != lane->rank && keel_arrive_number(word, lane->rollback, lane->peers[r].incarnation) < number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+    status = keel_position_arrive(&ctx->rec, number);
+    while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    keel_image_meta_t meta = {.generation = number,
+                              .rank = ctx->lane.rank,
+                              .rollbacks = ctx->lane.rollback,
+                              .window_calls = ctx->window_calls,
+                              .in_checkpoint = (flags & KEEL_GSYNC_EXPLICIT) != 0,
+                              .sync_counter = keel_lock_counter(keel_lane_locks(&ctx->lane)->word)};
+    keel_status_t status;
+    keel_part_t *parts;
+    unsigned count;
+
+    count = keel_context_image(ctx, &parts);
+    status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
+    if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
+        keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
+    }
+    return keel_gsync_second(ctx, number);
+}
+
+/* some ranks copy an image of their own (ckpt/demand.h) */
+static int demand_is_over(const keel_context_h ctx, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(no_second_barrier) && r < lane->size; r++) {
+        if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
+            !(r == 0 && KEEL_PLANT(demand_first_uncopied)) &&
+            keel_arrive_number(__atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE), lane->rollback,
+                               lane->peers[r].incarnation) < number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
+{
+    keel_image_meta_t meta = {.generation = number,
+                              .rank = ctx->lane.rank,
+                              .rollbacks = ctx->lane.rollback,
+                              .window_calls = ctx->window_calls};
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0, count;
+    keel_part_t *parts;
+
+    if (ctx->demand.copied_at != number) {
+        return KEEL_OK;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (keel_demand_is_copied(&ctx->demand, r, number)) {
+            keel_trim_resume(&ctx->rec, r);
+        }
+    }
+    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) {
+        count = keel_context_image(ctx, &parts);
+        keel_demand_take(&ctx->demand, &meta, parts, count);
+        ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+        status = keel_position_arrive(&ctx->rec, number);
+    }
+    while (status == KEEL_OK && !demand_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_position_may_leave(&ctx->rec, number) &&
+           !((flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) && ctx->rec.is_finished)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what rank 0's arrival tells the others */
+static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
+{
+    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0, rehearses = keel_rehearse_orders(ctx);
+
+    if (flags & KEEL_GSYNC_FINAL) {
+        return KEEL_ARRIVE_FINAL;
+    }
+    if (!(flags & KEEL_GSYNC_SAFE) || ctx->rec.state != KEEL_RANK_FRONT ||
+        (rehearses && !is_explicit && !keel_rehearse_wants_image(ctx)) ||
+        !keel_ckpt_is_due(&ctx->ckpt, is_explicit || rehearses)) {
+        return 0;
+    }
+    return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
+}
+
+/* Who was released does not know: rank 0's word may be of another gsync. Where that is rank 0 itself, the others that had left
+ * before have given their images up. */
+static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_front)
+{
+    const uint64_t own = ctx->lane.slot.flags[number & 1];
+
+    if (!was_front) {
+        ctx->ckpt.is_owed |= ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT);
+        return 0;
+    }
+    return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+}
+
+static const char *const gsync_calls[] = {
+    [1] = "keel_gsync",      [2] = "keel_gsync with KEEL_GSYNC_SAFE",    [3] = "keel_win_alloc", [4] = "keel_win_free",
+    [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint", [7] = "keel_finalize"};
+
+/* 0: it follows, whatever it is */
+static unsigned gsync_call(unsigned flags)
+{
+    return (flags & KEEL_GSYNC_FOLLOW)     ? 0
+           : (flags & KEEL_GSYNC_FINAL)    ? 7
+           : (flags & KEEL_GSYNC_SECOND)   ? 6
+           : (flags & KEEL_GSYNC_EXPLICIT) ? 5
+           : (flags & KEEL_GSYNC_FREE)     ? 4
+           : (flags & KEEL_GSYNC_ALLOC)    ? 3
+           : (flags & KEEL_GSYNC_SAFE)     ? 2
+                                           : 1;
+}
+
+/* Everybody compares with rank 0, so that no two differ unnoticed. */
+static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
+{
+    const unsigned own = gsync_call(flags);
+    const uint64_t word = keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    const unsigned its = (unsigned)(word >> KEEL_ARRIVE_CALL_SHIFT);
+
+    if (!was_front || ctx->rec.is_finished || ctx->lane.rank == 0 || own == 0 || its == 0 || its == own ||
+        its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "this is %s and rank 0 is in %s, as gsync %u: ranks have to make the same collective calls",
+                   gsync_calls[own], gsync_calls[its], number);
+    return KEEL_ERR_STATE;
+}
+
+/* asks for images that logs need, and finishes what was begun of one, before the arrival */
+static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    keel_trim_ask(&ctx->rec, number);
+    if (__atomic_load_n(&ctx->lane.inbox_pending, __ATOMIC_RELAXED)) { /* somebody may have asked */
+        status = keel_context_wait(ctx, &rounds);
+    }
+    while (status == KEEL_OK &&
+           (ctx->rec.is_frozen || !keel_trim_is_heard(&ctx->rec) || keel_demand_is_late(&ctx->demand, number)) &&
+           !ctx->rec.is_finished) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+{
+    keel_recovery_t *rec = &ctx->rec;
+    unsigned rounds = 0;
+    keel_status_t status;
+    uint32_t number;
+    int is_checkpoint, was_front;
+    uint64_t orders;
+
+    status = keel_lock_settle(ctx);
+    if (status == KEEL_OK) {
+        status = keel_wait_settle(ctx);
+    }
+    if (status == KEEL_OK) {
+        status = flush_everyone(ctx);
+    }
+    /* An arrival says that this process's puts are in place. Those towards a rank it knows to be dead are not, and who does not
+     * know yet may still read the dead memory on the direct lane: so nothing is announced before the decision. */
+    while (status == KEEL_OK &&
+           ((rec->is_frozen && !rec->is_finished && !KEEL_PLANT(arrive_frozen)) || !keel_position_has_hands(rec))) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    number = rec->phase + 1;
+    status = keel_hands_take(rec);
+    status = (status == KEEL_OK) ? gsync_trim(ctx, number) : status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx->lane.slot.flags[number & 1] = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
+    if (ctx->lane.rank == 0) {
+        ctx->lane.slot.flags[number & 1] |= gsync_orders(ctx, flags);
+    }
+    if (rec->state == KEEL_RANK_FRONT) {
+        ctx->lane.slot.flags[number & 1] |=
+            keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
+    }
+    keel_rehearse_arrive(ctx);
+    status = keel_position_arrive(rec, number);
+    if (status == KEEL_OK) {
+        status = gsync_await(ctx, number, flags);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    was_front = rec->state == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
+    orders = gsync_orders_heard(ctx, number, was_front);
+    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
+    if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
+        rec->is_finished = rec->is_told = 1; /* else it would take part in recovering a rank that nobody waits for */
+    }
+    keel_rehearse_leave(ctx, number, was_front);
+    keel_position_leave(rec, number);
+    if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
+        keel_commit(rec, ctx->ckpt.making.number);
+    }
+    if (was_front && !rec->is_finished) {
+        keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
+    }
+    ctx->stats.gsyncs++;
+    if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && ctx->lane.rank == 0) {
+        keel_warn(&ctx->message, "%u gsyncs are done, and after %u more there can be none", number, GSYNCS_LEFT);
+    }
+    keel_spare_tell(ctx);
+    keel_wait_resume(ctx);
+    status = keel_lock_resume(ctx);
+    if (status == KEEL_OK) {
+        status = gsync_check_call(ctx, number, flags, was_front);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (is_checkpoint) {
+        status = gsync_checkpoint(ctx, number, flags);
+    } else if (was_front && !rec->is_finished) {
+        status = gsync_demand(ctx, number);
+    }
+    return (status == KEEL_OK && was_front && ctx->rehearse != NULL) ? keel_rehearse_end(ctx, number, flags) : status;
+}
+
+keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
+{
+    if (ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsyncs_unbounded)) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "%s: this program has done %u gsyncs, which is as many as there can be", call, KEEL_GSYNC_LAST);
+    return KEEL_ERR_LIMIT;
+}
+
+keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (flags & ~(unsigned)KEEL_GSYNC_SAFE) {
+        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
+    ctx->has_gsynced = 1;
+    status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
+}
+
+keel_status_t keel_checkpoint(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
+    unsigned rounds = 0;
+    uint32_t making;
+
+    if (status == KEEL_OK) {
+        status = keel_lock_check_free(ctx, "keel_checkpoint");
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_check(ctx, "keel_checkpoint");
+    }
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
+    making = ctx->ckpt.making.number;
+    while (status == KEEL_OK && making != 0 && ctx->ckpt.making.number == making &&
+           (ctx->ckpt.stage == KEEL_CKPT_COMPARING || ctx->ckpt.stage == KEEL_CKPT_IMAGES ||
+            ctx->ckpt.stage == KEEL_CKPT_ENCODING)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status);
+}

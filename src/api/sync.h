@@ -1,0 +1,16 @@
+/* Flush, fence, gsync, checkpoint. */
+#ifndef KEEL_API_SYNC_H_
+#define KEEL_API_SYNC_H_
+
+#include "api/context.h"
+
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
+/* KEEL_ERR_LIMIT, said, where @a call would be a gsync behind the last one there is */
+keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
+/* says that this process is done with what it copies or sums in gsync @a number, and waits until all are */
+keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number);
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
+/* served lane: sends what was not sent yet */
+keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
+
+#endif

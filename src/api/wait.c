@@ -1,0 +1,369 @@
+/*
+ * Waiting inside a phase for what others put (design 4.8); recovery/waits has what is replayed into a wait, and why.
+ *
+ * That the program waits is known to everybody from its first wait on: whoever waits without knowing that of the program tells
+ * all others before its wait returns, and they number their puts from the next phase on. In the phase of the first wait a
+ * death is a rollback. Who died in this phase before anybody waited was recovered as in a program that does not wait, and its
+ * replacement does again what it had done, so nobody may wait before it is beyond that. That it is shows when it waits itself or has
+ * arrived at the gsync; but it may poll for what follows the wait, and do neither. So the job rolls back then, too.
+ */
+#include "api/wait.h"
+#include "api/access.h"
+
+#include "base/plant.h"
+#include "api/mix.h"
+#include "api/refuse.h"
+#include "api/sync.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+
+typedef struct wait {
+    const void *word;
+    size_t size;
+    keel_compare_t compare;
+    uint64_t value;
+} wait_t;
+
+/* ---- the first wait of the program ---- */
+
+static int wait_all_are_live(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
+            return 0;
+        }
+    }
+    return !ctx->rec.is_frozen;
+}
+
+/* whoever was replaced is beyond where its predecessor died */
+static int wait_all_are_back(const keel_context_h ctx)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    if (ctx->rec.phase > ctx->rec.front + 1) {
+        return 1; /* nobody died in this phase, not even one who was here first */
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        const uint64_t arrive = __atomic_load_n(&lane->board[r].arrive, __ATOMIC_ACQUIRE);
+
+        if (r != lane->rank && lane->peers[r].incarnation > 0 && keel_board_get(&lane->board[r].waits) == 0 &&
+            keel_arrive_number(arrive, lane->rollback, lane->peers[r].incarnation) <= ctx->rec.phase) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static keel_status_t wait_tell(keel_context_h ctx)
+{
+    const uint32_t phase = ctx->rec.phase;
+    keel_status_t status = KEEL_OK;
+    keel_board_slot_t *board;
+
+    ctx->rec.waits.begun = phase + 1;
+    if (phase + 1 < ctx->rec.waits.since) {
+        ctx->rec.waits.since = phase + 1;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
+            continue; /* dead: that death is a rollback */
+        }
+        board = keel_lane_region_ptr(&ctx->lane, r, KEEL_REGION_BOARD);
+        if (board != NULL) {
+            __atomic_store_n(&board[ctx->lane.rank].waits, (uint64_t)phase + 2, __ATOMIC_RELEASE);
+            KEEL_STORES();
+        } else {
+            status = keel_lane_send_mark(&ctx->lane, r, phase, KEEL_WIRE_FLAG_WAITS);
+        }
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        status = keel_flush_one(ctx, r);
+    }
+    return status;
+}
+
+static keel_status_t wait_begin(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
+    if (keel_may_mix(ctx)) {
+        return KEEL_OK; /* nothing is replayed into waits */
+    }
+    keel_context_shut(ctx, KEEL_GATE_WAITS);
+    if (ctx->rec.phase >= ctx->rec.waits.since || ctx->rec.waits.begun == ctx->rec.phase + 1 ||
+        ctx->rec.waits.is_replaying) {
+        return KEEL_OK;
+    }
+    /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
+    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_has_hands(&ctx->rec))) {
+        KEEL_REACHED(first_wait_waits);
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        status = wait_tell(ctx);
+    }
+    if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
+        KEEL_REACHED(request_first_wait);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+    }
+    return status;
+}
+
+/* ---- a replacement ---- */
+
+static keel_status_t wait_await_puts(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_waits_are_here(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* beyond the predecessor's death: all that the others put meanwhile */
+static keel_status_t wait_take_rest(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && ctx->rec.is_frozen) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_waits_ask_rest(&ctx->rec);
+    while (status == KEEL_OK && !keel_waits_have_rest(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return (status == KEEL_OK) ? keel_waits_take_rest(&ctx->rec) : status;
+}
+
+/* all that was put in this phase */
+static keel_status_t wait_replay_all(keel_context_h ctx)
+{
+    keel_status_t status = wait_await_puts(ctx);
+
+    while (status == KEEL_OK && (status = keel_waits_replay_next(&ctx->rec)) == KEEL_INPROGRESS) {
+        status = KEEL_OK;
+    }
+    return status;
+}
+
+keel_status_t keel_wait_settle(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!ctx->rec.waits.is_replaying) {
+        return KEEL_OK;
+    }
+    status = wait_replay_all(ctx);
+    if (status != KEEL_OK || ctx->rec.phase < ctx->rec.front) {
+        return status;
+    }
+    KEEL_REACHED(gsync_asks_rest);
+    return wait_take_rest(ctx);
+}
+
+keel_status_t keel_wait_new(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!ctx->rec.waits.is_replaying || KEEL_PLANT(new_get_alone)) {
+        return KEEL_OK;
+    }
+    status = wait_replay_all(ctx);
+    KEEL_REACHED(get_asks_rest);
+    return (status == KEEL_OK) ? wait_take_rest(ctx) : status;
+}
+
+keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
+{
+    const keel_waits_t *w = &ctx->rec.waits;
+    int is_new = 0;
+
+    if (!w->is_replaying) {
+        return KEEL_OK;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        is_new |= w->has_new[r] && (r == rank || rank == KEEL_RANK_NONE);
+    }
+    return is_new ? keel_wait_new(ctx) : KEEL_OK;
+}
+
+void keel_wait_resume(keel_context_h ctx)
+{
+    keel_context_open(ctx, KEEL_GATE_WAITS);
+    if (ctx->rec.phase >= ctx->rec.waits.since) {
+        keel_context_shut(ctx, KEEL_GATE_WAITS);
+    }
+}
+
+/* ---- any wait ---- */
+
+static uint64_t wait_load(const wait_t *wait)
+{
+    switch (wait->size) {
+    case 1:
+        return __atomic_load_n((const uint8_t *)wait->word, __ATOMIC_ACQUIRE);
+    case 2:
+        return __atomic_load_n((const uint16_t *)wait->word, __ATOMIC_ACQUIRE);
+    case 4:
+        return __atomic_load_n((const uint32_t *)wait->word, __ATOMIC_ACQUIRE);
+    default:
+        return __atomic_load_n((const uint64_t *)wait->word, __ATOMIC_ACQUIRE);
+    }
+}
+
+/* a word of so many bytes as a signed number of 64 bits */
+static int64_t wait_signed(uint64_t word, size_t size)
+{
+    const unsigned shift = 64 - 8 * (unsigned)size;
+
+    return (int64_t)(word << shift) >> shift;
+}
+
+static int wait_is_over(const wait_t *wait)
+{
+    const uint64_t now = wait_load(wait), value = wait->value;
+    const int64_t is = wait_signed(now, wait->size), wanted = (int64_t)value;
+
+    switch (wait->compare) {
+    case KEEL_COMPARE_EQ:
+        return now == value;
+    case KEEL_COMPARE_NE:
+        return now != value;
+    case KEEL_COMPARE_GT:
+        return now > value;
+    case KEEL_COMPARE_GE:
+        return now >= value;
+    case KEEL_COMPARE_LT:
+        return now < value;
+    case KEEL_COMPARE_LE:
+        return now <= value;
+    case KEEL_COMPARE_GT_SIGNED:
+        return is > wanted;
+    case KEEL_COMPARE_GE_SIGNED:
+        return is >= wanted;
+    case KEEL_COMPARE_LT_SIGNED:
+        return is < wanted;
+    case KEEL_COMPARE_LE_SIGNED:
+        return is <= wanted;
+    case KEEL_COMPARE_ANY_BIT:
+        return (now & value) != 0;
+    case KEEL_COMPARE_ALL_BITS:
+        return (now & value) == value;
+    default:
+        return (now & value) == 0;
+    }
+}
+
+static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare)
+{
+    keel_status_t status;
+
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
+        keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (offset % size != 0) {
+        keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
+        return KEEL_ERR_ALIGNMENT;
+    }
+    status = keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
+    return (status == KEEL_OK) ? keel_mix(win->ctx, KEEL_WAY_WAIT, "keel_wait_until") : status;
+}
+
+/* no further than needed, as long as there is anything; then everything */
+static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
+{
+    keel_status_t status = wait_await_puts(ctx);
+
+    while (status == KEEL_OK && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {
+        status = keel_waits_replay_next(&ctx->rec);
+        if (status == KEEL_OK) {
+            break;
+        }
+        status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
+    }
+    if (status != KEEL_OK || wait_is_over(wait)) {
+        KEEL_REACHED(wait_replayed);
+        return status;
+    }
+    if (ctx->rec.phase < ctx->rec.front) {
+        keel_error_ctx(ctx,
+                       "nobody put what this process waits for in phase %u, which it has left: is the program "
+                       "deterministic?",
+                       ctx->rec.phase);
+        ctx->rec.fatal = KEEL_ERR_CORRUPT;
+        return KEEL_ERR_CORRUPT;
+    }
+    KEEL_REACHED(wait_asks_rest);
+    return wait_take_rest(ctx);
+}
+
+/* direct lane: what was begun here of others' puts when the condition was seen to hold is done, by them or their replacements */
+static keel_status_t wait_until_closed(keel_context_h ctx)
+{
+    const keel_board_slot_t *board = ctx->lane.board;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        const uint64_t opened = KEEL_PLANT(open_not_awaited) ? 0 : keel_board_get(&board[r].opened);
+
+        while (status == KEEL_OK && __atomic_load_n(&board[r].done, __ATOMIC_ACQUIRE) < opened) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    return status;
+}
+
+static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) { /* others may wait for it */
+        status = keel_flush_start(ctx, ctx->touched[i]);
+    }
+    if (status == KEEL_OK && ctx->rec.waits.is_replaying) {
+        status = wait_replay(ctx, wait);
+    }
+    while (status == KEEL_OK && !wait_is_over(wait) && !KEEL_PLANT(wait_early)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        status = wait_until_closed(ctx);
+    }
+    if (status == KEEL_OK && keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        keel_waits_tick(&ctx->rec);
+    }
+    return status;
+}
+
+keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare, uint64_t value)
+{
+    keel_status_t status = wait_check(win, offset, size, compare);
+    wait_t wait = {.size = size, .compare = compare, .value = value};
+
+    if (status == KEEL_OK) {
+        status = wait_begin(win->ctx);
+    }
+    if (status == KEEL_OK) {
+        wait.word = (const char *)win->base + offset;
+        status = wait_run(win->ctx, &wait);
+    }
+    return keel_win_end(win, status);
+}

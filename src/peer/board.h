@@ -1,0 +1,154 @@
+/*
+ * The board: in every process one slot a source, written by that source alone (by stores on the direct lane, by the
+ * service thread on its behalf on the served one). All values are absolute, so writing one twice does no harm.
+ *
+ * Safety: a source writes the other words before `arrive` (release), readers read `arrive` first (acquire). flags is
+ * kept for two gsyncs because a source may arrive at n + 1 while a reader still looks at n, never at n + 2. The other words
+ * may be looked at while they are written: each is loaded and stored whole (keel_board_get, keel_board_set).
+ */
+#ifndef KEEL_PEER_BOARD_H_
+#define KEEL_PEER_BOARD_H_
+
+#include <keel/keel.h>
+
+#include "base/plant.h"
+
+#include <stdint.h>
+
+typedef struct keel_board_slot {
+    uint64_t arrive;      /* keel_arrive(): every action of phases before n towards the reader is complete */
+    uint64_t second;      /* keel_arrive(): the image of generation n is copied */
+    uint64_t flags[2];    /* of gsync n, at n & 1: KEEL_ARRIVE_* */
+    uint64_t parity_done; /* generation whose parity share the source has */
+    uint64_t committed;   /* generation the source knows complete in the whole job */
+    uint64_t lost_gets;   /* 1 + the last phase in which the source has a get without record; 0: none */
+    uint64_t atomics;     /* keel_atomics_word() */
+    /* programs that wait inside phases (recovery/waits); the last three: phase << 32 | value */
+    uint64_t waits;  /* 1 + the first phase that begins with everybody knowing that the program waits; 0: it does not */
+    uint64_t opened; /* direct lane: 1 + number of the record that the source has begun to do */
+    uint64_t done;   /* records of the source that are done here */
+    uint64_t clock;  /* of the source, when it did the last one */
+    uint64_t first;  /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
+    uint64_t classes; /* of atomics, that the source has used: keel_classes_bit() */
+    uint64_t reserved[2];
+} keel_board_slot_t;
+_Static_assert(sizeof(keel_board_slot_t) == 128, "two cache lines a source");
+
+static inline uint64_t keel_board_get(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+static inline void keel_board_set(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+/* the source has a get of @a phase without record; what is known of a later phase stays */
+static inline void keel_board_lose_get(keel_board_slot_t *slot, uint32_t phase)
+{
+    if (keel_board_get(&slot->lost_gets) <= phase) {
+        keel_board_set(&slot->lost_gets, (uint64_t)phase + 1);
+    }
+}
+
+/*
+ * Two phases, each + 1 and 0 for none: the low half is the last one in which the source issued an atomic to the reader, or
+ * fetched at all; the high half the last one with an atomic of which nobody can tell, should the source die, whether it
+ * took effect or what it fetched: by stores on the direct lane, or fetched from own memory.
+ */
+static inline uint64_t keel_atomics_word(uint64_t before, uint32_t phase, int is_in_doubt)
+{
+    const uint64_t now = (uint64_t)phase + 1;
+    uint64_t any = before & UINT32_MAX, in_doubt = before >> 32;
+
+    any = (now > any) ? now : any; /* what is known of a later phase stays: logs are handed over phase by phase */
+    in_doubt = (is_in_doubt && now > in_doubt) ? now : in_doubt;
+    return (in_doubt << 32) | any;
+}
+static inline uint32_t keel_atomics_any(uint64_t word)
+{
+    return (uint32_t)word;
+}
+static inline uint32_t keel_atomics_in_doubt(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+/* the source issues atomics in @a phase; those that follow look at the word alone */
+static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int is_in_doubt)
+{
+    if (slot->first == 0) {
+        keel_board_set(&slot->first, (uint64_t)phase + 1);
+    }
+    KEEL_STORES();
+    keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
+}
+
+/* a bit for each class of atomics (keel_atomic_op_t): the low byte of those at others, the next one of those at itself */
+static inline uint32_t keel_classes_bit(unsigned op, int is_own)
+{
+    return 1u << (op + (is_own ? 8 : 0));
+}
+/* kept with them, and told like them, though no class of atomics: the source accesses without locks (told to whom it accesses
+ * first); and it mixes ways to synchronise (api/mix; told to all) */
+#define KEEL_CLASS_BARE  (1u << 16)
+#define KEEL_CLASS_MIXES (1u << 17)
+
+static inline uint32_t keel_classes_others(uint32_t classes)
+{
+    return classes & 0xff;
+}
+static inline uint32_t keel_classes_own(uint32_t classes)
+{
+    return (classes >> 8) & 0xff;
+}
+
+/* atomics of different classes do not, nor do two swaps: no replay could reproduce their order */
+static inline int keel_classes_commute(uint32_t classes)
+{
+    return (classes & (classes - 1)) == 0 &&
+           (classes & (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0))) == 0;
+}
+
+static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
+{
+    return ((uint64_t)phase << 32) | value;
+}
+
+/* the first @a records of @a phase are done */
+static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint32_t records)
+{
+    if (slot->first == 0) {
+        keel_board_set(&slot->first, (uint64_t)phase + 1);
+    }
+    KEEL_STORES();
+    __atomic_store_n(&slot->done, keel_phase_word(phase, records), __ATOMIC_RELEASE);
+}
+
+enum {
+    /* rank 0 only */
+    KEEL_ARRIVE_CHECKPOINT = 1, /* take a coordinated checkpoint in this gsync */
+    KEEL_ARRIVE_EXPLICIT = 2,   /* the next gsync is to find it complete */
+    KEEL_ARRIVE_FINAL = 4,      /* this gsync is the last */
+    /* ckpt/demand.h */
+    KEEL_ARRIVE_IMAGE = 8,   /* the source copies its image in this gsync */
+    KEEL_ARRIVE_SHARED = 16, /* it has its share of parity with the images its group is waiting for */
+    KEEL_ARRIVE_CANNOT = 32  /* or will not have it */
+};
+/* behind these: which call the gsync is of (api/context.h), 0: not told */
+#define KEEL_ARRIVE_CALL_SHIFT 6
+
+#define KEEL_ARRIVE_INCARNATION_MAX \
+    UINT16_MAX /* of a rank; words of older rollback numbers are cleared by each rollback */
+
+static inline uint64_t keel_arrive(uint32_t rollback, uint32_t incarnation, uint32_t number)
+{
+    return ((uint64_t)(rollback & 0xffff) << 48) | ((uint64_t)(incarnation & 0xffff) << 32) | number;
+}
+/* the gsync number in @a word, 0 when it is of another rollback number or incarnation */
+static inline uint32_t keel_arrive_number(uint64_t word, uint32_t rollback, uint32_t incarnation)
+{
+    return (word >> 32) == (keel_arrive(rollback, incarnation, 0) >> 32) ? (uint32_t)word : 0;
+}
+
+#endif

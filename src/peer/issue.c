@@ -1,0 +1,398 @@
+/*
+ * What this process asks of others: reads, records, atomics, board words. On the direct lane by
+ * loads and stores, at once; on the served lane by requests that the target answers in order, so the oldest read under
+ * way is the one a value belongs to.
+ */
+#include "peer/issue.h"
+#include "peer/control.h"
+#include "peer/peer.h"
+#include "peer/region.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define READS_PER_CHUNK 1024
+#define MORE_RUN        16 /* one message of so many is acknowledged by itself, however long a put is */
+
+typedef struct keel_read {
+    ucs_list_link_t list;
+    uint64_t id;
+    void *buffer;
+    uint32_t length;
+    keel_lane_done_cb_t cb;
+    void *arg;
+} keel_read_t;
+
+typedef struct reads_chunk {
+    struct reads_chunk *next;
+    keel_read_t reads[READS_PER_CHUNK];
+} reads_chunk_t;
+
+static keel_status_t reads_grow(keel_lane_t *lane)
+{
+    reads_chunk_t *chunk = keel_alloc(sizeof(*chunk), "reads");
+
+    if (chunk == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    chunk->next = lane->reads_pool;
+    lane->reads_pool = chunk;
+    for (unsigned i = 0; i < READS_PER_CHUNK; i++) {
+        ucs_list_add_tail(&lane->reads_free, &chunk->reads[i].list);
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_issue_init(keel_lane_t *lane)
+{
+    ucs_list_head_init(&lane->reads_free);
+    return reads_grow(lane);
+}
+
+void keel_lane_issue_release(keel_lane_t *lane)
+{
+    reads_chunk_t *chunk, *next;
+
+    for (chunk = lane->reads_pool; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        keel_free(chunk);
+    }
+    lane->reads_pool = NULL;
+}
+
+/* @a sum: of the data */
+static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data,
+                                         size_t length, uint32_t sum)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    keel_status_t status;
+
+    assert(length <= lane->ops->max_data);
+    if (!peer->is_up) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    wire->source = lane->rank;
+    wire->source_incarnation = lane->incarnation;
+    wire->target_incarnation = peer->incarnation;
+    wire->rollback = lane->rollback;
+    wire->sequence = peer->sent + 1;
+    keel_wire_seal_summed(wire, sum, length);
+    status = lane->ops->send(lane->transport, rank, wire, sizeof(*wire), data, length);
+    /* a broken lane is a suspicion: the request counts as sent and is never acknowledged, so whoever needs its effect
+     * waits for the launcher's word on the peer */
+    if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
+        lane->unanswered += (peer->acked == peer->sent);
+        peer->sent++;
+        peer->says_more = (wire->flags & KEEL_WIRE_FLAG_MORE) != 0;
+        status = KEEL_OK;
+    }
+    return status;
+}
+
+keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length)
+{
+    return lane_request_summed(lane, rank, wire, data, length, keel_crc(0, data, length));
+}
+
+keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t rank)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_PROBE};
+
+    return keel_lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t rank)
+{
+    return lane->peers[rank].says_more ? keel_lane_send_probe(lane, rank) : KEEL_OK;
+}
+
+static keel_read_t *read_obtain(keel_lane_t *lane, void *buffer, size_t length, keel_lane_done_cb_t cb, void *arg)
+{
+    keel_read_t *read;
+
+    if (ucs_list_is_empty(&lane->reads_free) && reads_grow(lane) != KEEL_OK) {
+        return NULL;
+    }
+    read = ucs_list_extract_head(&lane->reads_free, keel_read_t, list);
+    read->id = ++lane->next_read;
+    read->buffer = buffer;
+    read->length = (uint32_t)length;
+    read->cb = cb;
+    read->arg = arg;
+    return read;
+}
+
+/* sends a request whose answer goes to the read's buffer */
+static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *read, keel_wire_t *wire, const void *data,
+                               size_t length)
+{
+    keel_status_t status;
+
+    wire->body.get.id = read->id; /* of all reads alike */
+    status = keel_lane_request(lane, rank, wire, data, length);
+    if (status != KEEL_OK) {
+        ucs_list_add_head(&lane->reads_free, &read->list);
+        return status;
+    }
+    ucs_list_add_tail(&lane->peers[rank].reads, &read->list);
+    return KEEL_INPROGRESS;
+}
+
+keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, void *buffer,
+                             size_t length, keel_lane_done_cb_t cb, void *arg)
+{
+    const char *mapped = keel_lane_region_ptr(lane, rank, region);
+    keel_read_t *read;
+    keel_wire_t wire = {.type = KEEL_WIRE_GET,
+                        .body.get = {.where = keel_where(offset, KEEL_RECORD_PUT, region), .length = length}};
+
+    if (offset + length > keel_lane_region_size(lane, rank, region)) {
+        return KEEL_ERR_RANGE;
+    }
+    if (mapped != NULL) {
+        memcpy(buffer, mapped + offset, length);
+        return KEEL_OK;
+    }
+    read = read_obtain(lane, buffer, length, cb, arg);
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, int is_logged,
+                                    void *buffer, keel_lane_done_cb_t cb, void *arg)
+{
+    keel_read_t *read = read_obtain(lane, buffer, record->length, cb, arg);
+    keel_wire_t wire = {.type = KEEL_WIRE_GET,
+                        .flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+                        .body.get = {.where = record->where,
+                                     .length = record->length,
+                                     .access = {.index = record->index, .phase = record->phase}}};
+
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
+                                    const void *records, size_t length, uint32_t sum, int is_followed)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_RECORDS, .body.records = {phase, number}};
+
+    if (is_followed && lane->peers[rank].sent % MORE_RUN != 0) {
+        wire.flags = KEEL_WIRE_FLAG_MORE;
+    }
+    return lane_request_summed(lane, rank, &wire, records, length, sum);
+}
+
+keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
+                                     const void *records, size_t length)
+{
+    return keel_lane_send_summed(lane, rank, phase, number, records, length, keel_crc(0, records, length), 0);
+}
+
+keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_MARK, .flags = (uint16_t)flags, .body.mark = {phase}};
+
+    return keel_lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t phase, int is_in_doubt)
+{
+    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+
+    if (board == NULL) {
+        return keel_lane_send_mark(lane, rank, phase,
+                                   KEEL_WIRE_FLAG_ATOMICS | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
+    }
+    keel_board_mark(board + lane->rank, phase, is_in_doubt);
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t classes)
+{
+    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_wire_t wire = {.type = KEEL_WIRE_CLASSES, .body.classes = {classes}};
+
+    if (board == NULL) {
+        return keel_lane_request(lane, rank, &wire, NULL, 0);
+    }
+    board += lane->rank;
+    keel_board_set(&board->classes, keel_board_get(&board->classes) | classes); /* its predecessor's, too */
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, void *result,
+                                    keel_lane_done_cb_t cb, void *arg)
+{
+    const keel_record_atomic_t *atomic = (const void *)(fetch->record + 1);
+    keel_read_t *read = read_obtain(lane, result, atomic->size, cb, arg);
+    keel_wire_t wire = {
+        .type = KEEL_WIRE_ATOMIC,
+        .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+        .body.atomic = {.number = fetch->number, .access = {.index = fetch->index, .phase = fetch->phase}}};
+
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY
+                          : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
+}
+
+keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_request_t *request, uint64_t *answer,
+                             keel_lane_done_cb_t cb, void *arg)
+{
+    keel_lock_area_t *area = keel_lane_region_ptr(lane, rank, KEEL_REGION_LOCKS);
+    const keel_locker_t who = keel_lane_locker(lane);
+    keel_wire_t wire = {.type = KEEL_WIRE_LOCK,
+                        .flags = request->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+                        .body.lock = {.ask = request->ask,
+                                      .number = request->number,
+                                      .access = {.index = request->index, .phase = request->phase}}};
+    keel_read_t *read;
+
+    if (area != NULL) {
+        *answer = keel_lock_answer(area, &who, request->ask, request->number);
+        return KEEL_OK;
+    }
+    if (cb == NULL) {
+        return keel_lane_request(lane, rank, &wire, NULL, 0);
+    }
+    read = read_obtain(lane, answer, sizeof(*answer), cb, arg);
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source)
+{
+    if (KEEL_PLANT(arrive_first)) {
+        __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
+        KEEL_STORES();
+    }
+    keel_board_set(&target->flags[0], source->flags[0]);
+    KEEL_STORES();
+    keel_board_set(&target->flags[1], source->flags[1]);
+    KEEL_STORES();
+    keel_board_set(&target->parity_done, source->parity_done);
+    KEEL_STORES();
+    keel_board_set(&target->committed, source->committed);
+    KEEL_STORES();
+    keel_board_set(&target->lost_gets, source->lost_gets);
+    KEEL_STORES();
+    __atomic_store_n(&target->second, source->second, __ATOMIC_RELEASE);
+    KEEL_STORES();
+    __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
+}
+
+/* all of it in the header, so that no buffer has to outlive the call */
+keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot)
+{
+    return (keel_wire_body_t){.arrive = {.arrive = slot->arrive,
+                                         .second = slot->second,
+                                         .parity_done = slot->parity_done,
+                                         .even_flags = (uint16_t)slot->flags[0],
+                                         .odd_flags = (uint16_t)slot->flags[1],
+                                         .committed = (uint32_t)slot->committed,
+                                         .lost_gets = (uint32_t)slot->lost_gets}};
+}
+
+keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
+{
+    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t slot = lane->slot;
+    keel_wire_t wire = {.type = KEEL_WIRE_ARRIVE};
+
+    slot.arrive = keel_arrive(lane->rollback, lane->incarnation, arrive);
+    if (board != NULL) {
+        board_store(&board[lane->rank], &slot);
+        return KEEL_OK;
+    }
+    wire.body = keel_lane_arrive_body(&slot);
+    return keel_lane_request(lane, rank, &wire, NULL, 0);
+}
+
+keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
+{
+    const keel_status_t status = keel_lane_board_post(lane, rank, arrive);
+
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_lane_ring(lane, rank);
+    return status;
+}
+
+void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status)
+{
+    ucs_list_link_t gone;
+    keel_read_t *read;
+
+    keel_lane_controls_acknowledged(peer, UINT64_MAX);
+    lane->unanswered -= (peer->acked != peer->sent);
+    peer->acked = peer->sent;
+    peer->says_more = 0;
+    ucs_list_head_init(&gone);
+    ucs_list_splice_tail(&gone, &peer->reads);
+    ucs_list_head_init(&peer->reads);
+    while (!ucs_list_is_empty(&gone)) {
+        read = ucs_list_extract_head(&gone, keel_read_t, list);
+        ucs_list_add_head(&lane->reads_free, &read->list);
+        read->cb(read->arg, status);
+    }
+}
+
+void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb)
+{
+    keel_read_t *read;
+
+    for (uint32_t r = 0; r < lane->size; r++) {
+        ucs_list_for_each(read, &lane->peers[r].reads, list)
+        {
+            if (read->cb == cb) {
+                read->buffer = NULL;
+            }
+        }
+    }
+}
+
+static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire, const void *data)
+{
+    keel_read_t *read;
+
+    if (ucs_list_is_empty(&peer->reads)) {
+        return;
+    }
+    read = ucs_list_head(&peer->reads, keel_read_t, list);
+    if (read->id != wire->body.reply.id || (wire->type == KEEL_WIRE_VALUE && read->length != wire->length)) {
+        keel_error(lane->message, "value from rank %u does not belong to the oldest read: refused", peer->rank);
+        keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+        return;
+    }
+    ucs_list_del(&read->list);
+    ucs_list_add_head(&lane->reads_free, &read->list);
+    if (read->buffer == NULL) {
+        read->cb(read->arg, KEEL_ERR_ROLLED_BACK);
+        return;
+    }
+    if (wire->type == KEEL_WIRE_VALUE) {
+        memcpy(read->buffer, data, read->length);
+    }
+    read->cb(read->arg, wire->type == KEEL_WIRE_VALUE ? KEEL_OK : KEEL_ERR_RANGE);
+}
+
+void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    keel_lane_t *lane = arg;
+    keel_peer_t *peer;
+    keel_wire_t wire;
+
+    if (!keel_lane_open_message(lane, "reply", header, header_len, data, data_len, &wire)) {
+        return;
+    }
+    peer = &lane->peers[wire.source];
+    if (!peer->is_up || wire.source_incarnation != peer->incarnation || wire.target_incarnation != lane->incarnation) {
+        return; /* late word of a dead incarnation */
+    }
+    if (wire.type == KEEL_WIRE_VALUE || wire.type == KEEL_WIRE_REFUSAL) {
+        on_value(lane, peer, &wire, data);
+    }
+    if (wire.body.reply.sequence > peer->acked && wire.body.reply.sequence <= peer->sent) {
+        peer->acked = wire.body.reply.sequence;
+        lane->unanswered -= (peer->acked == peer->sent);
+        keel_lane_controls_acknowledged(peer, peer->acked);
+    }
+}

@@ -1,0 +1,58 @@
+/* What this process asks of others: reads, records, atomics, board words. */
+#ifndef KEEL_PEER_ISSUE_H_
+#define KEEL_PEER_ISSUE_H_
+
+#include "peer/peer.h"
+
+/*
+ * Unlogged read of a peer's region, over whichever lane there is; own rank allowed; at most ops->max_data bytes. Returns KEEL_OK when @a buffer is
+ * filled (cb not called), KEEL_INPROGRESS, or an error; cb gets KEEL_ERR_UNREACHABLE when the peer dies meanwhile.
+ */
+keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t peer, unsigned region, uint64_t offset, void *buffer,
+                             size_t length, keel_lane_done_cb_t cb, void *arg);
+/* reads under way with this callback end with KEEL_ERR_ROLLED_BACK and write no buffer: the caller's memory may be gone */
+void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb);
+/* served lane, windows: the same with its determinant, for the target's get log or, unlogged, for its board; at most
+ * ops->max_data bytes */
+keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel_get_record_t *record, int is_logged,
+                                    void *buffer, keel_lane_done_cb_t cb, void *arg);
+/*
+ * Served lane: applies records that lie at @a records and stay there until acknowledged. @a number is the first one's, counted
+ * from 0 over the records of @a phase from here to there: a re-execution counts the same, and the target applies each
+ * number once.
+ */
+keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
+                                     const void *records, size_t length);
+/* the same for records whose sum, keel_crc() from 0, is known; @a is_followed: the caller sends more at once, and who waits for
+ * one waits for the other */
+keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
+                                    const void *records, size_t length, uint32_t sum, int is_followed);
+/* served lane: tells the target's board what is coming in this phase: ATOMICS with or without DOUBT, WAITS (KEEL_WIRE_FLAG_) */
+keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t peer, uint32_t phase, unsigned flags);
+/* either lane: tells the peer's board that this process fetches in this phase */
+keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
+/* and which classes of atomics it uses */
+keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
+keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel_fetch_t *fetch, void *result,
+                                    keel_lane_done_cb_t cb, void *arg);
+keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t peer, const keel_lock_request_t *request, uint64_t *answer,
+                             keel_lane_done_cb_t cb, void *arg);
+/* nothing follows what was said to be followed, and somebody is about to wait for it */
+keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t peer);
+/* a request that does nothing: its acknowledgement by the peer's service thread says that the process runs */
+keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t peer);
+/* tells the peer this process's board slot, with the given arrival number */
+keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
+/* the same to many: wakes nobody, until a full fence and keel_lane_ring() of each follow */
+keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
+/* for control.c: at most max_data bytes, which stay there until they are acknowledged */
+keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length);
+/* for lane.c: ends reads and forgets messages of a peer */
+void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status);
+keel_status_t keel_lane_issue_init(keel_lane_t *lane);
+void keel_lane_issue_release(keel_lane_t *lane);
+void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
+/* what an arrival says of a slot */
+keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot);
+
+#endif

@@ -1,0 +1,203 @@
+/* Regions: own memory, and what is known of the peers'. */
+#include "peer/region.h"
+#include "peer/control.h"
+#include "peer/peer.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+#define REGION_BLOB_MAX 256
+
+typedef struct region_announcement {
+    uint32_t region;
+    uint32_t blob_length;
+    uint32_t agreement;
+    uint32_t reserved;
+    uint64_t base;
+    uint64_t size;
+    uint8_t blob[REGION_BLOB_MAX];
+} region_announcement_t;
+
+static void region_announce(keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    const keel_own_region_t *own = &lane->own[region];
+    region_announcement_t out = {
+        .region = region, .agreement = lane->agreement, .base = (uintptr_t)own->base, .size = own->size};
+    size_t length = sizeof(out.blob);
+
+    if (own->mem != NULL && lane->ops->mem_pack(lane->transport, own->mem, out.blob, &length) == KEEL_OK) {
+        out.blob_length = (uint32_t)length;
+    }
+    (void)keel_lane_control_send(lane, peer, KEEL_CONTROL_REGION, &out, sizeof(out));
+}
+
+void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
+{
+    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
+        if (lane->own[region].mem != NULL || lane->own[region].is_retired) {
+            region_announce(lane, peer, region);
+        }
+    }
+}
+
+void keel_lane_region_tell(keel_lane_t *lane, unsigned region)
+{
+    for (uint32_t r = 0; r < lane->size; r++) {
+        if (lane->peers[r].is_up) {
+            region_announce(lane, r, region);
+        }
+    }
+}
+
+keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p)
+{
+    keel_transport_mem_t *mem;
+    keel_status_t status;
+    void *base;
+
+    keel_lane_region_drop(lane, region);
+    /* a byte stands for nothing, so that an empty region exists too */
+    status = lane->ops->mem_alloc(lane->transport, bytes > 0 ? bytes : 1, address, &mem, &base);
+    if (status != KEEL_OK) {
+        keel_error(lane->message, "cannot allocate %zu bytes of shared memory: %s", bytes, keel_status_string(status));
+        return status;
+    }
+    pthread_mutex_lock(&lane->lock);
+    lane->own[region] = (keel_own_region_t){.base = base, .size = bytes, .mem = mem};
+    lane->changes++;
+    pthread_mutex_unlock(&lane->lock);
+    keel_lane_region_tell(lane, region);
+    *base_p = base;
+    return KEEL_OK;
+}
+
+void keel_lane_region_drop(keel_lane_t *lane, unsigned region)
+{
+    keel_own_region_t own = lane->own[region];
+
+    pthread_mutex_lock(&lane->lock);
+    lane->own[region] = (keel_own_region_t){0};
+    lane->changes++;
+    pthread_mutex_unlock(&lane->lock);
+    if (own.mem != NULL) {
+        lane->ops->mem_free(lane->transport, own.mem);
+    }
+}
+
+static void region_close(keel_lane_t *lane, keel_region_t *known)
+{
+    if (known->key != NULL) {
+        lane->ops->key_close(lane->transport, known->key);
+    }
+    known->key = NULL;
+    known->ptr = NULL;
+}
+
+void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
+{
+    size_t size = lane->own[region].size;
+
+    keel_lane_region_drop(lane, region);
+    lane->own[region].size = size;
+    lane->own[region].is_retired = 1;
+}
+
+/* memory is there as long as anybody has it mapped */
+void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer)
+{
+    for (unsigned region = KEEL_REGION_WINDOW0; region < KEEL_REGION_LAST; region++) {
+        if (lane->own[region].is_retired) {
+            region_close(lane, &lane->peers[peer].regions[region]);
+        }
+    }
+}
+
+void *keel_lane_region_base(keel_lane_t *lane, unsigned region)
+{
+    return lane->own[region].base;
+}
+
+void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
+{
+    const region_announcement_t *a = (const void *)in->payload;
+    keel_peer_t *peer = &lane->peers[in->source];
+    keel_region_t *known;
+    keel_status_t status;
+
+    if (in->length != sizeof(*a) || a->region >= KEEL_REGION_LAST || a->blob_length > sizeof(a->blob)) {
+        keel_error(lane->message, "malformed region announcement from rank %u refused", in->source);
+        return;
+    }
+    if (a->agreement != lane->agreement) {
+        if (lane->failure == KEEL_OK) {
+            keel_error(
+                lane->message,
+                "rank %u forms other groups than this one: KEEL_GROUP_SIZE, KEEL_TOPO_* and the files they name have "
+                "to be the same for all ranks",
+                in->source);
+        }
+        keel_lane_fail(lane, KEEL_ERR_GROUPS);
+        return;
+    }
+    known = &peer->regions[a->region];
+    region_close(lane, known);
+    lane->changes++;
+    known->base = a->base;
+    known->size = a->size;
+    known->is_known = 1;
+    known->incarnation = in->incarnation;
+    if ((peer->lanes & KEEL_LANE_PTR) && a->blob_length > 0) {
+        status = lane->ops->key_open(lane->transport, in->source, a->blob, a->blob_length, a->base, &known->key);
+        if (status == KEEL_OK) {
+            known->ptr = lane->ops->key_ptr(known->key);
+            return;
+        }
+        known->key = NULL;
+        if (status != KEEL_ERR_UNREACHABLE) { /* else it has just died: the launcher will say so */
+            keel_error(lane->message, "memory of rank %u cannot be mapped: %s", in->source, keel_status_string(status));
+            keel_lane_fail(lane, status);
+        }
+    }
+}
+
+void keel_lane_regions_close(keel_lane_t *lane, uint32_t peer)
+{
+    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
+        keel_region_t *known = &lane->peers[peer].regions[region];
+
+        region_close(lane, known);
+        known->is_known = 0;
+        if (region < KEEL_REGION_WINDOW0) {
+            known->size = 0; /* a window's size outlives its owner */
+        }
+    }
+}
+
+size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return (peer == lane->rank) ? lane->own[region].size : lane->peers[peer].regions[region].size;
+}
+
+int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    const keel_peer_t *p = &lane->peers[peer];
+    const keel_region_t *known = &p->regions[region];
+
+    return peer == lane->rank ||
+           (known->is_known && (p->mode != KEEL_PEER_LIVE || known->incarnation == p->incarnation));
+}
+
+void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return (peer == lane->rank) ? lane->own[region].base : lane->peers[peer].regions[region].ptr;
+}
+
+void keel_lane_region_forget(keel_lane_t *lane, unsigned region)
+{
+    for (uint32_t r = 0; r < lane->size; r++) {
+        region_close(lane, &lane->peers[r].regions[region]);
+        lane->peers[r].regions[region] = (keel_region_t){0};
+    }
+    lane->changes++;
+}

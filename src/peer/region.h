@@ -1,0 +1,30 @@
+/* Regions: own memory, and what is known of the peers'. */
+#ifndef KEEL_PEER_REGION_H_
+#define KEEL_PEER_REGION_H_
+
+#include "peer/peer.h"
+
+/* own memory, zeroed, reachable by peers; announced to all that are connected */
+keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
+/* announces it again */
+void keel_lane_region_tell(keel_lane_t *lane, unsigned region);
+void keel_lane_region_drop(keel_lane_t *lane, unsigned region);
+/* the same, but replacements are still told its size: they re-execute accesses to it, and are handed others' */
+void keel_lane_region_retire(keel_lane_t *lane, unsigned region);
+/* and what is mapped here of such regions of a peer that has retired them, too, is given back */
+void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer);
+/* what peers told of theirs by this number is of a computation that was given up: they will tell again */
+void keel_lane_region_forget(keel_lane_t *lane, unsigned region);
+void *keel_lane_region_base(keel_lane_t *lane, unsigned region);
+/* bytes of the peer's region, 0 as long as it is unknown */
+size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* a live peer has to have told itself; of one that is not, what its predecessor told is enough to log accesses */
+int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* where the peer's region is mapped here, NULL when it cannot be or the peer is down */
+void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* for lane.c */
+void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
+void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);
+void keel_lane_regions_close(keel_lane_t *lane, uint32_t peer);
+
+#endif

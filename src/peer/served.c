@@ -1,0 +1,493 @@
+/*
+ * The service side of the served lane: applies and answers what others ask of this process, while its own thread
+ * computes. Runs on the transport's service thread.
+ *
+ * Safety: every handler holds lane->lock, so that the thread inside Keel can cut a peer off, change the rollback
+ * number or take a region away between two messages, never within one. Requests of a pair arrive in the order sent; a
+ * gap in the sequence is refused together with all that follows. Nothing here waits or sends to anybody but the asker.
+ *
+ * Acknowledged is when the service side runs dry, all at once; whose sender says that more follows, with that.
+ *
+ * Exactly once (design 4.5): the records of a phase from one rank to another are numbered, and a re-execution numbers them
+ * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
+ * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
+ * the get log, where it was put in that same step; whether it is the same record its source finds out by their sum
+ * (recovery/hands). Behind the last number there is (base/counters.h) records have none: they
+ * are applied as they come, and should their source die, the job rolls back.
+ */
+#include "peer/served.h"
+#include "peer/control.h"
+#include "peer/peer.h"
+
+#include "base/copy.h"
+#include "base/memory.h"
+#include "base/plant.h"
+#include "base/reached.h"
+#include "peer/apply.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */
+static void served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status)
+{
+    if (status == KEEL_ERR_NO_MEMORY) {
+        keel_error(lane->message, "no memory for an answer to rank %u", asker);
+        keel_lane_fail(lane, status);
+    } else {
+        keel_info(lane->message, "reply to rank %u failed: the asker is presumably dead", asker);
+    }
+}
+
+/* an answer acknowledges what it answers, and so all before it */
+static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
+                         size_t length)
+{
+    keel_wire_t wire = {.type = type,
+                        .source = lane->rank,
+                        .source_incarnation = lane->incarnation,
+                        .target_incarnation = request->source_incarnation,
+                        .body.reply = {request->body.get.id, request->sequence}};
+    keel_status_t status;
+
+    keel_wire_seal(&wire, data, length);
+    lane->peers[request->source].acknowledged = request->sequence;
+    status = lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length);
+    if (status != KEEL_OK) {
+        served_not_sent(lane, request->source, status);
+    }
+}
+
+/* answers a read that cannot be answered, so that nobody waits for it */
+static void served_refuse(keel_lane_t *lane, const keel_wire_t *request)
+{
+    served_reply(lane, request, KEEL_WIRE_REFUSAL, NULL, 0);
+}
+
+/* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
+static void *served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
+{
+    unsigned region = keel_where_region(where);
+    uint64_t offset = keel_where_offset(where);
+    const keel_own_region_t *r = &lane->own[region];
+
+    if (r->mem == NULL || (!is_read && region < KEEL_REGION_WINDOW0) || length > r->size || offset > r->size - length) {
+        return NULL;
+    }
+    return (char *)r->base + offset;
+}
+
+/* Once: others may write there meanwhile, and the log, which has a place for it or is NULL, gets what the asker gets. Long
+ * ones pass the caches on their way to the log: what is sent next is in them. */
+static void served_load(void *room, void *log, const void *from, size_t length)
+{
+    if (log == NULL) {
+        memcpy(room, from, length);
+        return;
+    }
+    keel_copy_two(log, room, from, length);
+    if (length >= KEEL_COPY_STREAM) {
+        keel_copy_lines_done();
+    }
+}
+
+/* @a payload is not aligned: it lies in a receive buffer */
+static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record, const void *payload, uint64_t *old_p)
+{
+    keel_record_atomic_t copy, *atomic = &copy;
+    void *target;
+
+    if (record->length != sizeof(copy)) {
+        return "malformed atomic";
+    }
+    memcpy(&copy, payload, sizeof(copy));
+    if ((atomic->size != 4 && atomic->size != 8) || atomic->op >= KEEL_ATOMIC_LAST) {
+        return "malformed atomic";
+    }
+    target = served_target(lane, record->where, atomic->size, 0);
+    if (target == NULL || (uintptr_t)target % atomic->size != 0) {
+        return "atomic outside its window";
+    }
+    *old_p = keel_apply_atomic(target, atomic);
+    return NULL;
+}
+
+/* the program's memory, and nothing else of this process: tests/proc/sanitizers names this function */
+static void served_store(void *target, const void *payload, size_t length)
+{
+    memcpy(target, payload, length);
+}
+
+const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload)
+{
+    uint64_t old;
+    void *target;
+
+    switch (keel_where_op(record->where)) {
+    case KEEL_RECORD_ATOMIC:
+        return served_atomic(lane, record, payload, &old);
+    case KEEL_RECORD_LOCK:
+    case KEEL_RECORD_CLOCK:
+        return NULL; /* for the log alone */
+    case KEEL_RECORD_PUT:
+        target = served_target(lane, record->where, record->length, 0);
+        if (target == NULL) {
+            return "put outside its window";
+        }
+        served_store(target, payload, record->length);
+        return NULL;
+    default:
+        return "unknown operation";
+    }
+}
+
+/* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
+ * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
+static int served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
+{
+    const uint64_t served = lane->peers[source].done, direct = keel_board_get(&lane->board[source].done);
+    const uint64_t word = (served > direct) ? served : direct;
+    const uint32_t done = (word >> 32 == phase) ? (uint32_t)word : 0;
+
+    if (word >> 32 > phase || number < done) {
+        return KEEL_PLANT(applied_twice);
+    }
+    return (number == done) ? 1 : -1;
+}
+
+static void served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
+{
+    const uint32_t end = keel_counters_records(&lane->counters), records = (number < end) ? number + 1 : end;
+
+    lane->peers[source].done = keel_phase_word(phase, records);
+    keel_board_done(&lane->board[source], phase, records);
+    if (records == end && !KEEL_PLANT(unnumbered_from)) { /* its replacement could not tell what of the rest is done */
+        keel_board_lose_get(&lane->board[source], phase);
+    }
+}
+
+static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t phase, const keel_record_t *record,
+                                 const void *payload)
+{
+    uint64_t clock;
+
+    if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
+        keel_lane_note_atomics(lane, source, phase);
+    }
+    if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
+        if (record->length != sizeof(clock)) {
+            return "malformed clock";
+        }
+        memcpy(&clock, payload, sizeof(clock));
+        keel_board_set(&lane->board[source].clock, keel_phase_word(phase, (uint32_t)clock));
+    }
+    return keel_lane_apply_record(lane, record, payload);
+}
+
+static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, const char *data)
+{
+    const uint32_t phase = wire->body.records.phase;
+    keel_records_t records = keel_records_of(data, wire->length);
+    keel_digest_t *digest = &lane->peers[wire->source].digest;
+    uint32_t number = wire->body.records.number;
+    keel_record_t record;
+    const void *payload;
+    int is_next;
+
+    while (keel_records_read(&records, &record, &payload)) {
+        const char *why = NULL;
+
+        is_next = served_is_next(lane, wire->source, phase, number);
+        if (is_next < 0) {
+            return "records before it are missing";
+        }
+        if (is_next) {
+            why = served_record(lane, wire->source, phase, &record, payload);
+            served_count(lane, wire->source, phase, number);
+            keel_digest_add(digest, phase, number, &record, payload);
+        }
+        number += (number < keel_counters_records(&lane->counters));
+        if (why != NULL) {
+            return why;
+        }
+    }
+    return keel_records_are_over(&records) ? NULL : "short record";
+}
+
+static void served_mark(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    keel_board_slot_t *slot = &lane->board[wire->source];
+
+    if (wire->flags & KEEL_WIRE_FLAG_ATOMICS) {
+        keel_board_mark(slot, wire->body.mark.phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
+    }
+    if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
+        keel_board_set(&slot->waits, (uint64_t)wire->body.mark.phase + 2);
+    }
+}
+
+static keel_get_record_t served_get_record(const keel_wire_access_t *access, uint64_t where, uint32_t length)
+{
+    return (keel_get_record_t){.phase = access->phase, .index = access->index, .where = where, .length = length};
+}
+
+/* where the get log takes the value, or NULL */
+static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const keel_get_record_t *record)
+{
+    if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
+        keel_board_lose_get(&lane->board[wire->source], record->phase);
+    }
+    return (wire->flags & KEEL_WIRE_FLAG_LOGGED) ? lane->on_served_get(lane->arg, wire->source, record) : NULL;
+}
+
+/* of a lock or an atomic, which is one word */
+static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const keel_wire_access_t *access,
+                              uint64_t where, uint32_t length, const uint64_t *value)
+{
+    const keel_get_record_t record = served_get_record(access, where, length);
+    void *log = served_note_get(lane, wire, &record);
+
+    if (log != NULL) {
+        memcpy(log, value, length);
+        lane->on_served_got(lane->arg, &record);
+    }
+}
+
+static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    const uint64_t where = wire->body.get.where, length = wire->body.get.length;
+    keel_get_record_t record;
+    keel_status_t status;
+    void *room, *log;
+    const void *data;
+
+    if (length > lane->ops->max_data) {
+        served_refuse(lane, wire);
+        return "get too long";
+    }
+    data = served_target(lane, where, length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
+    if (data == NULL) {
+        served_refuse(lane, wire);
+        return "get outside its region";
+    }
+    status = lane->ops->reply_room(lane->transport, wire->source, length, &room);
+    if (status != KEEL_OK) {
+        served_not_sent(lane, wire->source, status);
+        return NULL;
+    }
+    record = served_get_record(&wire->body.get.access, where, (uint32_t)length);
+    log = served_note_get(lane, wire, &record);
+    served_load(room, log, data, length);
+    if (log != NULL) {
+        lane->on_served_got(lane->arg, &record);
+    }
+    served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
+    return NULL;
+}
+
+static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
+{
+    const char *payload = (const char *)data + sizeof(keel_record_t);
+    const keel_wire_access_t *access = &wire->body.atomic.access;
+    const uint32_t phase = access->phase, number = (uint32_t)wire->body.atomic.number;
+    keel_record_atomic_t atomic;
+    keel_record_t record;
+    const char *why;
+    uint64_t old;
+
+    if (wire->length != sizeof(record) + sizeof(atomic)) {
+        served_refuse(lane, wire);
+        return "short atomic";
+    }
+    memcpy(&record, data, sizeof(record));
+    memcpy(&atomic, payload, sizeof(atomic));
+    if (served_is_next(lane, wire->source, phase, number) != 1) {
+        served_refuse(lane, wire);
+        return "fetching atomic out of its order";
+    }
+    keel_lane_note_atomics(lane, wire->source, phase);
+    why = served_atomic(lane, &record, payload, &old);
+    served_count(lane, wire->source, phase, number);
+    if (why != NULL) {
+        served_refuse(lane, wire);
+        return why;
+    }
+    keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
+    served_note_value(lane, wire, access, record.where, atomic.size, &old);
+    served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
+    return NULL;
+}
+
+static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    const keel_locker_t who = {.rank = wire->source, .ranks = lane->size};
+    const keel_lock_ask_t ask = (keel_lock_ask_t)wire->body.lock.ask;
+    uint64_t answer = keel_lock_answer(keel_lane_locks(lane), &who, ask, wire->body.lock.number);
+
+    if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && answer != 0 && answer != KEEL_LOCK_SPENT) {
+        served_note_value(lane, wire, &wire->body.lock.access, keel_where_lock(ask == KEEL_LOCK_TRY_READ),
+                          sizeof(answer), &answer);
+    }
+    if (wire->body.lock.id != 0) {
+        served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));
+    }
+    return NULL;
+}
+
+static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    keel_board_slot_t *slot = &lane->board[wire->source];
+    keel_peer_t *peer = &lane->peers[wire->source];
+
+    if (peer->digest.records == peer->done) {
+        keel_digest_end(&peer->digest, (uint32_t)wire->body.arrive.arrive);
+    }
+    keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
+    keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
+    if (slot->lost_gets < wire->body.arrive.lost_gets) { /* may also have been set here, by the get log */
+        keel_board_set(&slot->lost_gets, wire->body.arrive.lost_gets);
+    }
+    keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
+    keel_board_set(&slot->committed, wire->body.arrive.committed);
+    __atomic_store_n(&slot->second, wire->body.arrive.second, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->arrive, wire->body.arrive.arrive, __ATOMIC_RELEASE);
+}
+
+/* whether the sender is who is expected; takes in a greeting of an unknown one */
+static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire)
+{
+    if (wire->target_incarnation != lane->incarnation) {
+        return 0;
+    }
+    /* a greeting of a later incarnation also tells that the one before is dead: it was replaced */
+    if (wire->type == KEEL_WIRE_CONTROL && wire->body.control.type == KEEL_CONTROL_HELLO) {
+        keel_lane_accept(peer, wire->source_incarnation);
+    }
+    if (KEEL_PLANT(late_request) && wire->type == KEEL_WIRE_RECORDS && wire->source_incarnation + 1 == peer->accepted) {
+        peer->applied = wire->sequence - 1;
+        return 1;
+    }
+    return peer->is_accepted && wire->source_incarnation == peer->accepted;
+}
+
+static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
+{
+    if (wire->type == KEEL_WIRE_CONTROL) {
+        return keel_lane_control_serve(lane, wire, data);
+    }
+    if (wire->type == KEEL_WIRE_PROBE) {
+        return NULL; /* the acknowledgement is the answer */
+    }
+    if (keel_lane_failure(lane) != KEEL_OK) {
+        /* This process is about to end. An answer behind one that was not sent would be taken for that one; and what is
+         * acknowledged all the same, so that others can leave, is in their logs if it dies first. */
+        return NULL;
+    }
+    if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(old_rollback_number)) {
+        return NULL; /* of a computation that was given up */
+    }
+    switch (wire->type) {
+    case KEEL_WIRE_RECORDS:
+        return served_records(lane, wire, data);
+    case KEEL_WIRE_GET:
+        return served_get(lane, wire);
+    case KEEL_WIRE_ATOMIC:
+        return served_fetch(lane, wire, data);
+    case KEEL_WIRE_LOCK:
+        return served_lock(lane, wire);
+    case KEEL_WIRE_ARRIVE:
+        served_arrive(lane, wire);
+        return NULL;
+    case KEEL_WIRE_MARK:
+        served_mark(lane, wire);
+        return NULL;
+    case KEEL_WIRE_CLASSES:
+        keel_board_set(&lane->board[wire->source].classes,
+                       lane->board[wire->source].classes | wire->body.classes.classes);
+        return NULL;
+    default:
+        return "unknown type";
+    }
+}
+
+/* A thread that is woken for every message takes the core from the one that serves. Most programs wait for a gsync or a flush, to
+ * which records and reads of others are nothing. Control messages are for who does not wait, too. */
+static int served_concerns(const keel_lane_t *lane, const keel_wire_t *wire)
+{
+    switch (wire->type) {
+    case KEEL_WIRE_GET:
+    case KEEL_WIRE_PROBE:
+        return 0;
+    case KEEL_WIRE_RECORDS:
+        return __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE) ? KEEL_SERVED_AWAITED : 0;
+    case KEEL_WIRE_CONTROL:
+        return KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
+    default:
+        return KEEL_SERVED_AWAITED;
+    }
+}
+
+int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    keel_lane_t *lane = arg;
+    int concerns = KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
+    keel_peer_t *peer;
+    keel_wire_t wire;
+    const char *why;
+
+    if (!keel_lane_open_message(lane, "request", header, header_len, data, data_len, &wire)) {
+        return concerns;
+    }
+    pthread_mutex_lock(&lane->lock);
+    peer = &lane->peers[wire.source];
+    if (!served_is_accepted(lane, peer, &wire)) {
+        KEEL_REACHED(late_request);
+        goto out; /* late word of a dead incarnation */
+    }
+    if (wire.sequence != peer->applied + 1) {
+        keel_error(lane->message, "request %lu of rank %u refused: %lu was expected", wire.sequence, wire.source,
+                   peer->applied + 1);
+        keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+        goto out;
+    }
+    why = served_dispatch(lane, &wire, data);
+    if (why == NULL && keel_lane_failure(lane) == KEEL_OK) {
+        concerns = served_concerns(lane, &wire);
+    }
+    if (why != NULL) {
+        keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
+                   why);
+        if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC) { /* those were answered by a refusal */
+            keel_lane_fail(lane, KEEL_ERR_CORRUPT);
+        }
+    }
+    peer->applied++;
+    peer->is_followed = (wire.flags & KEEL_WIRE_FLAG_MORE) != 0;
+out:
+    pthread_mutex_unlock(&lane->lock);
+    return concerns;
+}
+
+int keel_lane_on_idle(void *arg, int is_late)
+{
+    keel_lane_t *lane = arg;
+    int is_held = 0;
+
+    pthread_mutex_lock(&lane->lock);
+    for (uint32_t r = 0; r < lane->size; r++) {
+        keel_peer_t *peer = &lane->peers[r];
+
+        if (!peer->is_accepted || peer->acknowledged == peer->applied) {
+            continue;
+        }
+        if (peer->is_followed && !is_late) {
+            is_held = 1;
+        } else {
+            const keel_wire_t to = {.source = r, .source_incarnation = peer->accepted, .sequence = peer->applied};
+
+            served_reply(lane, &to, KEEL_WIRE_ACK, NULL, 0);
+        }
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return is_held;
+}
