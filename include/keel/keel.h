@@ -295,7 +295,8 @@ typedef enum {
 /**
  * Waits until the word of @a size (1, 2, 4 or 8) bytes at @a offset of the caller's own window, aligned to its size, compares so with
  * @a value (word @a compare value; both unsigned, where the name does not say signed, the word widened to 64 bits), which a put or atomic of another rank in this phase brings about. What that rank put before it,
- * with a flush or fence between, is there too. A program looks at its own memory inside a phase in no other way.
+ * with a flush or fence between, is there too. A program looks at its own memory inside a phase by these calls, keel_wait() and
+ * keel_test() alone.
  *
  * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have
  * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
@@ -305,6 +306,39 @@ typedef enum {
  */
 KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,
                                        uint64_t value);
+
+/** What is asked of a word of the caller's own memory; offset, size, comparison and value as in keel_wait_until(). */
+typedef struct keel_word {
+    keel_win_h win; /**< NULL: this one is left out */
+    uint64_t offset;
+    size_t size; /**< 1, 2, 4 or 8 bytes */
+    keel_compare_t compare;
+    uint64_t value;
+    uint64_t seen; /**< [out] the word when it was looked at last, widened; of one that is met, when it was */
+    int is_met;    /**< [out] it compared so */
+} keel_word_t;
+
+typedef enum {
+    KEEL_WAIT_ALL, /**< each of them has compared so once, not all of them at one time */
+    KEEL_WAIT_ANY, /**< one of them, or some: all are marked that do when the first is found */
+    KEEL_WAIT_LAST
+} keel_wait_for_t;
+
+/**
+ * Waits until so many of @a words compare as they say; they may be of several windows. What another rank put ahead of such a word, with a flush or
+ * fence between, is there too. Where all are left out it returns at once.
+ *
+ * Death: which words came first and what they held is logged nowhere, so a program that calls this, or keel_test(), mixes, as
+ * keel_lock() has it: from the first such call on every death is a rollback. keel_wait_until(), in turn for each word, waits for all of them without that.
+ * @param [out] met_p  how many are met; may be NULL.
+ * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size, comparison or way to wait;
+ *         KEEL_ERR_INVALID_PARAM.
+ */
+KEEL_API keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
+                                 unsigned *met_p);
+/** The same without waiting: KEEL_INPROGRESS when it is not so, after progress was made; a program may call it until it is. */
+KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
+                                 unsigned *met_p);
 
 /**
  * Takes the lock of @a rank's memory, all its windows [F 2.2]: exclusive. Until keel_unlock() nobody else has it locked, for

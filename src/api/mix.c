@@ -51,6 +51,9 @@ static const char *mix_why(const keel_context_h ctx, keel_way_t way)
     if (way == KEEL_WAY_BARE) {
         return ctx->is_lock_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
     }
+    if (way == KEEL_WAY_ANSWER) {
+        return KEEL_PLANT(answer_untold) ? NULL : "gives answers that are not logged";
+    }
     if (way != KEEL_WAY_LOCK) {
         return locks ? "in a program that locks" : NULL;
     }

@@ -13,10 +13,10 @@ static inline int keel_may_mix(const keel_context_h ctx)
     return !keel_recovery_may_be_local(&ctx->rec);
 }
 
-typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE } keel_way_t;
+typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE, KEEL_WAY_ANSWER } keel_way_t;
 
 /*
- * @a call is about to synchronise in this way, or, BARE, to access what is not locked. KEEL_OK: that goes with what the program did so
+ * @a call is about to synchronise in this way, or, BARE, to access what is not locked, or, ANSWER, to give an answer that no log has. KEEL_OK: that goes with what the program did so
  * far, or all know that it mixes. KEEL_ERR_ROLLED_BACK: some rank may be doing again what its predecessor did, in the logs' order:
  * the job rolls back, and may mix then.
  */

@@ -8,11 +8,11 @@
  * arrived at the gsync; but it may poll for what follows the wait, and do neither. So the job rolls back then, too.
  */
 #include "api/wait.h"
-#include "api/access.h"
 
 #include "base/plant.h"
+#include "base/reached.h"
+#include "api/compare.h"
 #include "api/mix.h"
-#include "api/refuse.h"
 #include "api/sync.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -208,80 +208,9 @@ void keel_wait_resume(keel_context_h ctx)
 
 /* ---- any wait ---- */
 
-static uint64_t wait_load(const wait_t *wait)
-{
-    switch (wait->size) {
-    case 1:
-        return __atomic_load_n((const uint8_t *)wait->word, __ATOMIC_ACQUIRE);
-    case 2:
-        return __atomic_load_n((const uint16_t *)wait->word, __ATOMIC_ACQUIRE);
-    case 4:
-        return __atomic_load_n((const uint32_t *)wait->word, __ATOMIC_ACQUIRE);
-    default:
-        return __atomic_load_n((const uint64_t *)wait->word, __ATOMIC_ACQUIRE);
-    }
-}
-
-/* a word of so many bytes as a signed number of 64 bits */
-static int64_t wait_signed(uint64_t word, size_t size)
-{
-    const unsigned shift = 64 - 8 * (unsigned)size;
-
-    return (int64_t)(word << shift) >> shift;
-}
-
 static int wait_is_over(const wait_t *wait)
 {
-    const uint64_t now = wait_load(wait), value = wait->value;
-    const int64_t is = wait_signed(now, wait->size), wanted = (int64_t)value;
-
-    switch (wait->compare) {
-    case KEEL_COMPARE_EQ:
-        return now == value;
-    case KEEL_COMPARE_NE:
-        return now != value;
-    case KEEL_COMPARE_GT:
-        return now > value;
-    case KEEL_COMPARE_GE:
-        return now >= value;
-    case KEEL_COMPARE_LT:
-        return now < value;
-    case KEEL_COMPARE_LE:
-        return now <= value;
-    case KEEL_COMPARE_GT_SIGNED:
-        return is > wanted;
-    case KEEL_COMPARE_GE_SIGNED:
-        return is >= wanted;
-    case KEEL_COMPARE_LT_SIGNED:
-        return is < wanted;
-    case KEEL_COMPARE_LE_SIGNED:
-        return is <= wanted;
-    case KEEL_COMPARE_ANY_BIT:
-        return (now & value) != 0;
-    case KEEL_COMPARE_ALL_BITS:
-        return (now & value) == value;
-    default:
-        return (now & value) == 0;
-    }
-}
-
-static keel_status_t wait_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare)
-{
-    keel_status_t status;
-
-    if (win == NULL) {
-        return keel_refuse_null("the window");
-    }
-    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
-        keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    if (offset % size != 0) {
-        keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
-        return KEEL_ERR_ALIGNMENT;
-    }
-    status = keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
-    return (status == KEEL_OK) ? keel_mix(win->ctx, KEEL_WAY_WAIT, "keel_wait_until") : status;
+    return keel_word_compares(keel_word_load(wait->word, wait->size), wait->size, wait->compare, wait->value);
 }
 
 /* no further than needed, as long as there is anything; then everything */
@@ -355,9 +284,12 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
 
 keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare, uint64_t value)
 {
-    keel_status_t status = wait_check(win, offset, size, compare);
+    keel_status_t status = keel_word_check(win, offset, size, compare);
     wait_t wait = {.size = size, .compare = compare, .value = value};
 
+    if (status == KEEL_OK) {
+        status = keel_mix(win->ctx, KEEL_WAY_WAIT, "keel_wait_until");
+    }
     if (status == KEEL_OK) {
         status = wait_begin(win->ctx);
     }

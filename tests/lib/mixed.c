@@ -221,6 +221,31 @@ static keel_status_t relay_tell(mixed_run_t *run, const relay_t *relay, uint64_t
     return is_locked ? keel_unlock(run->life.ctx, relay->rank[1]) : KEEL_OK;
 }
 
+/* which of the three ways there are */
+enum { WAIT_UNTIL, WAIT_ANY, WAIT_TEST, WAIT_WAYS };
+
+static keel_status_t run_await(mixed_run_t *run, uint64_t offset, uint64_t said, unsigned way)
+{
+    keel_word_t words[] = {
+        {.win = run->win, .offset = offsetof(mixed_memory_t, never), .size = 2, .compare = KEEL_COMPARE_NE},
+        {.win = run->win, .offset = offset, .size = sizeof(said), .compare = KEEL_COMPARE_GE, .value = said}};
+    keel_status_t status = KEEL_INPROGRESS;
+    unsigned met = 1;
+
+    if (way == WAIT_UNTIL || !(run->journal->options.ways & MIXED_TESTS)) {
+        return keel_wait_until(run->win, offset, sizeof(said), KEEL_COMPARE_GE, said);
+    }
+    if (way == WAIT_ANY) {
+        status = keel_wait(run->life.ctx, KEEL_WAIT_ANY, words, 2, &met);
+    }
+    while (status == KEEL_INPROGRESS) {
+        status = keel_test(run->life.ctx, KEEL_WAIT_ALL, &words[1], 1, NULL);
+    }
+    return (status == KEEL_OK && (met != 1 || words[0].is_met || !words[1].is_met || words[1].seen < said))
+               ? KEEL_ERR_CORRUPT
+               : status;
+}
+
 static keel_status_t relay_await(mixed_run_t *run, const relay_t *relay, uint64_t step)
 {
     const uint64_t offset = offsetof(mixed_memory_t, token) + step * sizeof(step), said = step + 1;
@@ -228,7 +253,7 @@ static keel_status_t relay_await(mixed_run_t *run, const relay_t *relay, uint64_
     uint64_t token = 0;
 
     if (relay->signal == SIGNAL_WAIT) {
-        return keel_wait_until(run->win, offset, sizeof(said), KEEL_COMPARE_GE, said);
+        return run_await(run, offset, said, (unsigned)(step % WAIT_WAYS));
     }
     while (token < said) {
         if (relay->signal == SIGNAL_ATOMIC && !relay->is_locked[1]) {
@@ -265,9 +290,8 @@ static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
     const uint64_t said = step + 1;
 
     TRY(keel_put(run->win, next, offsetof(mixed_memory_t, flag) + own * sizeof(said), &said, sizeof(said)));
-    TRY(keel_wait_until(run->win, offsetof(mixed_memory_t, flag) + before * sizeof(said), sizeof(said), KEEL_COMPARE_GE,
-                        said));
-    return KEEL_OK;
+    return run_await(run, offsetof(mixed_memory_t, flag) + before * sizeof(said), said,
+                     (unsigned)((step + own) % WAIT_WAYS));
 }
 
 /* Who is in the epoch already keeps others from what they have yet to lock: so all have come. An image may be taken amid it. */

@@ -17,7 +17,8 @@ enum {
     MIXED_BARE = 4,     /* accesses with nothing locked */
     MIXED_GSYNCS = 8,
     MIXED_WAITS = 16,
-    MIXED_ALL = 31
+    MIXED_ALL = 31,
+    MIXED_TESTS = 32 /* of the waits two in three are keel_wait() and keel_test() */
 };
 
 typedef struct mixed_options {
@@ -36,6 +37,7 @@ typedef struct mixed_memory {
     uint64_t slot[MIXED_RANKS_MAX]; /* of each source, the last value it put */
     uint64_t token[MIXED_RELAYS];   /* step + 1, when what is relayed in it may be put again */
     uint64_t relay[MIXED_RELAYS];   /* put by one rank, and then, in the same phase, by another */
+    uint64_t never;                 /* put by nobody */
 } mixed_memory_t;
 
 typedef struct mixed_journal {

@@ -320,6 +320,42 @@ static void check_wait_arguments(keel_context_h ctx, keel_win_h win)
     EXPECT(KEEL_ERR_RANGE, keel_wait_until(win, UINT64_MAX - 7, 8, KEEL_COMPARE_EQ, 0));
 }
 
+static void check_word(keel_context_h ctx, keel_status_t status, keel_word_t word)
+{
+    unsigned met = 77;
+
+    EXPECT(status, keel_wait(ctx, KEEL_WAIT_ALL, &word, 1, &met));
+    EXPECT(status, keel_test(ctx, KEEL_WAIT_ANY, &word, 1, &met));
+}
+
+static void check_words(keel_context_h ctx, keel_win_h win, keel_win_h gone)
+{
+    keel_word_t words[2] = {{.win = win, .size = 8}, {.win = win, .size = 8, .value = 1}};
+    unsigned met = 77;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait(NULL, KEEL_WAIT_ALL, words, 2, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_test(NULL, KEEL_WAIT_ALL, words, 2, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait(ctx, KEEL_WAIT_ALL, NULL, 1, NULL));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_wait(ctx, KEEL_WAIT_LAST, words, 2, NULL));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_test(ctx, (keel_wait_for_t)-1, words, 2, NULL));
+    check_word(ctx, KEEL_ERR_UNSUPPORTED, (keel_word_t){.win = win});
+    check_word(ctx, KEEL_ERR_UNSUPPORTED, (keel_word_t){.win = win, .size = 3});
+    check_word(ctx, KEEL_ERR_UNSUPPORTED, (keel_word_t){.win = win, .size = 8, .compare = KEEL_COMPARE_LAST});
+    check_word(ctx, KEEL_ERR_ALIGNMENT, (keel_word_t){.win = win, .size = 2, .offset = 1});
+    check_word(ctx, KEEL_ERR_RANGE, (keel_word_t){.win = win, .size = 8, .offset = WINDOW});
+    check_word(ctx, KEEL_ERR_RANGE, (keel_word_t){.win = win, .size = 8, .offset = UINT64_MAX - 7});
+    check_word(ctx, KEEL_ERR_INVALID_PARAM, (keel_word_t){.win = gone, .size = 8});
+    check_word(ctx, KEEL_OK, (keel_word_t){.win = NULL}); /* left out */
+    check_word(ctx, KEEL_OK, (keel_word_t){.win = win, .size = 8});
+    EXPECT(KEEL_OK, keel_wait(ctx, KEEL_WAIT_ALL, NULL, 0, NULL));
+    EXPECT(KEEL_OK, keel_test(ctx, KEEL_WAIT_ANY, NULL, 0, &met));
+    EXPECT(KEEL_OK, (met == 0) ? KEEL_OK : KEEL_ERR_CORRUPT);
+    EXPECT(KEEL_OK, (keel_test(ctx, KEEL_WAIT_ALL, words, 2, &met) == KEEL_INPROGRESS) ? KEEL_OK : KEEL_ERR_CORRUPT);
+    EXPECT(KEEL_OK, (met == 1) ? KEEL_OK : KEEL_ERR_CORRUPT);
+    EXPECT(KEEL_OK, keel_wait(ctx, KEEL_WAIT_ANY, words, 2, &met));
+    EXPECT(KEEL_OK, (met == 1 && words[0].is_met && !words[1].is_met) ? KEEL_OK : KEEL_ERR_CORRUPT);
+}
+
 static void check_waits(keel_context_h ctx)
 {
     const uint32_t right = (keel_rank(ctx) + 1) % keel_size(ctx);
@@ -333,6 +369,7 @@ static void check_waits(keel_context_h ctx)
     EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0)); /* holds: nobody has put anything here */
     EXPECT(KEEL_OK, keel_lock_all(ctx));                             /* it mixes from here on */
     EXPECT(KEEL_OK, keel_unlock_all(ctx));
+    check_words(ctx, win, gone);
     EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, keel_rank(ctx)));
     EXPECT(KEEL_OK, keel_put(win, right, WINDOW - 8, &said, sizeof said));
     EXPECT(KEEL_OK, keel_flush(ctx, right));

@@ -58,6 +58,8 @@ static void child_calls(void)
                                      keel_lock(ctx, right),
                                      keel_lock_all(ctx),
                                      keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 12345),
+                                     keel_wait(ctx, KEEL_WAIT_ALL, NULL, 0, NULL),
+                                     keel_test(ctx, KEEL_WAIT_ANY, NULL, 0, NULL),
                                      keel_win_alloc(ctx, BYTES, NULL, &other),
                                      keel_win_free(win),
                                      keel_finalize(ctx),

@@ -330,6 +330,23 @@ programs_that_mix_all_ways_roll_back()
     done
 }
 
+# polling: which word comes first, a server's turns, tests of words; the deaths are in the midst of each
+programs_that_test_words_roll_back()
+{
+    local lane declared
+
+    for lane in direct served auto; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_LOG_LEVEL=info "$build/tests/proc/first_come" 60 -
+        has "$out" 1 '^first_come: 4 ranks, 60 steps, 0 rollbacks: right$'
+        has "$err" 4 'keel_wait gives answers that are not logged: from here on every death is a rollback$'
+        for declared in '' declared; do
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/first_come" 60 \
+                1@7.0,2@23.1,0@32.2,3@45.3 $declared
+            has "$out" 1 '^first_come: 4 ranks, 60 steps, 4 rollbacks: right$'
+        done
+    done
+}
+
 # a rank that holds parity has no part in the program: it leaves with 0, and a death of it costs nobody anything
 ranks_that_hold_parity_are_none_of_the_program()
 {

@@ -1,0 +1,77 @@
+/* Words of the caller's own windows, compared as waits and tests do. */
+#include "api/compare.h"
+
+#include "api/access.h"
+#include "api/refuse.h"
+
+uint64_t keel_word_load(const void *word, size_t size)
+{
+    switch (size) {
+    case 1:
+        return __atomic_load_n((const uint8_t *)word, __ATOMIC_ACQUIRE);
+    case 2:
+        return __atomic_load_n((const uint16_t *)word, __ATOMIC_ACQUIRE);
+    case 4:
+        return __atomic_load_n((const uint32_t *)word, __ATOMIC_ACQUIRE);
+    default:
+        return __atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE);
+    }
+}
+
+/* a word of so many bytes as a signed number of 64 bits */
+static int64_t word_signed(uint64_t word, size_t size)
+{
+    const unsigned shift = 64 - 8 * (unsigned)size;
+
+    return (int64_t)(word << shift) >> shift;
+}
+
+int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t value)
+{
+    const int64_t is = word_signed(word, size), wanted = (int64_t)value;
+
+    switch (compare) {
+    case KEEL_COMPARE_EQ:
+        return word == value;
+    case KEEL_COMPARE_NE:
+        return word != value;
+    case KEEL_COMPARE_GT:
+        return word > value;
+    case KEEL_COMPARE_GE:
+        return word >= value;
+    case KEEL_COMPARE_LT:
+        return word < value;
+    case KEEL_COMPARE_LE:
+        return word <= value;
+    case KEEL_COMPARE_GT_SIGNED:
+        return is > wanted;
+    case KEEL_COMPARE_GE_SIGNED:
+        return is >= wanted;
+    case KEEL_COMPARE_LT_SIGNED:
+        return is < wanted;
+    case KEEL_COMPARE_LE_SIGNED:
+        return is <= wanted;
+    case KEEL_COMPARE_ANY_BIT:
+        return (word & value) != 0;
+    case KEEL_COMPARE_ALL_BITS:
+        return (word & value) == value;
+    default:
+        return (word & value) == 0;
+    }
+}
+
+keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare)
+{
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
+        keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (offset % size != 0) {
+        keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
+        return KEEL_ERR_ALIGNMENT;
+    }
+    return keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
+}

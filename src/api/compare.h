@@ -1,0 +1,14 @@
+/* Words of the caller's own windows, compared as waits and tests do. */
+#ifndef KEEL_API_COMPARE_H_
+#define KEEL_API_COMPARE_H_
+
+#include "api/context.h"
+
+/* the word of 1, 2, 4 or 8 bytes, widened; what was stored ahead of it is seen behind this */
+uint64_t keel_word_load(const void *word, size_t size);
+/* the widened word of so many bytes, and the value */
+int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t value);
+/* KEEL_OK: the program may look at it now */
+keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare);
+
+#endif
