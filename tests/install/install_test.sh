@@ -26,7 +26,7 @@ installed()
     local file
 
     for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
-        include/keel/keel.h include/keel/version.h share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
+        include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
         [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
     done
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
@@ -58,6 +58,11 @@ works()
     done
     rm -rf "${1:?}/lib"
     mv "$scratch/lib.all" "$1/lib"
+    # shellcheck disable=SC2046
+    quietly "$compiler" -o "$scratch/hello_shmem" "$sources/contrib/examples/hello_shmem.c" $(pkg-config --cflags --libs keel-shmem)
+    LD_LIBRARY_PATH=$1/lib "$1/bin/keelrun" -n 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello_shmem" \
+        >"$scratch/out" 2>&1 || fail "a program for OpenSHMEM does not run"
+    [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output of the program for OpenSHMEM"
 }
 
 [ "$type" != None ] || export CFLAGS="-O2 -DNDEBUG"
@@ -65,7 +70,7 @@ works()
 quietly "$cmake" -S "$sources" -B "$scratch/build" -G "$generator" -DCMAKE_BUILD_TYPE="$type" -DKEEL_WERROR=ON \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_INSTALL_PREFIX=/dev/null/never
-quietly "$cmake" --build "$scratch/build" -j "$(nproc)" --target src/all src/tools/all contrib/keelrun/all contrib/examples/all perf/all \
+quietly "$cmake" --build "$scratch/build" -j "$(nproc)" --target src/all src/adapters/all src/tools/all contrib/keelrun/all contrib/examples/all perf/all \
     perf/kernels/all
 quietly "$cmake" --install "$scratch/build" --prefix "$scratch/prefix"
 installed "$scratch/prefix"

@@ -1,0 +1,203 @@
+/*
+ * The symmetric heap: a table of the blocks in use, apart from them. All PEs do the same to it, so addresses are the same everywhere; what
+ * writes beyond a block does no harm to it; and it is what belongs into an image.
+ */
+#include "shmem_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* the first block at or behind the offset */
+static uint64_t block_at(uint64_t offset)
+{
+    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
+    uint64_t low = 0, high = hidden->block_count;
+
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+
+        if (hidden->blocks[middle].offset < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static uint64_t align_up(uint64_t offset, size_t alignment)
+{
+    return (offset + alignment - 1) & ~(uint64_t)(alignment - 1);
+}
+
+/* the first room that is large enough; 0: there is none */
+static uint64_t block_make(size_t alignment, size_t bytes)
+{
+    keel_shmem_hidden_t *hidden = keel_shmem.hidden;
+    const uintptr_t base = (uintptr_t)hidden;
+    uint64_t begin = sizeof(*hidden), i;
+
+    if (hidden->block_count == KEEL_SHMEM_BLOCKS) {
+        return 0;
+    }
+    for (i = 0; i <= hidden->block_count; i++) {
+        const uint64_t end = (i < hidden->block_count) ? hidden->blocks[i].offset : keel_shmem.bytes;
+        const uint64_t at = align_up(base + begin, alignment) - base;
+
+        if (at <= end && bytes <= end - at) {
+            memmove(&hidden->blocks[i + 1], &hidden->blocks[i], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
+            hidden->blocks[i] = (keel_extent_t){at, bytes};
+            hidden->block_count++;
+            return at;
+        }
+        begin = (i < hidden->block_count) ? end + hidden->blocks[i].length : end;
+    }
+    return 0;
+}
+
+/* of a pointer that the program says is one */
+static uint64_t block_of(const void *ptr, const char *call)
+{
+    const uint64_t offset = keel_shmem_offset(ptr, 1, 0, call), i = block_at(offset);
+
+    if (i == keel_shmem.hidden->block_count || keel_shmem.hidden->blocks[i].offset != offset) {
+        keel_shmem_refuse(call, "not memory that was allocated", (uintptr_t)ptr);
+    }
+    return i;
+}
+
+static void block_free(uint64_t i)
+{
+    keel_shmem_hidden_t *hidden = keel_shmem.hidden;
+
+    hidden->block_count--;
+    memmove(&hidden->blocks[i], &hidden->blocks[i + 1], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
+}
+
+static void meet(const char *call)
+{
+    if (!keel_shmem_begin(call)) {
+        keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
+    }
+}
+
+static void *allocate(size_t alignment, size_t bytes, const char *call)
+{
+    uint64_t offset;
+
+    (void)keel_shmem_begin(call);
+    if (bytes == 0) {
+        return NULL;
+    }
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30) {
+        return NULL;
+    }
+    offset = block_make(alignment < KEEL_SHMEM_ALIGN ? KEEL_SHMEM_ALIGN : alignment, bytes);
+    meet(call);
+    return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
+}
+
+void *shmem_malloc(size_t size)
+{
+    return allocate(KEEL_SHMEM_ALIGN, size, "shmem_malloc");
+}
+
+void *shmem_malloc_with_hints(size_t size, long hints)
+{
+    return allocate(KEEL_SHMEM_ALIGN, size, "shmem_malloc_with_hints");
+}
+
+void *shmem_align(size_t alignment, size_t size)
+{
+    return allocate(alignment, size, "shmem_align");
+}
+
+void *shmem_calloc(size_t count, size_t size)
+{
+    uint64_t offset;
+
+    (void)keel_shmem_begin("shmem_calloc");
+    if (count == 0 || size == 0 || count > SIZE_MAX / size) {
+        return NULL;
+    }
+    offset = block_make(KEEL_SHMEM_ALIGN, count * size);
+    if (offset > 0) {
+        memset((char *)keel_shmem.hidden + offset, 0, count * size); /* ahead of what others put there */
+    }
+    meet("shmem_calloc");
+    return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
+}
+
+void shmem_free(void *ptr)
+{
+    if (ptr == NULL) {
+        return;
+    }
+    meet("shmem_free"); /* nobody accesses it any more */
+    block_free(block_of(ptr, "shmem_free"));
+}
+
+void *shmem_realloc(void *ptr, size_t size)
+{
+    uint64_t i, offset, length;
+
+    if (ptr == NULL) {
+        return allocate(KEEL_SHMEM_ALIGN, size, "shmem_realloc");
+    }
+    meet("shmem_realloc");
+    i = block_of(ptr, "shmem_realloc");
+    if (size == 0) {
+        block_free(i);
+        return NULL;
+    }
+    length = keel_shmem.hidden->blocks[i].length;
+    if (size <= length) {
+        keel_shmem.hidden->blocks[i].length = size;
+        return ptr;
+    }
+    offset = block_make(KEEL_SHMEM_ALIGN, size);
+    if (offset == 0) {
+        return NULL;
+    }
+    memcpy((char *)keel_shmem.hidden + offset, ptr, length);
+    block_free(block_of(ptr, "shmem_realloc"));
+    meet("shmem_realloc");
+    return (char *)keel_shmem.hidden + offset;
+}
+
+/* ---- images ---- */
+
+static keel_status_t say_extents(void)
+{
+    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
+    keel_extent_t *extents = malloc((hidden->block_count + 1) * sizeof(*extents));
+    keel_status_t status;
+    unsigned count = 1;
+
+    if (extents == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    extents[0] = (keel_extent_t){.length = offsetof(keel_shmem_hidden_t, blocks) +
+                                           hidden->block_count * sizeof(hidden->blocks[0])};
+    for (uint64_t i = 0; i < hidden->block_count; i++) {
+        keel_extent_t *last = &extents[count - 1];
+
+        if (count > 1 && last->offset + last->length == hidden->blocks[i].offset) {
+            last->length += hidden->blocks[i].length;
+        } else {
+            extents[count++] = hidden->blocks[i];
+        }
+    }
+    status = keel_win_extents(keel_shmem.win, extents, count);
+    free(extents);
+    return status;
+}
+
+void shmemx_checkpoint(void)
+{
+    if (keel_shmem_begin("shmemx_checkpoint")) {
+        return;
+    }
+    keel_shmem_end(say_extents(), "shmemx_checkpoint");
+    keel_shmem_end(keel_checkpoint(keel_shmem.ctx), "shmemx_checkpoint");
+}

@@ -1,0 +1,196 @@
+/* Beginning and end, who is there, and what becomes of a call that a death was amid. */
+#include "shmem_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAP_DEFAULT ((size_t)64 << 20)
+
+keel_shmem_t keel_shmem;
+
+/* ---- ends ---- */
+
+static void say(const char *call, const char *what)
+{
+    fprintf(stderr, "shmem %u error: %s: %s\n", keel_shmem.pe, call, what);
+}
+
+void keel_shmem_refuse(const char *call, const char *what, uint64_t is)
+{
+    fprintf(stderr, "shmem %u error: %s: %s: 0x%lx\n", keel_shmem.pe, call, what, (unsigned long)is);
+    if (keel_shmem.ctx != NULL) {
+        keel_abort(keel_shmem.ctx, EXIT_FAILURE);
+    }
+    _Exit(EXIT_FAILURE);
+}
+
+/* from the program's start, by whoever started it */
+static void start_anew(const char *call, const char *why)
+{
+    fprintf(stderr, "shmem %u: %s: a PE died, and %s: the job has to be started anew\n", keel_shmem.pe, call, why);
+    keel_abort(keel_shmem.ctx, KEEL_EXIT_AGAIN);
+}
+
+int keel_shmem_begin(const char *call)
+{
+    if (keel_shmem.ctx == NULL) {
+        say(call, "not between shmem_init and shmem_finalize");
+        _Exit(EXIT_FAILURE);
+    }
+    return keel_shmem.is_due;
+}
+
+void keel_shmem_begin_reading(const char *call)
+{
+    if (keel_shmem_begin(call)) {
+        start_anew(call, "its replacement needs memory of others ahead of a restart point");
+    }
+}
+
+void keel_shmem_end(keel_status_t status, const char *call)
+{
+    if (status == KEEL_OK) {
+        return;
+    }
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        start_anew(call, "there is no checkpoint yet, or no SHMEMX_RESTART_POINT");
+    }
+    say(call, keel_status_string(status));
+    keel_abort(keel_shmem.ctx, EXIT_FAILURE);
+}
+
+/* ---- beginning ---- */
+
+/* bytes, with K, M, G or T behind the number; 0: it is none */
+static size_t heap_bytes(const char *text)
+{
+    static const char units[] = "kmgt";
+    char *end;
+    const double number = strtod(text, &end);
+    const char *unit = (*end != '\0') ? strchr(units, *end | 0x20) : NULL;
+    const unsigned shift = (unit != NULL) ? 10 * (unsigned)(unit - units + 1) : 0;
+
+    if (end == text || number <= 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) || number > 0x1p46) {
+        return 0;
+    }
+    return (size_t)(number * (double)((uint64_t)1 << shift));
+}
+
+void shmem_init(void)
+{
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
+    const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
+    size_t bytes = (text != NULL) ? heap_bytes(text) : HEAP_DEFAULT;
+    keel_status_t status;
+
+    if (keel_shmem.ctx != NULL) {
+        return;
+    }
+    if (bytes == 0 || bytes > (size_t)1 << 46) {
+        say("shmem_init", "SHMEM_SYMMETRIC_SIZE is no number of bytes");
+        _Exit(EXIT_FAILURE);
+    }
+    status = keel_init(&params, &keel_shmem.ctx);
+    if (status != KEEL_OK) {
+        say("shmem_init", keel_status_string(status));
+        _Exit(EXIT_FAILURE);
+    }
+    keel_shmem.pe = keel_rank(keel_shmem.ctx);
+    keel_shmem.pes = keel_size(keel_shmem.ctx);
+    keel_shmem.bytes = sizeof(keel_shmem_hidden_t) + bytes;
+    keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
+    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes, NULL, &keel_shmem.win), "shmem_init");
+    keel_shmem.hidden = keel_win_base(keel_shmem.win);
+}
+
+int shmem_init_thread(int requested, int *provided)
+{
+    shmem_init();
+    *provided = (requested < SHMEM_THREAD_SERIALIZED) ? requested : SHMEM_THREAD_SERIALIZED;
+    return 0;
+}
+
+void shmem_query_thread(int *provided)
+{
+    (void)keel_shmem_begin("shmem_query_thread");
+    *provided = SHMEM_THREAD_SERIALIZED;
+}
+
+void shmem_finalize(void)
+{
+    keel_shmem_begin_reading("shmem_finalize");
+    keel_shmem_end(keel_finalize(keel_shmem.ctx), "shmem_finalize");
+    keel_shmem = (keel_shmem_t){0};
+}
+
+void shmem_global_exit(int status)
+{
+    (void)keel_shmem_begin("shmem_global_exit");
+    keel_abort(keel_shmem.ctx, status & 0xff);
+}
+
+/* ---- who and what is there ---- */
+
+int shmem_my_pe(void)
+{
+    (void)keel_shmem_begin("shmem_my_pe");
+    return (int)keel_shmem.pe;
+}
+
+int shmem_n_pes(void)
+{
+    (void)keel_shmem_begin("shmem_n_pes");
+    return (int)keel_shmem.pes;
+}
+
+int shmem_pe_accessible(int pe)
+{
+    (void)keel_shmem_begin("shmem_pe_accessible");
+    return pe >= 0 && (uint32_t)pe < keel_shmem.pes;
+}
+
+static int is_symmetric(const void *address, size_t bytes)
+{
+    const uintptr_t heap = (uintptr_t)(keel_shmem.hidden + 1);
+    const size_t size = keel_shmem.bytes - sizeof(keel_shmem_hidden_t);
+    const uintptr_t at = (uintptr_t)address;
+
+    return at >= heap && bytes <= size && at - heap <= size - bytes;
+}
+
+uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call)
+{
+    const char *hidden = (const char *)keel_shmem.hidden;
+
+    if (pe < 0 || (uint32_t)pe >= keel_shmem.pes) {
+        keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)pe);
+    }
+    if (!is_symmetric(address, bytes) &&
+        ((const char *)address < hidden || (const char *)address >= hidden + sizeof(keel_shmem_hidden_t))) {
+        keel_shmem_refuse(call, "not in the symmetric heap; global variables are not symmetric here",
+                          (uintptr_t)address);
+    }
+    return (uint64_t)((const char *)address - hidden);
+}
+
+int shmem_addr_accessible(const void *addr, int pe)
+{
+    return shmem_pe_accessible(pe) && is_symmetric(addr, 1);
+}
+
+void *shmem_ptr(const void *dest, int pe)
+{
+    return (shmem_addr_accessible(dest, pe) && (uint32_t)pe == keel_shmem.pe) ? (void *)dest : NULL;
+}
+
+void shmem_info_get_version(int *major, int *minor)
+{
+    *major = SHMEM_MAJOR_VERSION;
+    *minor = SHMEM_MINOR_VERSION;
+}
+
+void shmem_info_get_name(char *name)
+{
+    strcpy(name, SHMEM_VENDOR_STRING);
+}

@@ -1,0 +1,39 @@
+/* Restart points, and what is put back there. */
+#include "shmem_state.h"
+
+void shmemx_protect(unsigned id, void *address, size_t bytes)
+{
+    (void)keel_shmem_begin("shmemx_protect");
+    keel_shmem_end(keel_protect(keel_shmem.ctx, id, address, bytes), "shmemx_protect");
+}
+
+jmp_buf *shmemx_restart_buffer(void)
+{
+    (void)keel_shmem_begin("SHMEMX_RESTART_POINT");
+    return keel_restart_buffer(keel_shmem.ctx);
+}
+
+int shmemx_restarted(void)
+{
+    (void)keel_shmem_begin("shmemx_restarted");
+    return keel_restarted(keel_shmem.ctx);
+}
+
+unsigned shmemx_incarnation(void)
+{
+    (void)keel_shmem_begin("shmemx_incarnation");
+    return keel_incarnation(keel_shmem.ctx);
+}
+
+void shmemx_restore(void)
+{
+    keel_stats_t stats;
+
+    (void)keel_shmem_begin("shmemx_restore");
+    keel_shmem_end(keel_restore(keel_shmem.ctx), "shmemx_restore");
+    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats), "shmemx_restore");
+    if (stats.generation == 0) { /* where the heap is empty, and the program has pointers into it */
+        keel_shmem_end(KEEL_ERR_ROLLED_BACK, "shmemx_restore");
+    }
+    keel_shmem.is_due = 0;
+}

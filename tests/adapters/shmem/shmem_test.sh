@@ -1,0 +1,76 @@
+#!/bin/bash
+# One case of programs for OpenSHMEM: shmem_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+# run() of proc_lib.sh uses it
+# shellcheck disable=SC2034
+keelrun=$build/contrib/keelrun/keelrun
+chapters=$build/tests/adapters/shmem/shmem_chapters
+survives=$build/tests/adapters/shmem/shmem_survives
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/../../proc/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=4M --timeout 60)
+
+chapters_are_right()
+{
+    local pes
+
+    for pes in 1 2 3 4 8; do
+        run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$chapters"
+        has "$out" $pes '^shmem_chapters: PE [0-9]*: right$'
+    done
+}
+chapters_are_right_direct() { chapters_are_right direct; }
+chapters_are_right_served() { chapters_are_right served; }
+
+wrong_calls_are_named()
+{
+    local call text
+
+    while IFS='|' read -r call text; do
+        run 1 -n 2 --nodes 2 "${small[@]}" "$chapters" "$call"
+        grep -q "^shmem 0 error: $text" "$err" || fail "$call: no line with '$text'"
+    done <<'END'
+pe|shmem_int_put: there is no PE of this number: 0x2$
+negative|shmem_int_get: there is no PE of this number: 0xffffffffffffffff$
+global|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
+beyond|shmem_putmem: not in the symmetric heap; global variables are not symmetric here: 0x
+freed|shmem_free: not memory that was allocated: 0x
+comparison|shmem_int_wait_until: no comparison: 0x6$
+signal|shmem_putmem_signal: no operation of a signal: 0x2$
+lock|shmem_set_lock: this PE has that lock already: 0x
+root|shmem_int_broadcast: there is no PE of this number: 0x2$
+END
+    run 1 -n 1 "$chapters" early
+    grep -q '^shmem 0 error: shmem_n_pes: not between shmem_init and shmem_finalize$' "$err" || fail "not named"
+    run 1 -n 1 -x SHMEM_SYMMETRIC_SIZE=lots "$chapters"
+    grep -q 'SHMEM_SYMMETRIC_SIZE is no number of bytes' "$err" || fail "not named"
+    run 9 -n 3 --nodes 2 "${small[@]}" "$chapters" exit
+}
+
+deaths_are_rolled_back()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$survives" 40 -
+    has "$out" 1 '^shmem_survives: 4 PEs, 40 steps: right$'
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$survives" 40 1@8.0,2@15.1,0@23.2,3@31.3
+    has "$out" 1 '^shmem_survives: 4 PEs, 40 steps: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
+deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
+
+# ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
+jobs_without_a_checkpoint_are_started_anew()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@1.0
+    has "$err" 1 'the job is started anew (1 of 1)$'
+    has "$out" 1 '^shmem_survives: 4 PEs, 40 steps: right$'
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 2@17.2 plain
+    has "$err" 1 'the job is started anew (1 of 1)$'
+    has "$out" 1 '^shmem_survives: 4 PEs, 40 steps: right$'
+    run 75 -n 4 --nodes 4 --job-restarts 0 "${small[@]}" "$survives" 40 2@17.2 plain
+}
+
+run_case
