@@ -409,7 +409,8 @@ typedef struct keel_stats {
     uint64_t checkpoint_copy_ns, checkpoint_safe_ns; /**< newest: image copied, and until committed */
     uint64_t checkpoint_work_ns; /**< newest: comparing and parity, bit by bit in calls of Keel after the copy; with
                                       what a recovery computed again until the next one */
-    uint64_t generation;         /**< gsync number of the newest committed image, 0: program start */
+    uint64_t generation; /**< gsync number of the newest committed image, 0: program start; in a replacement that has
+                              yet to call keel_restore(), of the image that it will be given */
     uint64_t deaths, recoveries, rollbacks;
     uint64_t replayed_puts, replayed_gets; /**< records handed over to replacements; gets answered from records */
     uint64_t rebuilt_bytes;                /**< image bytes rebuilt from the group by this process */

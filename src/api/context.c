@@ -270,7 +270,7 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->checkpoint_parity_bytes = ctx->ckpt.parity_moved;
     stats_p->parity_bytes = ctx->ckpt.parity_read;
     stats_p->parity_spared_bytes = ctx->ckpt.parity_spared;
-    stats_p->generation = ctx->ckpt.used.number;
+    stats_p->generation = ctx->is_restore_due ? ctx->rec.restored.number : ctx->ckpt.used.number;
     stats_p->deaths = ctx->rec.deaths;
     stats_p->recoveries = ctx->rec.recoveries;
     stats_p->rollbacks = ctx->rec.rollbacks;

@@ -1,6 +1,6 @@
 /*
  * OpenSHMEM on Keel: programs that survive the death of PEs. What of OpenSHMEM 1.5 is here has its names and meaning; what is not is
- * not declared: contexts, teams but the world's, C11 generics, globals as symmetric objects (the symmetric heap is), deprecated names.
+ * not declared: contexts, teams but the world's, globals as symmetric objects (the symmetric heap is), deprecated names.
  *
  * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
  * SHMEMX_RESTART_POINT(), the job ends with status 75, and keelrun starts it anew, once. A call that cannot be carried out ends
@@ -237,6 +237,101 @@ SHMEM_INTEGERS(SHMEM_DECLARE_BITS)
 SHMEM_API void shmem_set_lock(long *lock);
 SHMEM_API void shmem_clear_lock(long *lock);
 SHMEM_API int shmem_test_lock(long *lock);
+
+/* ---- generic names, where the compiler has _Generic ---- */
+
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+/* each of C's types once */
+#define SHMEM_GENERIC_WORDS(_what)                                           \
+    int : shmem_int_##_what,                                                 \
+          long : shmem_long_##_what,                                         \
+                 long long : shmem_longlong_##_what,                         \
+                             unsigned : shmem_uint_##_what,                  \
+                                        unsigned long : shmem_ulong_##_what, \
+                                                        unsigned long long : shmem_ulonglong_##_what
+#define SHMEM_GENERIC_INTEGERS(_what) \
+    short : shmem_short_##_what, unsigned short : shmem_ushort_##_what, SHMEM_GENERIC_WORDS(_what)
+#define SHMEM_GENERIC_FLOATS(_what) float : shmem_float_##_what, double : shmem_double_##_what
+#define SHMEM_GENERIC_NUMBERS(_what) \
+    SHMEM_GENERIC_INTEGERS(_what), SHMEM_GENERIC_FLOATS(_what), long double : shmem_longdouble_##_what
+#define SHMEM_GENERIC_TYPES(_what) \
+    SHMEM_GENERIC_NUMBERS(_what),  \
+        char : shmem_char_##_what, signed char : shmem_schar_##_what, unsigned char : shmem_uchar_##_what
+#define SHMEM_GENERIC_BITS(_what)                                \
+    int : shmem_int32_##_what,                                   \
+          long : shmem_int64_##_what,                            \
+                 unsigned : shmem_uint_##_what,                  \
+                            unsigned long : shmem_ulong_##_what, \
+                                            unsigned long long : shmem_ulonglong_##_what
+#define shmem_put(dest, source, nelems, pe) _Generic(*(dest), SHMEM_GENERIC_TYPES(put))(dest, source, nelems, pe)
+#define shmem_get(dest, source, nelems, pe) _Generic(*(dest), SHMEM_GENERIC_TYPES(get))(dest, source, nelems, pe)
+#define shmem_put_nbi(dest, source, nelems, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(put_nbi))(dest, source, nelems, pe)
+#define shmem_get_nbi(dest, source, nelems, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(get_nbi))(dest, source, nelems, pe)
+#define shmem_p(dest, value, pe) _Generic(*(dest), SHMEM_GENERIC_TYPES(p))(dest, value, pe)
+#define shmem_g(source, pe)      _Generic(*(source), SHMEM_GENERIC_TYPES(g))(source, pe)
+#define shmem_iput(dest, source, dst, sst, nelems, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(iput))(dest, source, dst, sst, nelems, pe)
+#define shmem_iget(dest, source, dst, sst, nelems, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(iget))(dest, source, dst, sst, nelems, pe)
+#define shmem_put_signal(dest, source, nelems, sig_addr, signal, sig_op, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(put_signal))(dest, source, nelems, sig_addr, signal, sig_op, pe)
+#define shmem_atomic_fetch(source, pe) \
+    _Generic(*(source), SHMEM_GENERIC_WORDS(atomic_fetch), SHMEM_GENERIC_FLOATS(atomic_fetch))(source, pe)
+#define shmem_atomic_set(dest, value, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_set), SHMEM_GENERIC_FLOATS(atomic_set))(dest, value, pe)
+#define shmem_atomic_swap(dest, value, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_swap), SHMEM_GENERIC_FLOATS(atomic_swap))(dest, value, pe)
+#define shmem_atomic_add(dest, value, pe) _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_add))(dest, value, pe)
+#define shmem_atomic_fetch_add(dest, value, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_fetch_add))(dest, value, pe)
+#define shmem_atomic_inc(dest, pe)       _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_inc))(dest, pe)
+#define shmem_atomic_fetch_inc(dest, pe) _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_fetch_inc))(dest, pe)
+#define shmem_atomic_compare_swap(dest, cond, value, pe) \
+    _Generic(*(dest), SHMEM_GENERIC_WORDS(atomic_compare_swap))(dest, cond, value, pe)
+#define shmem_atomic_and(dest, value, pe)       _Generic(*(dest), SHMEM_GENERIC_BITS(atomic_and))(dest, value, pe)
+#define shmem_atomic_fetch_and(dest, value, pe) _Generic(*(dest), SHMEM_GENERIC_BITS(atomic_fetch_and))(dest, value, pe)
+#define shmem_atomic_or(dest, value, pe)        _Generic(*(dest), SHMEM_GENERIC_BITS(atomic_or))(dest, value, pe)
+#define shmem_atomic_fetch_or(dest, value, pe)  _Generic(*(dest), SHMEM_GENERIC_BITS(atomic_fetch_or))(dest, value, pe)
+#define shmem_atomic_xor(dest, value, pe)       _Generic(*(dest), SHMEM_GENERIC_BITS(atomic_xor))(dest, value, pe)
+#define shmem_atomic_fetch_xor(dest, value, pe) _Generic(*(dest), SHMEM_GENERIC_BITS(atomic_fetch_xor))(dest, value, pe)
+#define shmem_wait_until(ivar, cmp, cmp_value) \
+    _Generic(*(ivar), SHMEM_GENERIC_INTEGERS(wait_until))(ivar, cmp, cmp_value)
+#define shmem_test(ivar, cmp, cmp_value) _Generic(*(ivar), SHMEM_GENERIC_INTEGERS(test))(ivar, cmp, cmp_value)
+#define shmem_wait_until_all(ivars, nelems, status, cmp, cmp_value) \
+    _Generic(*(ivars), SHMEM_GENERIC_INTEGERS(wait_until_all))(ivars, nelems, status, cmp, cmp_value)
+#define shmem_wait_until_any(ivars, nelems, status, cmp, cmp_value) \
+    _Generic(*(ivars), SHMEM_GENERIC_INTEGERS(wait_until_any))(ivars, nelems, status, cmp, cmp_value)
+#define shmem_test_all(ivars, nelems, status, cmp, cmp_value) \
+    _Generic(*(ivars), SHMEM_GENERIC_INTEGERS(test_all))(ivars, nelems, status, cmp, cmp_value)
+#define shmem_test_any(ivars, nelems, status, cmp, cmp_value) \
+    _Generic(*(ivars), SHMEM_GENERIC_INTEGERS(test_any))(ivars, nelems, status, cmp, cmp_value)
+#define shmem_wait_until_some(ivars, nelems, indices, status, cmp, cmp_value) \
+    _Generic(*(ivars), SHMEM_GENERIC_INTEGERS(wait_until_some))(ivars, nelems, indices, status, cmp, cmp_value)
+#define shmem_test_some(ivars, nelems, indices, status, cmp, cmp_value) \
+    _Generic(*(ivars), SHMEM_GENERIC_INTEGERS(test_some))(ivars, nelems, indices, status, cmp, cmp_value)
+#define shmem_broadcast(team, dest, source, nelems, PE_root) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(broadcast))(team, dest, source, nelems, PE_root)
+#define shmem_fcollect(team, dest, source, nelems) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(fcollect))(team, dest, source, nelems)
+#define shmem_alltoall(team, dest, source, nelems) \
+    _Generic(*(dest), SHMEM_GENERIC_TYPES(alltoall))(team, dest, source, nelems)
+#define shmem_sum_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_NUMBERS(sum_reduce))(team, dest, source, nreduce)
+#define shmem_prod_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_NUMBERS(prod_reduce))(team, dest, source, nreduce)
+#define shmem_min_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_NUMBERS(min_reduce))(team, dest, source, nreduce)
+#define shmem_max_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_NUMBERS(max_reduce))(team, dest, source, nreduce)
+#define shmem_and_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_INTEGERS(and_reduce))(team, dest, source, nreduce)
+#define shmem_or_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_INTEGERS(or_reduce))(team, dest, source, nreduce)
+#define shmem_xor_reduce(team, dest, source, nreduce) \
+    _Generic(*(dest), SHMEM_GENERIC_INTEGERS(xor_reduce))(team, dest, source, nreduce)
+#endif
 
 /* ---- surviving ---- */
 

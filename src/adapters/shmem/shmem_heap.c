@@ -130,22 +130,27 @@ void *shmem_calloc(size_t count, size_t size)
 
 void shmem_free(void *ptr)
 {
+    uint64_t i;
+
+    (void)keel_shmem_begin("shmem_free");
     if (ptr == NULL) {
         return;
     }
+    i = block_of(ptr, "shmem_free");
     meet("shmem_free"); /* nobody accesses it any more */
-    block_free(block_of(ptr, "shmem_free"));
+    block_free(i);
 }
 
 void *shmem_realloc(void *ptr, size_t size)
 {
     uint64_t i, offset, length;
 
+    (void)keel_shmem_begin("shmem_realloc");
     if (ptr == NULL) {
         return allocate(KEEL_SHMEM_ALIGN, size, "shmem_realloc");
     }
-    meet("shmem_realloc");
     i = block_of(ptr, "shmem_realloc");
+    meet("shmem_realloc");
     if (size == 0) {
         block_free(i);
         return NULL;

@@ -77,6 +77,17 @@ static size_t heap_bytes(const char *text)
     return (size_t)(number * (double)((uint64_t)1 << shift));
 }
 
+/* what has no checkpoint has no restart point either, as far as can be known: nothing is to be left out then */
+static void check_checkpoint(void)
+{
+    keel_stats_t stats;
+
+    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats), "shmem_init");
+    if (stats.generation == 0) {
+        start_anew("shmem_init", "there is no checkpoint yet");
+    }
+}
+
 void shmem_init(void)
 {
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
@@ -102,6 +113,9 @@ void shmem_init(void)
     keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
     keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes, NULL, &keel_shmem.win), "shmem_init");
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
+    if (keel_shmem.is_due) {
+        check_checkpoint();
+    }
 }
 
 int shmem_init_thread(int requested, int *provided)
