@@ -108,7 +108,7 @@ static void tree_run(void *sum, size_t count, size_t size, keel_shmem_combine_t 
 int keel_shmem_reduce(shmem_team_t team, void *dest, const void *source, size_t count, size_t size,
                       keel_shmem_combine_t combine, const char *call)
 {
-    uint64_t sum[KEEL_SHMEM_CHUNK / sizeof(uint64_t)];
+    char sum[KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
     const size_t most = sizeof(sum) / size;
 
     if (!is_world(team, call)) {
@@ -135,7 +135,7 @@ static void either(void *sum, const void *other, size_t count)
 /* what PE_root has, or with what the others do not have */
 static int broadcast(shmem_team_t team, void *dest, const void *source, size_t bytes, int root, const char *call)
 {
-    uint64_t sum[KEEL_SHMEM_CHUNK / sizeof(uint64_t)];
+    char sum[KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
 
     if (!is_world(team, call)) {
         return -1;
@@ -177,16 +177,17 @@ static int exchange(shmem_team_t team, char *dest, const char *source, size_t by
 #define DEFINE_COLLECT(_name, _type)                                                                               \
     int shmem_##_name##_broadcast(shmem_team_t team, _type *dest, const _type *source, size_t nelems, int PE_root) \
     {                                                                                                              \
-        return broadcast(team, dest, source, nelems * sizeof(*dest), PE_root, "shmem_" #_name "_broadcast");       \
+        return broadcast(team, dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), PE_root,                     \
+                         "shmem_" #_name "_broadcast");                                                            \
     }                                                                                                              \
     int shmem_##_name##_fcollect(shmem_team_t team, _type *dest, const _type *source, size_t nelems)               \
     {                                                                                                              \
-        return exchange(team, (char *)dest, (const char *)source, nelems * sizeof(*dest), 0,                       \
+        return exchange(team, (char *)dest, (const char *)source, keel_shmem_bytes(nelems, sizeof(*dest)), 0,      \
                         "shmem_" #_name "_fcollect");                                                              \
     }                                                                                                              \
     int shmem_##_name##_alltoall(shmem_team_t team, _type *dest, const _type *source, size_t nelems)               \
     {                                                                                                              \
-        return exchange(team, (char *)dest, (const char *)source, nelems * sizeof(*dest), 1,                       \
+        return exchange(team, (char *)dest, (const char *)source, keel_shmem_bytes(nelems, sizeof(*dest)), 1,      \
                         "shmem_" #_name "_alltoall");                                                              \
     }
 SHMEM_TYPES(DEFINE_COLLECT)

@@ -58,19 +58,19 @@ static void put_signal(void *dest, const void *source, size_t bytes, uint64_t *s
 #define DEFINE_RMA(_name, _type)                                                                                       \
     void shmem_##_name##_put(_type *dest, const _type *source, size_t nelems, int pe)                                  \
     {                                                                                                                  \
-        keel_shmem_put(dest, source, nelems * sizeof(*dest), pe, "shmem_" #_name "_put");                              \
+        keel_shmem_put(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_put");             \
     }                                                                                                                  \
     void shmem_##_name##_get(_type *dest, const _type *source, size_t nelems, int pe)                                  \
     {                                                                                                                  \
-        keel_shmem_get(dest, source, nelems * sizeof(*dest), pe, "shmem_" #_name "_get");                              \
+        keel_shmem_get(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_get");             \
     }                                                                                                                  \
     void shmem_##_name##_put_nbi(_type *dest, const _type *source, size_t nelems, int pe)                              \
     {                                                                                                                  \
-        keel_shmem_put(dest, source, nelems * sizeof(*dest), pe, "shmem_" #_name "_put_nbi");                          \
+        keel_shmem_put(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_put_nbi");         \
     }                                                                                                                  \
     void shmem_##_name##_get_nbi(_type *dest, const _type *source, size_t nelems, int pe)                              \
     {                                                                                                                  \
-        keel_shmem_get(dest, source, nelems * sizeof(*dest), pe, "shmem_" #_name "_get_nbi");                          \
+        keel_shmem_get(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_get_nbi");         \
     }                                                                                                                  \
     void shmem_##_name##_p(_type *dest, _type value, int pe)                                                           \
     {                                                                                                                  \
@@ -94,7 +94,8 @@ static void put_signal(void *dest, const void *source, size_t bytes, uint64_t *s
     void shmem_##_name##_put_signal(_type *dest, const _type *source, size_t nelems, uint64_t *sig_addr,               \
                                     uint64_t signal, int sig_op, int pe)                                               \
     {                                                                                                                  \
-        put_signal(dest, source, nelems * sizeof(*dest), sig_addr, signal, sig_op, pe, "shmem_" #_name "_put_signal"); \
+        put_signal(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), sig_addr, signal, sig_op, pe,                \
+                   "shmem_" #_name "_put_signal");                                                                     \
     }
 SHMEM_TYPES(DEFINE_RMA)
 

@@ -19,8 +19,8 @@ enum {
 typedef struct keel_shmem_tree {
     uint64_t turn; /* of this PE: the chunk that it is at */
     uint64_t up_turn[KEEL_SHMEM_ROUNDS], down_turn;
-    uint64_t up[KEEL_SHMEM_ROUNDS][KEEL_SHMEM_CHUNK / sizeof(uint64_t)];
-    uint64_t down[KEEL_SHMEM_CHUNK / sizeof(uint64_t)];
+    char up[KEEL_SHMEM_ROUNDS][KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
+    char down[KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
 } keel_shmem_tree_t;
 
 typedef struct keel_shmem_hidden {
@@ -48,6 +48,11 @@ void keel_shmem_begin_reading(const char *call);
 void keel_shmem_end(keel_status_t status, const char *call);
 /* ends the job: a programming error */
 void keel_shmem_refuse(const char *call, const char *what, uint64_t is) __attribute__((noreturn));
+/* SIZE_MAX, which no heap has, when they are more than can be counted */
+static inline size_t keel_shmem_bytes(size_t count, size_t size)
+{
+    return (count <= SIZE_MAX / size) ? count * size : SIZE_MAX;
+}
 /* offset in the window; refuses what is not in the heap as a whole, and PEs that are none */
 uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call);
 

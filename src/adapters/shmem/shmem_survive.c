@@ -28,9 +28,13 @@ unsigned shmemx_incarnation(void)
 void shmemx_restore(void)
 {
     keel_stats_t stats;
+    keel_status_t status;
 
     (void)keel_shmem_begin("shmemx_restore");
-    keel_shmem_end(keel_restore(keel_shmem.ctx), "shmemx_restore");
+    do {
+        status = keel_restore(keel_shmem.ctx);
+    } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
+    keel_shmem_end(status, "shmemx_restore");
     keel_shmem_end(keel_stats(keel_shmem.ctx, &stats), "shmemx_restore");
     if (stats.generation == 0) { /* where the heap is empty, and the program has pointers into it */
         keel_shmem_end(KEEL_ERR_ROLLED_BACK, "shmemx_restore");

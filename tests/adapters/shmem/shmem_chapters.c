@@ -435,6 +435,8 @@ static void do_wrong(const char *what)
         shmem_int_put(&global, &none, 1, 1);
     } else if (strcmp(what, "beyond") == 0) {
         shmem_putmem(word, &none, (size_t)1 << 30, 1);
+    } else if (strcmp(what, "much") == 0) {
+        shmem_int_put(word, &none, SIZE_MAX / 4 + 2, 1);
     } else if (strcmp(what, "freed") == 0) {
         shmem_free(word + 1);
     } else if (strcmp(what, "comparison") == 0) {

@@ -36,6 +36,7 @@ pe|shmem_int_put: there is no PE of this number: 0x2$
 negative|shmem_int_get: there is no PE of this number: 0xffffffffffffffff$
 global|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
 beyond|shmem_putmem: not in the symmetric heap; global variables are not symmetric here: 0x
+much|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
 freed|shmem_free: not memory that was allocated: 0x
 comparison|shmem_int_wait_until: no comparison: 0x6$
 signal|shmem_putmem_signal: no operation of a signal: 0x2$
