@@ -73,6 +73,14 @@ static int words_look(keel_wait_for_t how, keel_word_t *words, unsigned count, u
     return asked == 0 || (how == KEEL_WAIT_ALL ? *met_p == asked : *met_p > 0);
 }
 
+static keel_status_t words_end(keel_context_h ctx, keel_status_t status, unsigned met, unsigned *met_p)
+{
+    if (met_p != NULL) {
+        *met_p = met;
+    }
+    return (ctx != NULL) ? keel_context_end(ctx, status) : status;
+}
+
 keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
 {
     keel_status_t status = words_begin(ctx, how, words, count, "keel_wait");
@@ -81,10 +89,7 @@ keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *wo
     while (status == KEEL_OK && !words_look(how, words, count, &met)) {
         status = keel_context_wait(ctx, &rounds);
     }
-    if (met_p != NULL) {
-        *met_p = met;
-    }
-    return (ctx != NULL) ? keel_context_end(ctx, status) : status;
+    return words_end(ctx, status, met, met_p);
 }
 
 keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
@@ -93,17 +98,10 @@ keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_word_t *wo
     unsigned met = 0;
 
     if (status == KEEL_OK && !words_look(how, words, count, &met)) {
-        status = keel_progress(ctx); /* jumps, too */
-        if (status == KEEL_OK) {
-            status = words_look(how, words, count, &met) ? KEEL_OK : KEEL_INPROGRESS;
+        status = keel_progress(ctx);
+        if (status == KEEL_OK && !words_look(how, words, count, &met)) {
+            status = KEEL_INPROGRESS;
         }
-        if (met_p != NULL) {
-            *met_p = met;
-        }
-        return status;
     }
-    if (met_p != NULL) {
-        *met_p = met;
-    }
-    return (ctx != NULL) ? keel_context_end(ctx, status) : status;
+    return words_end(ctx, status, met, met_p);
 }

@@ -4,11 +4,11 @@
  *   first_come STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 behind its puts, 1 amid taking what
  *                                        others put, 2 as the server behind one answer, else ahead of asking, 3 amid tests
  */
+#include "deaths.h"
 #include "try.h"
 
 #include <keel/keel.h>
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +36,7 @@ typedef struct {
 
 static void die_here(const job_t *job, unsigned place)
 {
-    const char *at = (keel_incarnation(job->ctx) == 0) ? job->deaths : NULL;
-    unsigned long rank, step, where;
-
-    for (; at != NULL; at = strchr(at, ',')) {
-        at += (*at == ',');
-        if (sscanf(at, "%lu@%lu.%lu", &rank, &step, &where) == 3 && rank == job->rank && step == job->at.step &&
-            where == place) {
-            raise(SIGKILL);
-        }
-    }
+    die_when_said(keel_incarnation(job->ctx) == 0 ? job->deaths : NULL, job->rank, job->at.step, place);
 }
 
 static void wrong(const job_t *job, const char *what, uint64_t is)

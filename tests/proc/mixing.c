@@ -5,11 +5,11 @@
  *   mixing STEPS -|RANK@STEP.PLACE,... [undeclared]   each rank named dies there in its first life: 0 with everything locked, 1 behind the
  *                                        gsync in that epoch, 2 with one rank locked, 3 ahead of a wait
  */
+#include "deaths.h"
 #include "try.h"
 
 #include <keel/keel.h>
 
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,16 +33,7 @@ typedef struct {
 
 static void die_here(const job_t *job, unsigned place)
 {
-    const char *at = (keel_incarnation(job->ctx) == 0) ? job->deaths : NULL;
-    unsigned long rank, step, where;
-
-    for (; at != NULL; at = strchr(at, ',')) {
-        at += (*at == ',');
-        if (sscanf(at, "%lu@%lu.%lu", &rank, &step, &where) == 3 && rank == keel_rank(job->ctx) && step == job->step &&
-            where == place) {
-            raise(SIGKILL);
-        }
-    }
+    die_when_said(keel_incarnation(job->ctx) == 0 ? job->deaths : NULL, keel_rank(job->ctx), job->step, place);
 }
 
 /* locked for reading throughout, the gsync in the middle included: an image may be taken there */

@@ -55,23 +55,27 @@ SHMEM_API void *shmem_realloc(void *ptr, size_t size);
 SHMEM_API void *shmem_malloc_with_hints(size_t size, long hints);
 SHMEM_API void shmem_free(void *ptr);
 
-/* ---- remote memory access ---- */
+/* ---- types: name, type ---- */
 
-#define SHMEM_INTEGERS(_)            \
-    _(short, short)                  \
-    _(int, int)                      \
-    _(long, long)                    \
-    _(longlong, long long)           \
-    _(int32, int32_t)                \
-    _(int64, int64_t)                \
-    _(ptrdiff, ptrdiff_t)            \
-    _(ushort, unsigned short)        \
-    _(uint, unsigned)                \
-    _(ulong, unsigned long)          \
-    _(ulonglong, unsigned long long) \
-    _(uint32, uint32_t)              \
-    _(uint64, uint64_t)              \
+#define SHMEM_ATOMIC_TYPES_BITWISE(_) \
+    _(int32, int32_t)                 \
+    _(int64, int64_t)                 \
+    _(uint, unsigned)                 \
+    _(ulong, unsigned long)           \
+    _(ulonglong, unsigned long long)  \
+    _(uint32, uint32_t)               \
+    _(uint64, uint64_t)
+#define SHMEM_ATOMIC_TYPES(_)     \
+    SHMEM_ATOMIC_TYPES_BITWISE(_) \
+    _(int, int)                   \
+    _(long, long)                 \
+    _(longlong, long long)        \
+    _(ptrdiff, ptrdiff_t)         \
     _(size, size_t)
+#define SHMEM_INTEGERS(_) \
+    SHMEM_ATOMIC_TYPES(_) \
+    _(short, short)       \
+    _(ushort, unsigned short)
 #define SHMEM_FLOATS(_) \
     _(float, float)     \
     _(double, double)   \
@@ -85,6 +89,8 @@ SHMEM_API void shmem_free(void *ptr);
     _(int16, int16_t)       \
     _(uint16, uint16_t)
 #define SHMEM_TYPES(_) SHMEM_INTEGERS(_) SHMEM_FLOATS(_) SHMEM_BYTES(_)
+
+/* ---- remote memory access ---- */
 
 #define SHMEM_DECLARE_RMA(_name, _type)                                                                                \
     SHMEM_API void shmem_##_name##_put(_type *dest, const _type *source, size_t nelems, int pe);                       \
@@ -120,28 +126,7 @@ SHMEM_API uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t
 
 /* ---- atomics: words of 4 and 8 bytes ---- */
 
-#define SHMEM_ATOMIC_TYPES(_)        \
-    _(int, int)                      \
-    _(long, long)                    \
-    _(longlong, long long)           \
-    _(int32, int32_t)                \
-    _(int64, int64_t)                \
-    _(ptrdiff, ptrdiff_t)            \
-    _(uint, unsigned)                \
-    _(ulong, unsigned long)          \
-    _(ulonglong, unsigned long long) \
-    _(uint32, uint32_t)              \
-    _(uint64, uint64_t)              \
-    _(size, size_t)
 #define SHMEM_ATOMIC_TYPES_EXTENDED(_) SHMEM_ATOMIC_TYPES(_) _(float, float) _(double, double)
-#define SHMEM_ATOMIC_TYPES_BITWISE(_) \
-    _(int32, int32_t)                 \
-    _(int64, int64_t)                 \
-    _(uint, unsigned)                 \
-    _(ulong, unsigned long)           \
-    _(ulonglong, unsigned long long)  \
-    _(uint32, uint32_t)               \
-    _(uint64, uint64_t)
 
 #define SHMEM_DECLARE_WORD(_name, _type)                                         \
     SHMEM_API _type shmem_##_name##_atomic_fetch(const _type *source, int pe);   \

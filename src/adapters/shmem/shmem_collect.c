@@ -32,7 +32,7 @@ int shmem_team_n_pes(shmem_team_t team)
     return is_world(team, "shmem_team_n_pes") ? shmem_n_pes() : -1;
 }
 
-static void meet(const char *call)
+void keel_shmem_meet(const char *call)
 {
     if (!keel_shmem_begin(call)) {
         keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
@@ -41,12 +41,12 @@ static void meet(const char *call)
 
 void shmem_barrier_all(void)
 {
-    meet("shmem_barrier_all");
+    keel_shmem_meet("shmem_barrier_all");
 }
 
 void shmem_sync_all(void)
 {
-    meet("shmem_sync_all");
+    keel_shmem_meet("shmem_sync_all");
 }
 
 int shmem_team_sync(shmem_team_t team)
@@ -54,7 +54,7 @@ int shmem_team_sync(shmem_team_t team)
     if (!is_world(team, "shmem_team_sync")) {
         return -1;
     }
-    meet("shmem_team_sync");
+    keel_shmem_meet("shmem_team_sync");
     return 0;
 }
 
@@ -164,13 +164,13 @@ static int exchange(shmem_team_t team, char *dest, const char *source, size_t by
     if (!is_world(team, call)) {
         return -1;
     }
-    meet(call); /* everybody may be put to */
+    keel_shmem_meet(call); /* everybody may be put to */
     for (uint32_t i = 0; i < keel_shmem.pes; i++) {
         const uint32_t pe = (keel_shmem.pe + i) % keel_shmem.pes;
 
         keel_shmem_put(dest + keel_shmem.pe * bytes, source + (is_all_to_all ? pe * bytes : 0), bytes, (int)pe, call);
     }
-    meet(call);
+    keel_shmem_meet(call);
     return 0;
 }
 

@@ -74,14 +74,7 @@ static void block_free(uint64_t i)
     memmove(&hidden->blocks[i], &hidden->blocks[i + 1], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
 }
 
-static void meet(const char *call)
-{
-    if (!keel_shmem_begin(call)) {
-        keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
-    }
-}
-
-static void *allocate(size_t alignment, size_t bytes, const char *call)
+static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char *call)
 {
     uint64_t offset;
 
@@ -93,39 +86,34 @@ static void *allocate(size_t alignment, size_t bytes, const char *call)
         return NULL;
     }
     offset = block_make(alignment < KEEL_SHMEM_ALIGN ? KEEL_SHMEM_ALIGN : alignment, bytes);
-    meet(call);
+    if (offset > 0 && is_zeroed) { /* ahead of what others put there */
+        memset((char *)keel_shmem.hidden + offset, 0, bytes);
+    }
+    keel_shmem_meet(call);
     return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
 }
 
 void *shmem_malloc(size_t size)
 {
-    return allocate(KEEL_SHMEM_ALIGN, size, "shmem_malloc");
+    return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_malloc");
 }
 
 void *shmem_malloc_with_hints(size_t size, long hints)
 {
-    return allocate(KEEL_SHMEM_ALIGN, size, "shmem_malloc_with_hints");
+    return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_malloc_with_hints");
 }
 
 void *shmem_align(size_t alignment, size_t size)
 {
-    return allocate(alignment, size, "shmem_align");
+    return allocate(alignment, size, 0, "shmem_align");
 }
 
 void *shmem_calloc(size_t count, size_t size)
 {
-    uint64_t offset;
-
-    (void)keel_shmem_begin("shmem_calloc");
-    if (count == 0 || size == 0 || count > SIZE_MAX / size) {
+    if (size > 0 && count > SIZE_MAX / size) {
         return NULL;
     }
-    offset = block_make(KEEL_SHMEM_ALIGN, count * size);
-    if (offset > 0) {
-        memset((char *)keel_shmem.hidden + offset, 0, count * size); /* ahead of what others put there */
-    }
-    meet("shmem_calloc");
-    return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
+    return allocate(KEEL_SHMEM_ALIGN, count * size, 1, "shmem_calloc");
 }
 
 void shmem_free(void *ptr)
@@ -137,7 +125,7 @@ void shmem_free(void *ptr)
         return;
     }
     i = block_of(ptr, "shmem_free");
-    meet("shmem_free"); /* nobody accesses it any more */
+    keel_shmem_meet("shmem_free"); /* nobody accesses it any more */
     block_free(i);
 }
 
@@ -147,10 +135,10 @@ void *shmem_realloc(void *ptr, size_t size)
 
     (void)keel_shmem_begin("shmem_realloc");
     if (ptr == NULL) {
-        return allocate(KEEL_SHMEM_ALIGN, size, "shmem_realloc");
+        return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_realloc");
     }
     i = block_of(ptr, "shmem_realloc");
-    meet("shmem_realloc");
+    keel_shmem_meet("shmem_realloc");
     if (size == 0) {
         block_free(i);
         return NULL;
@@ -166,7 +154,7 @@ void *shmem_realloc(void *ptr, size_t size)
     }
     memcpy((char *)keel_shmem.hidden + offset, ptr, length);
     block_free(block_of(ptr, "shmem_realloc"));
-    meet("shmem_realloc");
+    keel_shmem_meet("shmem_realloc");
     return (char *)keel_shmem.hidden + offset;
 }
 

@@ -76,7 +76,8 @@ typedef struct keel_shmem_wait {
 size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int is_test, size_t *indices,
                        const char *call);
 
-/* shmem_collect.c */
+/* shmem_collect.c: a barrier, which a replacement leaves out ahead of its restart point */
+void keel_shmem_meet(const char *call);
 typedef void (*keel_shmem_combine_t)(void *sum, const void *other, size_t count);
 int keel_shmem_reduce(shmem_team_t team, void *dest, const void *source, size_t count, size_t size,
                       keel_shmem_combine_t combine, const char *call);

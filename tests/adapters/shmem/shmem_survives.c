@@ -4,9 +4,10 @@
  *   shmem_survives STEPS -|PE@STEP.PLACE,... [plain]   each PE named dies there in its first life: 0 ahead of its put, 1 behind it, 2 ahead of
  *                                           the sum, 3 with the lock; plain: without a restart point and checkpoints
  */
+#include "deaths.h"
+
 #include <shmem.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +19,12 @@ static struct {
 } at; /* protected */
 static const char *deaths;
 
-static void die_here(int place)
+static void die_here(unsigned place)
 {
-    const char *death = (getenv("KEELRUN_JOB") != NULL && strcmp(getenv("KEELRUN_JOB"), "0") == 0) ? deaths : NULL;
-    int pe, where;
-    long step;
+    const char *job = getenv("KEELRUN_JOB");
 
-    for (; death != NULL; death = strchr(death, ',')) {
-        death += (*death == ',');
-        if (sscanf(death, "%d@%ld.%d", &pe, &step, &where) == 3 && pe == shmem_my_pe() && step == at.step &&
-            where == place) {
-            raise(SIGKILL);
-        }
-    }
+    die_when_said(job != NULL && strcmp(job, "0") == 0 ? deaths : NULL, (unsigned long)shmem_my_pe(),
+                  (unsigned long)at.step, place);
 }
 
 static void wrong(const char *what, long is)

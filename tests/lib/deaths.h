@@ -1,0 +1,22 @@
+/* Where a test program is to kill itself: "RANK@STEP.PLACE,...", as its command line has it. */
+#ifndef KEEL_TEST_DEATHS_H_
+#define KEEL_TEST_DEATHS_H_
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* does not return when it is said here; NULL: nowhere */
+static inline void die_when_said(const char *deaths, unsigned long rank, unsigned long step, unsigned long place)
+{
+    unsigned long of, at, where;
+
+    for (; deaths != NULL; deaths = strchr(deaths, ',')) {
+        deaths += (*deaths == ',');
+        if (sscanf(deaths, "%lu@%lu.%lu", &of, &at, &where) == 3 && of == rank && at == step && where == place) {
+            raise(SIGKILL);
+        }
+    }
+}
+
+#endif
