@@ -5,6 +5,7 @@
 #include <shmem.h>
 
 #include <stdio.h>
+#include <unistd.h>
 
 enum { ROUNDS = 1000, EACH = 1000 };
 
@@ -24,6 +25,7 @@ int main(void)
         for (int i = 0; i < EACH; i++) {
             shmem_long_atomic_inc(counter, (shmem_my_pe() + 1) % shmem_n_pes());
         }
+        usleep(2000); /* time to be killed in */
         round++;
         shmemx_checkpoint();
     }

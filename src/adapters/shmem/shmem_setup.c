@@ -44,7 +44,7 @@ int keel_shmem_begin(const char *call)
 void keel_shmem_begin_reading(const char *call)
 {
     if (keel_shmem_begin(call)) {
-        start_anew(call, "its replacement needs memory of others ahead of a restart point");
+        start_anew(call, "its replacement came to a call that cannot be left out ahead of a SHMEMX_RESTART_POINT");
     }
 }
 
@@ -115,6 +115,8 @@ void shmem_init(void)
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
     if (keel_shmem.is_due) {
         check_checkpoint();
+    } else if (keel_win_size(keel_shmem.win, 0) != keel_shmem.bytes) {
+        keel_shmem_refuse("shmem_init", "SHMEM_SYMMETRIC_SIZE is another than that of PE 0", bytes);
     }
 }
 

@@ -47,6 +47,9 @@ END
     grep -q '^shmem 0 error: shmem_n_pes: not between shmem_init and shmem_finalize$' "$err" || fail "not named"
     run 1 -n 1 -x SHMEM_SYMMETRIC_SIZE=lots "$chapters"
     grep -q 'SHMEM_SYMMETRIC_SIZE is no number of bytes' "$err" || fail "not named"
+    # shellcheck disable=SC2016 # the rank's shell is to expand it
+    run 1 -n 2 --nodes 2 "${small[@]}" sh -c '[ "$PMIX_RANK" = 0 ] || export SHMEM_SYMMETRIC_SIZE=5M; exec "$0"' "$chapters"
+    grep -q '^shmem 1 error: shmem_init: SHMEM_SYMMETRIC_SIZE is another than that of PE 0: 0x500000$' "$err" || fail "not named"
     run 9 -n 3 --nodes 2 "${small[@]}" "$chapters" exit
 }
 
