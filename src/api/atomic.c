@@ -12,9 +12,10 @@
  * written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
-#include "api/access.h"
+#include "api/target.h"
 
 #include "base/plant.h"
+#include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"
 #include "api/get.h"
@@ -153,7 +154,7 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
                                    void *result)
 {
     keel_context_h ctx = win->ctx;
-    keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
@@ -170,7 +171,7 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
 static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
                                                                   int fetches)
 {
-    const keel_board_slot_t *slot = keel_lane_slot_at(&ctx->lane, rank);
+    const keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     const uint32_t phase = ctx->rec.phase;
 
     if (KEEL_PLANT(doubt_unmarked)) {
@@ -380,7 +381,7 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
     }
-    if (keel_lane_has_direct(&ctx->lane, rank)) {
+    if (keel_access_is_stored(&ctx->lane, rank)) {
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
@@ -425,7 +426,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     if (status == KEEL_OK) {
         return atomic_replayed(ctx, rank, where, atomic);
     }
-    while ((status = keel_access_await_map(win, rank)) == KEEL_OK &&
+    while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
             keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
         if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
@@ -450,7 +451,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     if (status != KEEL_OK) {
         return status;
     }
-    if (keel_lane_has_direct(&ctx->lane, rank)) {
+    if (keel_access_is_stored(&ctx->lane, rank)) {
         return atomic_direct(win, rank, where, atomic, result);
     }
     return atomic_served(win, rank, where, atomic, result, req);
@@ -484,7 +485,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     struct keel_req *req;
 
     if (status == KEEL_OK) {
-        status = keel_access_check(win, rank, offset, size, win, params);
+        status = keel_win_check(win, rank, offset, size, win, params);
     }
     if (status == KEEL_OK) {
         status = keel_lock_admit(win->ctx, rank, 1);

@@ -1,7 +1,7 @@
 /* Words of the caller's own windows, compared as waits and tests do. */
 #include "api/compare.h"
 
-#include "api/access.h"
+#include "api/target.h"
 #include "api/refuse.h"
 
 uint64_t keel_word_load(const void *word, size_t size)
@@ -73,5 +73,5 @@ keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel
         keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
         return KEEL_ERR_ALIGNMENT;
     }
-    return keel_access_check(win, win->ctx->lane.rank, offset, size, win, NULL);
+    return keel_win_check(win, win->ctx->lane.rank, offset, size, win, NULL);
 }

@@ -6,13 +6,14 @@
  * epoch closes, or ahead of the next put there, which the gate sends the general way.
  */
 #include "api/get.h"
-#include "api/access.h"
+#include "api/target.h"
 
 #include "base/plant.h"
 #include "api/lock.h"
 #include "api/mix.h"
 #include "api/request.h"
 #include "api/wait.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "recovery/ask.h"
@@ -54,7 +55,7 @@ static void piece_issue(keel_piece_t *piece)
 {
     keel_context_h ctx = piece->ctx;
     const uint32_t rank = piece->rank;
-    const char *ptr = keel_lane_region_ptr(&ctx->lane, rank, keel_where_region(piece->where));
+    const char *ptr = keel_access_at(&ctx->lane, rank, keel_where_region(piece->where));
     keel_status_t status;
 
     if (ptr != NULL) {
@@ -104,8 +105,8 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     status = keel_get_log_replay(&ctx->gets, rank, where, length, buffer);
     if (status != KEEL_INPROGRESS) {
         if (KEEL_PLANT(get_live) && status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
-            keel_lane_region_ptr(&ctx->lane, rank, win->region) != NULL) {
-            memcpy(buffer, (char *)keel_lane_region_ptr(&ctx->lane, rank, win->region) + offset, length);
+            keel_access_at(&ctx->lane, rank, win->region) != NULL) {
+            memcpy(buffer, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, length);
         }
         if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
             KEEL_REACHED(get_recorded_ahead);
@@ -195,7 +196,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
                                                        size_t length, const keel_rma_params_t *params,
                                                        keel_req_h *req_p)
 {
-    keel_status_t status = keel_access_check(win, rank, offset, length, buffer, params);
+    keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
     struct keel_req *req;
 
     if (status != KEEL_OK) {

@@ -2,7 +2,7 @@
 #ifndef KEEL_API_GET_H_
 #define KEEL_API_GET_H_
 
-#include "api/access.h"
+#include "api/target.h"
 #include "api/context.h"
 
 /* a get that has no record and whose target is ahead: ends the job */

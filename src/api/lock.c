@@ -8,13 +8,14 @@
  * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
  */
 #include "api/lock.h"
-#include "api/access.h"
+#include "api/target.h"
 
 #include "base/plant.h"
 #include "api/get.h"
 #include "api/mix.h"
 #include "api/sync.h"
 #include "base/reached.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "recovery/ask.h"
@@ -356,7 +357,7 @@ static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counte
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
         return lock_unlogged(ctx, rank);
     }
-    if (keel_lane_has_direct(&ctx->lane, rank)) {
+    if (keel_access_is_stored(&ctx->lane, rank)) {
         (void)keel_put_log_number(&ctx->puts, rank);
         return KEEL_OK;
     }
@@ -375,7 +376,7 @@ static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t
     if (record != NULL) {
         keel_get_log_complete(record, &value);
     }
-    if (keel_lane_has_direct(&ctx->lane, rank)) {
+    if (keel_access_records_gets(&ctx->lane, rank)) {
         keel_context_shut(ctx, KEEL_GATE_GETS);
     }
 }
@@ -437,7 +438,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 {
     keel_sections_t *s = &ctx->rec.sections;
     const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
-    keel_board_slot_t *board = keel_lane_region_ptr(&ctx->lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     uint64_t answer;
 
     s->held[rank] = KEEL_HELD_NOT;
@@ -450,19 +451,19 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         keel_put_log_mark_sent(&ctx->puts, rank); /* over in the first life */
         return;
     }
-    if (board != NULL && !is_read) {
+    if (slot != NULL && !is_read) {
         keel_put_log_tell_done(&ctx->puts, rank);
         KEEL_STORES();
         if (KEEL_PLANT(doubt_cleared)) {
-            keel_board_set(&board[ctx->lane.rank].atomics, 0);
+            keel_board_set(&slot->atomics, 0);
             KEEL_STORES();
         }
     }
     (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
-    if (board != NULL && !is_read) {
+    if (slot != NULL && !is_read) {
         KEEL_STORES();
         /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */
-        keel_board_set(&board[ctx->lane.rank].atomics, 0);
+        keel_board_set(&slot->atomics, 0);
     }
     if (s->is_replaying) {
         keel_put_log_mark_sent(&ctx->puts, rank);

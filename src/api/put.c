@@ -6,11 +6,12 @@
  * system call. Everything else is out of line.
  */
 #include "api/put.h"
-#include "api/access.h"
+#include "api/target.h"
 
 #include "base/plant.h"
 #include "api/lock.h"
 #include "api/mix.h"
+#include "peer/access.h"
 #include "peer/region.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length
     unsigned rounds = 0;
 
     *record_p = NULL;
-    while ((status = keel_access_await_map(win, rank)) == KEEL_OK) {
+    while ((status = keel_win_await_map(win, rank)) == KEEL_OK) {
         if (!keel_waits_hold(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
             if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_whole)) {
@@ -50,14 +51,13 @@ static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length
 static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *record, uint64_t where, char *target,
                          const void *buffer, size_t length)
 {
-    keel_board_slot_t *board = (keel_board_slot_t *)keel_lane_region_ptr(&ctx->lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     const uint32_t number = keel_put_log_number(&ctx->puts, rank);
     const int has_number =
         number != ctx->puts.number_end; /* else all are taken, and should this process die, the job rolls back */
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
 
-    board += ctx->lane.rank;
-    if (has_number && keel_board_get(&board->done) >= word && !KEEL_PLANT(put_again)) {
+    if (has_number && keel_board_get(&slot->done) >= word && !KEEL_PLANT(put_again)) {
         KEEL_REACHED(put_was_done);
         if (record != NULL) {
             keel_record_fill(&ctx->puts, record, where, buffer, length);
@@ -68,7 +68,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         if (record != NULL) {
             keel_record_fill(&ctx->puts, record, where, buffer, length);
         }
-        keel_board_set(&board->clock, keel_phase_word(ctx->rec.phase, ctx->rec.waits.clock));
+        keel_board_set(&slot->clock, keel_phase_word(ctx->rec.phase, ctx->rec.waits.clock));
         KEEL_STORES();
     } else {
         if (KEEL_PLANT(opened_late)) {
@@ -76,7 +76,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
             KEEL_MOMENT();
         }
         if (has_number) {
-            keel_board_set(&board->opened, word);
+            keel_board_set(&slot->opened, word);
         }
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with wait_until_closed(): who sees the data sees it open */
         KEEL_MOMENT();
@@ -88,7 +88,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         keel_lane_ring(&ctx->lane, rank);
     }
     if (has_number) {
-        keel_board_done(board, ctx->rec.phase, number + 1);
+        keel_board_done(slot, ctx->rec.phase, number + 1);
     }
 }
 
@@ -106,7 +106,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         return status;
     }
     keel_case_access(ctx, rank, 0);
-    if (peer->mode == KEEL_PEER_LIVE && keel_lane_has_direct(&ctx->lane, rank)) {
+    if (peer->mode == KEEL_PEER_LIVE && keel_access_is_stored(&ctx->lane, rank)) {
         char *at = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
         if (!KEEL_PLANT(get_record_after_put))
@@ -210,7 +210,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
                                                        const void *buffer, size_t length,
                                                        const keel_rma_params_t *params)
 {
-    keel_status_t status = keel_access_check(win, rank, offset, length, buffer, params);
+    keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
 
     if (status != KEEL_OK) {
         return keel_win_end(win, status);

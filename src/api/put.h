@@ -2,7 +2,7 @@
 #ifndef KEEL_API_PUT_H_
 #define KEEL_API_PUT_H_
 
-#include "api/access.h"
+#include "api/target.h"
 
 /* programs that wait: logs this process's clock ahead of what it does there, if it was not since the last wait */
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank);

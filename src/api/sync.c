@@ -20,6 +20,7 @@
 #include "api/spare.h"
 #include "api/wait.h"
 #include "ckpt/demand_set.h"
+#include "peer/access.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
 
@@ -48,7 +49,7 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
     if (!KEEL_PLANT(get_record_after_arrival)) {
         keel_get_log_push(&ctx->gets, rank);
     }
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && !keel_lane_has_direct(&ctx->lane, rank)) {
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_served(&ctx->lane, rank)) {
         keel_put_log_recycle(&ctx->puts, rank);
     }
     keel_put_log_close_epoch(&ctx->puts);
@@ -73,8 +74,7 @@ keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
 /* what is on the served lane goes out before any answer is awaited */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
 {
-    if (rank == ctx->lane.rank || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
-        keel_lane_has_direct(&ctx->lane, rank)) {
+    if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_access_is_served(&ctx->lane, rank)) {
         return KEEL_OK;
     }
     return keel_put_log_send(&ctx->puts, rank);

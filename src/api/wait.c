@@ -61,7 +61,6 @@ static keel_status_t wait_tell(keel_context_h ctx)
 {
     const uint32_t phase = ctx->rec.phase;
     keel_status_t status = KEEL_OK;
-    keel_board_slot_t *board;
 
     ctx->rec.waits.begun = phase + 1;
     if (phase + 1 < ctx->rec.waits.since) {
@@ -71,13 +70,7 @@ static keel_status_t wait_tell(keel_context_h ctx)
         if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             continue; /* dead: that death is a rollback */
         }
-        board = keel_lane_region_ptr(&ctx->lane, r, KEEL_REGION_BOARD);
-        if (board != NULL) {
-            __atomic_store_n(&board[ctx->lane.rank].waits, (uint64_t)phase + 2, __ATOMIC_RELEASE);
-            KEEL_STORES();
-        } else {
-            status = keel_lane_send_mark(&ctx->lane, r, phase, KEEL_WIRE_FLAG_WAITS);
-        }
+        status = keel_lane_tell_waits(&ctx->lane, r, phase);
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);

@@ -9,6 +9,7 @@
 #include "api/restore.h"
 #include "api/sync.h"
 #include "api/wait.h"
+#include "peer/access.h"
 #include "peer/region.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ void keel_win_refresh(keel_win_h win)
         win->targets[r].size = keel_lane_region_size(lane, r, win->region);
         win->targets[r].ptr = (win->freed_call == 0 && (win->ctx->is_open || r == lane->rank) &&
                                lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up))
-                                  ? keel_lane_region_ptr(lane, r, win->region)
+                                  ? keel_access_at(lane, r, win->region)
                                   : NULL;
     }
     win->changes = lane->changes;

@@ -3,7 +3,7 @@
  * that no log has, so a replacement could not be given the same answers: a program that asks for them mixes (api/mix), and from its
  * first such call on a death is a rollback. Then nothing is replayed into a wait, and no put has to be seen closed.
  */
-#include "api/access.h"
+#include "api/target.h"
 #include "api/compare.h"
 #include "api/mix.h"
 #include "api/refuse.h"

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "ckpt/image.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 
@@ -234,7 +235,7 @@ static void gather_source_start(keel_gather_t *gather, keel_gather_piece_t *piec
         gather_give_up(gather, status);
         return;
     }
-    if (keel_lane_region_ptr(gather->lane, source->rank, source->region) != NULL) {
+    if (keel_access_at(gather->lane, source->rank, source->region) != NULL) {
         return;
     }
     read = gather_read_take(gather);
@@ -281,7 +282,7 @@ static keel_status_t gather_source_find(keel_gather_t *gather, keel_gather_sourc
     if (status != KEEL_OK) {
         return status;
     }
-    source->data = keel_lane_region_ptr(gather->lane, source->rank, source->region);
+    source->data = keel_access_at(gather->lane, source->rank, source->region);
     if (source->data == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }

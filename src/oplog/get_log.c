@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "oplog/getlog_chunk.h"
+#include "peer/access.h"
 #include "peer/region.h"
 
 #include <assert.h>
@@ -112,10 +113,10 @@ keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t
 /* the target has to know at once: a put to it in this phase may overwrite what was read without a record */
 static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
 {
-    keel_board_slot_t *board = keel_lane_region_ptr(log->lane, target, KEEL_REGION_BOARD);
+    keel_board_slot_t *slot = keel_access_slot(log->lane, target);
 
-    if (board != NULL && target != log->lane->rank) {
-        keel_board_set(&board[log->lane->rank].lost_gets, log->lane->slot.lost_gets);
+    if (slot != NULL) {
+        keel_board_set(&slot->lost_gets, log->lane->slot.lost_gets);
     }
 }
 
@@ -211,14 +212,14 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
 {
     keel_get_target_t *t = &log->targets[target];
     const size_t size = keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG); /* its own KEEL_GETLOG_SIZE */
-    keel_board_slot_t *board = keel_lane_region_ptr(log->lane, target, KEEL_REGION_BOARD);
-    void *arena = keel_lane_region_ptr(log->lane, target, KEEL_REGION_GETLOG);
+    keel_board_slot_t *slot = keel_access_slot(log->lane, target);
+    void *arena = keel_access_at(log->lane, target, KEEL_REGION_GETLOG);
     keel_getlog_place_t place;
     uint32_t phase, atomics;
     const uint8_t *records;
     size_t length;
 
-    if (keel_lane_region_is_unmapped(log->lane, target, KEEL_REGION_GETLOG)) {
+    if (keel_access_is_unmapped(log->lane, target, KEEL_REGION_GETLOG)) {
         return; /* it has just died: the launcher will say so */
     }
     while ((records = keel_cursor_peek(&t->list, &t->pushed, &length)) != NULL) {
@@ -237,8 +238,8 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
         KEEL_STORES();
         memcpy(place.at, records, length);
         KEEL_STORES();
-        if (atomics > 0 && board != NULL) {
-            keel_get_log_note_atomic(&board[log->lane->rank], atomics - 1);
+        if (atomics > 0 && slot != NULL) {
+            keel_get_log_note_atomic(slot, atomics - 1);
             KEEL_STORES();
         }
         keel_getlog_publish(&place, (uint32_t)length, phase);
@@ -254,7 +255,7 @@ void keel_get_log_push(keel_get_log_t *log, uint32_t target)
     if (last == NULL || (t->pushed.segment == last && t->pushed.offset >= last->used)) {
         return;
     }
-    if (!keel_lane_has_direct(log->lane, target) || log->lane->peers[target].mode != KEEL_PEER_LIVE) {
+    if (!keel_access_records_gets(log->lane, target) || log->lane->peers[target].mode != KEEL_PEER_LIVE) {
         return;
     }
     if (!log->is_off) {

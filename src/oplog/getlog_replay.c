@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "oplog/getlog_chunk.h"
+#include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -166,7 +167,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     if (log->is_off) {
         return KEEL_OK;
     }
-    if (keel_lane_has_direct(log->lane, target)) {
+    if (keel_access_records_gets(log->lane, target)) {
         keel_get_log_push_early(log, target); /* target_down() set it back to the start */
         return KEEL_OK;
     }

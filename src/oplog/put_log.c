@@ -4,6 +4,7 @@
 #include "base/crc.h"
 #include "base/memory.h"
 #include "base/plant.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 
 #include <assert.h>
@@ -89,7 +90,7 @@ static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *wh
     }
     t->lost = log->phase + 1;
     t->limit = NULL;
-    if (!keel_lane_is_served(log->lane, target)) {
+    if (!keel_access_is_served(log->lane, target)) {
         put_target_drop(log, t);
     }
 }
@@ -109,7 +110,7 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     }
     if (t->is_off) {
         t->lost = log->phase + 1;
-        if (!keel_lane_is_served(log->lane, target)) {
+        if (!keel_access_is_served(log->lane, target)) {
             return NULL; /* on the served lane the log is still the send queue */
         }
     }
@@ -130,7 +131,7 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
         }
         t->tail = t->list.last->data;
     }
-    if (t->is_off && !keel_lane_is_served(log->lane, target)) {
+    if (t->is_off && !keel_access_is_served(log->lane, target)) {
         return NULL;
     }
     if (!t->is_off) { /* of what is only sent no epoch has to be known, and each comes here */
@@ -327,7 +328,7 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
 uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
 {
     keel_put_target_t *t = &log->targets[target];
-    keel_board_slot_t *slot = keel_lane_slot_at(log->lane, target);
+    keel_board_slot_t *slot = keel_access_slot(log->lane, target);
 
     if (KEEL_PLANT(numbers_again)) {
         t->count = 0;
@@ -348,7 +349,7 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
 
 void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target)
 {
-    keel_board_slot_t *slot = keel_lane_slot_at(log->lane, target);
+    keel_board_slot_t *slot = keel_access_slot(log->lane, target);
 
     if (slot != NULL) {
         keel_board_set(&slot->done, keel_phase_word(log->phase, log->targets[target].count));

@@ -3,6 +3,7 @@
  * loads and stores, at once; on the served lane by requests that the target answers in order, so the oldest read under
  * way is the one a value belongs to.
  */
+#include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/control.h"
 #include "peer/peer.h"
@@ -144,7 +145,7 @@ static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *re
 keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, void *buffer,
                              size_t length, keel_lane_done_cb_t cb, void *arg)
 {
-    const char *mapped = keel_lane_region_ptr(lane, rank, region);
+    const char *mapped = keel_access_at(lane, rank, region);
     keel_read_t *read;
     keel_wire_t wire = {.type = KEEL_WIRE_GET,
                         .body.get = {.where = keel_where(offset, KEEL_RECORD_PUT, region), .length = length}};
@@ -190,7 +191,7 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t 
     return keel_lane_send_summed(lane, rank, phase, number, records, length, keel_crc(0, records, length), 0);
 }
 
-keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)
+static keel_status_t lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)
 {
     keel_wire_t wire = {.type = KEEL_WIRE_MARK, .flags = (uint16_t)flags, .body.mark = {phase}};
 
@@ -199,25 +200,35 @@ keel_status_t keel_lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t pha
 
 keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t phase, int is_in_doubt)
 {
-    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *board = keel_access_slot(lane, rank);
 
     if (board == NULL) {
-        return keel_lane_send_mark(lane, rank, phase,
-                                   KEEL_WIRE_FLAG_ATOMICS | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
+        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_ATOMICS | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
     }
-    keel_board_mark(board + lane->rank, phase, is_in_doubt);
+    keel_board_mark(board, phase, is_in_doubt);
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t rank, uint32_t phase)
+{
+    keel_board_slot_t *slot = keel_access_slot(lane, rank);
+
+    if (slot == NULL) {
+        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_WAITS);
+    }
+    __atomic_store_n(&slot->waits, (uint64_t)phase + 2, __ATOMIC_RELEASE);
+    KEEL_STORES();
     return KEEL_OK;
 }
 
 keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t classes)
 {
-    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *board = keel_access_slot(lane, rank);
     keel_wire_t wire = {.type = KEEL_WIRE_CLASSES, .body.classes = {classes}};
 
     if (board == NULL) {
         return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
-    board += lane->rank;
     keel_board_set(&board->classes, keel_board_get(&board->classes) | classes); /* its predecessor's, too */
     return KEEL_OK;
 }
@@ -239,7 +250,7 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
 keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_request_t *request, uint64_t *answer,
                              keel_lane_done_cb_t cb, void *arg)
 {
-    keel_lock_area_t *area = keel_lane_region_ptr(lane, rank, KEEL_REGION_LOCKS);
+    keel_lock_area_t *area = keel_access_at(lane, rank, KEEL_REGION_LOCKS);
     const keel_locker_t who = keel_lane_locker(lane);
     keel_wire_t wire = {.type = KEEL_WIRE_LOCK,
                         .flags = request->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
@@ -294,13 +305,13 @@ keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot)
 
 keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
 {
-    keel_board_slot_t *board = keel_lane_region_ptr(lane, rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *board = keel_access_slot(lane, rank);
     keel_board_slot_t slot = lane->slot;
     keel_wire_t wire = {.type = KEEL_WIRE_ARRIVE};
 
     slot.arrive = keel_arrive(lane->rollback, lane->incarnation, arrive);
     if (board != NULL) {
-        board_store(&board[lane->rank], &slot);
+        board_store(board, &slot);
         return KEEL_OK;
     }
     wire.body = keel_lane_arrive_body(&slot);

@@ -183,21 +183,6 @@ static inline keel_status_t keel_lane_failure(const keel_lane_t *lane)
 /* handles HELLO and REGION messages; 1 when the message was one of these */
 int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 
-/* this process's slot of the board of another one, NULL when it is not mapped */
-static inline keel_board_slot_t *keel_lane_slot_at(const keel_lane_t *lane, uint32_t peer)
-{
-    keel_board_slot_t *board = (keel_board_slot_t *)lane->peers[peer].regions[KEEL_REGION_BOARD].ptr;
-
-    return (board != NULL) ? &board[lane->rank] : NULL;
-}
-/* direct lane: the peer has announced it, and it could not be mapped */
-static inline int keel_lane_region_is_unmapped(const keel_lane_t *lane, uint32_t peer, unsigned region)
-{
-    const keel_region_t *known = &lane->peers[peer].regions[region];
-
-    return known->is_known && known->base != 0 && known->ptr == NULL;
-}
-
 /* served lane: an atomic record and its operands (contiguous, stable until acknowledged) whose old value comes back */
 typedef struct keel_fetch {
     const keel_record_t *record;
@@ -255,17 +240,6 @@ static inline uint64_t keel_lane_done_word(const keel_lane_t *lane, uint32_t pha
     const uint32_t end = keel_counters_records(&lane->counters);
 
     return keel_phase_word(phase, records < end ? (uint32_t)records : end);
-}
-
-static inline int keel_lane_has_direct(const keel_lane_t *lane, uint32_t peer)
-{
-    return (lane->peers[peer].lanes & KEEL_LANE_PTR) != 0;
-}
-
-/* accesses there are messages that its service side carries out */
-static inline int keel_lane_is_served(const keel_lane_t *lane, uint32_t peer)
-{
-    return peer != lane->rank && !keel_lane_has_direct(lane, peer);
 }
 
 /* takes the header of a message that came from outside; 0 when the message is not what it says or from nobody here: that is

@@ -188,11 +188,6 @@ int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region)
            (known->is_known && (p->mode != KEEL_PEER_LIVE || known->incarnation == p->incarnation));
 }
 
-void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region)
-{
-    return (peer == lane->rank) ? lane->own[region].base : lane->peers[peer].regions[region].ptr;
-}
-
 void keel_lane_region_forget(keel_lane_t *lane, unsigned region)
 {
     for (uint32_t r = 0; r < lane->size; r++) {

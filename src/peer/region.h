@@ -20,8 +20,6 @@ void *keel_lane_region_base(keel_lane_t *lane, unsigned region);
 size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);
 /* a live peer has to have told itself; of one that is not, what its predecessor told is enough to log accesses */
 int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region);
-/* where the peer's region is mapped here, NULL when it cannot be or the peer is down */
-void *keel_lane_region_ptr(keel_lane_t *lane, uint32_t peer, unsigned region);
 /* for lane.c */
 void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);

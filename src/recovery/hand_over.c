@@ -2,6 +2,7 @@
 #include "recovery/hand_over.h"
 
 #include "base/plant.h"
+#include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -27,7 +28,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     const keel_fetch_t fetch = {.record = record, .phase = over->phase};
     keel_lane_t *lane = over->rec->lane;
     char *target = window + keel_where_offset(record->where);
-    keel_board_slot_t *board = keel_lane_region_ptr(lane, over->rank, KEEL_REGION_BOARD);
+    keel_board_slot_t *slot = keel_access_slot(lane, over->rank);
     uint64_t old;
 
     KEEL_STORES();
@@ -37,7 +38,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
         memcpy(target, record + 1, record->length);
     } else {
-        keel_board_mark(&board[lane->rank], over->phase, 1);
+        keel_board_mark(slot, over->phase, 1);
         KEEL_STORES();
         old = keel_apply_atomic(target, (const void *)(record + 1));
         (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
@@ -100,14 +101,14 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     while (over->number < over->skip && keel_records_next(&run) != NULL) {
         over->number++;
     }
-    if (!keel_lane_has_direct(lane, over->rank)) {
+    if (keel_access_is_served(lane, over->rank)) {
         return hand_over_served(over, run);
     }
     first = (const void *)run.at;
     while ((record = keel_records_next(&run)) != NULL) {
-        char *window = keel_lane_region_ptr(lane, over->rank, keel_where_region(record->where));
+        char *window = keel_access_at(lane, over->rank, keel_where_region(record->where));
 
-        if (window == NULL && keel_lane_region_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
+        if (window == NULL && keel_access_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
             return KEEL_ERR_UNREACHABLE; /* it has just died: the launcher will say so */
         }
         if (window == NULL) {
@@ -117,7 +118,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
         }
         hand_over_record(over, window, record);
         if (KEEL_PLANT(records_reordered) && keel_records_are_over(&run)) {
-            hand_over_record(over, keel_lane_region_ptr(lane, over->rank, keel_where_region(first->where)), first);
+            hand_over_record(over, keel_access_at(lane, over->rank, keel_where_region(first->where)), first);
         }
     }
     return KEEL_OK;

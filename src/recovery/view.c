@@ -17,6 +17,7 @@
 #include "recovery/decide.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
+#include "peer/access.h"
 #include "peer/control.h"
 #include "oplog/getlog_replay.h"
 
@@ -103,7 +104,7 @@ static uint32_t report_doubt(const keel_lane_t *lane, uint32_t rank)
     const uint32_t doubt = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
     const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
 
-    return keel_lane_has_direct(lane, rank) ? keel_larger(doubt, served) : doubt;
+    return keel_access_is_stored(lane, rank) ? keel_larger(doubt, served) : doubt;
 }
 
 typedef struct words {

@@ -11,6 +11,7 @@
 #include "sim_scene.h"
 
 #include "oplog/getlog_chunk.h"
+#include "peer/access.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -454,7 +455,7 @@ static int is_left_due(const scene_t *scene, uint32_t rank, uint32_t target)
 
     return (other->rec.roll == KEEL_ROLL_NONE) && (other->lane.rollback == ctx->lane.rollback) && peer->is_up &&
            (peer->incarnation == other->lane.incarnation) && ctx->rec.places[target].is_refilled &&
-           ((peer->incarnation == 0) || keel_lane_has_direct(&ctx->lane, target) ||
+           ((peer->incarnation == 0) || keel_access_is_stored(&ctx->lane, target) ||
             keel_lane_is_flushed(&ctx->lane, target)) &&
            is_left_whole(other, rank);
 }

@@ -4,6 +4,7 @@
  * first death is a rollback to behind the free. Nobody keeps what it had mapped of a replacement's first window.
  */
 #include "few_ranks.h"
+#include "peer/access.h"
 #include "peer/region.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     }
     status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, WORD) : status;
     for (uint32_t r = 0; status == KEEL_OK && r < RANKS; r++) {
-        if (r != rank && keel_lane_region_ptr(&few->ctx[rank]->lane, r, KEEL_REGION_WINDOW0) != NULL) {
+        if (r != rank && keel_access_at(&few->ctx[rank]->lane, r, KEEL_REGION_WINDOW0) != NULL) {
             keel_sim_flaw(few->sim, "rank %u has the freed window of rank %u mapped", rank, r);
         }
     }

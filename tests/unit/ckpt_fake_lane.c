@@ -2,6 +2,7 @@
 #include "ckpt_fake_lane.h"
 
 #include "ckpt_random.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 
@@ -24,7 +25,7 @@ size_t keel_lane_region_size(keel_lane_t *base, uint32_t peer, unsigned region)
     return lane->regions[peer][region].size;
 }
 
-void *keel_lane_region_ptr(keel_lane_t *base, uint32_t peer, unsigned region)
+void *keel_access_at(keel_lane_t *base, uint32_t peer, unsigned region)
 {
     const fake_lane_t *lane = (fake_lane_t *)base;
 

@@ -1,8 +1,9 @@
 /* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
-#include "api/access.h"
+#include "api/target.h"
 #include "api/refuse.h"
 #include "api/sync.h"
 #include "api/window.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 
 #include <string.h>
@@ -38,8 +39,8 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
 }
 
 /* arguments and state of any access; off the hot path */
-keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
-                                const keel_rma_params_t *params)
+keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
+                             const keel_rma_params_t *params)
 {
     keel_status_t status;
 
@@ -90,14 +91,14 @@ keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where,
 }
 
 /* direct lane: a live peer whose memory could not be mapped has just died; its death is on the way */
-keel_status_t keel_access_await_map(keel_win_h win, uint32_t rank)
+keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
-           keel_lane_has_direct(&ctx->lane, rank) && keel_win_target(win, rank)->ptr == NULL) {
+           keel_access_is_stored(&ctx->lane, rank) && keel_win_target(win, rank)->ptr == NULL) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;

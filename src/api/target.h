@@ -1,6 +1,6 @@
 /* What puts, gets and atomics share. */
-#ifndef KEEL_API_ACCESS_H_
-#define KEEL_API_ACCESS_H_
+#ifndef KEEL_API_TARGET_H_
+#define KEEL_API_TARGET_H_
 
 #include "base/reached.h"
 #include "api/context.h"
@@ -34,10 +34,10 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
 }
 
 /* arguments and state of any access; off the hot path */
-keel_status_t keel_access_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
-                                const keel_rma_params_t *params);
+keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
+                             const keel_rma_params_t *params);
 /* direct lane: until a live peer's memory is mapped, or the peer is live no more */
-keel_status_t keel_access_await_map(keel_win_h win, uint32_t rank);
+keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank);
 /* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
 keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);
 keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);

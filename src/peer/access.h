@@ -1,0 +1,50 @@
+/*
+ * How a peer's memory is reached, for everybody above: who asks these questions knows no lane.
+ *
+ * Of a peer that is stored to, this process does its accesses itself, by stores and loads on memory that is mapped here, so it
+ * writes its own words on the peer's board and its own records into the peer's get log, and what it has done is told by it. Of one that is
+ * served, accesses are messages: the service side there carries them out, counts them and records what was read.
+ */
+#ifndef KEEL_PEER_ACCESS_H_
+#define KEEL_PEER_ACCESS_H_
+
+#include "peer/peer.h"
+
+/* the accesses of this process there are its own stores and loads */
+static inline int keel_access_is_stored(const keel_lane_t *lane, uint32_t peer)
+{
+    return (lane->peers[peer].lanes & KEEL_LANE_PTR) != 0;
+}
+
+/* they are messages that the peer's service side carries out: numbered, and kept by this process until they are acknowledged */
+static inline int keel_access_is_served(const keel_lane_t *lane, uint32_t peer)
+{
+    return peer != lane->rank && !keel_access_is_stored(lane, peer);
+}
+
+/* records of gets there are written by this process, not by the peer's service side */
+static inline int keel_access_records_gets(const keel_lane_t *lane, uint32_t peer)
+{
+    return keel_access_is_stored(lane, peer);
+}
+
+/* where a region is mapped here, the own ones too; NULL when it is not, or the peer is down */
+void *keel_access_at(keel_lane_t *lane, uint32_t peer, unsigned region);
+
+/* this process's slot of the board of another one, NULL when it is not mapped */
+static inline keel_board_slot_t *keel_access_slot(const keel_lane_t *lane, uint32_t peer)
+{
+    keel_board_slot_t *board = (keel_board_slot_t *)lane->peers[peer].regions[KEEL_REGION_BOARD].ptr;
+
+    return (board != NULL) ? &board[lane->rank] : NULL;
+}
+
+/* the peer, which is stored to, has announced it, and it could not be mapped: the peer has just died */
+static inline int keel_access_is_unmapped(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    const keel_region_t *known = &lane->peers[peer].regions[region];
+
+    return known->is_known && known->base != 0 && known->ptr == NULL;
+}
+
+#endif
