@@ -12,6 +12,7 @@
  * written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
+#include "api/atomic_served.h"
 #include "api/target.h"
 
 #include "base/plant.h"
@@ -29,18 +30,6 @@
 #include "recovery/position.h"
 
 #include <string.h>
-
-static inline void store_result(void *result, size_t size, uint64_t old)
-{
-    if (result == NULL) {
-        return;
-    }
-    if (size == sizeof(old)) {
-        memcpy(result, &old, sizeof(old));
-    } else {
-        memcpy(result, &old, sizeof(uint32_t)); /* little-endian */
-    }
-}
 
 /*
  * The value fetched depends on others' order: should this process die together with its target, or, when it was its own, in
@@ -109,11 +98,11 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
     if (atomic->fetches && !win->ctx->rec.sections.is_used) {
         win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
     }
-    store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
+    keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
     return KEEL_OK;
 }
 
-static keel_record_t *atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic)
+keel_record_t *keel_atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic)
 {
     keel_record_t *record = keel_put_log_reserve(&ctx->puts, rank, sizeof(*atomic));
 
@@ -147,7 +136,7 @@ static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, 
         memcpy(record + 1, &old, sizeof(old)); /* padded to as much */
         record->reserved = KEEL_GET_COMPLETE;
     }
-    store_result(result, atomic->size, old);
+    keel_atomic_store_result(result, atomic->size, old);
 }
 
 static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
@@ -160,7 +149,7 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     KEEL_STORES();
-    if (atomic_log(ctx, rank, where, atomic) == NULL) {
+    if (keel_atomic_log(ctx, rank, where, atomic) == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }
     atomic_do(ctx, rank, where, target, atomic, result);
@@ -240,129 +229,6 @@ static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, ke
     return 1;
 }
 
-static keel_status_t atomic_served(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
-                                   void *result, struct keel_req *req)
-{
-    keel_context_h ctx = win->ctx;
-    keel_fetch_t fetch = {.phase = ctx->rec.phase, .is_logged = !ctx->gets.is_off};
-    unsigned rounds = 0;
-    keel_status_t status;
-    keel_record_t *record;
-    keel_piece_t *piece;
-
-    if (atomic->fetches) {
-        status = keel_put_log_send(&ctx->puts, rank); /* what is before it in the log goes before it */
-        if (status != KEEL_OK) {
-            return status;
-        }
-    }
-    fetch.number = keel_put_log_count(&ctx->puts, rank);
-    record = atomic_log(ctx, rank, where, atomic);
-    if (record == NULL) {
-        if (!atomic->fetches) {
-            return keel_put_bounce(ctx, rank, where, atomic, sizeof(*atomic));
-        }
-        status = keel_bounce_fill(ctx, rank, where, atomic, sizeof(*atomic));
-        while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
-            status = keel_context_wait(ctx, &rounds); /* it died meanwhile: the lost record makes that a rollback */
-        }
-        if (status == KEEL_OK) {
-            status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
-        }
-        if (status != KEEL_OK) {
-            return status;
-        }
-        fetch.record = (keel_record_t *)ctx->bounce;
-        fetch.number = keel_put_log_number_sent(&ctx->puts, rank);
-    } else if (!atomic->fetches) {
-        return KEEL_OK; /* goes with the records around it */
-    } else {
-        fetch.record = record;
-        keel_put_log_mark_sent(&ctx->puts, rank);
-    }
-    piece = keel_piece_obtain(ctx);
-    if (piece == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    piece->rank = rank;
-    piece->where = where;
-    piece->length = atomic->size;
-    piece->buffer = result;
-    piece->req = req;
-    piece->atomic = fetch.record;
-    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &piece->index);
-    fetch.index = piece->index;
-    req->pieces++;
-    ctx->pieces_open[rank]++;
-    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, result, keel_piece_done, piece);
-    if (status != KEEL_INPROGRESS) {
-        keel_piece_done(piece, status);
-    }
-    return KEEL_OK;
-}
-
-/* gets that were issued before the piece are asked for before it: records lie at the target in the order issued */
-static void pieces_send_before(keel_context_h ctx, const keel_piece_t *piece)
-{
-    keel_piece_t *get, *next;
-    keel_status_t status;
-
-    ucs_list_for_each_safe(get, next, &ctx->deferred, list)
-    {
-        if (get == piece) {
-            break;
-        }
-        if (get->rank == piece->rank) {
-            ucs_list_del(&get->list);
-            status = keel_piece_send(get);
-            if (status != KEEL_INPROGRESS) {
-                keel_piece_done(get, status);
-            }
-        }
-    }
-}
-
-static keel_piece_t *piece_awaiting(keel_context_h ctx, uint32_t rank, const keel_record_t *record)
-{
-    keel_piece_t *piece;
-
-    ucs_list_for_each(piece, &ctx->deferred, list)
-    {
-        if (piece->rank == rank && piece->atomic == record) {
-            return piece;
-        }
-    }
-    return NULL;
-}
-
-int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old)
-{
-    keel_context_h ctx = arg;
-    keel_piece_t *piece = piece_awaiting(ctx, rank, fetch->record);
-    keel_fetch_t again = *fetch;
-    keel_status_t status;
-
-    if (piece == NULL) {
-        return 0;
-    }
-    if (old == NULL) {
-        pieces_send_before(ctx, piece);
-    }
-    ucs_list_del(&piece->list);
-    if (old != NULL) {
-        store_result(piece->buffer, piece->length, *old);
-        keel_piece_done(piece, KEEL_OK);
-        return 1;
-    }
-    again.index = piece->index;
-    again.is_logged = piece->record != NULL;
-    status = keel_lane_send_atomic(&ctx->lane, rank, &again, piece->buffer, keel_piece_done, piece);
-    if (status != KEEL_INPROGRESS) {
-        keel_piece_done(piece, status);
-    }
-    return 1;
-}
-
 /* a value that is in a record: the target has applied it */
 static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t where,
                                      const keel_record_atomic_t *atomic)
@@ -375,7 +241,7 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
     } else {
         KEEL_REACHED(fetched_recorded_same);
     }
-    if (atomic_log(ctx, rank, where, atomic) != NULL) {
+    if (keel_atomic_log(ctx, rank, where, atomic) != NULL) {
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
@@ -431,7 +297,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
             keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
         if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
             !keel_waits_hold(&ctx->rec, rank)) {
-            const int is_logged = atomic_log(ctx, rank, where, atomic) != NULL;
+            const int is_logged = keel_atomic_log(ctx, rank, where, atomic) != NULL;
 
             if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
                 if (!is_logged) {
@@ -454,7 +320,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     if (keel_access_is_stored(&ctx->lane, rank)) {
         return atomic_direct(win, rank, where, atomic, result);
     }
-    return atomic_served(win, rank, where, atomic, result, req);
+    return keel_atomic_served(win, rank, where, atomic, result, req);
 }
 
 static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t offset, size_t size)

@@ -4,7 +4,22 @@
 
 #include "api/context.h"
 
-/* keel_recovery_params_t.on_fetch */
-int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+#include <string.h>
+
+/* the value fetched goes where the caller wants it */
+static inline void keel_atomic_store_result(void *result, size_t size, uint64_t old)
+{
+    if (result == NULL) {
+        return;
+    }
+    if (size == sizeof(old)) {
+        memcpy(result, &old, sizeof(old));
+    } else {
+        memcpy(result, &old, sizeof(uint32_t)); /* little-endian */
+    }
+}
+
+/* its record in the put log, filled; NULL: there is no room */
+keel_record_t *keel_atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic);
 
 #endif

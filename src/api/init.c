@@ -1,5 +1,6 @@
 /* The begin and the end of a context. */
 #include "api/atomic.h"
+#include "api/atomic_served.h"
 #include "api/checksum.h"
 #include "api/context.h"
 

@@ -8,6 +8,8 @@
  * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
  */
 #include "api/lock.h"
+#include "api/lock_ask.h"
+#include "api/lock_replay.h"
 #include "api/target.h"
 
 #include "base/plant.h"
@@ -19,308 +21,6 @@
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "recovery/ask.h"
-
-/* ---- asking ---- */
-
-static void ask_done(void *arg, keel_status_t status)
-{
-    keel_context_h ctx = arg;
-
-    ctx->ask.is_pending = 0;
-    ctx->ask.status = status;
-}
-
-/* KEEL_ERR_UNREACHABLE: the target died */
-static keel_status_t lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
-{
-    unsigned rounds = 0;
-    keel_status_t status;
-
-    if (ctx->ask.is_pending) {
-        keel_error_ctx(ctx, "locks are not to be taken from callbacks");
-        return KEEL_ERR_STATE;
-    }
-    ctx->ask.value = 0;
-    ctx->ask.status = KEEL_OK;
-    status = keel_lane_lock(&ctx->lane, rank, request, &ctx->ask.value, ask_done, ctx);
-    ctx->ask.is_pending = (status == KEEL_INPROGRESS);
-    while (ctx->ask.is_pending) {
-        status = keel_context_wait(ctx, &rounds);
-        if (status != KEEL_OK) {
-            return status; /* the answer, if any, still goes to ctx->ask */
-        }
-    }
-    if (status == KEEL_INPROGRESS) {
-        status = KEEL_OK;
-    }
-    *value_p = ctx->ask.value;
-    return (status == KEEL_OK) ? ctx->ask.status : status;
-}
-
-/* numbers of sections at @a rank have come to their end */
-static keel_status_t lock_is_spent(keel_context_h ctx, uint32_t rank)
-{
-    keel_error_ctx(ctx, "the lock of rank %u was taken %llu times, which is as often as it can be", rank,
-                   (unsigned long long)KEEL_LOCK_COUNTER_MAX);
-    return KEEL_ERR_LIMIT;
-}
-
-static keel_status_t lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
-                                        uint64_t *value_p)
-{
-    keel_status_t status;
-    unsigned rounds = 0;
-
-    for (;;) {
-        status = KEEL_OK;
-        while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
-            status = keel_context_wait(ctx, &rounds);
-        }
-        if (status != KEEL_OK) {
-            return status;
-        }
-        request->phase = ctx->gets.phase;
-        request->index = ctx->gets.targets[rank].index;
-        request->is_logged = !ctx->gets.is_off;
-        status = lock_ask(ctx, rank, request, value_p);
-        if (status == KEEL_OK && *value_p != 0) {
-            return (*value_p == KEEL_LOCK_SPENT) ? lock_is_spent(ctx, rank) : KEEL_OK;
-        }
-        if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
-            status = keel_context_wait(ctx, &rounds);
-        }
-        if (status != KEEL_OK) {
-            return status;
-        }
-    }
-}
-
-/* ---- replay ---- */
-
-/* another death while this process replays: two are away, and the job rolls back */
-static keel_status_t lock_await_decision(keel_context_h ctx)
-{
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
-
-    while (status == KEEL_OK && ctx->rec.is_frozen) {
-        status = keel_context_wait(ctx, &rounds);
-    }
-    return status;
-}
-
-/* what was recorded cannot be replayed */
-static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
-{
-    if (status == KEEL_ERR_CORRUPT) {
-        return keel_recovery_ask(&ctx->rec, status);
-    }
-    ctx->rec.fatal = (status == KEEL_OK) ? ctx->rec.fatal : status;
-    return status;
-}
-
-/* all of the first life that anybody could have seen was done again, and own memory is up to date */
-static keel_status_t lock_become_whole(keel_context_h ctx)
-{
-    keel_status_t status = lock_await_decision(ctx);
-
-    if (status != KEEL_OK) {
-        return status;
-    }
-    status = keel_sections_finish(&ctx->rec);
-    if (status == KEEL_OK) {
-        status = keel_sections_become_whole(&ctx->rec);
-    }
-    return lock_refuse(ctx, status);
-}
-
-/* what others did in this phase is there, in its order */
-static keel_status_t lock_await_sections(keel_context_h ctx)
-{
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
-
-    while (status == KEEL_OK && !keel_sections_are_here(&ctx->rec)) {
-        status = keel_context_wait(ctx, &rounds);
-    }
-    if (status == KEEL_OK) {
-        keel_sections_begin(&ctx->rec);
-    }
-    return status;
-}
-
-keel_status_t keel_lock_settle(keel_context_h ctx)
-{
-    keel_status_t status = KEEL_OK;
-
-    if (!ctx->rec.sections.is_replaying) {
-        return KEEL_OK;
-    }
-    status = lock_await_decision(ctx);
-    if (status == KEEL_OK) {
-        status = lock_await_sections(ctx);
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    if (ctx->rec.state == KEEL_RANK_FRONT &&
-        (ctx->rec.phase > ctx->rec.front ||
-         (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->rec)))) {
-        return lock_become_whole(ctx);
-    }
-    return lock_refuse(ctx, keel_sections_finish(&ctx->rec));
-}
-
-/* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
-static int lock_is_in_past(const keel_context_h ctx)
-{
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->rec.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
-            ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
-            return !KEEL_PLANT(whole_in_past);
-        }
-    }
-    return 0;
-}
-
-/* whole as soon as nothing of the first life is left to do, so that nobody waits longer than needed */
-static keel_status_t lock_try_whole(keel_context_h ctx)
-{
-    const keel_sections_t *s = &ctx->rec.sections;
-
-    const uint8_t held = s->held[ctx->lane.rank];
-
-    if (!s->is_replaying || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
-        keel_sections_has_left(&ctx->rec) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
-        keel_sections_has_gap(&ctx->rec) || lock_is_in_past(ctx)) {
-        return KEEL_OK;
-    }
-    /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
-    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(whole_in_section)) {
-        return KEEL_OK;
-    }
-    return lock_become_whole(ctx);
-}
-
-keel_status_t keel_lock_resume(keel_context_h ctx)
-{
-    keel_status_t status;
-
-    if (!ctx->rec.sections.is_replaying) {
-        return KEEL_OK;
-    }
-    keel_context_shut(ctx, KEEL_GATE_LOCKS);
-    status = lock_await_sections(ctx);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (r != ctx->lane.rank) {
-            keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_AHEAD);
-        }
-    }
-    return lock_try_whole(ctx);
-}
-
-static keel_status_t lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
-{
-    const uint32_t incarnation = ctx->lane.peers[rank].incarnation;
-    keel_status_t status;
-    unsigned rounds = 0;
-
-    request->phase = ctx->gets.phase;
-    request->index = ctx->gets.targets[rank].index;
-    request->is_logged = !ctx->gets.is_off;
-    status = lock_ask(ctx, rank, request, value_p);
-    if (status == KEEL_OK && ctx->lane.peers[rank].incarnation != incarnation) {
-        status = KEEL_ERR_UNREACHABLE; /* its answer and its death came in one step */
-    }
-    while (status == KEEL_ERR_UNREACHABLE) { /* two are away: that is decided, not guessed */
-        status = keel_context_wait(ctx, &rounds);
-        status = (status == KEEL_OK) ? KEEL_ERR_UNREACHABLE : status;
-    }
-    return status;
-}
-
-static void lock_case_replay(int is_read, int is_open)
-{
-    if (is_read && is_open) {
-        KEEL_REACHED(reading_open);
-    } else if (is_read) {
-        KEEL_REACHED(reading_over);
-    } else if (is_open) {
-        KEEL_REACHED(section_open);
-    } else {
-        KEEL_REACHED(section_over);
-    }
-}
-
-/* the lock's record of the first life was found: what the accesses in its section do; @a number: what the word holds if it
- * is not over */
-static keel_status_t lock_replay(keel_context_h ctx, uint32_t rank, int is_read, uint64_t number)
-{
-    keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
-    uint64_t now = 0;
-    keel_status_t status;
-
-    ctx->rec.replayed_gets++;
-    if (!ctx->rec.sections.is_replaying) { /* the replay has ended without it */
-        keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
-    }
-    if (ctx->rec.state != KEEL_RANK_FRONT) {
-        return KEEL_OK; /* of a phase that is over */
-    }
-    status = lock_ask_once(ctx, rank, &request, &now);
-    lock_case_replay(is_read, status == KEEL_OK && now == number);
-    if (status == KEEL_OK && now == number) {
-        ctx->rec.sections.is_left[rank] = 0;
-        keel_put_log_mark_sent(&ctx->puts, rank);
-        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
-    }
-    return status;
-}
-
-/*
- * No record: either the section was begun in the first life and is open still, its record not at the target yet, or this is
- * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process is whole and takes the lock like any other.
- */
-static keel_status_t lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
-                                      uint64_t *value_p)
-{
-    const int is_read = request->ask == KEEL_LOCK_TRY_READ;
-    keel_lock_request_t now = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
-    uint64_t word = 0;
-    keel_status_t status;
-
-    *value_p = 0;
-    if (ctx->rec.state == KEEL_RANK_FRONT) {
-        status = lock_ask_once(ctx, rank, &now, &word);
-        ctx->rec.sections.is_left[rank] = 0;
-        if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
-            status =
-                lock_ask_once(ctx, rank, request, value_p); /* not granted: readers are there, as in the first life */
-        }
-        if (status != KEEL_OK) {
-            return status;
-        }
-    }
-    if (*value_p != 0) {
-        KEEL_REACHED(section_unrecorded);
-        keel_put_log_mark_sent(&ctx->puts, rank);
-        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
-        return KEEL_OK;
-    }
-    status = keel_lock_settle(ctx);
-    if (status == KEEL_OK && ctx->rec.sections.is_replaying) {
-        return keel_get_is_missing(ctx, rank);
-    }
-    if (status == KEEL_OK) {
-        KEEL_REACHED(section_new);
-        return KEEL_INPROGRESS;
-    }
-    return status;
-}
 
 /* ---- taking and giving ---- */
 
@@ -406,11 +106,11 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     request.number = is_read ? lock_next_reading(ctx, rank) : keel_reading(ctx->rec.phase, 0);
     status = keel_get_log_replay(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &value);
     if (status == KEEL_OK) {
-        status = lock_replay(ctx, rank, is_read, is_read ? request.number : value);
+        status = keel_lock_replay(ctx, rank, is_read, is_read ? request.number : value);
     } else if (status == KEEL_INPROGRESS) {
-        status = s->is_replaying ? lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
+        status = s->is_replaying ? keel_lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
         if (status == KEEL_INPROGRESS) {
-            status = lock_until_granted(ctx, rank, &request, &value);
+            status = keel_lock_until_granted(ctx, rank, &request, &value);
             KEEL_STORES();
         }
         if (status == KEEL_OK) {
@@ -427,11 +127,11 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     s->seen_at[rank] = is_read ? value - 1 : value;
     if (is_read) {
         s->reads[rank] = request.number;
-        return lock_try_whole(ctx);
+        return keel_lock_try_whole(ctx);
     }
     s->counter_at[rank] = value;
     status = lock_log(ctx, rank, value);
-    return (status == KEEL_OK) ? lock_try_whole(ctx) : status;
+    return (status == KEEL_OK) ? keel_lock_try_whole(ctx) : status;
 }
 
 static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
@@ -473,22 +173,6 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 
 /* ---- own memory ---- */
 
-/* is_replaying afterwards: the next number is of a section of the first life; otherwise this one is new */
-static keel_status_t lock_replay_own(keel_context_h ctx)
-{
-    const keel_sections_t *s = &ctx->rec.sections;
-    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->rec);
-
-    if (status != KEEL_OK) {
-        return lock_refuse(ctx, status);
-    }
-    if (ctx->rec.state != KEEL_RANK_FRONT || s->replay.next < s->replay.count || s->counter < s->known ||
-        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->rec) || lock_is_in_past(ctx)) {
-        return KEEL_OK;
-    }
-    return lock_become_whole(ctx);
-}
-
 static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
 {
     keel_sections_t *s = &ctx->rec.sections;
@@ -501,7 +185,7 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     unsigned rounds = 0;
 
     if (s->is_replaying) {
-        status = lock_replay_own(ctx);
+        status = keel_lock_replay_own(ctx);
     }
     if (status != KEEL_OK) {
         return status;
@@ -525,12 +209,12 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     }
     if (counter == KEEL_LOCK_SPENT) {
         keel_lock_release_read(area, &who);
-        return lock_is_spent(ctx, own);
+        return keel_lock_refuse_spent(ctx, own);
     }
     s->held[own] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
     s->reads[own] = is_read ? number : s->reads[own];
     s->open++;
-    return lock_try_whole(ctx);
+    return keel_lock_try_whole(ctx);
 }
 
 static void lock_give_own(keel_context_h ctx, int is_read)
@@ -608,7 +292,7 @@ keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
     } else {
         lock_give(ctx, rank, 0);
     }
-    return keel_context_end(ctx, lock_try_whole(ctx));
+    return keel_context_end(ctx, keel_lock_try_whole(ctx));
 }
 
 keel_status_t keel_lock_all(keel_context_h ctx)
@@ -656,7 +340,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
         }
     }
     ctx->is_lock_all = 0;
-    return keel_context_end(ctx, lock_try_whole(ctx));
+    return keel_context_end(ctx, keel_lock_try_whole(ctx));
 }
 
 int keel_lock_is_all(const keel_context_h ctx)

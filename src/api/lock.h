@@ -10,8 +10,5 @@ int keel_lock_is_all(const keel_context_h ctx);
 keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write);
 /* KEEL_ERR_STATE, said, when something is locked */
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call);
-/* a replacement that replays critical sections: before a gsync; behind it, and when it was restored */
-keel_status_t keel_lock_settle(keel_context_h ctx);
-keel_status_t keel_lock_resume(keel_context_h ctx);
 
 #endif

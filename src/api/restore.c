@@ -4,6 +4,7 @@
 #include "api/fork.h"
 #include "api/get.h"
 #include "api/lock.h"
+#include "api/lock_replay.h"
 #include "api/mix.h"
 #include "api/parts.h"
 #include "api/refuse.h"

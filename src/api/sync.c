@@ -13,6 +13,7 @@
 #include "recovery/hands.h"
 #include "recovery/position.h"
 #include "api/lock.h"
+#include "api/lock_replay.h"
 #include "api/mix.h"
 #include "api/parts.h"
 #include "api/rehearse.h"

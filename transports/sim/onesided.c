@@ -1,5 +1,5 @@
 /*
- * The direct lane. By pointers it is memory and nothing else. By operations, each waits on its link until the scheduler
+ * Operations of the direct lane that are under way (by pointers it is memory and nothing else). Each waits on its link until the scheduler
  * lets it take effect, in any order that fences allow, longer puts possibly in two halves; completions are told in
  * progress(). Towards a dead process nothing completes until disconnect().
  */
@@ -8,145 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIM_BLOB_MAGIC 0x53494d4b45593031ull
 #define SIM_PICK_DEPTH 32
-
-typedef struct sim_blob {
-    uint64_t magic;
-    uint32_t rank, incarnation;
-    uint32_t mem_id, reserved;
-    uint64_t bytes, base;
-} sim_blob_t;
-
-static sim_process_t *sim_self(keel_transport_t *transport)
-{
-    return ((struct sim_transport *)transport)->process;
-}
-
-/* ---- memory and keys ---- */
-
-keel_status_t sim_mem_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
-                            void **base_p)
-{
-    sim_process_t *process = sim_self(transport);
-    keel_transport_mem_t *mem;
-
-    sim_point(process->sim, "mem_alloc");
-    mem = sim_new(sizeof(*mem));
-    mem->owner = process;
-    mem->id = process->mem_count;
-    if (!sim_pool_take(process->sim, mem, bytes, address)) {
-        free(mem);
-        return KEEL_ERR_NO_MEMORY;
-    }
-    memset(mem->net, 0, mem->length);
-    mem->next = process->mems;
-    process->mems = mem;
-    ++process->mem_count;
-    *mem_p = mem;
-    *base_p = mem->base;
-    return KEEL_OK;
-}
-
-void sim_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
-{
-    sim_process_t *process = sim_self(transport);
-
-    sim_point(process->sim, "mem_free");
-    if (mem->is_freed || (mem->owner != process)) {
-        keel_sim_flaw(process->sim, "rank %u.%u frees memory twice", process->rank, process->incarnation);
-        return;
-    }
-    memset(mem->net, SIM_POISON, mem->length);
-    mem->is_freed = 1;
-}
-
-keel_status_t sim_mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
-{
-    const sim_process_t *process = sim_self(transport);
-    const sim_blob_t packed = {
-        SIM_BLOB_MAGIC, process->rank, process->incarnation, mem->id, 0, mem->bytes, (uint64_t)(uintptr_t)mem->base};
-
-    if (*length_p < sizeof(packed)) {
-        return KEEL_ERR_BUDGET;
-    }
-    memcpy(blob, &packed, sizeof(packed));
-    *length_p = sizeof(packed);
-    return KEEL_OK;
-}
-
-static keel_transport_mem_t *sim_mem_find(const sim_process_t *owner, uint32_t id)
-{
-    keel_transport_mem_t *mem;
-
-    for (mem = owner->mems; (mem != NULL) && (mem->id != id); mem = mem->next) {
-    }
-    return mem;
-}
-
-keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
-                           uint64_t remote_base, keel_transport_key_t **key_p)
-{
-    sim_process_t *process = sim_self(transport);
-    keel_transport_mem_t *mem;
-    keel_transport_key_t *key;
-    const sim_process_t *target;
-    sim_blob_t packed;
-
-    sim_point(process->sim, "key_open");
-    target = process->links[peer].target;
-    if ((target == NULL) || !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_RMA))) {
-        return KEEL_ERR_UNREACHABLE;
-    }
-    if (length != sizeof(packed)) {
-        return KEEL_ERR_CORRUPT;
-    }
-    memcpy(&packed, blob, sizeof(packed));
-    if ((packed.magic != SIM_BLOB_MAGIC) || (packed.rank != peer)) {
-        return KEEL_ERR_CORRUPT;
-    }
-    if (packed.incarnation != target->incarnation) {
-        keel_sim_flaw(process->sim, "rank %u.%u opens a key of %u.%u, being connected to %u.%u", process->rank,
-                      process->incarnation, peer, packed.incarnation, peer, target->incarnation);
-        return KEEL_ERR_UNREACHABLE;
-    }
-    mem = sim_mem_find(target, packed.mem_id);
-    if ((mem == NULL) || (packed.base != remote_base)) {
-        return KEEL_ERR_CORRUPT;
-    }
-    if (target->state == SIM_DEAD) { /* what is mapped stays, but nothing is mapped any more */
-        return KEEL_ERR_UNREACHABLE;
-    }
-    key = sim_new(sizeof(*key));
-    key->mem = mem;
-    key->peer = peer;
-    key->is_open = 1;
-    key->next = process->keys;
-    process->keys = key;
-    *key_p = key;
-    return KEEL_OK;
-}
-
-void sim_key_close(keel_transport_t *transport, keel_transport_key_t *key)
-{
-    sim_process_t *process = sim_self(transport);
-    keel_transport_key_t **at;
-
-    sim_point(process->sim, "key_close");
-    for (at = &process->keys; *at != NULL; at = &(*at)->next) {
-        if (*at == key) {
-            *at = key->next;
-            free(key);
-            return;
-        }
-    }
-    keel_sim_flaw(process->sim, "rank %u.%u closes a key that is not open", process->rank, process->incarnation);
-}
-
-void *sim_key_ptr(keel_transport_key_t *key)
-{
-    return (key->mem->owner->sim->options.direct == KEEL_SIM_PTR) ? key->mem->net : NULL;
-}
 
 /* ---- lists ---- */
 
@@ -167,7 +29,7 @@ static void sim_oplink_update(sim_link_t *link)
     }
 }
 
-static void sim_op_append(sim_link_t *link, sim_op_t *op)
+void sim_op_append(sim_link_t *link, sim_op_t *op)
 {
     op->prev = link->ops_tail;
     if (link->ops_tail != NULL) {
@@ -197,7 +59,7 @@ static void sim_op_unlink(sim_link_t *link, sim_op_t *op)
     sim_oplink_update(link);
 }
 
-static void sim_op_free(sim_op_t *op)
+void sim_op_free(sim_op_t *op)
 {
     if (op->is_copied) {
         free((void *)op->buffer);
@@ -267,7 +129,7 @@ static void sim_op_check(const sim_op_t *op)
     }
 }
 
-static void sim_op_capture(sim_op_t *op)
+void sim_op_capture(sim_op_t *op)
 {
     void *copy;
 
@@ -328,7 +190,7 @@ static void sim_piece_apply(sim_op_t *op, unsigned piece)
 }
 
 /* one piece, or all; true when nothing of the operation is left */
-static int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
+int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
 {
     if (op->kind == SIM_FLUSH) {
         return 1;
@@ -514,149 +376,6 @@ void sim_ops_to_dead(sim_link_t *link)
 }
 
 /* ---- issue ---- */
-
-static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key_t *key, sim_op_kind_t kind,
-                                 uint64_t offset, size_t length, sim_op_t **op_p)
-{
-    sim_process_t *process = sim_self(transport);
-    keel_sim_t *sim = process->sim;
-    sim_link_t *link = &process->links[key->peer];
-    sim_op_t *op;
-
-    if (!key->is_open || (link->target != key->mem->owner) || (sim->options.direct != KEEL_SIM_RMA)) {
-        keel_sim_flaw(sim, "rank %u.%u uses a key of %u after disconnect, or without the lane", process->rank,
-                      process->incarnation, key->peer);
-        return KEEL_ERR_UNREACHABLE;
-    }
-    if ((offset > key->mem->bytes) || (length > key->mem->bytes - offset)) {
-        keel_sim_flaw(sim, "rank %u.%u accesses %zu bytes at %llu of a region of %zu at %u", process->rank,
-                      process->incarnation, length, (unsigned long long)offset, key->mem->bytes, key->peer);
-        return KEEL_ERR_RANGE;
-    }
-    op = sim_new(sizeof(*op));
-    op->kind = kind;
-    op->link = link;
-    op->mem = key->mem;
-    op->offset = offset;
-    op->length = op->split = length;
-    op->pieces_left = 1;
-    op->fence_epoch = process->fence_epoch;
-    if ((length > 8) && sim_chance(sim, 512)) {
-        op->split = 8 * (1 + sim_below(sim, (uint32_t)((length - 1) / 8)));
-        op->pieces_left = 3;
-    }
-    *op_p = op;
-    return KEEL_OK;
-}
-
-keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
-                      size_t length, keel_transport_done_cb_t cb, void *arg)
-{
-    keel_sim_t *sim = sim_self(transport)->sim;
-    keel_status_t status;
-    sim_op_t *op;
-
-    sim_point(sim, "put");
-    status = sim_op_make(transport, key, SIM_PUT, offset, length, &op);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    op->buffer = buffer;
-    op->sum = sim_sum(buffer, length);
-    op->cb = cb;
-    op->cb_arg = arg;
-    op->is_silent = (int)sim_below(sim, 2);
-    if (op->is_silent) {
-        sim_op_capture(op);
-    }
-    status = op->is_silent ? KEEL_OK : KEEL_INPROGRESS;
-    sim_op_append(op->link, op);
-    sim_point(sim, "put");
-    return status;
-}
-
-keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
-                      size_t length, keel_transport_done_cb_t cb, void *arg)
-{
-    keel_sim_t *sim = sim_self(transport)->sim;
-    keel_status_t status;
-    sim_op_t *op;
-
-    sim_point(sim, "get");
-    status = sim_op_make(transport, key, SIM_GET, offset, length, &op);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    op->result = buffer;
-    op->cb = cb;
-    op->cb_arg = arg;
-    if ((op->link->target->state != SIM_DEAD) && sim_chance(sim, 128)) {
-        sim_op_apply(sim, op, 1);
-        sim_op_free(op);
-        return KEEL_OK;
-    }
-    sim_op_append(op->link, op);
-    sim_point(sim, "get");
-    return KEEL_INPROGRESS;
-}
-
-keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op_code,
-                         uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
-                         keel_transport_done_cb_t cb, void *arg)
-{
-    keel_sim_t *sim = sim_self(transport)->sim;
-    keel_status_t status;
-    sim_op_t *op;
-
-    sim_point(sim, "atomic");
-    if (((size != 4) && (size != 8)) || (offset % size != 0)) {
-        return KEEL_ERR_ALIGNMENT;
-    }
-    status = sim_op_make(transport, key, SIM_ATOMIC, offset, size, &op);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    op->atomic = op_code;
-    op->operand = operand;
-    op->compare = compare;
-    op->result = result;
-    op->cb = cb;
-    op->cb_arg = arg;
-    sim_op_append(op->link, op);
-    sim_point(sim, "atomic");
-    return KEEL_INPROGRESS;
-}
-
-void sim_fence(keel_transport_t *transport)
-{
-    sim_process_t *process = sim_self(transport);
-
-    ++process->fence_epoch;
-    sim_point(process->sim, "fence");
-}
-
-keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg)
-{
-    sim_process_t *process = sim_self(transport);
-    sim_link_t *link = &process->links[peer];
-    sim_op_t *op;
-
-    sim_point(process->sim, "flush");
-    if (link->target == NULL) {
-        return KEEL_ERR_UNREACHABLE;
-    }
-    if (link->ops_count == 0) {
-        return KEEL_OK;
-    }
-    op = sim_new(sizeof(*op));
-    op->kind = SIM_FLUSH;
-    op->link = link;
-    op->cb = cb;
-    op->cb_arg = arg;
-    sim_op_append(link, op);
-    sim_point(process->sim, "flush");
-    return KEEL_INPROGRESS;
-}
 
 void sim_onesided_abandon(sim_process_t *process)
 {

@@ -1,5 +1,5 @@
 /*
- * The transport's ops table, connections, and the served lane: requests first in first out per pair, delivered by the
+ * The transport's ops table and the served lane: requests first in first out per pair, delivered by the
  * scheduler to the target's service side whatever the target does; replies delivered in the target's progress(). A
  * request's data is read from the sender's buffer when it is delivered, and must still be what it was at send().
  */
@@ -9,20 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIM_ADDRESS_MAGIC 0x53494d4144445231ull
 #define SIM_MAX_DATA      ((size_t)4 << 10) /* small: longer ones are cut by the layer above */
 #define SIM_QUEUE_MAX     50000             /* requests under way between two ranks */
 #define SIM_FALSE_SUSPECT 0x7fff            /* of that many calls of progress(), less one: one */
 #define SIM_PROGRESS_MAX  8
-#define SIM_BREAK_CHANCE  64  /* of 1024, in a call of progress() */
 #define SIM_POLL_ROUNDS   200 /* of a wait, ahead of the first sleep */
 #define SIM_SLEEP_MIN_US  20  /* and each lasts one longer than the one before */
 #define SIM_SLEEP_MAX_US  400
-
-static sim_process_t *sim_self(keel_transport_t *transport)
-{
-    return ((struct sim_transport *)transport)->process;
-}
 
 /* ---- queues ---- */
 
@@ -132,7 +125,7 @@ void sim_requests_drop(sim_link_t *link, unsigned keep)
 }
 
 /* @a process is connected to another incarnation of @a peer, or to none */
-static void sim_channels_update(sim_process_t *process, uint32_t peer)
+void sim_channels_update(sim_process_t *process, uint32_t peer)
 {
     sim_process_t *from;
 
@@ -304,170 +297,10 @@ static void sim_reply_deliver(sim_process_t *process, sim_link_t *link)
 
 /* ---- ops ---- */
 
-static keel_status_t sim_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
-{
-    keel_sim_t *sim = params->driver_arg;
-    sim_process_t *process = sim->current;
-
-    sim_point(sim, "open");
-    if ((params->rank != process->rank) || (params->size != sim->options.ranks) || process->is_open) {
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    process->params = *params;
-    process->is_open = 1;
-    process->own_address.magic = SIM_ADDRESS_MAGIC;
-    process->own_address.rank = process->rank;
-    process->own_address.incarnation = process->incarnation;
-    *transport_p = &process->transport.super;
-    return KEEL_OK;
-}
-
-static void sim_close(keel_transport_t *transport)
-{
-    sim_process_t *process = sim_self(transport);
-
-    sim_point(process->sim, "close");
-    process->is_open = 0;
-    sim_idle_cancel(process);
-    for (uint32_t r = 0; r < process->sim->options.ranks; ++r) {
-        sim_requests_own(&process->links[r]); /* what is on its way arrives */
-        sim_ops_land(&process->links[r]);
-    }
-    while (process->reply_in.count > 0) {
-        sim_replies_drop(process->reply_in.item[0], 0);
-    }
-}
-
-static keel_status_t sim_address_get(keel_transport_t *transport, const void **address_p, size_t *length_p)
-{
-    sim_process_t *process = sim_self(transport);
-
-    *address_p = &process->own_address;
-    *length_p = sizeof(process->own_address);
-    return KEEL_OK;
-}
-
-static unsigned sim_lanes(const sim_process_t *process, uint32_t peer)
-{
-    const keel_sim_t *sim = process->sim;
-    const char *lanes = (process->params.lanes != NULL) ? process->params.lanes : "auto";
-    const int is_near = (sim->node[process->rank] == sim->node[peer]);
-
-    if ((strcmp(lanes, "direct") == 0) || ((strcmp(lanes, "auto") == 0) && is_near)) {
-        return KEEL_LANE_SERVED | ((sim->options.direct == KEEL_SIM_PTR) ? KEEL_LANE_PTR : KEEL_LANE_RMA);
-    }
-    return KEEL_LANE_SERVED;
-}
-
-static keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
-                                 unsigned *lanes_p)
-{
-    sim_process_t *process = sim_self(transport);
-    keel_sim_t *sim = process->sim;
-    sim_process_t *target;
-    sim_address_t to;
-
-    sim_point(sim, "connect");
-    if ((peer >= sim->options.ranks) || (length != sizeof(to))) {
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    memcpy(&to, address, sizeof(to));
-    if ((to.magic != SIM_ADDRESS_MAGIC) || (to.rank != peer)) {
-        return KEEL_ERR_CORRUPT;
-    }
-    for (target = sim->all; target != NULL; target = target->all_next) {
-        if ((target->rank == peer) && (target->incarnation == to.incarnation)) {
-            break;
-        }
-    }
-    if (target == NULL) {
-        return KEEL_ERR_CORRUPT;
-    }
-    if (process->links[peer].target != NULL) {
-        keel_sim_flaw(sim, "rank %u.%u connects to %u.%u, being connected to %u.%u", process->rank,
-                      process->incarnation, peer, to.incarnation, peer, process->links[peer].target->incarnation);
-        return KEEL_ERR_STATE;
-    }
-    keel_sim_trace(sim, "rank %u.%u connects to %u.%u", process->rank, process->incarnation, peer, to.incarnation);
-    process->links[peer].target = target;
-    process->links[peer].lanes = sim_lanes(process, peer);
-    *lanes_p = process->links[peer].lanes;
-    sim_channels_update(process, peer);
-    return KEEL_OK;
-}
-
-/* late traffic of dead incarnations of @a peer: one-sided ends now, messages may still come */
-static void sim_cut_off(sim_process_t *process, uint32_t peer)
-{
-    keel_sim_t *sim = process->sim;
-    sim_process_t *from;
-    sim_link_t *link;
-
-    for (from = sim->all; from != NULL; from = from->all_next) {
-        link = &from->links[process->rank];
-        if ((from->rank != peer) || (from->state != SIM_DEAD)) {
-            continue;
-        }
-        if (link->target == process) {
-            sim_ops_free(link);
-        }
-        if ((link->target == process) && sim_chance(sim, 512)) {
-            sim_requests_drop(link, 0);
-        }
-        if ((link->reply_target == process) && sim_chance(sim, 512)) {
-            sim_replies_drop(link, 0);
-        }
-    }
-}
-
-/* memory of a dead process that nobody holds any more: who still reads it is wrong */
-static void sim_bury(keel_sim_t *sim, sim_process_t *dead)
-{
-    uint32_t r;
-
-    for (r = 0; r < sim->options.ranks; ++r) {
-        if (sim_is_live(sim->rank[r]) && (sim->rank[r]->links[dead->rank].target == dead)) {
-            return;
-        }
-    }
-    sim_poison(dead);
-}
-
-static void sim_disconnect(keel_transport_t *transport, uint32_t peer)
-{
-    sim_process_t *process = sim_self(transport);
-    keel_sim_t *sim = process->sim;
-    sim_link_t *link = &process->links[peer];
-    sim_process_t *target;
-    keel_transport_key_t *key;
-
-    sim_point(sim, "disconnect");
-    target = link->target;
-    keel_sim_trace(sim, "rank %u.%u disconnects %u.%d", process->rank, process->incarnation, peer,
-                   (target != NULL) ? (int)target->incarnation : -1);
-    sim_cut_off(process, peer);
-    if (target == NULL) {
-        return;
-    }
-    sim_requests_drop(link, 0);
-    sim_replies_drop(link, 0);
-    for (key = process->keys; key != NULL; key = key->next) {
-        if (key->peer == peer) {
-            key->is_open = 0;
-        }
-    }
-    link->target = NULL; /* before the callbacks: they cannot issue anything new */
-    sim_channels_update(process, peer);
-    sim_ops_fail(link);
-    if (target->state == SIM_DEAD) {
-        sim_bury(sim, target);
-    }
-}
-
 static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                               const void *data, size_t data_len)
 {
-    sim_process_t *process = sim_self(transport);
+    sim_process_t *process = sim_process_of(transport);
     sim_link_t *link = &process->links[peer];
 
     sim_point(process->sim, "send");
@@ -508,7 +341,7 @@ static sim_process_t *sim_asker(const sim_process_t *process, uint32_t peer)
 static keel_status_t sim_reply_room(keel_transport_t *transport, uint32_t peer, size_t data_len, void **room_p)
 {
     static _Thread_local unsigned char room[SIM_MAX_DATA];
-    sim_process_t *process = sim_self(transport);
+    sim_process_t *process = sim_process_of(transport);
 
     if (!process->in_service) {
         keel_sim_flaw(process->sim, "rank %u.%u: reply_room() outside of on_request", process->rank,
@@ -526,7 +359,7 @@ static keel_status_t sim_reply_room(keel_transport_t *transport, uint32_t peer, 
 static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const void *header, size_t header_len,
                                const void *data, size_t data_len)
 {
-    sim_process_t *process = sim_self(transport);
+    sim_process_t *process = sim_process_of(transport);
     sim_link_t *link = &process->links[peer];
     sim_process_t *asker = sim_asker(process, peer);
     sim_message_t *message;
@@ -562,35 +395,9 @@ static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const
     return KEEL_OK;
 }
 
-static void sim_break(sim_process_t *process, uint32_t peer)
-{
-    if (process->params.on_suspect != NULL) {
-        process->params.on_suspect(process->params.arg, peer);
-    }
-}
-
-/* where no launcher tells of ends, connections do sooner or later, but those that the network cut */
-static unsigned sim_break_ended(sim_process_t *process)
-{
-    unsigned broken = 0;
-    sim_link_t *link;
-    uint32_t r;
-
-    for (r = 0; r < process->sim->options.ranks; ++r) {
-        link = &process->links[r];
-        if ((link->target != NULL) && (link->target != link->broken_to) && !link->target->is_open &&
-            !sim_is_cut(process, link->target) && sim_chance(process->sim, SIM_BREAK_CHANCE)) {
-            link->broken_to = link->target;
-            sim_break(process, r);
-            ++broken;
-        }
-    }
-    return broken;
-}
-
 static unsigned sim_progress(keel_transport_t *transport)
 {
-    sim_process_t *process = sim_self(transport);
+    sim_process_t *process = sim_process_of(transport);
     keel_sim_t *sim = process->sim;
     unsigned budget, handled;
     uint32_t suspect;
@@ -628,7 +435,7 @@ static void sim_ring(keel_transport_t *transport, uint32_t peer)
 /* it polls for some rounds, then sleeps ever longer */
 static void sim_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due)
 {
-    sim_process_t *process = sim_self(transport);
+    sim_process_t *process = sim_process_of(transport);
     keel_sim_t *sim = process->sim;
     uint64_t timeout_ns;
 

@@ -326,4 +326,28 @@ void sim_leave_job(sim_process_t *process);
 void sim_event_post(sim_process_t *to, keel_event_type_t type, const sim_process_t *about, uint64_t due_ns);
 uint64_t sim_event_next_due(const sim_process_t *process);
 
+/* ---- simprocess.c ---- */
+void sim_process_start(sim_process_t *process);
+void sim_links_clear(sim_process_t *process);
+void sim_process_free(sim_process_t *process);
+void sim_unready(sim_process_t *process); /* world.c */
+
+/* ---- simconnect.c ---- */
+sim_process_t *sim_process_of(keel_transport_t *transport);
+keel_status_t sim_open(const keel_transport_params_t *params, keel_transport_t **transport_p);
+void sim_close(keel_transport_t *transport);
+keel_status_t sim_address_get(keel_transport_t *transport, const void **address_p, size_t *length_p);
+keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
+                          unsigned *lanes_p);
+void sim_disconnect(keel_transport_t *transport, uint32_t peer);
+void sim_break(sim_process_t *process, uint32_t peer); /* no launcher tells: what it is connected to has ended */
+unsigned sim_break_ended(sim_process_t *process);
+void sim_channels_update(sim_process_t *process, uint32_t peer); /* simserved.c */
+
+/* ---- onesided.c, for simissue.c ---- */
+void sim_op_append(sim_link_t *link, sim_op_t *op);
+void sim_op_free(sim_op_t *op);
+void sim_op_capture(sim_op_t *op); /* its data, where the issuer may write again */
+int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all);
+
 #endif

@@ -1,0 +1,141 @@
+/* Atomics that the target's service side carries out, and what becomes of them when it dies. */
+#include "api/atomic_served.h"
+#include "api/atomic.h"
+#include "api/target.h"
+#include "base/plant.h"
+#include "peer/access.h"
+#include "peer/apply.h"
+#include "peer/issue.h"
+#include "api/get.h"
+#include "api/lock.h"
+#include "api/mix.h"
+#include "api/put.h"
+#include "api/refuse.h"
+#include "api/request.h"
+#include "api/sync.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+#include <string.h>
+
+keel_status_t keel_atomic_served(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
+                                 void *result, struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    keel_fetch_t fetch = {.phase = ctx->rec.phase, .is_logged = !ctx->gets.is_off};
+    unsigned rounds = 0;
+    keel_status_t status;
+    keel_record_t *record;
+    keel_piece_t *piece;
+
+    if (atomic->fetches) {
+        status = keel_put_log_send(&ctx->puts, rank); /* what is before it in the log goes before it */
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    fetch.number = keel_put_log_count(&ctx->puts, rank);
+    record = keel_atomic_log(ctx, rank, where, atomic);
+    if (record == NULL) {
+        if (!atomic->fetches) {
+            return keel_put_bounce(ctx, rank, where, atomic, sizeof(*atomic));
+        }
+        status = keel_bounce_fill(ctx, rank, where, atomic, sizeof(*atomic));
+        while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
+            status = keel_context_wait(ctx, &rounds); /* it died meanwhile: the lost record makes that a rollback */
+        }
+        if (status == KEEL_OK) {
+            status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+        fetch.record = (keel_record_t *)ctx->bounce;
+        fetch.number = keel_put_log_number_sent(&ctx->puts, rank);
+    } else if (!atomic->fetches) {
+        return KEEL_OK; /* goes with the records around it */
+    } else {
+        fetch.record = record;
+        keel_put_log_mark_sent(&ctx->puts, rank);
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = atomic->size;
+    piece->buffer = result;
+    piece->req = req;
+    piece->atomic = fetch.record;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &piece->index);
+    fetch.index = piece->index;
+    req->pieces++;
+    ctx->pieces_open[rank]++;
+    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, result, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    }
+    return KEEL_OK;
+}
+
+/* gets that were issued before the piece are asked for before it: records lie at the target in the order issued */
+static void pieces_send_before(keel_context_h ctx, const keel_piece_t *piece)
+{
+    keel_piece_t *get, *next;
+    keel_status_t status;
+
+    ucs_list_for_each_safe(get, next, &ctx->deferred, list)
+    {
+        if (get == piece) {
+            break;
+        }
+        if (get->rank == piece->rank) {
+            ucs_list_del(&get->list);
+            status = keel_piece_send(get);
+            if (status != KEEL_INPROGRESS) {
+                keel_piece_done(get, status);
+            }
+        }
+    }
+}
+
+static keel_piece_t *piece_awaiting(keel_context_h ctx, uint32_t rank, const keel_record_t *record)
+{
+    keel_piece_t *piece;
+
+    ucs_list_for_each(piece, &ctx->deferred, list)
+    {
+        if (piece->rank == rank && piece->atomic == record) {
+            return piece;
+        }
+    }
+    return NULL;
+}
+
+int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old)
+{
+    keel_context_h ctx = arg;
+    keel_piece_t *piece = piece_awaiting(ctx, rank, fetch->record);
+    keel_fetch_t again = *fetch;
+    keel_status_t status;
+
+    if (piece == NULL) {
+        return 0;
+    }
+    if (old == NULL) {
+        pieces_send_before(ctx, piece);
+    }
+    ucs_list_del(&piece->list);
+    if (old != NULL) {
+        keel_atomic_store_result(piece->buffer, piece->length, *old);
+        keel_piece_done(piece, KEEL_OK);
+        return 1;
+    }
+    again.index = piece->index;
+    again.is_logged = piece->record != NULL;
+    status = keel_lane_send_atomic(&ctx->lane, rank, &again, piece->buffer, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    }
+    return 1;
+}

@@ -1,0 +1,15 @@
+/* Asking for a lock at another rank. */
+#ifndef KEEL_API_LOCK_ASK_H_
+#define KEEL_API_LOCK_ASK_H_
+
+#include "api/context.h"
+
+/* KEEL_ERR_LIMIT, said: the numbers of sections at @a rank have come to their end */
+keel_status_t keel_lock_refuse_spent(keel_context_h ctx, uint32_t rank);
+/* asks until it is granted, of the target's replacement too; *value_p: the number of the section */
+keel_status_t keel_lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
+                                      uint64_t *value_p);
+/* asks once; should the target die meanwhile, two are away: waits for what is decided */
+keel_status_t keel_lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p);
+
+#endif

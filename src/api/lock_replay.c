@@ -1,0 +1,224 @@
+/* Critical sections of the first life, done again: what was over is only logged, what was open is done (design 4.4). */
+#include "api/lock_replay.h"
+#include "api/lock_ask.h"
+
+#include "api/get.h"
+#include "base/plant.h"
+#include "base/reached.h"
+#include "recovery/ask.h"
+
+/* another death while this process replays: two are away, and the job rolls back */
+static keel_status_t lock_await_decision(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && ctx->rec.is_frozen) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what was recorded cannot be replayed */
+static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
+{
+    if (status == KEEL_ERR_CORRUPT) {
+        return keel_recovery_ask(&ctx->rec, status);
+    }
+    ctx->rec.fatal = (status == KEEL_OK) ? ctx->rec.fatal : status;
+    return status;
+}
+
+/* all of the first life that anybody could have seen was done again, and own memory is up to date */
+static keel_status_t lock_become_whole(keel_context_h ctx)
+{
+    keel_status_t status = lock_await_decision(ctx);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_sections_finish(&ctx->rec);
+    if (status == KEEL_OK) {
+        status = keel_sections_become_whole(&ctx->rec);
+    }
+    return lock_refuse(ctx, status);
+}
+
+/* what others did in this phase is there, in its order */
+static keel_status_t lock_await_sections(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_sections_are_here(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        keel_sections_begin(&ctx->rec);
+    }
+    return status;
+}
+
+keel_status_t keel_lock_settle(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (!ctx->rec.sections.is_replaying) {
+        return KEEL_OK;
+    }
+    status = lock_await_decision(ctx);
+    if (status == KEEL_OK) {
+        status = lock_await_sections(ctx);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (ctx->rec.state == KEEL_RANK_FRONT &&
+        (ctx->rec.phase > ctx->rec.front ||
+         (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->rec)))) {
+        return lock_become_whole(ctx);
+    }
+    return lock_refuse(ctx, keel_sections_finish(&ctx->rec));
+}
+
+/* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
+static int lock_is_in_past(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->rec.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
+            ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
+            return !KEEL_PLANT(whole_in_past);
+        }
+    }
+    return 0;
+}
+
+keel_status_t keel_lock_try_whole(keel_context_h ctx)
+{
+    const keel_sections_t *s = &ctx->rec.sections;
+
+    const uint8_t held = s->held[ctx->lane.rank];
+
+    if (!s->is_replaying || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
+        keel_sections_has_left(&ctx->rec) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
+        keel_sections_has_gap(&ctx->rec) || lock_is_in_past(ctx)) {
+        return KEEL_OK;
+    }
+    /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
+    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(whole_in_section)) {
+        return KEEL_OK;
+    }
+    return lock_become_whole(ctx);
+}
+
+keel_status_t keel_lock_resume(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!ctx->rec.sections.is_replaying) {
+        return KEEL_OK;
+    }
+    keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    status = lock_await_sections(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (r != ctx->lane.rank) {
+            keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_AHEAD);
+        }
+    }
+    return keel_lock_try_whole(ctx);
+}
+
+static void lock_case_replay(int is_read, int is_open)
+{
+    if (is_read && is_open) {
+        KEEL_REACHED(reading_open);
+    } else if (is_read) {
+        KEEL_REACHED(reading_over);
+    } else if (is_open) {
+        KEEL_REACHED(section_open);
+    } else {
+        KEEL_REACHED(section_over);
+    }
+}
+
+keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, uint64_t number)
+{
+    keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
+    uint64_t now = 0;
+    keel_status_t status;
+
+    ctx->rec.replayed_gets++;
+    if (!ctx->rec.sections.is_replaying) { /* the replay has ended without it */
+        keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+    }
+    if (ctx->rec.state != KEEL_RANK_FRONT) {
+        return KEEL_OK; /* of a phase that is over */
+    }
+    status = keel_lock_ask_once(ctx, rank, &request, &now);
+    lock_case_replay(is_read, status == KEEL_OK && now == number);
+    if (status == KEEL_OK && now == number) {
+        ctx->rec.sections.is_left[rank] = 0;
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
+    }
+    return status;
+}
+
+/*
+ * No record: either the section was begun in the first life and is open still, its record not at the target yet, or this is
+ * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process is whole and takes the lock like any other.
+ */
+keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
+{
+    const int is_read = request->ask == KEEL_LOCK_TRY_READ;
+    keel_lock_request_t now = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
+    uint64_t word = 0;
+    keel_status_t status;
+
+    *value_p = 0;
+    if (ctx->rec.state == KEEL_RANK_FRONT) {
+        status = keel_lock_ask_once(ctx, rank, &now, &word);
+        ctx->rec.sections.is_left[rank] = 0;
+        if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
+            status = keel_lock_ask_once(ctx, rank, request,
+                                        value_p); /* not granted: readers are there, as in the first life */
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (*value_p != 0) {
+        KEEL_REACHED(section_unrecorded);
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
+        return KEEL_OK;
+    }
+    status = keel_lock_settle(ctx);
+    if (status == KEEL_OK && ctx->rec.sections.is_replaying) {
+        return keel_get_is_missing(ctx, rank);
+    }
+    if (status == KEEL_OK) {
+        KEEL_REACHED(section_new);
+        return KEEL_INPROGRESS;
+    }
+    return status;
+}
+
+keel_status_t keel_lock_replay_own(keel_context_h ctx)
+{
+    const keel_sections_t *s = &ctx->rec.sections;
+    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->rec);
+
+    if (status != KEEL_OK) {
+        return lock_refuse(ctx, status);
+    }
+    if (ctx->rec.state != KEEL_RANK_FRONT || s->replay.next < s->replay.count || s->counter < s->known ||
+        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->rec) || lock_is_in_past(ctx)) {
+        return KEEL_OK;
+    }
+    return lock_become_whole(ctx);
+}

@@ -1,0 +1,147 @@
+/* One-sided operations, as their issuer sees them. */
+#include "sim/world.h"
+#include <stdlib.h>
+#include <string.h>
+
+static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key_t *key, sim_op_kind_t kind,
+                                 uint64_t offset, size_t length, sim_op_t **op_p)
+{
+    sim_process_t *process = sim_process_of(transport);
+    keel_sim_t *sim = process->sim;
+    sim_link_t *link = &process->links[key->peer];
+    sim_op_t *op;
+
+    if (!key->is_open || (link->target != key->mem->owner) || (sim->options.direct != KEEL_SIM_RMA)) {
+        keel_sim_flaw(sim, "rank %u.%u uses a key of %u after disconnect, or without the lane", process->rank,
+                      process->incarnation, key->peer);
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if ((offset > key->mem->bytes) || (length > key->mem->bytes - offset)) {
+        keel_sim_flaw(sim, "rank %u.%u accesses %zu bytes at %llu of a region of %zu at %u", process->rank,
+                      process->incarnation, length, (unsigned long long)offset, key->mem->bytes, key->peer);
+        return KEEL_ERR_RANGE;
+    }
+    op = sim_new(sizeof(*op));
+    op->kind = kind;
+    op->link = link;
+    op->mem = key->mem;
+    op->offset = offset;
+    op->length = op->split = length;
+    op->pieces_left = 1;
+    op->fence_epoch = process->fence_epoch;
+    if ((length > 8) && sim_chance(sim, 512)) {
+        op->split = 8 * (1 + sim_below(sim, (uint32_t)((length - 1) / 8)));
+        op->pieces_left = 3;
+    }
+    *op_p = op;
+    return KEEL_OK;
+}
+
+keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
+                      size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    keel_sim_t *sim = sim_process_of(transport)->sim;
+    keel_status_t status;
+    sim_op_t *op;
+
+    sim_point(sim, "put");
+    status = sim_op_make(transport, key, SIM_PUT, offset, length, &op);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    op->buffer = buffer;
+    op->sum = sim_sum(buffer, length);
+    op->cb = cb;
+    op->cb_arg = arg;
+    op->is_silent = (int)sim_below(sim, 2);
+    if (op->is_silent) {
+        sim_op_capture(op);
+    }
+    status = op->is_silent ? KEEL_OK : KEEL_INPROGRESS;
+    sim_op_append(op->link, op);
+    sim_point(sim, "put");
+    return status;
+}
+
+keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
+                      size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    keel_sim_t *sim = sim_process_of(transport)->sim;
+    keel_status_t status;
+    sim_op_t *op;
+
+    sim_point(sim, "get");
+    status = sim_op_make(transport, key, SIM_GET, offset, length, &op);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    op->result = buffer;
+    op->cb = cb;
+    op->cb_arg = arg;
+    if ((op->link->target->state != SIM_DEAD) && sim_chance(sim, 128)) {
+        sim_op_apply(sim, op, 1);
+        sim_op_free(op);
+        return KEEL_OK;
+    }
+    sim_op_append(op->link, op);
+    sim_point(sim, "get");
+    return KEEL_INPROGRESS;
+}
+
+keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op_code,
+                         uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
+                         keel_transport_done_cb_t cb, void *arg)
+{
+    keel_sim_t *sim = sim_process_of(transport)->sim;
+    keel_status_t status;
+    sim_op_t *op;
+
+    sim_point(sim, "atomic");
+    if (((size != 4) && (size != 8)) || (offset % size != 0)) {
+        return KEEL_ERR_ALIGNMENT;
+    }
+    status = sim_op_make(transport, key, SIM_ATOMIC, offset, size, &op);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    op->atomic = op_code;
+    op->operand = operand;
+    op->compare = compare;
+    op->result = result;
+    op->cb = cb;
+    op->cb_arg = arg;
+    sim_op_append(op->link, op);
+    sim_point(sim, "atomic");
+    return KEEL_INPROGRESS;
+}
+
+void sim_fence(keel_transport_t *transport)
+{
+    sim_process_t *process = sim_process_of(transport);
+
+    ++process->fence_epoch;
+    sim_point(process->sim, "fence");
+}
+
+keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg)
+{
+    sim_process_t *process = sim_process_of(transport);
+    sim_link_t *link = &process->links[peer];
+    sim_op_t *op;
+
+    sim_point(process->sim, "flush");
+    if (link->target == NULL) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (link->ops_count == 0) {
+        return KEEL_OK;
+    }
+    op = sim_new(sizeof(*op));
+    op->kind = SIM_FLUSH;
+    op->link = link;
+    op->cb = cb;
+    op->cb_arg = arg;
+    sim_op_append(link, op);
+    sim_point(process->sim, "flush");
+    return KEEL_INPROGRESS;
+}
