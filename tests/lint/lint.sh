@@ -158,6 +158,28 @@ lint_readme() {
     done
 }
 
+# what the glossary says is in the code is there, and the documents' links lead somewhere
+lint_glossary() {
+    local word page link count=0
+    for word in $(grep -oE '`[^`]+`' contrib/doc/glossary.md | tr -d '`()' | sort -u); do
+        count=$((count + 1))
+        case $word in
+        */*) compgen -G "src/$word.*" > /dev/null || complain "contrib/doc/glossary.md: no src/$word" ;;
+        *) grep -rqw -- "${word##*.}" src include || complain "contrib/doc/glossary.md: no '$word' in the sources" ;;
+        esac
+    done
+    [ $count -ge 40 ] || complain "contrib/doc/glossary.md: only $count names were found"
+    for page in contrib/doc/*.md; do
+        [ -z "$(awk 'length > 120 && !/^(\||    )/' "$page")" ] || complain "$page: lines over 120 columns"
+        for link in $(grep -oE '\]\([^)# ]+\)' "$page" | tr -d ']()'); do
+            case $link in
+            http*) ;;
+            *) [ -e "contrib/doc/$link" ] || complain "$page: no $link" ;;
+            esac
+        done
+    done
+}
+
 # the rows of the goals and what the pictures show follow from the raw data beside them
 lint_measured() {
     local file name

@@ -1,5 +1,6 @@
 /* Who is connected to whom, and how that ends. */
 #include "sim/world.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

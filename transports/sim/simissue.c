@@ -1,5 +1,6 @@
 /* One-sided operations, as their issuer sees them. */
 #include "sim/world.h"
+
 #include <stdlib.h>
 #include <string.h>
 

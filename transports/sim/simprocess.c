@@ -1,5 +1,6 @@
 /* A process: its life, and what happens to it from outside. */
 #include "sim/world.h"
+
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <stdlib.h>

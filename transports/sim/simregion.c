@@ -1,5 +1,6 @@
 /* Memory that others reach, and its keys. */
 #include "sim/world.h"
+
 #include <stdlib.h>
 #include <string.h>
 

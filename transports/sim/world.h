@@ -340,14 +340,14 @@ keel_status_t sim_address_get(keel_transport_t *transport, const void **address_
 keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
                           unsigned *lanes_p);
 void sim_disconnect(keel_transport_t *transport, uint32_t peer);
-void sim_break(sim_process_t *process, uint32_t peer); /* no launcher tells: what it is connected to has ended */
+void sim_break(sim_process_t *process, uint32_t peer); /* its connection to @a peer breaks, and it is told */
 unsigned sim_break_ended(sim_process_t *process);
 void sim_channels_update(sim_process_t *process, uint32_t peer); /* simserved.c */
 
 /* ---- onesided.c, for simissue.c ---- */
 void sim_op_append(sim_link_t *link, sim_op_t *op);
 void sim_op_free(sim_op_t *op);
-void sim_op_capture(sim_op_t *op); /* its data, where the issuer may write again */
+void sim_op_capture(sim_op_t *op); /* copies what is put: the issuer may write there again */
 int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all);
 
 #endif
