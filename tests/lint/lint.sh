@@ -143,11 +143,11 @@ lint_files() {
     done
 }
 
-# the README's program is the one that is built, its costs are those measured, and its links lead somewhere
+# the README's program is the one that is built, the costs in the documents are those measured, and the README's links lead somewhere
 lint_readme() {
     local link costs
-    costs=$(perf/lib/readme 2>&1) || complain "$costs"
-    [ $bad -ne 0 ] || diff <(echo "$costs") README.md || complain "README.md (>): its costs are not what perf/lib/readme prints (<)"
+    costs=$(perf/lib/costs 2>&1) || complain "$costs"
+    [ $bad -ne 0 ] || diff <(echo "$costs") contrib/doc/costs.md || complain "contrib/doc/costs.md (>): not what perf/lib/costs prints (<)"
     diff <(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md) contrib/examples/hello_keel.c ||
         complain "README.md (<) and contrib/examples/hello_keel.c (>) differ"
     for link in $(grep -oE '\]\([^)# ]+\)' README.md | tr -d '](' | tr -d ')'); do

@@ -169,12 +169,12 @@ costs_show_what_is_missed()
 {
     local copy=$scratch/copy goals=$scratch/copy/perf/figures/goals/goals.csv
 
-    mkdir -p "$copy/perf/lib" "${goals%/*}"
-    cp "$perf/lib/readme" "$copy/perf/lib"
-    printf '%s\n' text '<!-- costs: -->' old '<!-- end of costs -->' more >"$copy/README.md"
+    mkdir -p "$copy/perf/lib" "$copy/contrib/doc" "${goals%/*}"
+    cp "$perf/lib/costs" "$copy/perf/lib"
+    printf '%s\n' text '<!-- costs: -->' old '<!-- end of costs -->' more >"$copy/contrib/doc/costs.md"
     awk -F, -v OFS=, 'NR > 1 { $7 = "" } $2 ~ /^posted add/ { $7 = "NO"; $6 = ">=9" } $2 ~ /^blocking fetch-add/ { $7 = "unclear" } 1' \
         "$perf/figures/goals/goals.csv" >"$goals"
-    "$copy/perf/lib/readme" >"$out" 2>"$err" || fail "status $?"
+    "$copy/perf/lib/costs" >"$out" 2>"$err" || fail "status $?"
     has "$out" 1 '^| posted add 64 a flush: rate / raw UCX | [0-9.]* \[[0-9.]*, [0-9.]*\] | at least 9 | \*\*no\*\* | 2 |$'
     has "$out" 1 '\*\*no\*\*'
     has "$out" 1 '^| blocking fetch-add: .* | at least 0.5 | unclear | 2 |$'
@@ -182,8 +182,8 @@ costs_show_what_is_missed()
     has "$out" 1 '^text$'
     has "$out" 0 '^old$'
     sed -i '/^store,store: overhead/d' "$goals"
-    ! "$copy/perf/lib/readme" >"$out" 2>"$err" || fail 'a row is lost'
-    one_line '^perf/lib/readme: no row of the goals: store: overhead'
+    ! "$copy/perf/lib/costs" >"$out" 2>"$err" || fail 'a row is lost'
+    one_line '^perf/lib/costs: no row of the goals: store: overhead'
 }
 
 # by lint, in a copy with those parts only that are quick

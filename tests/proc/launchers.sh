@@ -1,6 +1,6 @@
 #!/bin/bash
 # What Keel does under a launcher that is none of its own: launchers.sh DIRECTORY-OF-THE-BUILD mpirun|prterun|srun [ROUNDS]. For a
-# person who has PRRTE, of which Debian has no package, or a cluster of Slurm's with two nodes, and for the table in README.md. It
+# person who has PRRTE, of which Debian has no package, or a cluster of Slurm's with two nodes, and for the table in contrib/doc/launchers.md. It
 # prints a line a case: how many of the rounds had the right result, how many ended with another status than 0, how many hung.
 # Under mpirun and prterun hosts are names only; Slurm picks nodes of its own.
 set -u
