@@ -25,7 +25,7 @@
 #include "api/put.h"
 #include "api/refuse.h"
 #include "api/request.h"
-#include "api/sync.h"
+#include "api/flush.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"
 

@@ -12,7 +12,7 @@
 #include "api/put.h"
 #include "api/refuse.h"
 #include "api/request.h"
-#include "api/sync.h"
+
 #include "recovery/ask.h"
 #include "recovery/position.h"
 #include <string.h>

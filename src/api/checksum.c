@@ -5,7 +5,7 @@
  */
 #include "api/checksum.h"
 #include "api/context.h"
-#include "api/sync.h"
+#include "api/gsync.h"
 #include "recovery/rebuild.h"
 #include "recovery/recover.h"
 

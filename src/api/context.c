@@ -9,7 +9,7 @@
 #include "api/parts.h"
 #include "api/refuse.h"
 #include "api/request.h"
-#include "api/sync.h"
+#include "api/flush.h"
 #include "api/window.h"
 #include "peer/issue.h"
 #include "oplog/getlog_replay.h"

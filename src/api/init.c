@@ -14,7 +14,7 @@
 #include "api/request.h"
 #include "api/restore.h"
 #include "api/spare.h"
-#include "api/sync.h"
+#include "api/gsync.h"
 #include "api/wait.h"
 #include "api/window.h"
 #include "transports/table.h"

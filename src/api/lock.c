@@ -15,7 +15,7 @@
 #include "base/plant.h"
 #include "api/get.h"
 #include "api/mix.h"
-#include "api/sync.h"
+#include "api/flush.h"
 #include "base/reached.h"
 #include "peer/access.h"
 #include "peer/issue.h"

@@ -11,7 +11,7 @@
  * Telling takes a message to each other process, once for each that mixes; the next gsync takes as many.
  */
 #include "api/mix.h"
-#include "api/sync.h"
+#include "api/flush.h"
 
 #include "base/plant.h"
 #include "base/reached.h"

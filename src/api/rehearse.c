@@ -6,7 +6,7 @@
 #include "api/context.h"
 #include "api/parts.h"
 #include "api/rehearse_compare.h"
-#include "api/sync.h"
+#include "api/gsync.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "api/refuse.h"
 #include "api/rehearse.h"
 #include "api/request.h"
-#include "api/sync.h"
+#include "api/gsync.h"
 #include "api/wait.h"
 #include "api/window.h"
 #include "recovery/ask.h"

@@ -1,7 +1,7 @@
 /* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
 #include "api/target.h"
 #include "api/refuse.h"
-#include "api/sync.h"
+#include "api/flush.h"
 #include "api/window.h"
 #include "peer/access.h"
 #include "peer/issue.h"

@@ -13,7 +13,7 @@
 #include "base/reached.h"
 #include "api/compare.h"
 #include "api/mix.h"
-#include "api/sync.h"
+#include "api/flush.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "recovery/ask.h"

@@ -7,7 +7,7 @@
 #include "api/parts.h"
 #include "api/refuse.h"
 #include "api/restore.h"
-#include "api/sync.h"
+#include "api/gsync.h"
 #include "api/wait.h"
 #include "peer/access.h"
 #include "peer/region.h"

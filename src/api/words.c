@@ -7,7 +7,7 @@
 #include "api/compare.h"
 #include "api/mix.h"
 #include "api/refuse.h"
-#include "api/sync.h"
+#include "api/flush.h"
 
 static keel_status_t words_check(keel_context_h ctx, keel_wait_for_t how, const keel_word_t *words, unsigned count)
 {

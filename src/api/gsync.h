@@ -1,6 +1,6 @@
-/* Flush, fence, gsync, checkpoint. */
-#ifndef KEEL_API_SYNC_H_
-#define KEEL_API_SYNC_H_
+/* Gsync and checkpoint. */
+#ifndef KEEL_API_GSYNC_H_
+#define KEEL_API_GSYNC_H_
 
 #include "api/context.h"
 
@@ -9,8 +9,5 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags);
 keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
 /* says that this process is done with what it copies or sums in gsync @a number, and waits until all are */
 keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number);
-keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
-/* served lane: sends what was not sent yet */
-keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
 
 #endif

@@ -1,0 +1,138 @@
+/* Flush and fence: what was accessed is complete, there and here, or in order. */
+#include "api/flush.h"
+
+#include "base/plant.h"
+#include "api/request.h"
+#include "api/wait.h"
+#include "peer/access.h"
+
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+    uint64_t called;
+
+    if (rank == ctx->lane.rank) {
+        keel_put_log_close_epoch(&ctx->puts);
+        return KEEL_OK;
+    }
+    do {
+        called = ctx->called;
+        status = keel_flush_start(ctx, rank);
+        while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
+                                     keel_waits_is_undecided(&ctx->rec, rank))) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && called != ctx->called); /* they may have put there */
+    if (status != KEEL_OK) {
+        return status;
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* direct lane: stores before, whatever announces them after */
+    if (!KEEL_PLANT(get_record_after_arrival)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_served(&ctx->lane, rank)) {
+        keel_put_log_recycle(&ctx->puts, rank);
+    }
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    status = keel_flush_one(ctx, rank);
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_new_at(ctx, rank) : status);
+}
+
+/* what is on the served lane goes out before any answer is awaited */
+keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
+{
+    if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_access_is_served(&ctx->lane, rank)) {
+        return KEEL_OK;
+    }
+    return keel_put_log_send(&ctx->puts, rank);
+}
+
+keel_status_t keel_flush_everyone(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    uint64_t called;
+
+    do {
+        called = ctx->called;
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_start(ctx, r);
+        }
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_one(ctx, r);
+        }
+        keel_requests_call_back(ctx);
+    } while (status == KEEL_OK && called != ctx->called);
+    if (status == KEEL_OK) {
+        keel_context_open(ctx, KEEL_GATE_GETS);
+    }
+    return status;
+}
+
+keel_status_t keel_flush_all(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+    uint64_t called;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    do {
+        called = ctx->called;
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_start(ctx, ctx->touched[i]);
+        }
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_one(ctx, ctx->touched[i]);
+        }
+    } while (status == KEEL_OK && called != ctx->called);
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    while (ctx->touched_count > 0) {
+        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
+    }
+    keel_context_open(ctx, KEEL_GATE_GETS);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the same for all others: only stores, by the direct lane */
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
+
+keel_status_t keel_fence(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin(ctx);
+    unsigned rounds = 0;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
+     * when it has been handed the puts: so none is logged before what was asked ahead of it is here. */
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}
