@@ -95,7 +95,7 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
             return status;
         }
     }
-    if (atomic->fetches && !win->ctx->rec.sections.is_used) {
+    if (atomic->fetches && !win->ctx->sync.sections.is_used) {
         win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
     }
     keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
@@ -266,7 +266,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (!ctx->rec.sections.is_used) { /* else locks give it its order */
+    if (!ctx->sync.sections.is_used) { /* else locks give it its order */
         status = atomic->fetches ? atomic_mark(ctx, is_own) : KEEL_OK;
         status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own) : status;
     }
@@ -296,7 +296,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
             keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
         if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
-            !keel_waits_hold(&ctx->rec, rank)) {
+            !keel_position_holds_puts(&ctx->rec, rank)) {
             const int is_logged = keel_atomic_log(ctx, rank, where, atomic) != NULL;
 
             if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {

@@ -51,7 +51,7 @@ keel_status_t keel_context_check(keel_context_h ctx)
  * access: a mark of atomics says so. */
 static keel_status_t context_tell_begin(keel_context_h ctx)
 {
-    const int is_due = !ctx->is_begin_told && !ctx->rec.is_deterministic && ctx->config.protect != KEEL_PROTECT_NONE;
+    const int is_due = !ctx->is_begin_told && !ctx->sync.is_deterministic && ctx->config.protect != KEEL_PROTECT_NONE;
     keel_status_t status = KEEL_OK;
 
     if (is_due) {
@@ -276,7 +276,7 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->rollbacks = ctx->rec.rollbacks;
     stats_p->differences = ctx->rec.differences;
     stats_p->rollbacks_in_doubt = ctx->rec.rollbacks_in_doubt;
-    stats_p->replayed_sections = ctx->rec.sections.replay.replayed;
+    stats_p->replayed_sections = ctx->sync.sections.replay.replayed;
     stats_p->replayed_puts = ctx->rec.replayed_puts;
     stats_p->replayed_gets = ctx->rec.replayed_gets;
     stats_p->rebuilt_bytes = ctx->rec.rebuilt_bytes;

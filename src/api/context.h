@@ -101,6 +101,7 @@ struct keel_context {
     size_t logs_most; /* bytes that logs may grow to, with KEEL_OPLOG_SIZE=auto */
     keel_ckpt_t ckpt;
     keel_demand_t demand;
+    keel_sync_t sync;
     keel_recovery_t rec;
     keel_config_t config;
     keel_message_t message;
@@ -121,8 +122,7 @@ struct keel_context {
     uint32_t window_calls;
     keel_protected_t *protected_regions;
     unsigned protected_count;
-    int has_gsynced; /* the program calls keel_gsync() */
-    int is_open;     /* it has accessed others' memory since the start or a rollback: who was first knows how */
+    int is_open; /* it has accessed others' memory since the start or a rollback: who was first knows how */
     keel_part_t *parts;
     void *locks_image; /* what is locked, on the way to or from an image */
 

@@ -5,6 +5,7 @@
 #include "api/request.h"
 #include "api/wait.h"
 #include "peer/access.h"
+#include "recovery/position.h"
 
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
 {
@@ -20,7 +21,7 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
         called = ctx->called;
         status = keel_flush_start(ctx, rank);
         while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
-                                     keel_waits_is_undecided(&ctx->rec, rank))) {
+                                     keel_position_is_undecided(&ctx->rec, rank))) {
             status = keel_context_wait(ctx, &rounds);
         }
     } while (status == KEEL_OK && called != ctx->called); /* they may have put there */

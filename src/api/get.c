@@ -83,7 +83,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     /* a further death in a replay of critical sections takes records with it: what that means is decided, not guessed */
-    while (status == KEEL_OK && ctx->rec.is_frozen && ctx->rec.sections.is_replaying) {
+    while (status == KEEL_OK && ctx->rec.is_frozen && ctx->sync.sections.is_replaying) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {
@@ -130,8 +130,8 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     piece->req = req;
     piece->atomic = NULL;
     piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
-    if (ctx->rec.waits.is_replaying && ctx->rec.phase >= ctx->rec.front) {
-        ctx->rec.waits.has_new[rank] = 1;
+    if (ctx->sync.waits.is_replaying && ctx->rec.phase >= ctx->rec.front) {
+        ctx->sync.waits.has_new[rank] = 1;
         req->is_new = 1;
     }
     req->pieces++;

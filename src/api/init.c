@@ -62,8 +62,8 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
                                        .gets = &ctx->gets,
                                        .ckpt = &ctx->ckpt,
                                        .demand = &ctx->demand,
+                                       .sync = &ctx->sync,
                                        .message = &ctx->message,
-                                       .is_deterministic = is_deterministic,
                                        .on_fetch = keel_atomic_again,
                                        .arg = ctx};
     keel_status_t status;
@@ -105,12 +105,19 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
     if (status != KEEL_OK) {
         goto err_ckpt;
     }
-    status = keel_recovery_init(&ctx->rec, &recovery);
+    status = keel_sync_init(&ctx->sync, &ctx->lane, &ctx->puts,
+                            is_deterministic && ctx->config.protect >= KEEL_PROTECT_PUTS);
     if (status != KEEL_OK) {
         goto err_demand;
     }
+    status = keel_recovery_init(&ctx->rec, &recovery);
+    if (status != KEEL_OK) {
+        goto err_sync;
+    }
     return KEEL_OK;
 
+err_sync:
+    keel_sync_release(&ctx->sync);
 err_demand:
     keel_demand_release(&ctx->demand);
 err_ckpt:
@@ -131,6 +138,7 @@ static void context_layers_release(keel_context_h ctx)
     keel_rehearse_close(ctx);
     keel_windows_release(ctx);
     keel_recovery_release(&ctx->rec);
+    keel_sync_release(&ctx->sync);
     keel_demand_release(&ctx->demand);
     keel_ckpt_release(&ctx->ckpt);
     keel_lane_release(&ctx->lane); /* its service thread writes the get log */
@@ -419,7 +427,7 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     }
     ctx->is_logging = ctx->puts.is_enabled;
     if (params_have_flag(params, KEEL_PARAM_FLAG_WAITS)) {
-        ctx->rec.waits.since = 0;
+        keel_waits_declare(&ctx->sync);
     }
     keel_wait_resume(ctx);
     status = context_join(ctx);

@@ -83,7 +83,7 @@ static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t
 
 static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 {
-    const uint64_t last = ctx->rec.sections.reads[rank];
+    const uint64_t last = ctx->sync.sections.reads[rank];
 
     if (keel_reading_phase(last) != ctx->rec.phase) {
         return keel_reading(ctx->rec.phase, 1);
@@ -97,7 +97,7 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 
 static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
 {
-    keel_sections_t *s = &ctx->rec.sections;
+    keel_sections_t *s = &ctx->sync.sections;
     keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_TRY_READ : KEEL_LOCK_TRY};
     uint64_t value;
     keel_status_t status;
@@ -136,7 +136,7 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
 
 static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 {
-    keel_sections_t *s = &ctx->rec.sections;
+    keel_sections_t *s = &ctx->sync.sections;
     const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     uint64_t answer;
@@ -175,7 +175,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 
 static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
 {
-    keel_sections_t *s = &ctx->rec.sections;
+    keel_sections_t *s = &ctx->sync.sections;
     keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
     const uint32_t own = ctx->lane.rank;
@@ -219,7 +219,7 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
 
 static void lock_give_own(keel_context_h ctx, int is_read)
 {
-    keel_sections_t *s = &ctx->rec.sections;
+    keel_sections_t *s = &ctx->sync.sections;
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
 
     s->held[ctx->lane.rank] = KEEL_HELD_NOT;
@@ -247,7 +247,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     if (status != KEEL_OK) {
         return status;
     }
-    ctx->rec.sections.is_used = 1;
+    ctx->sync.sections.is_used = 1;
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
     return keel_mix_access(ctx, ctx->lane.rank);
 }
@@ -263,7 +263,7 @@ keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
         keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
         return KEEL_ERR_RANK;
     }
-    if (ctx->rec.sections.held[rank] != KEEL_HELD_NOT || ctx->is_lock_all) {
+    if (ctx->sync.sections.held[rank] != KEEL_HELD_NOT || ctx->is_lock_all) {
         keel_error_ctx(ctx, "keel_lock of rank %u: %s", rank,
                        ctx->is_lock_all ? "inside a reading epoch" : "it is locked already");
         return KEEL_ERR_STATE;
@@ -279,7 +279,7 @@ keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (rank >= ctx->lane.programs || ctx->rec.sections.held[rank] != KEEL_HELD_WRITING) {
+    if (rank >= ctx->lane.programs || ctx->sync.sections.held[rank] != KEEL_HELD_WRITING) {
         keel_error_ctx(ctx, "keel_unlock of rank %u, which is not locked", rank);
         return KEEL_ERR_STATE;
     }
@@ -302,7 +302,7 @@ keel_status_t keel_lock_all(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (ctx->rec.sections.open > 0 || ctx->is_lock_all) {
+    if (ctx->sync.sections.open > 0 || ctx->is_lock_all) {
         keel_error_ctx(ctx, "keel_lock_all while something is locked");
         return KEEL_ERR_STATE;
     }
@@ -326,7 +326,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
         return KEEL_ERR_STATE;
     }
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->rec.sections.held[r] != KEEL_HELD_READING) {
+        if (ctx->sync.sections.held[r] != KEEL_HELD_READING) {
             continue;
         }
         status = keel_flush_one(ctx, r);
@@ -346,7 +346,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
 int keel_lock_is_all(const keel_context_h ctx)
 {
     for (uint32_t r = 0; r < ctx->lane.programs; r++) {
-        if (ctx->rec.sections.held[r] != KEEL_HELD_READING) {
+        if (ctx->sync.sections.held[r] != KEEL_HELD_READING) {
             return 0;
         }
     }
@@ -355,7 +355,7 @@ int keel_lock_is_all(const keel_context_h ctx)
 
 keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
 {
-    const keel_sections_t *s = &ctx->rec.sections;
+    const keel_sections_t *s = &ctx->sync.sections;
 
     if (!s->is_used || s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write)) {
         return KEEL_OK;
@@ -365,9 +365,9 @@ keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
 
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)
 {
-    if (ctx->rec.sections.open == 0) {
+    if (ctx->sync.sections.open == 0) {
         return KEEL_OK;
     }
-    keel_error_ctx(ctx, "%s while %u ranks are locked", call, ctx->rec.sections.open);
+    keel_error_ctx(ctx, "%s while %u ranks are locked", call, ctx->sync.sections.open);
     return KEEL_ERR_STATE;
 }

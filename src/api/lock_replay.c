@@ -6,6 +6,8 @@
 #include "base/plant.h"
 #include "base/reached.h"
 #include "recovery/ask.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
 
 /* another death while this process replays: two are away, and the job rolls back */
 static keel_status_t lock_await_decision(keel_context_h ctx)
@@ -37,9 +39,14 @@ static keel_status_t lock_become_whole(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    status = keel_sections_finish(&ctx->rec);
+    status = keel_sections_finish(&ctx->sync);
     if (status == KEEL_OK) {
-        status = keel_sections_become_whole(&ctx->rec);
+        status = keel_sections_become_whole(&ctx->sync);
+    }
+    if (status == KEEL_OK) {
+        keel_position_go_live_whole(&ctx->rec);
+        keel_recovery_say(&ctx->rec, "critical sections up to number %lu are replayed",
+                          (unsigned long)ctx->sync.sections.counter);
     }
     return lock_refuse(ctx, status);
 }
@@ -50,11 +57,11 @@ static keel_status_t lock_await_sections(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !keel_sections_are_here(&ctx->rec)) {
+    while (status == KEEL_OK && !keel_sections_are_here(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status == KEEL_OK) {
-        keel_sections_begin(&ctx->rec);
+        keel_sections_begin(&ctx->sync);
     }
     return status;
 }
@@ -63,7 +70,7 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
 
-    if (!ctx->rec.sections.is_replaying) {
+    if (!ctx->sync.sections.is_replaying) {
         return KEEL_OK;
     }
     status = lock_await_decision(ctx);
@@ -75,17 +82,17 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
     }
     if (ctx->rec.state == KEEL_RANK_FRONT &&
         (ctx->rec.phase > ctx->rec.front ||
-         (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->rec)))) {
+         (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->sync)))) {
         return lock_become_whole(ctx);
     }
-    return lock_refuse(ctx, keel_sections_finish(&ctx->rec));
+    return lock_refuse(ctx, keel_sections_finish(&ctx->sync));
 }
 
 /* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
 static int lock_is_in_past(const keel_context_h ctx)
 {
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->rec.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
+        if (ctx->sync.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
             ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
             return !KEEL_PLANT(whole_in_past);
         }
@@ -95,13 +102,13 @@ static int lock_is_in_past(const keel_context_h ctx)
 
 keel_status_t keel_lock_try_whole(keel_context_h ctx)
 {
-    const keel_sections_t *s = &ctx->rec.sections;
+    const keel_sections_t *s = &ctx->sync.sections;
 
     const uint8_t held = s->held[ctx->lane.rank];
 
     if (!s->is_replaying || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
-        keel_sections_has_left(&ctx->rec) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
-        keel_sections_has_gap(&ctx->rec) || lock_is_in_past(ctx)) {
+        keel_sections_has_left(&ctx->sync) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
+        keel_sections_has_gap(&ctx->sync) || lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
     /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
@@ -115,7 +122,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!ctx->rec.sections.is_replaying) {
+    if (!ctx->sync.sections.is_replaying) {
         return KEEL_OK;
     }
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
@@ -151,7 +158,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     keel_status_t status;
 
     ctx->rec.replayed_gets++;
-    if (!ctx->rec.sections.is_replaying) { /* the replay has ended without it */
+    if (!ctx->sync.sections.is_replaying) { /* the replay has ended without it */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
     }
@@ -161,7 +168,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     status = keel_lock_ask_once(ctx, rank, &request, &now);
     lock_case_replay(is_read, status == KEEL_OK && now == number);
     if (status == KEEL_OK && now == number) {
-        ctx->rec.sections.is_left[rank] = 0;
+        ctx->sync.sections.is_left[rank] = 0;
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
     }
@@ -182,7 +189,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
     *value_p = 0;
     if (ctx->rec.state == KEEL_RANK_FRONT) {
         status = keel_lock_ask_once(ctx, rank, &now, &word);
-        ctx->rec.sections.is_left[rank] = 0;
+        ctx->sync.sections.is_left[rank] = 0;
         if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
             status = keel_lock_ask_once(ctx, rank, request,
                                         value_p); /* not granted: readers are there, as in the first life */
@@ -198,7 +205,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
         return KEEL_OK;
     }
     status = keel_lock_settle(ctx);
-    if (status == KEEL_OK && ctx->rec.sections.is_replaying) {
+    if (status == KEEL_OK && ctx->sync.sections.is_replaying) {
         return keel_get_is_missing(ctx, rank);
     }
     if (status == KEEL_OK) {
@@ -210,14 +217,14 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
 
 keel_status_t keel_lock_replay_own(keel_context_h ctx)
 {
-    const keel_sections_t *s = &ctx->rec.sections;
-    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->rec);
+    const keel_sections_t *s = &ctx->sync.sections;
+    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->sync);
 
     if (status != KEEL_OK) {
         return lock_refuse(ctx, status);
     }
     if (ctx->rec.state != KEEL_RANK_FRONT || s->replay.next < s->replay.count || s->counter < s->known ||
-        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->rec) || lock_is_in_past(ctx)) {
+        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) || lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
     return lock_become_whole(ctx);

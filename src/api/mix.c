@@ -46,7 +46,7 @@ static keel_status_t mix_tell(keel_context_h ctx)
 /* NULL: it goes with what the program did */
 static const char *mix_why(const keel_context_h ctx, keel_way_t way)
 {
-    const int locks = ctx->rec.sections.is_used;
+    const int locks = ctx->sync.sections.is_used;
 
     if (way == KEEL_WAY_BARE) {
         return ctx->is_lock_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
@@ -57,10 +57,10 @@ static const char *mix_why(const keel_context_h ctx, keel_way_t way)
     if (way != KEEL_WAY_LOCK) {
         return locks ? "in a program that locks" : NULL;
     }
-    if (ctx->has_gsynced) {
+    if (ctx->sync.has_gsynced) {
         return "in a program that calls keel_gsync";
     }
-    if (ctx->rec.waits.since != UINT32_MAX) {
+    if (ctx->sync.waits.since != UINT32_MAX) {
         return "in a program that waits";
     }
     return (!locks && ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0) ? "behind accesses without a lock"
@@ -86,7 +86,7 @@ static keel_status_t mix_begin(keel_context_h ctx)
         deaths = rec->deaths;
         status = (status == KEEL_OK) ? mix_tell(ctx) : status;
     } while (status == KEEL_OK && (rec->deaths != deaths || !all_are_live(ctx)) && !KEEL_PLANT(mix_amid_replay));
-    rec->mixes |= status == KEEL_OK;
+    ctx->sync.mixes |= status == KEEL_OK;
     return status;
 }
 
@@ -108,7 +108,7 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
  */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
 {
-    const int is_bare = !ctx->rec.sections.is_used;
+    const int is_bare = !ctx->sync.sections.is_used;
     keel_status_t status = KEEL_OK;
 
     if (rank == ctx->lane.rank && is_bare) {
@@ -128,9 +128,9 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
 
 void keel_mix_restored(keel_context_h ctx)
 {
-    const int locked = ctx->rec.sections.is_used || ctx->rec.sections.counter != ctx->lane.counters.lock;
+    const int locked = ctx->sync.sections.is_used || ctx->sync.sections.counter != ctx->lane.counters.lock;
 
     if (ctx->rec.restored.number > 0 && !locked) { /* it was not this process that passed the gsyncs before the image */
-        ctx->has_gsynced = 1;
+        ctx->sync.has_gsynced = 1;
     }
 }

@@ -10,7 +10,7 @@
 /* every death is a rollback, whatever is done */
 static inline int keel_may_mix(const keel_context_h ctx)
 {
-    return !keel_recovery_may_be_local(&ctx->rec);
+    return !keel_sync_may_be_local(&ctx->sync);
 }
 
 typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE, KEEL_WAY_ANSWER } keel_way_t;

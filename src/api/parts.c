@@ -187,14 +187,14 @@ static int parts_add_locks(keel_context_h ctx, unsigned *count_p, size_t length)
 unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
 {
     unsigned count = keel_context_parts(ctx, parts_p);
-    const size_t length = keel_sections_image_size(&ctx->rec);
+    const size_t length = keel_sections_image_size(&ctx->sync);
 
     if (*parts_p == NULL || !parts_add_locks(ctx, &count, length)) {
         *parts_p = NULL;
         return 0;
     }
     if (length > 0) {
-        keel_sections_save(&ctx->rec, ctx->locks_image);
+        keel_sections_save(&ctx->sync, ctx->locks_image);
     }
     return count;
 }
@@ -217,7 +217,7 @@ keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, siz
     status = keel_image_read(image, size, parts, count, why_p);
     if (status == KEEL_OK && length > 0 && !KEEL_PLANT(locks_forgotten)) {
         *why_p = "what was locked";
-        status = keel_sections_load(&ctx->rec, ctx->locks_image, length);
+        status = keel_sections_load(&ctx->sync, ctx->locks_image, length);
     }
     return status;
 }

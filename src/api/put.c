@@ -13,6 +13,7 @@
 #include "api/mix.h"
 #include "peer/access.h"
 #include "peer/region.h"
+#include "recovery/position.h"
 
 #include <string.h>
 
@@ -27,7 +28,7 @@ static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length
 
     *record_p = NULL;
     while ((status = keel_win_await_map(win, rank)) == KEEL_OK) {
-        if (!keel_waits_hold(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
+        if (!keel_position_holds_puts(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
             if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_whole)) {
                 break;
@@ -68,7 +69,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         if (record != NULL) {
             keel_record_fill(&ctx->puts, record, where, buffer, length);
         }
-        keel_board_set(&slot->clock, keel_phase_word(ctx->rec.phase, ctx->rec.waits.clock));
+        keel_board_set(&slot->clock, keel_phase_word(ctx->rec.phase, ctx->sync.waits.clock));
         KEEL_STORES();
     } else {
         if (KEEL_PLANT(opened_late)) {
@@ -164,7 +165,7 @@ static keel_status_t put_last_clock(keel_context_h ctx, uint32_t rank)
 
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
 {
-    const uint64_t clock = win->ctx->rec.waits.clock;
+    const uint64_t clock = win->ctx->sync.waits.clock;
     keel_status_t status;
 
     if (win->ctx->puts.targets[rank].clock == clock) {

@@ -18,6 +18,7 @@
 #include "peer/region.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"
+#include "recovery/recover.h"
 
 typedef struct wait {
     const void *word;
@@ -62,9 +63,9 @@ static keel_status_t wait_tell(keel_context_h ctx)
     const uint32_t phase = ctx->rec.phase;
     keel_status_t status = KEEL_OK;
 
-    ctx->rec.waits.begun = phase + 1;
-    if (phase + 1 < ctx->rec.waits.since) {
-        ctx->rec.waits.since = phase + 1;
+    ctx->sync.waits.begun = phase + 1;
+    if (phase + 1 < ctx->sync.waits.since) {
+        ctx->sync.waits.since = phase + 1;
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
@@ -88,8 +89,8 @@ static keel_status_t wait_begin(keel_context_h ctx)
         return KEEL_OK; /* nothing is replayed into waits */
     }
     keel_context_shut(ctx, KEEL_GATE_WAITS);
-    if (ctx->rec.phase >= ctx->rec.waits.since || ctx->rec.waits.begun == ctx->rec.phase + 1 ||
-        ctx->rec.waits.is_replaying) {
+    if (ctx->rec.phase >= ctx->sync.waits.since || ctx->sync.waits.begun == ctx->rec.phase + 1 ||
+        ctx->sync.waits.is_replaying) {
         return KEEL_OK;
     }
     /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
@@ -114,9 +115,16 @@ static keel_status_t wait_await_puts(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !keel_waits_are_here(&ctx->rec)) {
+    while (status == KEEL_OK && !keel_waits_are_here(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
+    return status;
+}
+
+/* what was recorded cannot be replayed */
+static keel_status_t wait_refuse(keel_context_h ctx, keel_status_t status)
+{
+    ctx->rec.fatal = status;
     return status;
 }
 
@@ -132,11 +140,19 @@ static keel_status_t wait_take_rest(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_waits_ask_rest(&ctx->rec);
-    while (status == KEEL_OK && !keel_waits_have_rest(&ctx->rec)) {
+    keel_waits_ask_rest(&ctx->sync);
+    while (status == KEEL_OK && !keel_waits_have_rest(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
-    return (status == KEEL_OK) ? keel_waits_take_rest(&ctx->rec) : status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_waits_take_rest(&ctx->sync);
+    if (status != KEEL_OK) {
+        return wait_refuse(ctx, status);
+    }
+    keel_recovery_say(&ctx->rec, "%lu records were replayed into waits", ctx->sync.waits.replay.replayed);
+    return KEEL_OK;
 }
 
 /* all that was put in this phase */
@@ -144,17 +160,19 @@ static keel_status_t wait_replay_all(keel_context_h ctx)
 {
     keel_status_t status = wait_await_puts(ctx);
 
-    while (status == KEEL_OK && (status = keel_waits_replay_next(&ctx->rec)) == KEEL_INPROGRESS) {
-        status = KEEL_OK;
+    if (status != KEEL_OK) {
+        return status;
     }
-    return status;
+    while ((status = keel_waits_replay_next(&ctx->sync)) == KEEL_INPROGRESS) {
+    }
+    return (status == KEEL_OK) ? KEEL_OK : wait_refuse(ctx, status);
 }
 
 keel_status_t keel_wait_settle(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!ctx->rec.waits.is_replaying) {
+    if (!ctx->sync.waits.is_replaying) {
         return KEEL_OK;
     }
     status = wait_replay_all(ctx);
@@ -169,7 +187,7 @@ keel_status_t keel_wait_new(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!ctx->rec.waits.is_replaying || KEEL_PLANT(new_get_alone)) {
+    if (!ctx->sync.waits.is_replaying || KEEL_PLANT(new_get_alone)) {
         return KEEL_OK;
     }
     status = wait_replay_all(ctx);
@@ -179,7 +197,7 @@ keel_status_t keel_wait_new(keel_context_h ctx)
 
 keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
 {
-    const keel_waits_t *w = &ctx->rec.waits;
+    const keel_waits_t *w = &ctx->sync.waits;
     int is_new = 0;
 
     if (!w->is_replaying) {
@@ -194,7 +212,7 @@ keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
 void keel_wait_resume(keel_context_h ctx)
 {
     keel_context_open(ctx, KEEL_GATE_WAITS);
-    if (ctx->rec.phase >= ctx->rec.waits.since) {
+    if (ctx->rec.phase >= ctx->sync.waits.since) {
         keel_context_shut(ctx, KEEL_GATE_WAITS);
     }
 }
@@ -211,24 +229,26 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
 {
     keel_status_t status = wait_await_puts(ctx);
 
-    while (status == KEEL_OK && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {
-        status = keel_waits_replay_next(&ctx->rec);
-        if (status == KEEL_OK) {
-            break;
-        }
-        status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
-    }
-    if (status != KEEL_OK || wait_is_over(wait)) {
-        KEEL_REACHED(wait_replayed);
+    if (status != KEEL_OK) {
         return status;
+    }
+    status = KEEL_INPROGRESS;
+    while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {
+        status = keel_waits_replay_next(&ctx->sync);
+    }
+    if (status != KEEL_OK && status != KEEL_INPROGRESS) {
+        return wait_refuse(ctx, status);
+    }
+    if (wait_is_over(wait)) {
+        KEEL_REACHED(wait_replayed);
+        return KEEL_OK;
     }
     if (ctx->rec.phase < ctx->rec.front) {
         keel_error_ctx(ctx,
                        "nobody put what this process waits for in phase %u, which it has left: is the program "
                        "deterministic?",
                        ctx->rec.phase);
-        ctx->rec.fatal = KEEL_ERR_CORRUPT;
-        return KEEL_ERR_CORRUPT;
+        return wait_refuse(ctx, KEEL_ERR_CORRUPT);
     }
     KEEL_REACHED(wait_asks_rest);
     return wait_take_rest(ctx);
@@ -260,7 +280,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
     for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) { /* others may wait for it */
         status = keel_flush_start(ctx, ctx->touched[i]);
     }
-    if (status == KEEL_OK && ctx->rec.waits.is_replaying) {
+    if (status == KEEL_OK && ctx->sync.waits.is_replaying) {
         status = wait_replay(ctx, wait);
     }
     while (status == KEEL_OK && !wait_is_over(wait) && !KEEL_PLANT(wait_early)) {
@@ -270,7 +290,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
         status = wait_until_closed(ctx);
     }
     if (status == KEEL_OK && keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
-        keel_waits_tick(&ctx->rec);
+        keel_waits_tick(&ctx->sync);
     }
     return status;
 }

@@ -19,6 +19,11 @@ typedef struct keel_counters {
     uint32_t records, clocks;
 } keel_counters_t;
 
+static inline uint32_t keel_larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 /* numbers that one phase has for the records of a pair: from 0 to before this, which itself says "none" */
 static inline uint32_t keel_counters_records(const keel_counters_t *counters)
 {

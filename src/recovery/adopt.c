@@ -51,10 +51,10 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
          * Who is new does not know of those that are on their way back already. */
         if (r != rec->lane->rank && (d->ranks[r].state == KEEL_RANK_FRESH ||
                                      (rec->state == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
-            place->is_held = keel_waits_are_used(rec) && !d->has_waits;
+            place->is_held = keel_sync_has_rest(rec->sync) && !d->sync.has_waits;
         }
         if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
-            place->is_replaying = (uint8_t)(d->has_locks || d->has_waits);
+            place->is_replaying = (uint8_t)keel_sync_is_ordered(&d->sync);
             place->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r != rec->lane->rank && rec->state == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
@@ -135,13 +135,12 @@ static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
     pthread_mutex_unlock(&rec->lane->lock);
 }
 
-static void adopt_mixing(keel_recovery_t *rec, const decision_t *d)
+static void adopt_sync(keel_recovery_t *rec, const decision_t *d)
 {
-    if (d->mixes && !rec->mixes && rec->lane->rank == 0) {
+    if (keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK) && rec->lane->rank == 0) {
         keel_warn(rec->message, "the job rolls back, as at every death from here on: %.*s", (int)sizeof(d->why),
                   d->why);
     }
-    rec->mixes |= (int)d->mixes;
 }
 
 void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
@@ -161,22 +160,15 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     adopt_generation(rec, d);
-    if (d->waits_since < rec->waits.since) {
-        rec->waits.since = d->waits_since;
-    }
-    rec->sections.is_used |= (int)d->has_locks; /* who locked may be dead when it is asked again */
-    adopt_mixing(rec, d);
+    adopt_sync(rec, d);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
-        if (rec->waits.since != UINT32_MAX) {
-            rec->waits.since = 0; /* from here on everybody knows */
-        }
         keel_recovery_say(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
                           d->why);
         rec->roll = KEEL_ROLL_PENDING;
         keel_demand_reset(rec->demand);
         rec->rollbacks_in_doubt += d->is_in_doubt;
         rec->roll_target = d->rollback;
-        rec->front = d->base;
+        keel_recovery_stand(rec, rec->phase, d->base);
         if (d->generation == 0) { /* who said so may be dead when it is asked again */
             rec->is_prefix_closed = 1;
             rec->window_prefix = d->window_calls;
@@ -191,16 +183,17 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     /* a fresh replacement has done nothing yet: the front of a decision that only the dead took up is not its own */
-    rec->front = (rec->state == KEEL_RANK_FRESH) ? d->front : keel_larger(rec->front, d->front);
     if (rec->state == KEEL_RANK_FRESH) {
+        keel_recovery_stand(rec, decision_start(d, rec->lane->rank), d->front);
+        keel_sync_begin_replay(rec->sync, &d->sync);
         rec->atomics_before = d->ranks[rec->lane->rank].atomics;
-        rec->phase = decision_start(d, rec->lane->rank);
         rec->lane->slot.committed = rec->lane->slot.parity_done = 0;
         pthread_mutex_lock(&rec->lane->lock);
         rec->lane->rollback = d->rollback;
         pthread_mutex_unlock(&rec->lane->lock);
         rec->roll_target = d->rollback;
     } else {
+        keel_recovery_stand(rec, rec->phase, keel_larger(rec->front, d->front));
         rec->recoveries++;
     }
     if (d->generation == 0 && d->is_begun &&
@@ -213,8 +206,6 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     }
     adopt_atomics(rec, d);
     rec->mended = d->front + 1;
-    rec->sections.is_replaying |= d->has_locks && rec->state == KEEL_RANK_FRESH;
-    rec->waits.is_replaying |= d->has_waits && rec->state == KEEL_RANK_FRESH;
     adopt_places(rec, d);
     adopt_help(rec, d);
     if (rec->state != KEEL_RANK_FRESH) {

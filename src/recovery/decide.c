@@ -14,7 +14,7 @@
 
 static int is_back(const keel_report_t *report)
 {
-    return report->state == KEEL_RANK_FRONT && !report->is_replaying;
+    return report->state == KEEL_RANK_FRONT && !report->sync.is_replaying;
 }
 
 /* parity of the set that its newest image belongs to */
@@ -48,25 +48,6 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
         first = start;
     }
     return 0;
-}
-
-/* the same of a program that waits inside phases (waits.c) */
-static const char *refuses_replay(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
-{
-    if (away > 1) {
-        return KEEL_REACHED(refuses_waits_several), "several ranks are away in a program that waits";
-    }
-    if (d->front < d->waits_since && !KEEL_PLANT(first_wait_local)) {
-        return KEEL_REACHED(refuses_waits_first), "ranks have just begun to wait for each other";
-    }
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
-        const keel_report_t *report = rec->reports[x];
-
-        if (x != r && (report->about[r].kinds != 0 || report->about[r].atomics > decision_start(d, r))) {
-            return KEEL_REACHED(refuses_waits_atomics), "atomics, of it or towards it, in a program that waits";
-        }
-    }
-    return NULL;
 }
 
 /* What it did in the front phase is not known: it is away, or a replacement that does it again. Its predecessor may
@@ -113,18 +94,18 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
     return NULL;
 }
 
-/* The same of a program that locks. Sections give an order to what was done in them: so all that was done has to be in some. */
-static const char *refuses_sections(const keel_recovery_t *rec, const decision_t *d, uint32_t away)
+/* what the order of its program's ways to synchronise, if any, is asked about */
+static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
 {
-    if (away > 1) {
-        return KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks";
-    }
+    keel_sync_facts_t facts = {.away = away, .front = d->front};
+
     for (uint32_t x = 0; x < rec->lane->size; x++) {
-        if ((d->ranks[x].classes & KEEL_CLASS_BARE) != 0 && !KEEL_PLANT(bare_local)) {
-            return KEEL_REACHED(refuses_bare), "some ranks lock, and others access what they have not locked";
-        }
+        const report_about_t *about = &rec->reports[x]->about[r];
+
+        facts.has_atomics |= x != r && (about->kinds != 0 || about->atomics > decision_start(d, r));
+        facts.has_bare |= (d->ranks[x].classes & KEEL_CLASS_BARE) != 0;
     }
-    return NULL;
+    return facts;
 }
 
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
@@ -166,11 +147,10 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         }
         kinds |= report->about[r].kinds;
     }
-    if (d->has_waits) {
-        return refuses_replay(rec, d, r, away);
-    }
-    if (d->has_locks) {
-        return refuses_sections(rec, d, away);
+    if (keel_sync_is_ordered(&d->sync)) {
+        const keel_sync_facts_t facts = facts_of(rec, d, r, away);
+
+        return keel_sync_refuses(&d->sync, &facts);
     }
     for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are away, only it knew */
         kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
@@ -194,12 +174,11 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
         const keel_report_t *report = rec->reports[r];
         const char *why = keel_request_reason((keel_status_t)report->wants);
 
+        if (why == NULL) {
+            why = keel_sync_refuses_any(&d->sync, &report->sync);
+        }
         if (why != NULL) {
             /* that is reason enough */
-        } else if (!report->is_deterministic) {
-            why = (KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic");
-        } else if (d->mixes && !KEEL_PLANT(mixed_local)) {
-            why = (KEEL_REACHED(refuses_mixed), "the program mixes ways to synchronise");
         } else if (report->is_rolling) {
             why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
         } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
@@ -322,7 +301,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
 
     d->mode = KEEL_DECISION_LOCAL;
     d->requests = rec->requests;
-    d->waits_since = UINT32_MAX;
+    d->sync.waits_since = UINT32_MAX;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
 
@@ -331,14 +310,13 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
                                         .position = report->position,
                                         .is_short = report->is_short};
         d->rollback = keel_larger(d->rollback, report->rollback);
-        d->waits_since = (report->waits_since < d->waits_since) ? report->waits_since : d->waits_since;
         d->is_begun |= report->is_prefix_closed || report->is_rolling;
         /* the first access of anybody ends it: ranks that access nothing for a while close theirs later,
          * and a replacement may be the last that was told */
         if (report->is_prefix_closed && report->window_prefix < prefix) {
             prefix = report->window_prefix;
         }
-        d->has_locks |= report->has_locks; /* a fresh one may await sections, told by one that is dead by now */
+        keel_sync_join(&d->sync, &report->sync);
         if (report->state == KEEL_RANK_FRESH) {
             continue;
         }
@@ -353,7 +331,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         }
     }
     decide_shares(rec, d);
-    if (d->front > highest && d->waits_since != UINT32_MAX) {
+    if (d->front > highest && d->sync.waits_since != UINT32_MAX) {
         KEEL_REACHED(front_of_dead);
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -364,7 +342,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             }
         }
         d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[r]->atomics_before);
-        d->mixes |= (d->ranks[r].classes & KEEL_CLASS_MIXES) != 0;
+        d->sync.mixes |= (d->ranks[r].classes & KEEL_CLASS_MIXES) != 0;
     }
     decide_starts(rec, d);
     d->base = d->generation;
@@ -383,7 +361,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         return;
     }
     if (d->is_begun || d->generation > 0) { /* before the first access there is nothing to lose */
-        d->has_waits = d->waits_since != UINT32_MAX && !d->has_locks;
+        keel_sync_decide(&d->sync);
         decide_rollback_reason(rec, d);
     }
     if (d->mode == KEEL_DECISION_ROLLBACK) {

@@ -172,7 +172,7 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     }
     if (phase == rec->puts->phase) {
         keel_put_log_has_numbers(rec->puts, rank, over.number); /* those on the direct lane had none */
-        if (rec->sections.is_used) {
+        if (keel_sync_is_sectioned(rec->sync)) {
             keel_put_log_tell_done(rec->puts, rank);
         }
     }
@@ -185,13 +185,16 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
     keel_place_t *place = &rec->places[rank];
+    uint32_t limit = UINT32_MAX;
     keel_status_t status;
 
     if (place->handed > phase) {
         return;
     }
-    status = keel_waits_are_used(rec) ? keel_waits_send(rec, rank, phase, &place->streamed)
-                                      : keel_sections_send(rec, rank, phase, &place->streamed);
+    if (phase >= rec->front && !KEEL_PLANT(cut_late)) {
+        limit = (phase == rec->front) ? place->cut : 0;
+    }
+    status = keel_sync_send(rec->sync, rank, phase, limit, &place->streamed);
     if (status == KEEL_OK) {
         place->handed = phase + 1;
         place->given += place->streamed;

@@ -124,7 +124,7 @@ static int hands_compare(keel_recovery_t *rec)
 {
     int is_same = 1;
 
-    if (rec->lane->incarnation == 0 || rec->is_whole || !keel_recovery_may_be_local(rec) ||
+    if (rec->lane->incarnation == 0 || rec->is_whole || !keel_sync_may_be_local(rec->sync) ||
         rec->lane->config->rehearse != NULL || KEEL_PLANT(digest_unread)) {
         return 1;
     }

@@ -33,7 +33,7 @@ static int arrival_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t nu
 {
     const keel_place_t *place = &rec->places[rank];
 
-    return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || rec->sections.is_replaying ||
+    return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || keel_sync_steers(rec->sync) ||
            (place->is_replaying && place->handed >= number);
 }
 
@@ -97,7 +97,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 
 static int has_hands(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; rec->awaits_hands && !rec->sections.is_replaying && r < rec->lane->size; r++) {
+    for (uint32_t r = 0; rec->awaits_hands && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->places[r].hands <= rec->phase && !KEEL_PLANT(no_wait_for_hands)) {
             return 0;
         }
@@ -152,7 +152,7 @@ uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank)
 /* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. */
 int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank)
 {
-    if (rec->state != KEEL_RANK_FRONT || rec->sections.is_used || keel_waits_are_used(rec)) {
+    if (rec->state != KEEL_RANK_FRONT || keel_sync_has_order(rec->sync)) {
         return 0;
     }
     return (rank == rec->lane->rank) ? !has_hands(rec) : rec->places[rank].is_short;
@@ -174,8 +174,8 @@ int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, 
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
 {
-    rec->phase = number;
-    keel_waits_begin_phase(rec);
+    keel_recovery_stand(rec, number, rec->front);
+    keel_waits_begin_phase(rec->sync);
     keel_put_log_set_phase(rec->puts, number);
     keel_get_log_set_phase(rec->gets, number);
     if (rec->state == KEEL_RANK_RECOVERING) {
@@ -213,6 +213,21 @@ void keel_position_go_live_whole(keel_recovery_t *rec)
         (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
         keel_hands_say(rec, r);
     }
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
+}
+
+int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
+{
+    return rec->is_frozen && !rec->is_finished && rec->lane->peers[rank].mode != KEEL_PEER_LIVE &&
+           !keel_sync_is_sectioned(rec->sync) && !KEEL_PLANT(flush_undecided);
+}
+
+int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank)
+{
+    const keel_peer_mode_t mode = rec->lane->peers[rank].mode;
+
+    return (rec->places[rank].is_held && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
+           (keel_sync_has_rest(rec->sync) && keel_position_is_undecided(rec, rank));
 }
 
 /* a program that waits: whoever replays has asked for the rest */
@@ -224,7 +239,7 @@ static void send_rest(keel_recovery_t *rec, uint32_t rank)
     if (place->is_held) {
         return;
     }
-    status = keel_waits_send_rest(rec, rank, keel_position(rec), place->streamed);
+    status = keel_waits_send_rest(rec->sync, rank, keel_position(rec), place->streamed);
     if (status != KEEL_OK) {
         keel_error(rec->message, "what was put could not be sent to rank %u: %s", rank, keel_status_string(status));
         rec->fatal = status;
@@ -259,7 +274,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_hand_over_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
         return;
     }
-    if (rec->places[rank].is_replaying && keel_waits_are_used(rec)) {
+    if (rec->places[rank].is_replaying && keel_sync_has_rest(rec->sync)) {
         send_rest(rec, rank);
         if (rec->places[rank].is_taken) {
             go_live_taken(rec, rank);
@@ -272,7 +287,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         }
         keel_put_log_mark_sent(rec->puts, rank);
         set_live(rec, rank);
-        keel_sections_release_due(rec, rank);
+        keel_sections_release_due(rec->sync, rank);
         rec->places[rank].is_replaying = 0;
         rec->places[rank].is_held &= (rec->places[rank].state != KEEL_RANK_FRONT); /* it may fall behind again */
         rec->places[rank].streamed = 0;
@@ -301,7 +316,7 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
         KEEL_STORES();
         place->is_refilled = 1;
     }
-    if (rec->sections.is_replaying) {
+    if (keel_sync_steers(rec->sync)) {
         return; /* what an access does depends on its critical section (api/lock) */
     }
     if (place->state == KEEL_RANK_FRONT) {

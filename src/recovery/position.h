@@ -23,8 +23,13 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */
 void keel_position_say(keel_recovery_t *rec);
 void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-/* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged */
+/* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged, and is told */
 void keel_position_go_live_whole(keel_recovery_t *rec);
+/* whether what was done to @a rank cannot count as complete yet: it is dead, and others may not know and read its memory */
+int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank);
+/* whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed; afterwards
+ * while it is held and nothing can be handed over to it */
+int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank);
 /* hands over to whom it is due and sets what accesses towards each peer do */
 void keel_position_step(keel_recovery_t *rec);
 

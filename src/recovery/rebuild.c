@@ -231,7 +231,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     keel_get_log_trim(rec->gets, base, base);
     keel_put_log_set_phase(rec->puts, base);
     keel_get_log_set_phase(rec->gets, base);
-    keel_waits_begin_phase(rec);
+    keel_waits_begin_phase(rec->sync);
     rec->arrived = base;
     rec->is_restored = 1;
     rec->restarted_at = base;
@@ -259,7 +259,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     rec->awaits_hands = (base >= rec->front);
     rec->returned = (base >= rec->front) ? base + 1 : 0;
     rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
-    keel_sections_begin_at(rec, sync_counter(rec));
+    keel_sections_begin_at(rec->sync, sync_counter(rec));
     keel_position_say(rec);
     keel_position_step(rec);
     if (rec->is_frozen) {
@@ -367,20 +367,20 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
         lane->peers[r].digest = (keel_digest_t){0};
         __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
     }
-    keel_sections_reset(&rec->sections, lane, sync_counter(rec));
+    keel_sections_reset(&rec->sync->sections, lane, sync_counter(rec));
     pthread_mutex_unlock(&lane->lock);
     lane->slot = (keel_board_slot_t){.parity_done = rec->generation.number, .committed = rec->generation.number};
     for (uint32_t r = 0; r < lane->size; r++) {
         rec->places[r] = (keel_place_t){.state = KEEL_RANK_FRONT, .is_refilled = 1};
         keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
     }
-    rec->phase = base;
+    keel_recovery_stand(rec, base, base);
     rec->arrived = base;
     rec->atomics_before = 0;
     rec->marked = rec->marked_own = rec->marked_told[0] = rec->marked_told[1] = 0;
-    rec->classes = rec->mixes ? KEEL_CLASS_MIXES : 0;
+    rec->classes = rec->sync->mixes ? KEEL_CLASS_MIXES : 0;
     rec->classes_told = rec->begun = rec->returned = rec->mended = rec->short_count = 0;
-    keel_waits_reset(rec);
+    keel_waits_reset(rec->sync);
     keel_ckpt_forget_images(rec->ckpt);
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;

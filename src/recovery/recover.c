@@ -39,11 +39,12 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->demand->on_image = keel_trim_image;
     rec->demand->arg = rec;
     rec->message = params->message;
-    rec->is_deterministic = params->is_deterministic && lane->config->protect >= KEEL_PROTECT_PUTS;
+    rec->sync = params->sync;
     rec->on_fetch = params->on_fetch;
     rec->arg = params->arg;
     rec->state = (lane->incarnation > 0) ? KEEL_RANK_FRESH : KEEL_RANK_FRONT;
-    rec->phase = rec->arrived = rec->front = lane->counters.phase;
+    rec->arrived = lane->counters.phase;
+    keel_recovery_stand(rec, lane->counters.phase, lane->counters.phase);
     rec->requests = lane->counters.request;
     rec->roll_target = lane->counters.rollback;
     rec->is_frozen = (lane->incarnation > 0);
@@ -59,17 +60,9 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     if (status != KEEL_OK) {
         goto err_free;
     }
-    status = keel_sections_init(&rec->sections, lane->size);
-    if (status != KEEL_OK) {
-        goto err_view;
-    }
-    status = keel_waits_init(&rec->waits, lane->size);
-    if (status != KEEL_OK) {
-        goto err_sections;
-    }
     status = keel_detect_init(rec);
     if (status != KEEL_OK) {
-        goto err_waits;
+        goto err_view;
     }
     status = keel_trim_init(rec);
     if (status != KEEL_OK) {
@@ -83,10 +76,6 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
 
 err_detect:
     keel_detect_release(rec);
-err_waits:
-    keel_waits_release(&rec->waits);
-err_sections:
-    keel_sections_release(&rec->sections);
 err_view:
     keel_view_release(rec);
 err_free:
@@ -98,8 +87,6 @@ err_free:
 void keel_recovery_release(keel_recovery_t *rec)
 {
     keel_trim_release(rec);
-    keel_sections_release(&rec->sections);
-    keel_waits_release(&rec->waits);
     keel_detect_release(rec);
     keel_view_release(rec);
     keel_free(rec->places);
@@ -230,14 +217,14 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         }
         break;
     case KEEL_CONTROL_SECTIONS:
-        keel_sections_receive(rec, in);
+        keel_sections_receive(rec->sync, in);
         break;
     case KEEL_CONTROL_WHOLE:
         rec->places[in->source].is_whole = 1;
         keel_position_step(rec);
         break;
     case KEEL_CONTROL_WAITS:
-        keel_waits_receive(rec, in);
+        keel_waits_receive(rec->sync, in);
         break;
     case KEEL_CONTROL_TAKEN:
         rec->places[in->source].is_taken = 1;

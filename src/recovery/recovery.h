@@ -22,9 +22,8 @@
 #include "peer/peer.h"
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
-#include "recovery/sections.h"
 #include "recovery/detect.h"
-#include "recovery/waits.h"
+#include "recovery/sync.h"
 #include "recovery/trim.h"
 
 typedef enum {
@@ -88,9 +87,8 @@ struct keel_recovery {
     keel_get_log_t *gets;
     keel_ckpt_t *ckpt;
     keel_demand_t *demand;
+    keel_sync_t *sync;
     keel_message_t *message;
-    int is_deterministic;
-    int mixes; /* all know that the program mixes ways to synchronise (api/mix) */
     int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
     void *arg;
 
@@ -135,9 +133,6 @@ struct keel_recovery {
     int is_finished;            /* somebody left the last gsync: nothing is recovered any more */
     int is_told;                /* ... and that is certain, so it is passed on; an exit alone may have another reason */
 
-    keel_sections_t sections; /* programs that lock */
-    keel_waits_t waits;       /* programs that wait inside phases */
-
     /* rollback */
     keel_roll_t roll;
     uint32_t roll_target; /* rollback number being established */
@@ -159,11 +154,6 @@ struct keel_recovery {
     uint64_t times[KEEL_TIME_LAST];
 };
 
-static inline uint32_t keel_larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- recover.c: life and progress ---- */
 
 typedef struct keel_recovery_params {
@@ -172,8 +162,8 @@ typedef struct keel_recovery_params {
     keel_get_log_t *gets;
     keel_ckpt_t *ckpt;
     keel_demand_t *demand;
+    keel_sync_t *sync;
     keel_message_t *message;
-    int is_deterministic;
     /* hand-over: whether an access of this process still waits for the value of this record, whose target died: then it is sent
      * again by the callee, or ended with *old when that is not NULL */
     int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
@@ -186,17 +176,19 @@ static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
     return !rec->is_frozen && rec->state == KEEL_RANK_FRONT && rec->lane->not_live == 0;
 }
 
-/* a death can be recovered from without a rollback */
-static inline int keel_recovery_may_be_local(const keel_recovery_t *rec)
-{
-    return rec->is_deterministic && !rec->mixes;
-}
-
 /* some replacement, this process included, may be doing again what its predecessor did */
 static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
 {
-    return rec->state != KEEL_RANK_FRONT || rec->sections.is_replaying || rec->waits.is_replaying ||
-           rec->awaits_hands || (rec->mended != 0 && rec->phase <= rec->mended);
+    return rec->state != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) || rec->awaits_hands ||
+           (rec->mended != 0 && rec->phase <= rec->mended);
+}
+
+/* where this process stands, and the front */
+static inline void keel_recovery_stand(keel_recovery_t *rec, uint32_t phase, uint32_t front)
+{
+    rec->phase = phase;
+    rec->front = front;
+    keel_sync_set_position(rec->sync, phase, front);
 }
 
 /* pos(x) of this process as others have to see it */

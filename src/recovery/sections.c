@@ -19,9 +19,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
-#include "recovery/position.h"
-#include "recovery/recover.h"
-#include "recovery/recovery.h"
+#include "recovery/sync.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 
@@ -88,19 +86,19 @@ void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint64_t counter
     __atomic_store_n(&area->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
 }
 
-int keel_sections_are_used(const keel_recovery_t *rec, uint32_t *first_p)
+int keel_sections_are_used(const keel_sync_t *sync, uint32_t *first_p)
 {
-    const keel_lock_area_t *area = rec->lane->own[KEEL_REGION_LOCKS].base;
+    const keel_lock_area_t *area = sync->lane->own[KEEL_REGION_LOCKS].base;
     const uint64_t first = __atomic_load_n(&area->first, __ATOMIC_ACQUIRE);
 
     *first_p = (first > 0) ? (uint32_t)first - 1 : UINT32_MAX;
-    return rec->sections.is_used || first > 0;
+    return sync->sections.is_used || first > 0;
 }
 
 /* ---- survivors ---- */
 
 typedef struct sender {
-    keel_recovery_t *rec;
+    keel_sync_t *sync;
     uint32_t rank, phase;
     uint32_t count; /* records sent */
     uint64_t open;  /* SC of the section that is held open there: what follows it is handed over later; 0: none */
@@ -116,8 +114,8 @@ static int is_left_by(const keel_lock_area_t *area, uint32_t rank)
 
 static keel_status_t sections_message(const sender_t *sender, int is_last, const void *records, size_t length)
 {
-    const keel_sections_t *s = &sender->rec->sections;
-    const keel_lock_area_t *area = keel_lane_locks(sender->rec->lane);
+    const keel_sections_t *s = &sender->sync->sections;
+    const keel_lock_area_t *area = keel_lane_locks(sender->sync->lane);
     sections_message_t *message = keel_alloc(sizeof(*message) + length, "critical sections");
     keel_status_t status;
 
@@ -127,7 +125,7 @@ static keel_status_t sections_message(const sender_t *sender, int is_last, const
     message->phase = sender->phase;
     message->is_last = (uint32_t)is_last;
     if (sender->phase ==
-        sender->rec->phase) { /* of earlier phases all numbers will be found: their logs are complete */
+        sender->sync->phase) { /* of earlier phases all numbers will be found: their logs are complete */
         message->seen = s->seen_at[sender->rank];
         message->is_left = is_left_by(area, sender->rank);
         message->owns = (s->held[sender->rank] == KEEL_HELD_WRITING) ? s->counter_at[sender->rank] : 0;
@@ -136,7 +134,7 @@ static keel_status_t sections_message(const sender_t *sender, int is_last, const
     if (length > 0) {
         memcpy(message->records, records, length);
     }
-    status = keel_lane_control_send(sender->rec->lane, sender->rank, KEEL_CONTROL_SECTIONS, message,
+    status = keel_lane_control_send(sender->sync->lane, sender->rank, KEEL_CONTROL_SECTIONS, message,
                                     sizeof(*message) + length);
     keel_free(message);
     return status;
@@ -161,31 +159,31 @@ static keel_status_t sections_run(void *arg, const keel_record_t *records, size_
     return (length > 0) ? sections_message(sender, 0, records, length) : KEEL_OK;
 }
 
-keel_status_t keel_sections_send(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t *count_p)
+keel_status_t keel_sections_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t *count_p)
 {
-    sender_t sender = {.rec = rec, .rank = rank, .phase = phase};
+    sender_t sender = {.sync = sync, .rank = rank, .phase = phase};
     uint64_t count = 0;
     keel_status_t status;
 
-    if (phase == rec->phase && rec->sections.held[rank] == KEEL_HELD_WRITING) {
-        sender.open = KEEL_PLANT(open_section_sent) ? 0 : rec->sections.counter_at[rank];
+    if (phase == sync->phase && sync->sections.held[rank] == KEEL_HELD_WRITING) {
+        sender.open = KEEL_PLANT(open_section_sent) ? 0 : sync->sections.counter_at[rank];
     }
-    status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data - sizeof(sections_message_t),
+    status = keel_put_log_for_phase(sync->puts, rank, phase, sync->lane->ops->max_data - sizeof(sections_message_t),
                                     sections_run, &sender, &count);
     *count_p = sender.count;
     return (status == KEEL_OK) ? sections_message(&sender, 1, NULL, 0) : status;
 }
 
-void keel_sections_release_due(keel_recovery_t *rec, uint32_t rank)
+void keel_sections_release_due(keel_sync_t *sync, uint32_t rank)
 {
-    keel_sections_t *s = &rec->sections;
+    keel_sections_t *s = &sync->sections;
     uint64_t answer;
 
     for (int is_read = 0; is_read < 2; is_read++) {
         const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
 
         if (s->is_release_due[rank] & (1 << is_read)) {
-            (void)keel_lane_lock(rec->lane, rank, &request, &answer, NULL, NULL);
+            (void)keel_lane_lock(sync->lane, rank, &request, &answer, NULL, NULL);
         }
     }
     s->is_release_due[rank] = 0;
@@ -193,11 +191,11 @@ void keel_sections_release_due(keel_recovery_t *rec, uint32_t rank)
 
 /* ---- the replacement ---- */
 
-void keel_sections_begin_at(keel_recovery_t *rec, uint64_t counter)
+void keel_sections_begin_at(keel_sync_t *sync, uint64_t counter)
 {
-    rec->sections.counter = counter;
-    if (!rec->sections.is_replaying) { /* nobody alive knows of a lock, and numbers go on all the same */
-        __atomic_store_n(&keel_lane_locks(rec->lane)->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
+    sync->sections.counter = counter;
+    if (!sync->sections.is_replaying) { /* nobody alive knows of a lock, and numbers go on all the same */
+        __atomic_store_n(&keel_lane_locks(sync->lane)->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
     }
 }
 
@@ -216,18 +214,18 @@ static keel_status_t sections_note_open(keel_sections_t *s, uint32_t source, uin
     return keel_replay_add(&s->replay, source, KEEL_RECORD_LOCK, &open, sizeof(open));
 }
 
-void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
 {
-    keel_sections_t *s = &rec->sections;
+    keel_sections_t *s = &sync->sections;
     const sections_message_t *message = (const void *)in->payload;
-    keel_lane_t *lane = rec->lane;
+    keel_lane_t *lane = sync->lane;
     keel_lock_area_t *area = keel_lane_locks(lane);
     keel_status_t status = KEEL_ERR_CORRUPT;
 
     if (!s->is_replaying) {
         return; /* of one that had not heard that this process is whole: nothing was done here since, and locks count again */
     }
-    if (in->length >= sizeof(*message) && message->phase >= rec->phase) {
+    if (in->length >= sizeof(*message) && message->phase >= sync->phase) {
         status =
             keel_replay_add(&s->replay, in->source, KEEL_RECORD_LOCK, message->records, in->length - sizeof(*message));
     }
@@ -235,7 +233,8 @@ void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
         status = sections_note_open(s, in->source, message->owns);
     }
     if (status != KEEL_OK) {
-        keel_error(rec->message, "critical sections from rank %u refused: %s", in->source, keel_status_string(status));
+        keel_error(sync->lane->message, "critical sections from rank %u refused: %s", in->source,
+                   keel_status_string(status));
         keel_lane_fail(lane, status);
         return;
     }
@@ -256,22 +255,22 @@ void keel_sections_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     keel_replay_end_source(&s->replay, in->source);
 }
 
-int keel_sections_are_here(const keel_recovery_t *rec)
+int keel_sections_are_here(const keel_sync_t *sync)
 {
-    if (rec->phase > rec->front) {
+    if (sync->phase > sync->front) {
         return 1; /* the predecessor was the first to come here: nobody did anything at this process */
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && rec->sections.heard[r] <= rec->phase) {
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        if (r != sync->lane->rank && sync->sections.heard[r] <= sync->phase) {
             return 0;
         }
     }
     return 1;
 }
 
-keel_status_t keel_sections_apply_next(keel_recovery_t *rec)
+keel_status_t keel_sections_apply_next(keel_sync_t *sync)
 {
-    keel_sections_t *s = &rec->sections;
+    keel_sections_t *s = &sync->sections;
     keel_replay_t *replay = &s->replay;
     keel_status_t status = KEEL_OK;
 
@@ -281,31 +280,31 @@ keel_status_t keel_sections_apply_next(keel_recovery_t *rec)
     }
     while (status == KEEL_OK && replay->next < replay->count && replay->pieces[replay->next].number <= s->counter + 1) {
         s->counter += (replay->pieces[replay->next].number == s->counter + 1);
-        status = keel_replay_next(replay, rec->lane);
+        status = keel_replay_next(replay, sync->lane);
     }
     return status;
 }
 
-void keel_sections_begin(keel_recovery_t *rec)
+void keel_sections_begin(keel_sync_t *sync)
 {
     if (!KEEL_PLANT(sections_unsorted)) {
-        keel_replay_sort(&rec->sections.replay);
+        keel_replay_sort(&sync->sections.replay);
     }
 }
 
-int keel_sections_has_left(const keel_recovery_t *rec)
+int keel_sections_has_left(const keel_sync_t *sync)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (rec->sections.is_left[r] && !KEEL_PLANT(whole_early)) {
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        if (sync->sections.is_left[r] && !KEEL_PLANT(whole_early)) {
             return 1;
         }
     }
     return 0;
 }
 
-int keel_sections_has_gap(const keel_recovery_t *rec)
+int keel_sections_has_gap(const keel_sync_t *sync)
 {
-    const keel_sections_t *s = &rec->sections;
+    const keel_sections_t *s = &sync->sections;
     uint64_t counter = s->counter;
 
     for (uint32_t i = s->replay.next; i < s->replay.count; i++) {
@@ -317,13 +316,13 @@ int keel_sections_has_gap(const keel_recovery_t *rec)
     return counter < s->known;
 }
 
-keel_status_t keel_sections_finish(keel_recovery_t *rec)
+keel_status_t keel_sections_finish(keel_sync_t *sync)
 {
-    keel_sections_t *s = &rec->sections;
-    keel_status_t status = keel_sections_apply_next(rec);
+    keel_sections_t *s = &sync->sections;
+    keel_status_t status = keel_sections_apply_next(sync);
 
     if (status == KEEL_OK && (s->replay.next < s->replay.count || s->counter < s->known)) {
-        keel_error(rec->message,
+        keel_error(sync->lane->message,
                    "re-execution differs from the first life: own critical section %lu is missing; is the program "
                    "deterministic?",
                    (unsigned long)s->counter + 1);
@@ -333,12 +332,12 @@ keel_status_t keel_sections_finish(keel_recovery_t *rec)
     return status;
 }
 
-keel_status_t keel_sections_become_whole(keel_recovery_t *rec)
+keel_status_t keel_sections_become_whole(keel_sync_t *sync)
 {
-    keel_sections_t *s = &rec->sections;
-    keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    keel_sections_t *s = &sync->sections;
+    keel_lock_area_t *area = keel_lane_locks(sync->lane);
     const uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
-    const uint32_t own = rec->lane->rank;
+    const uint32_t own = sync->lane->rank;
 
     if (s->held[own] == KEEL_HELD_READING) {
         __atomic_store_n(&area->reading[own], s->reads[own] << 1 | 1, __ATOMIC_RELEASE);
@@ -348,13 +347,10 @@ keel_status_t keel_sections_become_whole(keel_recovery_t *rec)
     } else if (keel_lock_owner(word) == 0) {
         __atomic_store_n(&area->word, keel_lock_word_free(s->counter), __ATOMIC_RELEASE);
     } else if (keel_lock_counter(word) != s->counter) {
-        keel_error(rec->message, "rank %u holds the lock under number %lu, and the last one replayed is %lu",
+        keel_error(sync->lane->message, "rank %u holds the lock under number %lu, and the last one replayed is %lu",
                    keel_lock_owner(word) - 1, (unsigned long)keel_lock_counter(word), (unsigned long)s->counter);
         return KEEL_ERR_CORRUPT;
     }
     s->is_replaying = 0;
-    keel_position_go_live_whole(rec);
-    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
-    keel_recovery_say(rec, "critical sections up to number %lu are replayed", (unsigned long)s->counter);
     return KEEL_OK;
 }

@@ -34,7 +34,7 @@ typedef struct keel_sections {
     uint32_t *heard;      /* by source: 1 + the phase of which all has come */
 } keel_sections_t;
 
-struct keel_recovery;
+struct keel_sync;
 
 keel_status_t keel_sections_init(keel_sections_t *sections, uint32_t ranks);
 void keel_sections_release(keel_sections_t *sections);
@@ -42,27 +42,27 @@ void keel_sections_release(keel_sections_t *sections);
 void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint64_t counter);
 
 /* this process locks, or somebody has locked here: first in which phase, UINT32_MAX when nobody has */
-int keel_sections_are_used(const struct keel_recovery *rec, uint32_t *first_p);
+int keel_sections_are_used(const struct keel_sync *sync, uint32_t *first_p);
 /* survivor: all sections of @a phase at @a rank so far, and what is held there; how many records that were */
-keel_status_t keel_sections_send(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t *count_p);
+keel_status_t keel_sections_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t *count_p);
 /* survivor: the replacement is whole and was handed over the rest: tells it what was given up meanwhile */
-void keel_sections_release_due(struct keel_recovery *rec, uint32_t rank);
+void keel_sections_release_due(struct keel_sync *sync, uint32_t rank);
 
 /* replacement: its memory is the image's, with the counter that it had */
-void keel_sections_begin_at(struct keel_recovery *rec, uint64_t counter);
-void keel_sections_receive(struct keel_recovery *rec, const keel_control_in_t *in);
+void keel_sections_begin_at(struct keel_sync *sync, uint64_t counter);
+void keel_sections_receive(struct keel_sync *sync, const keel_control_in_t *in);
 /* everybody has sent what belongs to the phase this process stands at */
-int keel_sections_are_here(const struct keel_recovery *rec);
-void keel_sections_begin(struct keel_recovery *rec); /* they are: puts them in order */
+int keel_sections_are_here(const struct keel_sync *sync);
+void keel_sections_begin(struct keel_sync *sync); /* they are: puts them in order */
 /* the predecessor left a lock that this process has not taken up again */
-int keel_sections_has_left(const struct keel_recovery *rec);
+int keel_sections_has_left(const struct keel_sync *sync);
 /* an own section is to begin: applies those of others that are before it */
-keel_status_t keel_sections_apply_next(struct keel_recovery *rec);
+keel_status_t keel_sections_apply_next(struct keel_sync *sync);
 /* whether somebody has seen a number that nobody has said to be its own, so it is this process's */
-int keel_sections_has_gap(const struct keel_recovery *rec);
+int keel_sections_has_gap(const struct keel_sync *sync);
 /* applies what is left; KEEL_ERR_CORRUPT when a section of this process's own is missing */
-keel_status_t keel_sections_finish(struct keel_recovery *rec);
-/* own lock word as it stands now; tells everybody that accesses may come again */
-keel_status_t keel_sections_become_whole(struct keel_recovery *rec);
+keel_status_t keel_sections_finish(struct keel_sync *sync);
+/* own lock word as it stands now, and nothing more to replay */
+keel_status_t keel_sections_become_whole(struct keel_sync *sync);
 
 #endif

@@ -5,7 +5,7 @@
 #include "recovery/sections_image.h"
 #include "recovery/sections.h"
 
-#include "recovery/recovery.h"
+#include "recovery/sync.h"
 
 #include <string.h>
 
@@ -21,34 +21,34 @@ typedef struct sections_image_entry {
     uint64_t reading;              /* its word in the own area */
 } sections_image_entry_t;
 
-static int is_saved(const keel_recovery_t *rec, uint32_t rank)
+static int is_saved(const keel_sync_t *sync, uint32_t rank)
 {
-    return rec->sections.held[rank] != KEEL_HELD_NOT || keel_lane_locks(rec->lane)->reading[rank] != 0;
+    return sync->sections.held[rank] != KEEL_HELD_NOT || keel_lane_locks(sync->lane)->reading[rank] != 0;
 }
 
-size_t keel_sections_image_size(const keel_recovery_t *rec)
+size_t keel_sections_image_size(const keel_sync_t *sync)
 {
-    const keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    const keel_lock_area_t *area = keel_lane_locks(sync->lane);
     size_t count = 0;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        count += (size_t)is_saved(rec, r);
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        count += (size_t)is_saved(sync, r);
     }
     return (count > 0 || keel_lock_owner(area->word) != 0)
                ? sizeof(sections_image_t) + count * sizeof(sections_image_entry_t)
                : 0;
 }
 
-void keel_sections_save(const keel_recovery_t *rec, void *to)
+void keel_sections_save(const keel_sync_t *sync, void *to)
 {
-    const keel_sections_t *s = &rec->sections;
-    const keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    const keel_sections_t *s = &sync->sections;
+    const keel_lock_area_t *area = keel_lane_locks(sync->lane);
     sections_image_t *image = to;
     sections_image_entry_t *entry = (sections_image_entry_t *)(image + 1);
 
     *image = (sections_image_t){.word = area->word};
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (is_saved(rec, r)) {
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        if (is_saved(sync, r)) {
             entry[image->count++] = (sections_image_entry_t){.rank = r,
                                                              .held = s->held[r],
                                                              .counter = s->counter_at[r],
@@ -59,10 +59,10 @@ void keel_sections_save(const keel_recovery_t *rec, void *to)
     }
 }
 
-keel_status_t keel_sections_load(keel_recovery_t *rec, const void *from, size_t length)
+keel_status_t keel_sections_load(keel_sync_t *sync, const void *from, size_t length)
 {
-    keel_sections_t *s = &rec->sections;
-    keel_lock_area_t *area = keel_lane_locks(rec->lane);
+    keel_sections_t *s = &sync->sections;
+    keel_lock_area_t *area = keel_lane_locks(sync->lane);
     const sections_image_t *image = from;
     const sections_image_entry_t *entry = (const sections_image_entry_t *)(image + 1);
 
@@ -73,7 +73,7 @@ keel_status_t keel_sections_load(keel_recovery_t *rec, const void *from, size_t 
     for (uint64_t i = 0; i < image->count; i++) {
         const uint32_t r = entry[i].rank;
 
-        if (r >= rec->lane->size || entry[i].held > KEEL_HELD_READING) {
+        if (r >= sync->lane->size || entry[i].held > KEEL_HELD_READING) {
             return KEEL_ERR_CORRUPT;
         }
         s->held[r] = (uint8_t)entry[i].held;

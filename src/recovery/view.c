@@ -172,8 +172,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
         keel_commit(rec, rec->ckpt->making.number);
     }
-    keel_waits_hear(rec);
-    keel_waits_look(rec, &reached, &first_wait);
+    keel_waits_hear(rec->sync);
+    keel_waits_look(rec->sync, &reached, &first_wait);
     *report = (keel_report_t){
         .state = rec->state,
         .position = keel_position(rec),
@@ -189,16 +189,13 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .restarted_at = rec->restarted_at,
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,
-        .is_deterministic = (uint32_t)rec->is_deterministic,
         .atomics_before = rec->atomics_before,
         .is_short = (uint32_t)(rec->state != KEEL_RANK_FRONT || keel_position_is_short(rec, lane->rank)),
         .returned = rec->returned,
         .requests = rec->requests,
         .wants = rec->wants,
-        .waits_since = rec->waits.since,
-        .has_locks = (uint32_t)keel_sections_are_used(rec, &first),
-        .is_replaying = (uint32_t)(rec->sections.is_replaying || rec->waits.is_replaying),
     };
+    keel_sync_tell(rec->sync, &report->sync, &first);
     first = (first_wait < first) ? first_wait : first;
     first_here = report_first_unrepeatable(lane);
     first = (first_here < first) ? first_here : first;

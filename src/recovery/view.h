@@ -30,14 +30,12 @@ struct keel_report {
     uint32_t unmade;       /* the generation in the making; UINT32_MAX: a death aborted one, 0: neither */
     uint32_t restarted_at; /* it has logged from this position on */
     uint32_t is_prefix_closed, window_prefix;
-    uint32_t is_deterministic;
-    uint32_t has_locks, is_replaying; /* critical sections */
-    uint32_t atomics_before;          /* of the predecessor, as its decision said */
-    uint32_t is_short;                /* not all have handed over to it */
-    uint32_t returned;                /* 1 + the front that it reached as a replacement; 0: none */
-    uint32_t requests;                /* for a rollback */
-    int32_t wants;                    /* keel_status_t: what it asks for one for itself */
-    uint32_t waits_since;             /* keel_waits_t.since */
+    uint32_t atomics_before; /* of the predecessor, as its decision said */
+    uint32_t is_short;       /* not all have handed over to it */
+    uint32_t returned;       /* 1 + the front that it reached as a replacement; 0: none */
+    uint32_t requests;       /* for a rollback */
+    int32_t wants;           /* keel_status_t: what it asks for one for itself */
+    keel_sync_told_t sync;
     report_about_t about[];
 };
 
@@ -60,11 +58,8 @@ typedef struct decision {
     uint32_t base; /* position at which generation's memory stands */
     uint32_t rollback;
     uint32_t requests;
-    uint32_t has_locks;
-    uint32_t waits_since; /* the lowest that was reported */
-    uint32_t has_waits;   /* and something has been done: it is replayed into waits */
+    keel_sync_decided_t sync;
     uint32_t is_begun;    /* somebody has accessed something: generation 0 has the windows of before */
-    uint32_t mixes;       /* somebody mixes ways to synchronise */
     uint32_t is_in_doubt; /* rolls back because of atomics of the dead */
     uint32_t is_owed;     /* a generation that a death aborted: the next safe gsync is to take one */
     char why[192];

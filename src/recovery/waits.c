@@ -55,8 +55,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
-#include "recovery/recover.h"
-#include "recovery/recovery.h"
+#include "recovery/sync.h"
 #include "peer/control.h"
 
 #include <string.h>
@@ -95,53 +94,53 @@ void keel_waits_release(keel_waits_t *w)
     w->has_rest = w->has_new = NULL;
 }
 
-void keel_waits_begin_phase(keel_recovery_t *rec)
+void keel_waits_begin_phase(keel_sync_t *sync)
 {
-    keel_waits_t *w = &rec->waits;
+    keel_waits_t *w = &sync->waits;
 
     if (w->since == UINT32_MAX) {
-        keel_waits_hear(rec);
+        keel_waits_hear(sync);
     }
     w->clock = w->seen = 0;
     keel_replay_forget(&w->replay);
-    for (uint32_t r = 0; w->is_replaying && r < rec->lane->size; r++) {
+    for (uint32_t r = 0; w->is_replaying && r < sync->lane->size; r++) {
         keel_replay_end_source(&w->replay, r);
     }
 }
 
-void keel_waits_reset(keel_recovery_t *rec)
+void keel_waits_reset(keel_sync_t *sync)
 {
-    keel_waits_t *w = &rec->waits;
+    keel_waits_t *w = &sync->waits;
 
-    keel_waits_begin_phase(rec);
+    keel_waits_begin_phase(sync);
     w->is_replaying = w->is_asking = 0;
     w->begun = 0;
-    memset(w->heard, 0, rec->lane->size * sizeof(*w->heard));
-    memset(w->has_rest, 0, rec->lane->size);
-    memset(w->has_new, 0, rec->lane->size);
+    memset(w->heard, 0, sync->lane->size * sizeof(*w->heard));
+    memset(w->has_rest, 0, sync->lane->size);
+    memset(w->has_new, 0, sync->lane->size);
 }
 
-void keel_waits_hear(keel_recovery_t *rec)
+void keel_waits_hear(keel_sync_t *sync)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        const uint64_t word = keel_board_get(&rec->lane->board[r].waits);
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        const uint64_t word = keel_board_get(&sync->lane->board[r].waits);
 
-        if (word > 0 && word - 1 < rec->waits.since) {
-            rec->waits.since = (uint32_t)(word - 1);
+        if (word > 0 && word - 1 < sync->waits.since) {
+            sync->waits.since = (uint32_t)(word - 1);
         }
     }
 }
 
-void keel_waits_look(const keel_recovery_t *rec, uint32_t *reached_p, uint32_t *first_p)
+void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *first_p)
 {
     *reached_p = 0;
     *first_p = UINT32_MAX;
-    for (uint32_t r = 0; !rec->sections.is_used && r < rec->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
-        const keel_board_slot_t *slot = &rec->lane->board[r];
+    for (uint32_t r = 0; !sync->sections.is_used && r < sync->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
+        const keel_board_slot_t *slot = &sync->lane->board[r];
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
-        if (!keel_waits_are_used(rec)) {
+        if (!keel_sync_has_rest(sync)) {
             continue;
         }
         if (told > 1) { /* it waits for the first time, in the phase before the one that everybody begins knowing it */
@@ -155,43 +154,24 @@ void keel_waits_look(const keel_recovery_t *rec, uint32_t *reached_p, uint32_t *
     }
 }
 
-int keel_waits_are_used(const keel_recovery_t *rec)
+void keel_waits_tick(keel_sync_t *sync)
 {
-    return rec->waits.since != UINT32_MAX && !rec->sections.is_used;
-}
+    uint32_t clock = keel_larger(sync->waits.clock, sync->waits.seen);
 
-int keel_waits_is_undecided(const keel_recovery_t *rec, uint32_t rank)
-{
-    return rec->is_frozen && !rec->is_finished && rec->lane->peers[rank].mode != KEEL_PEER_LIVE &&
-           !rec->sections.is_used && !KEEL_PLANT(flush_undecided);
-}
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        const uint64_t word = keel_board_get(&sync->lane->board[r].clock);
 
-int keel_waits_hold(const keel_recovery_t *rec, uint32_t rank)
-{
-    const keel_peer_mode_t mode = rec->lane->peers[rank].mode;
-
-    return (rec->places[rank].is_held && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
-           (keel_waits_are_used(rec) && keel_waits_is_undecided(rec, rank));
-}
-
-void keel_waits_tick(keel_recovery_t *rec)
-{
-    uint32_t clock = keel_larger(rec->waits.clock, rec->waits.seen);
-
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        const uint64_t word = keel_board_get(&rec->lane->board[r].clock);
-
-        if (word >> 32 == rec->phase && !KEEL_PLANT(clock_alone)) {
+        if (word >> 32 == sync->phase && !KEEL_PLANT(clock_alone)) {
             clock = keel_larger(clock, (uint32_t)word);
         }
     }
-    rec->waits.clock = clock + (clock < keel_counters_clocks(&rec->lane->counters));
+    sync->waits.clock = clock + (clock < keel_counters_clocks(&sync->lane->counters));
 }
 
 /* ---- survivors ---- */
 
 typedef struct sender {
-    keel_recovery_t *rec;
+    keel_sync_t *sync;
     uint32_t rank, phase;
     uint32_t number; /* of the next record */
     uint32_t skip, end;
@@ -210,8 +190,8 @@ static keel_status_t waits_message(const sender_t *sender, waits_stage_t stage, 
     if (length > 0) {
         memcpy(message->records, records, length);
     }
-    status =
-        keel_lane_control_send(sender->rec->lane, sender->rank, KEEL_CONTROL_WAITS, message, sizeof(*message) + length);
+    status = keel_lane_control_send(sender->sync->lane, sender->rank, KEEL_CONTROL_WAITS, message,
+                                    sizeof(*message) + length);
     keel_free(message);
     return status;
 }
@@ -236,11 +216,11 @@ static keel_status_t waits_run(void *arg, const keel_record_t *records, size_t l
 
 static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
 {
-    keel_recovery_t *rec = sender->rec;
+    keel_sync_t *sync = sender->sync;
     uint64_t count = 0;
     keel_status_t status =
-        keel_put_log_for_phase(rec->puts, sender->rank, sender->phase,
-                               rec->lane->ops->max_data - sizeof(waits_message_t), waits_run, sender, &count);
+        keel_put_log_for_phase(sync->puts, sender->rank, sender->phase,
+                               sync->lane->ops->max_data - sizeof(waits_message_t), waits_run, sender, &count);
 
     if (status == KEEL_OK) {
         status = waits_message(sender, stage, NULL, 0);
@@ -248,23 +228,18 @@ static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
     return status;
 }
 
-keel_status_t keel_waits_send(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t *count_p)
+keel_status_t keel_waits_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)
 {
-    sender_t sender = {.rec = rec, .rank = rank, .phase = phase, .end = UINT32_MAX};
-    keel_status_t status;
-
-    if (phase >= rec->front && !KEEL_PLANT(cut_late)) {
-        sender.end = (phase == rec->front) ? rec->places[rank].cut : 0;
-    }
-    status = waits_send(&sender, WAITS_SO_FAR);
+    sender_t sender = {.sync = sync, .rank = rank, .phase = phase, .end = limit};
+    const keel_status_t status = waits_send(&sender, WAITS_SO_FAR);
 
     *count_p = sender.number;
     return status;
 }
 
-keel_status_t keel_waits_send_rest(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t skip)
+keel_status_t keel_waits_send_rest(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t skip)
 {
-    sender_t sender = {.rec = rec, .rank = rank, .phase = phase, .skip = skip, .end = UINT32_MAX};
+    sender_t sender = {.sync = sync, .rank = rank, .phase = phase, .skip = skip, .end = UINT32_MAX};
 
     return waits_send(&sender, WAITS_REST);
 }
@@ -283,24 +258,25 @@ static int has_atomics(const void *records, size_t length)
     return has;
 }
 
-void keel_waits_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_waits_receive(keel_sync_t *sync, const keel_control_in_t *in)
 {
-    keel_waits_t *w = &rec->waits;
+    keel_waits_t *w = &sync->waits;
     const waits_message_t *message = (const void *)in->payload;
     keel_status_t status = KEEL_ERR_CORRUPT;
 
-    if (in->length >= sizeof(*message) && message->phase == rec->phase && w->is_replaying) {
+    if (in->length >= sizeof(*message) && message->phase == sync->phase && w->is_replaying) {
         status =
             keel_replay_add(&w->replay, in->source, KEEL_RECORD_CLOCK, message->records, in->length - sizeof(*message));
     }
     if (status == KEEL_OK && has_atomics(message->records, in->length - sizeof(*message))) {
-        pthread_mutex_lock(&rec->lane->lock);
-        keel_lane_note_atomics(rec->lane, in->source, message->phase); /* its replacement is not to do them again */
-        pthread_mutex_unlock(&rec->lane->lock);
+        pthread_mutex_lock(&sync->lane->lock);
+        keel_lane_note_atomics(sync->lane, in->source, message->phase); /* its replacement is not to do them again */
+        pthread_mutex_unlock(&sync->lane->lock);
     }
     if (status != KEEL_OK) {
-        keel_error(rec->message, "puts of rank %u to be replayed refused: %s", in->source, keel_status_string(status));
-        keel_lane_fail(rec->lane, status);
+        keel_error(sync->lane->message, "puts of rank %u to be replayed refused: %s", in->source,
+                   keel_status_string(status));
+        keel_lane_fail(sync->lane, status);
         return;
     }
     if (message->stage == WAITS_SO_FAR) {
@@ -310,15 +286,15 @@ void keel_waits_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     }
 }
 
-int keel_waits_are_here(keel_recovery_t *rec)
+int keel_waits_are_here(keel_sync_t *sync)
 {
-    keel_waits_t *w = &rec->waits;
+    keel_waits_t *w = &sync->waits;
 
-    if (rec->phase > rec->front) {
+    if (sync->phase > sync->front) {
         return 1; /* the predecessor was the first to come here: nobody put anything */
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && w->heard[r] <= rec->phase) {
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        if (r != sync->lane->rank && w->heard[r] <= sync->phase) {
             return 0;
         }
     }
@@ -328,50 +304,51 @@ int keel_waits_are_here(keel_recovery_t *rec)
     return 1;
 }
 
-keel_status_t keel_waits_replay_next(keel_recovery_t *rec)
+keel_status_t keel_waits_replay_next(keel_sync_t *sync)
 {
-    keel_waits_t *w = &rec->waits;
+    keel_waits_t *w = &sync->waits;
     keel_status_t status;
 
     if (w->replay.next == w->replay.count) {
         return KEEL_OK;
     }
     w->seen = keel_larger(w->seen, w->replay.pieces[w->replay.next].number);
-    status = keel_replay_next(&w->replay, rec->lane);
-    if (status != KEEL_OK) {
-        rec->fatal = status;
-        return status;
-    }
-    return KEEL_INPROGRESS;
+    status = keel_replay_next(&w->replay, sync->lane);
+    return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
 }
 
-void keel_waits_ask_rest(keel_recovery_t *rec)
+void keel_waits_declare(keel_sync_t *sync)
 {
-    if (!rec->waits.is_asking) {
-        rec->waits.is_asking = 1;
-        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
+    sync->waits.since = 0;
+}
+
+void keel_waits_ask_rest(keel_sync_t *sync)
+{
+    if (!sync->waits.is_asking) {
+        sync->waits.is_asking = 1;
+        (void)keel_lane_control_send_all(sync->lane, KEEL_CONTROL_WHOLE, NULL, 0);
     }
 }
 
-int keel_waits_have_rest(const keel_recovery_t *rec)
+int keel_waits_have_rest(const keel_sync_t *sync)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && !rec->waits.has_rest[r] && !KEEL_PLANT(rest_not_awaited)) {
+    for (uint32_t r = 0; r < sync->lane->size; r++) {
+        if (r != sync->lane->rank && !sync->waits.has_rest[r] && !KEEL_PLANT(rest_not_awaited)) {
             return 0;
         }
     }
     return 1;
 }
 
-keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
+keel_status_t keel_waits_take_rest(keel_sync_t *sync)
 {
-    keel_waits_t *w = &rec->waits;
-    keel_lane_t *lane = rec->lane;
+    keel_waits_t *w = &sync->waits;
+    keel_lane_t *lane = sync->lane;
     keel_status_t status;
 
     keel_replay_sort(&w->replay);
     do {
-        status = keel_waits_replay_next(rec);
+        status = keel_waits_replay_next(sync);
     } while (status == KEEL_INPROGRESS);
     if (status != KEEL_OK) {
         return status;
@@ -379,7 +356,7 @@ keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
     pthread_mutex_lock(&lane->lock); /* what its source does itself goes on behind these */
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
-            lane->peers[r].done = keel_lane_done_word(lane, rec->phase, w->replay.records[r]);
+            lane->peers[r].done = keel_lane_done_word(lane, sync->phase, w->replay.records[r]);
             if (!KEEL_PLANT(rest_uncounted)) {
                 keel_board_set(&lane->board[r].done, lane->peers[r].done);
             }
@@ -389,6 +366,5 @@ keel_status_t keel_waits_take_rest(keel_recovery_t *rec)
     w->is_replaying = 0;
     memset(w->has_new, 0, lane->size);
     (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);
-    keel_recovery_say(rec, "%lu records were replayed into waits", w->replay.replayed);
     return KEEL_OK;
 }

@@ -28,43 +28,38 @@ typedef struct keel_waits {
     uint8_t *has_new;  /* by target: something is read there of which there is no record */
 } keel_waits_t;
 
-struct keel_recovery;
+struct keel_sync;
 
 keel_status_t keel_waits_init(keel_waits_t *waits, uint32_t ranks);
 void keel_waits_release(keel_waits_t *waits);
 /* rollback: nothing was put, nobody has waited */
-void keel_waits_reset(struct keel_recovery *rec);
+void keel_waits_reset(struct keel_sync *sync);
 /* the process enters a phase */
-void keel_waits_begin_phase(struct keel_recovery *rec);
+void keel_waits_begin_phase(struct keel_sync *sync);
 /* takes up what others have said on the board */
-void keel_waits_hear(struct keel_recovery *rec);
+void keel_waits_hear(struct keel_sync *sync);
 /* from what others did here, or told of their first wait: the highest phase that anybody has come to, and the first in which
  * anybody did anything; 0 and UINT32_MAX when nothing is known */
-void keel_waits_look(const struct keel_recovery *rec, uint32_t *reached_p, uint32_t *first_p);
-/* the program waits, and does not lock */
-int keel_waits_are_used(const struct keel_recovery *rec);
+void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
 /* a wait returns: the clock goes beyond that of all whose puts are here */
-void keel_waits_tick(struct keel_recovery *rec);
+void keel_waits_tick(struct keel_sync *sync);
 
-/* whether what was done to @a rank cannot count as complete yet: it is dead, and others may not know and read its memory */
-int keel_waits_is_undecided(const struct keel_recovery *rec, uint32_t rank);
-/* whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed; afterwards
- * while it is held and nothing can be handed over to it */
-int keel_waits_hold(const struct keel_recovery *rec, uint32_t rank);
-/* what it put to @a rank in @a phase; how many records that were */
-keel_status_t keel_waits_send(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t *count_p);
+/* the first @a limit records of what it put to @a rank in @a phase; how many records that were */
+keel_status_t keel_waits_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p);
 /* and the rest, behind the first @a skip records of the phase */
-keel_status_t keel_waits_send_rest(struct keel_recovery *rec, uint32_t rank, uint32_t phase, uint32_t skip);
+keel_status_t keel_waits_send_rest(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t skip);
 
 /* replacement */
-void keel_waits_receive(struct keel_recovery *rec, const keel_control_in_t *in);
+void keel_waits_receive(struct keel_sync *sync, const keel_control_in_t *in);
 /* everybody has sent what it had put in this phase, in order now */
-int keel_waits_are_here(struct keel_recovery *rec);
+int keel_waits_are_here(struct keel_sync *sync);
 /* replays the next piece: KEEL_INPROGRESS; KEEL_OK: there is no more */
-keel_status_t keel_waits_replay_next(struct keel_recovery *rec);
+keel_status_t keel_waits_replay_next(struct keel_sync *sync);
+/* all know from the start that the program waits */
+void keel_waits_declare(struct keel_sync *sync);
 /* the front phase: asks for the rest; whether it is here; replays it and lets accesses come again */
-void keel_waits_ask_rest(struct keel_recovery *rec);
-int keel_waits_have_rest(const struct keel_recovery *rec);
-keel_status_t keel_waits_take_rest(struct keel_recovery *rec);
+void keel_waits_ask_rest(struct keel_sync *sync);
+int keel_waits_have_rest(const struct keel_sync *sync);
+keel_status_t keel_waits_take_rest(struct keel_sync *sync);
 
 #endif

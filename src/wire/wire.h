@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 10
+#define KEEL_WIRE_VERSION 11
 
 typedef enum {
     /* requests */

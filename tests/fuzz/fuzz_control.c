@@ -74,19 +74,20 @@ static void step_put(fuzz_scene_t *scene, uint32_t rank)
 
 static void step_replay(fuzz_scene_t *scene)
 {
-    keel_recovery_t *rec = &scene->rec;
+    keel_sync_t *sync = &scene->sync;
 
-    if (rec->waits.is_replaying && keel_waits_are_here(rec)) {
-        (void)keel_waits_replay_next(rec);
-        if (keel_waits_have_rest(rec)) {
-            (void)keel_waits_take_rest(rec);
+    if (sync->waits.is_replaying && keel_waits_are_here(sync)) {
+        (void)keel_waits_replay_next(sync);
+        if (keel_waits_have_rest(sync)) {
+            (void)keel_waits_take_rest(sync);
         }
     }
-    if (rec->sections.is_replaying && keel_sections_are_here(rec)) {
-        keel_sections_begin(rec);
-        (void)keel_sections_apply_next(rec);
-        if (!keel_sections_has_left(rec) && keel_sections_finish(rec) == KEEL_OK) {
-            (void)keel_sections_become_whole(rec);
+    if (sync->sections.is_replaying && keel_sections_are_here(sync)) {
+        keel_sections_begin(sync);
+        (void)keel_sections_apply_next(sync);
+        if (!keel_sections_has_left(sync) && keel_sections_finish(sync) == KEEL_OK &&
+            keel_sections_become_whole(sync) == KEEL_OK) {
+            keel_position_go_live_whole(&scene->rec);
         }
     }
 }

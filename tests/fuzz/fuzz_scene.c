@@ -200,7 +200,7 @@ static void scene_layers(fuzz_scene_t *scene)
                                              .ckpt = &scene->ckpt,
                                              .demand = &scene->demand,
                                              .message = &scene->message,
-                                             .is_deterministic = 1};
+                                             .sync = &scene->sync};
 
     must(keel_lane_init(&scene->lane, &lane), "lane");
     must(keel_segment_pool_init(&scene->pool, scene->config.oplog_size, SIZE_MAX), "pool");
@@ -209,6 +209,7 @@ static void scene_layers(fuzz_scene_t *scene)
     must(keel_domains_of_nodes(FUZZ_RANKS, scene->node, &scene->domains), "domains");
     must(keel_ckpt_init(&scene->ckpt, &scene->lane, &scene->domains), "checkpoints");
     must(keel_demand_init(&scene->demand, &scene->ckpt), "demand checkpoints");
+    must(keel_sync_init(&scene->sync, &scene->lane, &scene->puts, 1), "ways to synchronise");
     must(keel_recovery_init(&scene->rec, &recovery), "recovery");
 }
 
@@ -232,6 +233,7 @@ void fuzz_scene_begin(fuzz_scene_t *scene, uint32_t rank, uint32_t incarnation)
 void fuzz_scene_end(fuzz_scene_t *scene)
 {
     keel_recovery_release(&scene->rec);
+    keel_sync_release(&scene->sync);
     keel_demand_release(&scene->demand);
     keel_ckpt_release(&scene->ckpt);
     keel_domains_release(&scene->domains);

@@ -24,6 +24,7 @@ typedef struct fuzz_scene {
     keel_get_log_t gets;
     keel_ckpt_t ckpt;
     keel_demand_t demand;
+    keel_sync_t sync;
     keel_recovery_t rec;
     uint8_t *window;
     uint64_t sequence[FUZZ_RANKS];    /* of requests made up so far, from each rank */

@@ -608,8 +608,8 @@ static void scene_describe_locks(const scene_t *scene)
         }
         fprintf(stderr, "; holds");
         for (uint32_t q = 0; q < scene->ranks; ++q) {
-            if (ctx->rec.sections.held[q] != KEEL_HELD_NOT) {
-                fprintf(stderr, " %u%s", q, ctx->rec.sections.held[q] == KEEL_HELD_READING ? " to read" : "");
+            if (ctx->sync.sections.held[q] != KEEL_HELD_NOT) {
+                fprintf(stderr, " %u%s", q, ctx->sync.sections.held[q] == KEEL_HELD_READING ? " to read" : "");
             }
         }
         fprintf(stderr, "\n");

@@ -254,20 +254,20 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
     const keel_lane_t *lane = rec->lane;
     uint64_t sum = rec->state;
     int is_quiet = rec->state == KEEL_RANK_FRONT && !rec->is_frozen && rec->roll == KEEL_ROLL_NONE &&
-                   !rec->awaits_hands && !rec->sections.is_replaying && !rec->waits.is_replaying &&
+                   !rec->awaits_hands && !rec->sync->sections.is_replaying && !rec->sync->waits.is_replaying &&
                    rec->ckpt->is_armed && !rec->ckpt->is_rearming && !rec->demand->is_rearming;
 
     sum = change_mix(sum, (uint64_t)rec->phase << 32 | rec->arrived);
     sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->is_frozen << 1 | (uint64_t)rec->has_reported);
     sum = change_mix(sum, (uint64_t)rec->requests << 8 | rec->roll);
-    sum = change_mix(sum, (uint64_t)rec->awaits_hands << 3 | (uint64_t)rec->sections.is_replaying << 2 |
-                              (uint64_t)rec->waits.is_replaying << 1 | (uint64_t)rec->waits.is_asking);
+    sum = change_mix(sum, (uint64_t)rec->awaits_hands << 3 | (uint64_t)rec->sync->sections.is_replaying << 2 |
+                              (uint64_t)rec->sync->waits.is_replaying << 1 | (uint64_t)rec->sync->waits.is_asking);
     sum = change_mix(sum, (uint64_t)rec->ckpt->used.number << 32 | rec->ckpt->making.number);
     sum = change_mix(sum, (uint64_t)rec->ckpt->stage << 8 | (uint64_t)rec->demand->stage << 4 |
                               (uint64_t)rec->ckpt->is_rearming << 2 | (uint64_t)rec->ckpt->is_armed);
-    sum = change_mix(sum, (uint64_t)rec->waits.since << 32 | (uint64_t)rec->sections.is_used << 1 |
+    sum = change_mix(sum, (uint64_t)rec->sync->waits.since << 32 | (uint64_t)rec->sync->sections.is_used << 1 |
                               (uint64_t)rec->is_prefix_closed);
-    sum = change_mix(sum, (uint64_t)rec->waits.begun << 32 | rec->sections.counter);
+    sum = change_mix(sum, (uint64_t)rec->sync->waits.begun << 32 | rec->sync->sections.counter);
     for (uint32_t r = 0; r < lane->size; ++r) {
         const keel_place_t *place = &rec->places[r];
         const keel_peer_t *peer = &lane->peers[r];
@@ -283,9 +283,10 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
                                   (uint64_t)place->is_whole << 4 | (uint64_t)place->is_held << 3 |
                                   (uint64_t)place->is_taken << 2 | (uint64_t)place->is_replaying << 1 |
                                   (uint64_t)place->is_short);
-        sum = change_mix(sum, (uint64_t)rec->waits.heard[r] << 32 | rec->sections.heard[r]);
-        sum = change_mix(sum, (uint64_t)rec->sections.held[r] << 8 | rec->sections.is_left[r]);
-        sum = change_mix(sum, (uint64_t)rec->gets->targets[r].is_replay_whole << 1 | (uint64_t)rec->waits.has_rest[r]);
+        sum = change_mix(sum, (uint64_t)rec->sync->waits.heard[r] << 32 | rec->sync->sections.heard[r]);
+        sum = change_mix(sum, (uint64_t)rec->sync->sections.held[r] << 8 | rec->sync->sections.is_left[r]);
+        sum = change_mix(sum,
+                         (uint64_t)rec->gets->targets[r].is_replay_whole << 1 | (uint64_t)rec->sync->waits.has_rest[r]);
     }
     *is_quiet_p = is_quiet;
     return sum;

@@ -136,7 +136,7 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
 static int is_present(const keel_recovery_t *rec)
 {
     return (rec->state == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) && (rec->wants == KEEL_OK) &&
-           !rec->sections.is_replaying && !rec->is_frozen;
+           !rec->sync->sections.is_replaying && !rec->is_frozen;
 }
 
 static void check_owner(const scene_t *scene, uint32_t rank, uint32_t holder)
@@ -167,8 +167,8 @@ static void check_locks(const scene_t *scene, const uint32_t *ranks, uint32_t co
     for (i = 0; i < count; ++i) {
         const keel_recovery_t *rec = &scene->member[ranks[i]].host.ctx->rec;
 
-        for (q = 0; is_present(rec) && (rec->sections.open > 0) && (q < scene->ranks); ++q) {
-            const uint8_t held = rec->sections.held[q];
+        for (q = 0; is_present(rec) && (rec->sync->sections.open > 0) && (q < scene->ranks); ++q) {
+            const uint8_t held = rec->sync->sections.held[q];
 
             if (held == KEEL_HELD_NOT) {
                 continue;

@@ -50,12 +50,12 @@ static void strike(few_t *few)
         if (other->rec.phase < BEGUN && job->is_slow == 0) {
             job->is_slow = keel_sim_hang(few->sim, 1, SLOW_NS);
         }
-        if (ctx->rec.sections.held[1] == KEEL_HELD_WRITING) {
+        if (ctx->sync.sections.held[1] == KEEL_HELD_WRITING) {
             few_kill(few, 0);
         }
     } else if (few->deaths == 1 && other->rec.phase < BEGUN) {
         job->is_met |= (int)other->rec.has_reported;
-        if (job->is_slow == 1 && ctx->rec.is_restored && !ctx->rec.sections.is_replaying) {
+        if (job->is_slow == 1 && ctx->rec.is_restored && !ctx->sync.sections.is_replaying) {
             job->is_slow += keel_sim_hang(few->sim, 1, SLOW_NS);
         }
     }

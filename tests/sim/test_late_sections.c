@@ -24,7 +24,7 @@ static keel_status_t reader(job_t *job)
         status = few_progress(&job->few, keel_rank(ctx));
     }
     if (status == KEEL_OK) {
-        status = keel_sections_send(&ctx->rec, 1, ctx->rec.phase, &count);
+        status = keel_sections_send(&ctx->sync, 1, ctx->rec.phase, &count);
     }
     if (status == KEEL_OK) {
         status = keel_lock_all(ctx);

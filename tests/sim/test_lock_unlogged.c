@@ -58,7 +58,7 @@ static keel_status_t source(job_t *job, keel_win_h win)
         status = few_progress(&job->few, keel_rank(ctx));
     }
     status = (status == KEEL_OK) ? keel_lock(ctx, TARGET) : status;
-    job->is_first = ctx->rec.sections.counter_at[TARGET] == 1;
+    job->is_first = ctx->sync.sections.counter_at[TARGET] == 1;
     job->is_met |= job->few.deaths > 0 && !job->is_first && ctx->puts.targets[TARGET].lost != 0;
     status = (status == KEEL_OK) ? give_up_a_log(ctx, win) : status;
     status = (status == KEEL_OK) ? put(win, TARGET, 6) : status;

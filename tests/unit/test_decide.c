@@ -50,8 +50,7 @@ static void scene_begin(void)
                                                .position = (r == DEAD) ? 0 : NEW + 1,
                                                .generation = (r == DEAD) ? 0 : NEW,
                                                .is_armed = 1,
-                                               .is_deterministic = 1,
-                                               .waits_since = UINT32_MAX};
+                                               .sync = {.is_deterministic = 1, .waits_since = UINT32_MAX}};
     }
 }
 
@@ -103,7 +102,7 @@ START_TEST(the_last_rollback_and_the_last_replacement_are_followed_by_none)
 {
     scene_begin();
     for (uint32_t r = 0; r < RANKS; r++) {
-        scene.said[r].report.is_deterministic = 0;
+        scene.said[r].report.sync.is_deterministic = 0;
         scene.said[r].report.rollback = UINT32_MAX - 1;
     }
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);

@@ -30,6 +30,7 @@ typedef struct scene {
     keel_ckpt_t ckpt;
     keel_demand_t demand;
     keel_demand_start_t starts[RANKS];
+    keel_sync_t sync;
     keel_recovery_t rec;
     _Alignas(64) uint8_t arena[GETLOG];
 } scene_t;
@@ -65,13 +66,14 @@ static void scene_begin_with(size_t budget)
     ck_assert_int_eq(keel_put_log_init(&scene.puts, &scene.lane, &scene.pool), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.demand = (keel_demand_t){.starts = scene.starts, .parity = (void *)&scene};
+    scene.sync = (keel_sync_t){.is_deterministic = 1, .waits.since = UINT32_MAX};
     scene.rec = (keel_recovery_t){.lane = &scene.lane,
                                   .puts = &scene.puts,
                                   .gets = &scene.gets,
                                   .ckpt = &scene.ckpt,
                                   .demand = &scene.demand,
                                   .message = &scene.message,
-                                  .is_deterministic = 1,
+                                  .sync = &scene.sync,
                                   .state = KEEL_RANK_FRONT};
     ck_assert_int_eq(keel_trim_init(&scene.rec), KEEL_OK);
 }
@@ -301,12 +303,12 @@ START_TEST(nobody_is_asked_where_no_image_would_help)
 {
     scene_begin();
     log_puts(1, 700);
-    scene.rec.is_deterministic = 0;
+    scene.sync.is_deterministic = 0;
     ask_is(LOOKS, 0);
-    scene.rec.is_deterministic = 1;
-    scene.rec.sections.is_used = 1; /* phases of programs that lock end at checkpoints of the program's */
+    scene.sync.is_deterministic = 1;
+    scene.sync.sections.is_used = 1; /* phases of programs that lock end at checkpoints of the program's */
     ask_is(LOOKS, 0);
-    scene.rec.sections.is_used = 0;
+    scene.sync.sections.is_used = 0;
     scene.rec.state = KEEL_RANK_RECOVERING;
     ask_is(LOOKS, 0);
     scene.rec.state = KEEL_RANK_FRONT;

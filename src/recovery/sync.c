@@ -1,0 +1,115 @@
+/* What mechanisms a program uses: told, decided, taken up. */
+#include "recovery/sync.h"
+
+#include "base/plant.h"
+#include "base/reached.h"
+
+#include <string.h>
+
+keel_status_t keel_sync_init(keel_sync_t *sync, keel_lane_t *lane, keel_put_log_t *puts, int is_deterministic)
+{
+    keel_status_t status;
+
+    memset(sync, 0, sizeof(*sync));
+    sync->lane = lane;
+    sync->puts = puts;
+    sync->is_deterministic = is_deterministic;
+    status = keel_sections_init(&sync->sections, lane->size);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_waits_init(&sync->waits, lane->size);
+    if (status != KEEL_OK) {
+        keel_sections_release(&sync->sections);
+    }
+    return status;
+}
+
+void keel_sync_release(keel_sync_t *sync)
+{
+    keel_sections_release(&sync->sections);
+    keel_waits_release(&sync->waits);
+}
+
+void keel_sync_set_position(keel_sync_t *sync, uint32_t phase, uint32_t front)
+{
+    sync->phase = phase;
+    sync->front = front;
+}
+
+keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)
+{
+    return keel_sync_has_rest(sync) ? keel_waits_send(sync, rank, phase, limit, count_p)
+                                    : keel_sections_send(sync, rank, phase, count_p);
+}
+
+void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *first_p)
+{
+    *told = (keel_sync_told_t){.is_deterministic = (uint32_t)sync->is_deterministic,
+                               .has_locks = (uint32_t)keel_sections_are_used(sync, first_p),
+                               .waits_since = sync->waits.since,
+                               .is_replaying = (uint32_t)keel_sync_is_replaying(sync)};
+}
+
+void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told)
+{
+    all->waits_since = (told->waits_since < all->waits_since) ? told->waits_since : all->waits_since;
+    all->has_locks |= told->has_locks; /* a fresh one may await sections, told by one that is dead by now */
+}
+
+void keel_sync_decide(keel_sync_decided_t *all)
+{
+    all->has_waits = all->waits_since != UINT32_MAX && !all->has_locks;
+}
+
+const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told)
+{
+    if (!told->is_deterministic) {
+        return KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic";
+    }
+    if (all->mixes && !KEEL_PLANT(mixed_local)) {
+        return KEEL_REACHED(refuses_mixed), "the program mixes ways to synchronise";
+    }
+    return NULL;
+}
+
+const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_facts_t *facts)
+{
+    if (facts->away > 1) {
+        return all->has_waits ? (KEEL_REACHED(refuses_waits_several), "several ranks are away in a program that waits")
+                              : (KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks");
+    }
+    if (!all->has_waits) {
+        /* sections give an order to what was done in them: so all that was done has to be in some */
+        return (facts->has_bare && !KEEL_PLANT(bare_local))
+                   ? (KEEL_REACHED(refuses_bare), "some ranks lock, and others access what they have not locked")
+                   : NULL;
+    }
+    if (facts->front < all->waits_since && !KEEL_PLANT(first_wait_local)) {
+        return KEEL_REACHED(refuses_waits_first), "ranks have just begun to wait for each other";
+    }
+    return facts->has_atomics
+               ? (KEEL_REACHED(refuses_waits_atomics), "atomics, of it or towards it, in a program that waits")
+               : NULL;
+}
+
+int keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback)
+{
+    const int mixed = sync->mixes;
+
+    if (all->waits_since < sync->waits.since) {
+        sync->waits.since = all->waits_since;
+    }
+    if (is_rollback && sync->waits.since != UINT32_MAX) {
+        sync->waits.since = 0; /* from here on everybody knows */
+    }
+    sync->sections.is_used |= (int)all->has_locks; /* who locked may be dead when it is asked again */
+    sync->mixes |= (int)all->mixes;
+    return sync->mixes && !mixed;
+}
+
+void keel_sync_begin_replay(keel_sync_t *sync, const keel_sync_decided_t *all)
+{
+    sync->sections.is_replaying |= (int)all->has_locks;
+    sync->waits.is_replaying |= (int)all->has_waits;
+}
