@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/plant.h"
-#include "recovery/sections_image.h"
+#include "sync/sections_image.h"
 
 #include <string.h>
 

@@ -19,7 +19,7 @@
 
 /* room in the log, or NULL when the log is full or off, and then at once the put itself. The only copy of what a target has
  * yet to be given is not dropped: the call waits until the target was given what the log holds for it. So does a put to one that
- * replays the rest (recovery/waits). */
+ * replays the rest (sync/waits). */
 static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length, keel_record_t **record_p)
 {
     keel_context_h ctx = win->ctx;

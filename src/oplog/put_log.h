@@ -17,7 +17,7 @@
 #include "oplog/segment.h"
 #include "oplog/epochs.h"
 
-/* of the messages in which records are sent to whoever replays them (recovery/waits, recovery/sections), bytes at most */
+/* of the messages in which records are sent to whoever replays them (sync/waits, sync/sections), bytes at most */
 #define KEEL_PUT_MESSAGE_HEAD 40
 
 #define KEEL_PUT_LOG_PHASES 65536u /* that the log may speak of */
@@ -36,7 +36,7 @@ typedef struct keel_put_target {
     const uint8_t *sum_from, *sum_end;
     uint32_t sum;
     uint32_t sent_count;  /* and how many of them were sent, or need not be */
-    uint32_t clock;       /* the last one said in this phase by a record of its own (recovery/waits) */
+    uint32_t clock;       /* the last one said in this phase by a record of its own (sync/waits) */
     uint32_t lost;        /* 1 + the last phase with a put that is not in the log, 0: none */
     uint32_t trimmed;     /* the first phase whose records were not dropped because an image covers them */
     uint32_t resume_at;   /* first phase to log again, when is_off */

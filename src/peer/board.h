@@ -23,7 +23,7 @@ typedef struct keel_board_slot {
     uint64_t committed;   /* generation the source knows complete in the whole job */
     uint64_t lost_gets;   /* 1 + the last phase in which the source has a get without record; 0: none */
     uint64_t atomics;     /* keel_atomics_word() */
-    /* programs that wait inside phases (recovery/waits); the last three: phase << 32 | value */
+    /* programs that wait inside phases (sync/waits); the last three: phase << 32 | value */
     uint64_t waits;  /* 1 + the first phase that begins with everybody knowing that the program waits; 0: it does not */
     uint64_t opened; /* direct lane: 1 + number of the record that the source has begun to do */
     uint64_t done;   /* records of the source that are done here */

@@ -23,7 +23,7 @@
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
 #include "recovery/detect.h"
-#include "recovery/sync.h"
+#include "sync/sync.h"
 #include "recovery/trim.h"
 
 typedef enum {

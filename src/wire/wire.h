@@ -121,11 +121,11 @@ typedef enum {
     KEEL_CONTROL_GROUP,        /* ckpt: sizes of a generation's images, for a replacement */
     KEEL_CONTROL_ROLLBACK,     /* recovery/rollback: barrier stages */
     KEEL_CONTROL_FINISHED,     /* somebody left the last gsync */
-    KEEL_CONTROL_SECTIONS,     /* recovery/sections: critical sections of the sender at the receiver */
+    KEEL_CONTROL_SECTIONS,     /* sync/sections: critical sections of the sender at the receiver */
     KEEL_CONTROL_WHOLE,        /* the sender's memory stands where its own computation stands */
     KEEL_CONTROL_REQUEST,      /* recovery/ask: somebody wants a rollback */
     KEEL_CONTROL_DECLARED,     /* recovery/detect: the sender declared that incarnation dead */
-    KEEL_CONTROL_WAITS,        /* recovery/waits: what the sender put to the receiver in a phase */
+    KEEL_CONTROL_WAITS,        /* sync/waits: what the sender put to the receiver in a phase */
     KEEL_CONTROL_TAKEN,        /* the sender has replayed all that was put to it: accesses may come again */
     KEEL_CONTROL_DEMAND,       /* recovery/trim: the sender wants the receiver to take an image */
     KEEL_CONTROL_DEMAND_IMAGE, /* ckpt/demand: the sender has taken one */

@@ -67,9 +67,10 @@ height() {
     peer) echo 2 ;;
     oplog) echo 3 ;;
     ckpt) echo 4 ;;
-    recovery) echo 5 ;;
-    api) echo 6 ;;
-    store | adapters | tools) echo 7 ;;
+    sync) echo 5 ;;
+    recovery) echo 6 ;;
+    api) echo 7 ;;
+    store | adapters | tools) echo 8 ;;
     *) echo unknown ;;
     esac
 }
@@ -96,9 +97,9 @@ lint_layers() {
     forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
     forbid 'pmix' 'src/runtime/' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
-    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,recovery,api}
+    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,api}
     file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \
-        src/{code,topo,wire,peer,oplog,ckpt,recovery,api} 2> /dev/null)
+        src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,api} 2> /dev/null)
     [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
 }
 

@@ -1,8 +1,8 @@
 /* Locks that are held across a gsync, in its image. */
-#ifndef KEEL_RECOVERY_SECTIONS_IMAGE_H_
-#define KEEL_RECOVERY_SECTIONS_IMAGE_H_
+#ifndef KEEL_SYNC_SECTIONS_IMAGE_H_
+#define KEEL_SYNC_SECTIONS_IMAGE_H_
 
-#include "recovery/sections.h"
+#include "sync/sections.h"
 
 /* bytes that say what is locked, by this process and here, 0 when nothing is; those bytes; and all of it as it
  * was, when nothing is locked any more. KEEL_ERR_CORRUPT: they are none */

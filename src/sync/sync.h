@@ -5,13 +5,13 @@
  * Gsyncs order whole phases. A mechanism that is used inside phases gives what others did to a replacement in one an order of its own,
  * by which it is replayed; two of them together give none (mixes), and then a death is a rollback.
  */
-#ifndef KEEL_RECOVERY_SYNC_H_
-#define KEEL_RECOVERY_SYNC_H_
+#ifndef KEEL_SYNC_SYNC_H_
+#define KEEL_SYNC_SYNC_H_
 
 #include "oplog/put_log.h"
 #include "peer/peer.h"
-#include "recovery/sections.h"
-#include "recovery/waits.h"
+#include "sync/sections.h"
+#include "sync/waits.h"
 
 typedef struct keel_sync {
     keel_lane_t *lane;

@@ -1,5 +1,5 @@
 /* What mechanisms a program uses: told, decided, taken up. */
-#include "recovery/sync.h"
+#include "sync/sync.h"
 
 #include "base/plant.h"
 #include "base/reached.h"

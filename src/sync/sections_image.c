@@ -2,10 +2,10 @@
  * Locks that are held across a gsync, in its image. Every process is inside that gsync, and has been answered all that it asked
  * of locks: so what each has locked and who has locked it say the same.
  */
-#include "recovery/sections_image.h"
-#include "recovery/sections.h"
+#include "sync/sections_image.h"
+#include "sync/sections.h"
 
-#include "recovery/sync.h"
+#include "sync/sync.h"
 
 #include <string.h>
 

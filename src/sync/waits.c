@@ -50,12 +50,12 @@
  * Refused (decide.c): several ranks away at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
  * the program waits for the first time, so some did not know that they had to number what they did.
  */
-#include "recovery/waits.h"
+#include "sync/waits.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
-#include "recovery/sync.h"
+#include "sync/sync.h"
 #include "peer/control.h"
 
 #include <string.h>

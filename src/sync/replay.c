@@ -1,5 +1,5 @@
 /* Pieces of what others did to a replacement's memory. */
-#include "recovery/replay.h"
+#include "sync/replay.h"
 
 #include "base/memory.h"
 #include "base/plant.h"

@@ -2,8 +2,8 @@
  * What others did to a replacement's memory in a phase, as they sent it: cut into pieces that each bear a number, and replayed
  * in the order of these numbers; pieces of one number and source as they came. Records that say a number begin a piece.
  */
-#ifndef KEEL_RECOVERY_REPLAY_H_
-#define KEEL_RECOVERY_REPLAY_H_
+#ifndef KEEL_SYNC_REPLAY_H_
+#define KEEL_SYNC_REPLAY_H_
 
 #include "peer/peer.h"
 

@@ -14,12 +14,12 @@
  *
  * Only one process may be away: of two, each has the numbers of the other's sections (decide.c refuses).
  */
-#include "recovery/sections.h"
+#include "sync/sections.h"
 
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
-#include "recovery/sync.h"
+#include "sync/sync.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 

@@ -6,12 +6,12 @@
  * the numbers in between. So q's replacement knows from the survivors' logs which numbers are not its own, and re-executing its
  * own sections it finds their place: the first number that nobody else has.
  */
-#ifndef KEEL_RECOVERY_SECTIONS_H_
-#define KEEL_RECOVERY_SECTIONS_H_
+#ifndef KEEL_SYNC_SECTIONS_H_
+#define KEEL_SYNC_SECTIONS_H_
 
 #include "peer/peer.h"
 #include "oplog/put_log.h"
-#include "recovery/replay.h"
+#include "sync/replay.h"
 
 /* what this process has at a target */
 typedef enum { KEEL_HELD_NOT, KEEL_HELD_WRITING, KEEL_HELD_READING } keel_held_t;

@@ -6,12 +6,12 @@
  * had when it did what has come here by then. Puts are logged with the clock of their source, and replayed in the order of clocks,
  * as far as a wait of the replacement needs before its condition holds.
  */
-#ifndef KEEL_RECOVERY_WAITS_H_
-#define KEEL_RECOVERY_WAITS_H_
+#ifndef KEEL_SYNC_WAITS_H_
+#define KEEL_SYNC_WAITS_H_
 
 #include "peer/peer.h"
 #include "oplog/put_log.h"
-#include "recovery/replay.h"
+#include "sync/replay.h"
 
 typedef struct keel_waits {
     uint32_t
