@@ -95,7 +95,7 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
             return status;
         }
     }
-    if (atomic->fetches && !win->ctx->sync.sections.is_used) {
+    if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
         win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
     }
     keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
@@ -266,7 +266,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (!ctx->sync.sections.is_used) { /* else locks give it its order */
+    if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
         status = atomic->fetches ? atomic_mark(ctx, is_own) : KEEL_OK;
         status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own) : status;
     }

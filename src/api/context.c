@@ -51,7 +51,8 @@ keel_status_t keel_context_check(keel_context_h ctx)
  * access: a mark of atomics says so. */
 static keel_status_t context_tell_begin(keel_context_h ctx)
 {
-    const int is_due = !ctx->is_begin_told && !ctx->sync.is_deterministic && ctx->config.protect != KEEL_PROTECT_NONE;
+    const int is_due =
+        !ctx->is_begin_told && !keel_sync_is_promised(&ctx->sync) && ctx->config.protect != KEEL_PROTECT_NONE;
     keel_status_t status = KEEL_OK;
 
     if (is_due) {

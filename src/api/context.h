@@ -141,7 +141,6 @@ struct keel_context {
         uint64_t value;
         keel_status_t status;
     } ask;              /* served lane: the lock request under way */
-    int is_lock_all;    /* between keel_lock_all() and keel_unlock_all() */
     int is_begin_told;  /* all others know that it has begun, in a program that is not deterministic */
     uint64_t begun_ns;  /* when the runtime was there */
     int is_restore_due; /* replacement: the program has yet to call keel_restore() */

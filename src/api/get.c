@@ -83,7 +83,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     /* a further death in a replay of critical sections takes records with it: what that means is decided, not guessed */
-    while (status == KEEL_OK && ctx->rec.is_frozen && ctx->sync.sections.is_replaying) {
+    while (status == KEEL_OK && ctx->rec.is_frozen && keel_sync_steers(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {
@@ -130,10 +130,7 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     piece->req = req;
     piece->atomic = NULL;
     piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
-    if (ctx->sync.waits.is_replaying && ctx->rec.phase >= ctx->rec.front) {
-        ctx->sync.waits.has_new[rank] = 1;
-        req->is_new = 1;
-    }
+    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
     req->pieces++;
     ctx->pieces_open[rank]++;
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {

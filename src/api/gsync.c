@@ -314,7 +314,7 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
         return KEEL_ERR_INVALID_PARAM;
     }
     status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
-    ctx->sync.has_gsynced = 1;
+    keel_sync_use(&ctx->sync, KEEL_WAY_GSYNC);
     status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }

@@ -247,7 +247,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     if (status != KEEL_OK) {
         return status;
     }
-    ctx->sync.sections.is_used = 1;
+    keel_sync_use(&ctx->sync, KEEL_WAY_LOCK);
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
     return keel_mix_access(ctx, ctx->lane.rank);
 }
@@ -263,9 +263,9 @@ keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
         keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
         return KEEL_ERR_RANK;
     }
-    if (ctx->sync.sections.held[rank] != KEEL_HELD_NOT || ctx->is_lock_all) {
+    if (ctx->sync.sections.held[rank] != KEEL_HELD_NOT || ctx->sync.sections.is_all) {
         keel_error_ctx(ctx, "keel_lock of rank %u: %s", rank,
-                       ctx->is_lock_all ? "inside a reading epoch" : "it is locked already");
+                       ctx->sync.sections.is_all ? "inside a reading epoch" : "it is locked already");
         return KEEL_ERR_STATE;
     }
     ctx->stats.locks++;
@@ -302,7 +302,7 @@ keel_status_t keel_lock_all(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (ctx->sync.sections.open > 0 || ctx->is_lock_all) {
+    if (ctx->sync.sections.open > 0 || ctx->sync.sections.is_all) {
         keel_error_ctx(ctx, "keel_lock_all while something is locked");
         return KEEL_ERR_STATE;
     }
@@ -310,7 +310,7 @@ keel_status_t keel_lock_all(keel_context_h ctx)
     for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK; r++) {
         status = (r == ctx->lane.rank) ? lock_take_own(ctx, 1) : lock_take(ctx, r, 1);
     }
-    ctx->is_lock_all = (status == KEEL_OK);
+    ctx->sync.sections.is_all = (status == KEEL_OK);
     return keel_context_end(ctx, status);
 }
 
@@ -321,7 +321,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (!ctx->is_lock_all) {
+    if (!ctx->sync.sections.is_all) {
         keel_error_ctx(ctx, "keel_unlock_all outside of a reading epoch");
         return KEEL_ERR_STATE;
     }
@@ -339,7 +339,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
             lock_give(ctx, r, 1);
         }
     }
-    ctx->is_lock_all = 0;
+    ctx->sync.sections.is_all = 0;
     return keel_context_end(ctx, keel_lock_try_whole(ctx));
 }
 

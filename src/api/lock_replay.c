@@ -70,7 +70,7 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
 
-    if (!ctx->sync.sections.is_replaying) {
+    if (!keel_sync_steers(&ctx->sync)) {
         return KEEL_OK;
     }
     status = lock_await_decision(ctx);
@@ -122,7 +122,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!ctx->sync.sections.is_replaying) {
+    if (!keel_sync_steers(&ctx->sync)) {
         return KEEL_OK;
     }
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
@@ -158,7 +158,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     keel_status_t status;
 
     ctx->rec.replayed_gets++;
-    if (!ctx->sync.sections.is_replaying) { /* the replay has ended without it */
+    if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without it */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
     }
@@ -205,7 +205,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
         return KEEL_OK;
     }
     status = keel_lock_settle(ctx);
-    if (status == KEEL_OK && ctx->sync.sections.is_replaying) {
+    if (status == KEEL_OK && keel_sync_steers(&ctx->sync)) {
         return keel_get_is_missing(ctx, rank);
     }
     if (status == KEEL_OK) {

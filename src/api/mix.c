@@ -43,30 +43,6 @@ static keel_status_t mix_tell(keel_context_h ctx)
     return status;
 }
 
-/* NULL: it goes with what the program did */
-static const char *mix_why(const keel_context_h ctx, keel_way_t way)
-{
-    const int locks = ctx->sync.sections.is_used;
-
-    if (way == KEEL_WAY_BARE) {
-        return ctx->is_lock_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
-    }
-    if (way == KEEL_WAY_ANSWER) {
-        return KEEL_PLANT(answer_untold) ? NULL : "gives answers that are not logged";
-    }
-    if (way != KEEL_WAY_LOCK) {
-        return locks ? "in a program that locks" : NULL;
-    }
-    if (ctx->sync.has_gsynced) {
-        return "in a program that calls keel_gsync";
-    }
-    if (ctx->sync.waits.since != UINT32_MAX) {
-        return "in a program that waits";
-    }
-    return (!locks && ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0) ? "behind accesses without a lock"
-                                                                                  : NULL;
-}
-
 static keel_status_t mix_begin(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
@@ -86,13 +62,16 @@ static keel_status_t mix_begin(keel_context_h ctx)
         deaths = rec->deaths;
         status = (status == KEEL_OK) ? mix_tell(ctx) : status;
     } while (status == KEEL_OK && (rec->deaths != deaths || !all_are_live(ctx)) && !KEEL_PLANT(mix_amid_replay));
-    ctx->sync.mixes |= status == KEEL_OK;
+    if (status == KEEL_OK) {
+        keel_sync_mix(&ctx->sync);
+    }
     return status;
 }
 
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
 {
-    const char *why = keel_may_mix(ctx) ? NULL : mix_why(ctx, way);
+    const int has_accessed = ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0;
+    const char *why = keel_may_mix(ctx) ? NULL : keel_sync_mixes_by(&ctx->sync, way, has_accessed);
 
     if (why == NULL) {
         return KEEL_OK;
@@ -108,7 +87,7 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
  */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
 {
-    const int is_bare = !ctx->sync.sections.is_used;
+    const int is_bare = !keel_sync_is_sectioned(&ctx->sync);
     keel_status_t status = KEEL_OK;
 
     if (rank == ctx->lane.rank && is_bare) {
@@ -124,13 +103,4 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
     ctx->is_open = 1;
     ctx->lane.changes++;
     return status;
-}
-
-void keel_mix_restored(keel_context_h ctx)
-{
-    const int locked = ctx->sync.sections.is_used || ctx->sync.sections.counter != ctx->lane.counters.lock;
-
-    if (ctx->rec.restored.number > 0 && !locked) { /* it was not this process that passed the gsyncs before the image */
-        ctx->sync.has_gsynced = 1;
-    }
 }

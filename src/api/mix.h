@@ -13,8 +13,6 @@ static inline int keel_may_mix(const keel_context_h ctx)
     return !keel_sync_may_be_local(&ctx->sync);
 }
 
-typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE, KEEL_WAY_ANSWER } keel_way_t;
-
 /*
  * @a call is about to synchronise in this way, or, BARE, to access what is not locked, or, ANSWER, to give an answer that no log has. KEEL_OK: that goes with what the program did so
  * far, or all know that it mixes. KEEL_ERR_ROLLED_BACK: some rank may be doing again what its predecessor did, in the logs' order:
@@ -28,8 +26,5 @@ static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {
     return ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
 }
-
-/* memory is that of an image: what the predecessors did counts */
-void keel_mix_restored(keel_context_h ctx);
 
 #endif

@@ -25,7 +25,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 
     keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
     keel_requests_call_back(ctx);
-    ctx->is_lock_all = ctx->is_open = 0;
+    ctx->sync.sections.is_all = ctx->is_open = 0;
     ctx->lane.changes++;
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {
@@ -39,7 +39,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     if (status != KEEL_OK) {
         keel_error_ctx(ctx, "image of generation %u cannot be restored: %s", ctx->rec.restored.number, why);
     }
-    ctx->is_lock_all = keel_lock_is_all(ctx);
+    ctx->sync.sections.is_all = keel_lock_is_all(ctx);
     return status;
 }
 
@@ -132,7 +132,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     } while (status == KEEL_ERR_ROLLED_BACK);
     if (status == KEEL_OK) {
         ctx->is_restore_due = 0;
-        keel_mix_restored(ctx);
+        keel_sync_restored(&ctx->sync, ctx->rec.restored.number > 0);
         if (!ctx->rec.is_prefix_closed) {
             ctx->rec.window_prefix = ctx->rec.generation.window_calls;
             ctx->rec.is_prefix_closed = 1;

@@ -60,18 +60,14 @@ static int wait_all_are_back(const keel_context_h ctx)
 
 static keel_status_t wait_tell(keel_context_h ctx)
 {
-    const uint32_t phase = ctx->rec.phase;
     keel_status_t status = KEEL_OK;
 
-    ctx->sync.waits.begun = phase + 1;
-    if (phase + 1 < ctx->sync.waits.since) {
-        ctx->sync.waits.since = phase + 1;
-    }
+    keel_waits_begin(&ctx->sync);
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             continue; /* dead: that death is a rollback */
         }
-        status = keel_lane_tell_waits(&ctx->lane, r, phase);
+        status = keel_lane_tell_waits(&ctx->lane, r, ctx->rec.phase);
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);
@@ -89,8 +85,7 @@ static keel_status_t wait_begin(keel_context_h ctx)
         return KEEL_OK; /* nothing is replayed into waits */
     }
     keel_context_shut(ctx, KEEL_GATE_WAITS);
-    if (ctx->rec.phase >= ctx->sync.waits.since || ctx->sync.waits.begun == ctx->rec.phase + 1 ||
-        ctx->sync.waits.is_replaying) {
+    if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
     }
     /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
@@ -172,7 +167,7 @@ keel_status_t keel_wait_settle(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!ctx->sync.waits.is_replaying) {
+    if (!keel_sync_replays_waits(&ctx->sync)) {
         return KEEL_OK;
     }
     status = wait_replay_all(ctx);
@@ -187,7 +182,7 @@ keel_status_t keel_wait_new(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!ctx->sync.waits.is_replaying || KEEL_PLANT(new_get_alone)) {
+    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(new_get_alone)) {
         return KEEL_OK;
     }
     status = wait_replay_all(ctx);
@@ -197,22 +192,13 @@ keel_status_t keel_wait_new(keel_context_h ctx)
 
 keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
 {
-    const keel_waits_t *w = &ctx->sync.waits;
-    int is_new = 0;
-
-    if (!w->is_replaying) {
-        return KEEL_OK;
-    }
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        is_new |= w->has_new[r] && (r == rank || rank == KEEL_RANK_NONE);
-    }
-    return is_new ? keel_wait_new(ctx) : KEEL_OK;
+    return keel_waits_has_new(&ctx->sync, rank) ? keel_wait_new(ctx) : KEEL_OK;
 }
 
 void keel_wait_resume(keel_context_h ctx)
 {
     keel_context_open(ctx, KEEL_GATE_WAITS);
-    if (ctx->rec.phase >= ctx->sync.waits.since) {
+    if (keel_waits_are_numbered(&ctx->sync)) {
         keel_context_shut(ctx, KEEL_GATE_WAITS);
     }
 }
@@ -280,7 +266,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
     for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) { /* others may wait for it */
         status = keel_flush_start(ctx, ctx->touched[i]);
     }
-    if (status == KEEL_OK && ctx->sync.waits.is_replaying) {
+    if (status == KEEL_OK && keel_sync_replays_waits(&ctx->sync)) {
         status = wait_replay(ctx, wait);
     }
     while (status == KEEL_OK && !wait_is_over(wait) && !KEEL_PLANT(wait_early)) {

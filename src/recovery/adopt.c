@@ -51,7 +51,7 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
          * Who is new does not know of those that are on their way back already. */
         if (r != rec->lane->rank && (d->ranks[r].state == KEEL_RANK_FRESH ||
                                      (rec->state == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
-            place->is_held = keel_sync_has_rest(rec->sync) && !d->sync.has_waits;
+            place->is_held = (uint8_t)keel_sync_is_unbegun(rec->sync, &d->sync);
         }
         if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
             place->is_replaying = (uint8_t)keel_sync_is_ordered(&d->sync);

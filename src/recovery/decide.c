@@ -301,7 +301,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
 
     d->mode = KEEL_DECISION_LOCAL;
     d->requests = rec->requests;
-    d->sync.waits_since = UINT32_MAX;
+    d->sync = KEEL_SYNC_UNTOLD;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
 
@@ -331,7 +331,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         }
     }
     decide_shares(rec, d);
-    if (d->front > highest && d->sync.waits_since != UINT32_MAX) {
+    if (d->front > highest && keel_sync_tells_waits(&d->sync)) {
         KEEL_REACHED(front_of_dead);
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -342,7 +342,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             }
         }
         d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[r]->atomics_before);
-        d->sync.mixes |= (d->ranks[r].classes & KEEL_CLASS_MIXES) != 0;
+        keel_sync_join_mixing(&d->sync, (d->ranks[r].classes & KEEL_CLASS_MIXES) != 0);
     }
     decide_starts(rec, d);
     d->base = d->generation;

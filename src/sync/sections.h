@@ -25,6 +25,7 @@ typedef struct keel_sections {
     uint64_t *seen_at;       /* the highest SC seen there, by a section or a reading */
     uint64_t *reads;         /* number of the newest reading there */
     unsigned open;           /* targets held */
+    int is_all;              /* a reading epoch: between keel_lock_all() and keel_unlock_all() */
     /* as a replacement: memory stands at SC `counter`, the next piece of replay is what follows of others */
     int is_replaying;
     uint64_t counter;

@@ -37,6 +37,42 @@ void keel_sync_set_position(keel_sync_t *sync, uint32_t phase, uint32_t front)
     sync->front = front;
 }
 
+const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_accessed)
+{
+    const int locks = sync->sections.is_used;
+
+    switch (way) {
+    case KEEL_WAY_BARE:
+        return sync->sections.is_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
+    case KEEL_WAY_ANSWER:
+        return KEEL_PLANT(answer_untold) ? NULL : "gives answers that are not logged";
+    case KEEL_WAY_GSYNC:
+    case KEEL_WAY_WAIT:
+        return locks ? "in a program that locks" : NULL;
+    case KEEL_WAY_LOCK:
+        break;
+    }
+    return sync->has_gsynced                   ? "in a program that calls keel_gsync"
+           : (sync->waits.since != UINT32_MAX) ? "in a program that waits"
+           : (!locks && has_accessed)          ? "behind accesses without a lock"
+                                               : NULL;
+}
+
+void keel_sync_use(keel_sync_t *sync, keel_way_t way)
+{
+    sync->has_gsynced |= way == KEEL_WAY_GSYNC;
+    sync->sections.is_used |= way == KEEL_WAY_LOCK;
+}
+
+void keel_sync_restored(keel_sync_t *sync, int has_image)
+{
+    const int has_locked = sync->sections.is_used || sync->sections.counter != sync->lane->counters.lock;
+
+    if (has_image && !has_locked) { /* it was not this process that passed the gsyncs before the image */
+        sync->has_gsynced = 1;
+    }
+}
+
 keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)
 {
     return keel_sync_has_rest(sync) ? keel_waits_send(sync, rank, phase, limit, count_p)

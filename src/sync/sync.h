@@ -61,6 +61,32 @@ static inline int keel_sync_may_be_local(const keel_sync_t *sync)
     return sync->is_deterministic && !sync->mixes;
 }
 
+/* from here on it does what no log orders: all that live have been told */
+static inline void keel_sync_mix(keel_sync_t *sync)
+{
+    sync->mixes = 1;
+}
+static inline int keel_sync_is_mixing(const keel_sync_t *sync)
+{
+    return sync->mixes;
+}
+
+/* the program has promised to be deterministic */
+static inline int keel_sync_is_promised(const keel_sync_t *sync)
+{
+    return sync->is_deterministic;
+}
+
+/* how a program is about to synchronise; BARE: to access what is not locked, ANSWER: to be told what no log has */
+typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE, KEEL_WAY_ANSWER } keel_way_t;
+
+/* NULL: that goes with what the program did so far, @a has_accessed: others' memory; or why it mixes */
+const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_accessed);
+/* it does so: GSYNC or LOCK */
+void keel_sync_use(keel_sync_t *sync, keel_way_t way);
+/* memory is that of an image: what the predecessors did counts. @a has_image: it is not the program's start */
+void keel_sync_restored(keel_sync_t *sync, int has_image);
+
 /* what others do to a process inside a phase has an order of its own: of sections, or of waits */
 static inline int keel_sync_has_order(const keel_sync_t *sync)
 {
@@ -94,6 +120,12 @@ static inline int keel_sync_steers(const keel_sync_t *sync)
     return sync->sections.is_replaying;
 }
 
+/* by waits: what others put comes as far as each wait needs */
+static inline int keel_sync_replays_waits(const keel_sync_t *sync)
+{
+    return sync->waits.is_replaying;
+}
+
 /* ---- survivors ---- */
 
 /* what was done at @a rank in @a phase, of which it is to replay @a limit records first; how many were sent */
@@ -104,12 +136,29 @@ keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, u
 /* first phase in which this process or another has locked here, UINT32_MAX: none is known */
 void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *first_p);
 void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told);
+/* nobody has told anything yet */
+#define KEEL_SYNC_UNTOLD ((keel_sync_decided_t){.waits_since = UINT32_MAX})
+/* whether some rank is known to mix */
+static inline void keel_sync_join_mixing(keel_sync_decided_t *all, int is_mixing)
+{
+    all->mixes |= (uint32_t)is_mixing;
+}
 /* all are joined, and something has been done that may have to be replayed */
 void keel_sync_decide(keel_sync_decided_t *all);
 /* others replay what is done to them, in an order of their own */
 static inline int keel_sync_is_ordered(const keel_sync_decided_t *all)
 {
     return (int)(all->has_locks | all->has_waits);
+}
+/* somebody waits, as was told */
+static inline int keel_sync_tells_waits(const keel_sync_decided_t *all)
+{
+    return all->waits_since != UINT32_MAX;
+}
+/* the program waits, and nothing was done yet that would have to be replayed: several may be away */
+static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)
+{
+    return keel_sync_has_rest(sync) && !all->has_waits;
 }
 /* NULL, or why every death is a rollback */
 const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told);

@@ -322,6 +322,43 @@ void keel_waits_declare(keel_sync_t *sync)
     sync->waits.since = 0;
 }
 
+void keel_waits_begin(keel_sync_t *sync)
+{
+    sync->waits.begun = sync->phase + 1;
+    if (sync->phase + 1 < sync->waits.since) {
+        sync->waits.since = sync->phase + 1;
+    }
+}
+
+int keel_waits_are_told(const keel_sync_t *sync)
+{
+    return keel_waits_are_numbered(sync) || sync->waits.begun == sync->phase + 1 || sync->waits.is_replaying;
+}
+
+int keel_waits_are_numbered(const keel_sync_t *sync)
+{
+    return sync->phase >= sync->waits.since;
+}
+
+int keel_waits_note_new(keel_sync_t *sync, uint32_t rank)
+{
+    if (!sync->waits.is_replaying || sync->phase < sync->front) {
+        return 0;
+    }
+    sync->waits.has_new[rank] = 1;
+    return 1;
+}
+
+int keel_waits_has_new(const keel_sync_t *sync, uint32_t rank)
+{
+    int is_new = 0;
+
+    for (uint32_t r = 0; sync->waits.is_replaying && r < sync->lane->size; r++) {
+        is_new |= sync->waits.has_new[r] && (r == rank || rank == KEEL_RANK_NONE);
+    }
+    return is_new;
+}
+
 void keel_waits_ask_rest(keel_sync_t *sync)
 {
     if (!sync->waits.is_asking) {

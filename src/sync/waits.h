@@ -57,6 +57,16 @@ int keel_waits_are_here(struct keel_sync *sync);
 keel_status_t keel_waits_replay_next(struct keel_sync *sync);
 /* all know from the start that the program waits */
 void keel_waits_declare(struct keel_sync *sync);
+/* this process waits, and is about to tell all others so */
+void keel_waits_begin(struct keel_sync *sync);
+/* all have been told by this process in this phase, or by anybody before it */
+int keel_waits_are_told(const struct keel_sync *sync);
+/* all number their puts in this phase */
+int keel_waits_are_numbered(const struct keel_sync *sync);
+/* a replacement: something is read at @a rank of which there may be no record; false where that does not matter */
+int keel_waits_note_new(struct keel_sync *sync, uint32_t rank);
+/* and whether it was, KEEL_RANK_NONE: anywhere */
+int keel_waits_has_new(const struct keel_sync *sync, uint32_t rank);
 /* the front phase: asks for the rest; whether it is here; replays it and lets accesses come again */
 void keel_waits_ask_rest(struct keel_sync *sync);
 int keel_waits_have_rest(const struct keel_sync *sync);
