@@ -38,14 +38,11 @@
 static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
 {
     const uint32_t phase = ctx->rec.phase;
-    uint32_t *marked = is_own ? &ctx->rec.marked_own : &ctx->rec.marked;
-    uint32_t *told = &ctx->rec.marked_told[is_own];
     keel_status_t status = KEEL_OK;
 
-    if (*told == phase + 1) {
+    if (keel_atomics_mark(&ctx->sync, is_own)) {
         return KEEL_OK;
     }
-    *marked = phase + 1;
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             continue;
@@ -55,7 +52,9 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);
     }
-    *told = (status == KEEL_OK) ? phase + 1 : *told; /* now: a callback may do atomics while this waits */
+    if (status == KEEL_OK) { /* now: a callback may do atomics while this waits */
+        keel_atomics_say_marked(&ctx->sync, is_own, phase);
+    }
     return status;
 }
 
@@ -68,19 +67,20 @@ static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_o
     const uint32_t bit = keel_classes_bit(op, is_own);
     keel_status_t status = KEEL_OK;
 
-    if ((ctx->rec.classes_told & bit) != 0) {
+    if (keel_atomics_use(&ctx->sync, bit)) {
         return KEEL_OK;
     }
-    ctx->rec.classes |= bit;
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r != ctx->lane.rank && ctx->lane.peers[r].is_up && !KEEL_PLANT(class_untold)) {
-            status = keel_lane_tell_classes(&ctx->lane, r, ctx->rec.classes);
+            status = keel_lane_tell_classes(&ctx->lane, r, ctx->sync.atomics.classes);
         }
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         status = keel_flush_one(ctx, r);
     }
-    ctx->rec.classes_told |= (status == KEEL_OK) ? bit : 0; /* as above */
+    if (status == KEEL_OK) { /* as above */
+        keel_atomics_say_used(&ctx->sync, bit);
+    }
     return status;
 }
 
@@ -167,8 +167,8 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
         return 1;
     }
     return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
-           (ctx->rec.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
-           (!fetches || ctx->rec.marked_told[0] == phase + 1);
+           (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
+           (!fetches || ctx->sync.atomics.told[0] == phase + 1);
 }
 
 /* field by field, each from its register: bytes gathered in memory first stall the copy */

@@ -56,7 +56,7 @@ static keel_status_t context_tell_begin(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
 
     if (is_due) {
-        ctx->rec.begun = ctx->rec.phase + 1; /* who is not live yet is told ahead of what it is handed */
+        keel_atomics_begin(&ctx->sync);
     }
     for (uint32_t r = 0; is_due && r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {

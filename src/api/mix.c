@@ -34,7 +34,7 @@ static keel_status_t mix_tell(keel_context_h ctx)
 
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
         if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE && !KEEL_PLANT(mix_untold)) {
-            status = keel_lane_tell_classes(&ctx->lane, r, ctx->rec.classes);
+            status = keel_lane_tell_classes(&ctx->lane, r, ctx->sync.atomics.classes);
         }
     }
     for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
@@ -50,7 +50,7 @@ static keel_status_t mix_begin(keel_context_h ctx)
     unsigned rounds = 0;
     uint64_t deaths;
 
-    rec->classes |= KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES;
+    (void)keel_atomics_use(&ctx->sync, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);
     do {
         while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !all_are_live(ctx)) {
             KEEL_REACHED(mix_waits);
@@ -94,9 +94,9 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
         return KEEL_OK; /* own memory, which its replacement makes anew */
     }
     if (is_bare && !keel_may_mix(ctx) && !KEEL_PLANT(bare_untold)) {
-        ctx->rec.classes |= KEEL_CLASS_BARE;
+        (void)keel_atomics_use(&ctx->sync, KEEL_CLASS_BARE);
         if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) { /* else by decisions, and when it is handed over to */
-            status = keel_lane_tell_classes(&ctx->lane, rank, ctx->rec.classes);
+            status = keel_lane_tell_classes(&ctx->lane, rank, ctx->sync.atomics.classes);
             KEEL_STORES();
         }
     }

@@ -186,7 +186,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     if (rec->state == KEEL_RANK_FRESH) {
         keel_recovery_stand(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
-        rec->atomics_before = d->ranks[rec->lane->rank].atomics;
+        keel_atomics_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
         rec->lane->slot.committed = rec->lane->slot.parity_done = 0;
         pthread_mutex_lock(&rec->lane->lock);
         rec->lane->rollback = d->rollback;
@@ -202,7 +202,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->window_prefix = d->window_calls;
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        rec->places[r].classes |= d->ranks[r].classes;
+        keel_atomics_adopt_classes(rec->sync, r, d->ranks[r].classes);
     }
     adopt_atomics(rec, d);
     rec->mended = d->front + 1;

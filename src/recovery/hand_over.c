@@ -124,26 +124,6 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     return KEEL_OK;
 }
 
-keel_status_t keel_hand_over_fetched(keel_recovery_t *rec, uint32_t rank)
-{
-    const uint32_t marked = keel_larger(rec->marked, rec->atomics_before);
-    keel_status_t status = KEEL_OK;
-
-    if (marked > 0 && !KEEL_PLANT(fetches_untold)) {
-        status = keel_lane_mark_atomics(rec->lane, rank, marked - 1, 0);
-    }
-    if (status == KEEL_OK && rec->marked_own > 0) {
-        status = keel_lane_mark_atomics(rec->lane, rank, rec->marked_own - 1, 1);
-    }
-    if (status == KEEL_OK && rec->begun > 0) {
-        status = keel_lane_mark_atomics(rec->lane, rank, rec->begun - 1, 0);
-    }
-    if (status == KEEL_OK && rec->classes != 0) {
-        status = keel_lane_tell_classes(rec->lane, rank, rec->classes);
-    }
-    return status;
-}
-
 keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
     hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .skip = rec->places[rank].streamed};
@@ -153,7 +133,7 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     if (KEEL_PLANT(arrival_before_records)) {
         (void)keel_lane_board_send(rec->lane, rank, arrival);
     }
-    status = keel_hand_over_fetched(rec, rank);
+    status = keel_atomics_tell(rec->sync, rank);
     KEEL_STORES();
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);

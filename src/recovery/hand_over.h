@@ -6,8 +6,6 @@
 
 typedef struct keel_recovery keel_recovery_t;
 
-/* its predecessor was told; should this process die together with whom it fetched from, nobody else may know */
-keel_status_t keel_hand_over_fetched(keel_recovery_t *rec, uint32_t rank);
 /* all logged actions of @a phase towards @a rank, in order, those from before its death too; then the arrival */
 keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival);
 /* a program that locks or waits: what was done in @a phase at @a rank, which replays it in its order; then the arrival */

@@ -141,14 +141,6 @@ void keel_position_tell_whole(keel_recovery_t *rec)
     rec->is_whole_told = is_whole; /* who has died since has to hand over again, and its replacement to be told */
 }
 
-uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank)
-{
-    const uint32_t told =
-        (rank == rec->lane->rank) ? rec->classes : (uint32_t)keel_board_get(&rec->lane->board[rank].classes);
-
-    return told | rec->places[rank].classes;
-}
-
 /* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. */
 int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank)
 {
@@ -160,16 +152,10 @@ int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank)
 
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
 {
-    uint32_t classes;
-
     if (!keel_position_is_short(rec, rank) || (fetches && KEEL_PLANT(fetched_short))) {
         return 0;
     }
-    classes = keel_classes_bit(op, 0) | keel_classes_own(keel_classes_known(rec, rank));
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        classes |= keel_classes_others(keel_classes_known(rec, r));
-    }
-    return fetches || (!keel_classes_commute(classes) && !KEEL_PLANT(mixed_short));
+    return fetches || (!keel_classes_commute(keel_atomics_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_short));
 }
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
@@ -257,7 +243,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     set_live(rec, rank);
     place->is_replaying = place->is_held = 0;
     place->streamed = 0;
-    if (keel_hand_over_fetched(rec, rank) == KEEL_OK &&
+    if (keel_atomics_tell(rec->sync, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
         keel_hands_say(rec, rank);
     }
@@ -311,7 +297,7 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
         }
         if (!KEEL_PLANT(refill_untold)) {
             KEEL_STORES();
-            (void)keel_hand_over_fetched(rec, rank);
+            (void)keel_atomics_tell(rec->sync, rank);
         }
         KEEL_STORES();
         place->is_refilled = 1;

@@ -17,8 +17,6 @@ void keel_position_tell_whole(keel_recovery_t *rec);
 int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank);
 /* an atomic there has to wait for them: its order matters */
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
-/* of atomics that @a rank has used (peer/board.h), as far as is known here */
-uint32_t keel_classes_known(const keel_recovery_t *rec, uint32_t rank);
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */
 void keel_position_say(keel_recovery_t *rec);

@@ -376,10 +376,8 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     }
     keel_recovery_stand(rec, base, base);
     rec->arrived = base;
-    rec->atomics_before = 0;
-    rec->marked = rec->marked_own = rec->marked_told[0] = rec->marked_told[1] = 0;
-    rec->classes = keel_sync_is_mixing(rec->sync) ? KEEL_CLASS_MIXES : 0;
-    rec->classes_told = rec->begun = rec->returned = rec->mended = rec->short_count = 0;
+    rec->returned = rec->mended = rec->short_count = 0;
+    keel_atomics_reset(rec->sync);
     keel_waits_reset(rec->sync);
     keel_ckpt_forget_images(rec->ckpt);
     keel_demand_forget(rec->demand);

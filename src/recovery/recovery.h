@@ -56,7 +56,6 @@ typedef struct keel_place {
     uint8_t is_unhanded;      /* it died before that */
     uint8_t is_short;         /* it has not said that all have handed over to it: what is fetched there has to wait */
     uint8_t is_whole_told;    /* it has said so */
-    uint32_t classes;         /* of atomics that it used, as decisions said (peer/board.h) */
     uint64_t given, received; /* put records handed to that incarnation, and by it */
     keel_digest_t digest; /* what it has of this process's predecessor: what came without a gap over the served lane, */
     uint64_t done;        /* and phase << 32 | how many records in all */
@@ -93,20 +92,13 @@ struct keel_recovery {
     void *arg;
 
     /* own position */
-    uint32_t phase;          /* gsyncs passed: pos */
-    uint32_t arrived;        /* gsync last announced */
-    uint32_t awaited;        /* the rank whose arrival was missing when last looked for */
-    uint32_t front;          /* F of the last decision accepted */
-    uint32_t marked;         /* 1 + the last phase in which it fetches from others, told to whoever joins */
-    uint32_t atomics_before; /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
-    uint32_t marked_own;     /* the same of its own memory */
-    uint32_t marked_told[2]; /* the two, when all have been told */
-    uint32_t begun;          /* 1 + the phase of its first access, in a program that is not deterministic */
-    uint32_t classes;        /* of atomics that it uses (peer/board.h) */
-    uint32_t classes_told;   /* and of which all know that it does */
-    uint32_t returned;       /* 1 + the front that it reached as a replacement, 0: it was always there */
-    uint32_t mended;         /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
-    uint32_t short_count;    /* places that are short */
+    uint32_t phase;       /* gsyncs passed: pos */
+    uint32_t arrived;     /* gsync last announced */
+    uint32_t awaited;     /* the rank whose arrival was missing when last looked for */
+    uint32_t front;       /* F of the last decision accepted */
+    uint32_t returned;    /* 1 + the front that it reached as a replacement, 0: it was always there */
+    uint32_t mended;      /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
+    uint32_t short_count; /* places that are short */
     keel_rank_state_t state;
     int is_whole_told; /* it has told that all have */
     int is_refused;    /* a value that a replacement wanted to fetch: others have another record by that number */

@@ -84,10 +84,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_ckpt_member_down(rec->ckpt, rank);
     keel_demand_member_down(rec->demand, rank);
     rec->short_count += !rec->places[rank].is_short;
-    rec->places[rank] = (keel_place_t){.state = KEEL_RANK_FRESH,
-                                       .is_unhanded = rec->places[rank].hands <= rec->phase,
-                                       .is_short = 1,
-                                       .classes = rec->places[rank].classes};
+    rec->places[rank] =
+        (keel_place_t){.state = KEEL_RANK_FRESH, .is_unhanded = rec->places[rank].hands <= rec->phase, .is_short = 1};
     rec->is_frozen = 1;
     rec->has_reported = 0;
     if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {
@@ -189,7 +187,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .restarted_at = rec->restarted_at,
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,
-        .atomics_before = rec->atomics_before,
+        .atomics_before = rec->sync->atomics.before,
         .is_short = (uint32_t)(rec->state != KEEL_RANK_FRONT || keel_position_is_short(rec, lane->rank)),
         .returned = rec->returned,
         .requests = rec->requests,
@@ -215,7 +213,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(lane, r),
             .kinds = target->atomic_kinds,
-            .classes = keel_classes_known(rec, r),
+            .classes = keel_atomics_classes(rec->sync, r),
             .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],

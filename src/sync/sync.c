@@ -20,8 +20,18 @@ keel_status_t keel_sync_init(keel_sync_t *sync, keel_lane_t *lane, keel_put_log_
     }
     status = keel_waits_init(&sync->waits, lane->size);
     if (status != KEEL_OK) {
-        keel_sections_release(&sync->sections);
+        goto err_sections;
     }
+    status = keel_atomics_init(&sync->atomics, lane->size);
+    if (status != KEEL_OK) {
+        goto err_waits;
+    }
+    return KEEL_OK;
+
+err_waits:
+    keel_waits_release(&sync->waits);
+err_sections:
+    keel_sections_release(&sync->sections);
     return status;
 }
 
@@ -29,6 +39,7 @@ void keel_sync_release(keel_sync_t *sync)
 {
     keel_sections_release(&sync->sections);
     keel_waits_release(&sync->waits);
+    keel_atomics_release(&sync->atomics);
 }
 
 void keel_sync_set_position(keel_sync_t *sync, uint32_t phase, uint32_t front)

@@ -1,6 +1,6 @@
 /*
- * How the ranks of a program synchronise, and what follows from it when one of them dies. A module a mechanism: sections (locks)
- * and waits; gsyncs alone need neither. Who is above asks the questions of this header, and knows no mechanism.
+ * How the ranks of a program synchronise, and what follows from it when one of them dies. A module a mechanism: sections (locks),
+ * waits, atomics; gsyncs alone need none. Who is above asks the questions of this header, and knows no mechanism.
  *
  * Gsyncs order whole phases. A mechanism that is used inside phases gives what others did to a replacement in one an order of its own,
  * by which it is replayed; two of them together give none (mixes), and then a death is a rollback.
@@ -10,6 +10,7 @@
 
 #include "oplog/put_log.h"
 #include "peer/peer.h"
+#include "sync/atomics.h"
 #include "sync/sections.h"
 #include "sync/waits.h"
 
@@ -22,6 +23,7 @@ typedef struct keel_sync {
     uint32_t phase, front; /* of this process, as recovery has told */
     keel_sections_t sections;
     keel_waits_t waits;
+    keel_atomics_t atomics;
 } keel_sync_t;
 
 /* what a report says of its sender */
