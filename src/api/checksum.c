@@ -16,15 +16,14 @@ static keel_status_t checksum_restore(void *arg, const void *image, size_t size)
 
 static int checksum_is_busy(const keel_context_h ctx, uint32_t making)
 {
-    return ctx->ckpt.making.number == making &&
-           (ctx->ckpt.stage == KEEL_CKPT_IMAGES || ctx->ckpt.stage == KEEL_CKPT_ENCODING);
+    return ctx->ckpt.set.making.number == making && keel_image_set_is_making(&ctx->ckpt.set);
 }
 
 /* the next gsync; behind one of keel_checkpoint() the share is complete before it arrives at the following */
 static keel_status_t checksum_gsync(keel_context_h ctx)
 {
     keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_FOLLOW);
-    const uint32_t making = ctx->ckpt.making.number;
+    const uint32_t making = ctx->ckpt.set.making.number;
     unsigned rounds = 0;
 
     if (making != 0 && making == ctx->rec.phase && (ctx->lane.board[0].flags[making & 1] & KEEL_ARRIVE_EXPLICIT)) {

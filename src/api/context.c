@@ -262,16 +262,16 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->get_log_peak = stats_p->put_log_peak; /* one budget for both */
     stats_p->log_overflows = ctx->puts.overflows + ctx->gets.overflows;
     stats_p->checkpoints = ctx->ckpt.committed;
-    stats_p->checkpoint_aborts = ctx->ckpt.aborted;
+    stats_p->checkpoint_aborts = ctx->ckpt.set.aborted;
     stats_p->checkpoint_bytes = ctx->ckpt.image_bytes;
     stats_p->checkpoint_copy_ns = ctx->ckpt.copy_ns;
-    stats_p->checkpoint_safe_ns = ctx->ckpt.safe_ns;
+    stats_p->checkpoint_safe_ns = ctx->ckpt.set.safe_ns;
     stats_p->checkpoint_work_ns = ctx->ckpt.work_ns;
-    stats_p->checkpoint_parity_ns = ctx->ckpt.parity_ns;
-    stats_p->checkpoint_parity_bytes = ctx->ckpt.parity_moved;
-    stats_p->parity_bytes = ctx->ckpt.parity_read;
-    stats_p->parity_spared_bytes = ctx->ckpt.parity_spared;
-    stats_p->generation = ctx->is_restore_due ? ctx->rec.restored.number : ctx->ckpt.used.number;
+    stats_p->checkpoint_parity_ns = ctx->ckpt.set.parity_ns;
+    stats_p->checkpoint_parity_bytes = ctx->ckpt.set.parity_moved;
+    stats_p->parity_bytes = ctx->ckpt.set.parity_read + ctx->demand.set.parity_read;
+    stats_p->parity_spared_bytes = ctx->ckpt.set.parity_spared + ctx->demand.set.parity_spared;
+    stats_p->generation = ctx->is_restore_due ? ctx->rec.restored.number : ctx->ckpt.set.used.number;
     stats_p->deaths = ctx->rec.deaths;
     stats_p->recoveries = ctx->rec.recoveries;
     stats_p->rollbacks = ctx->rec.rollbacks;
@@ -285,10 +285,11 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->demand_committed = ctx->demand.committed;
     stats_p->demands = ctx->rec.trim.asked;
     stats_p->demand_recoveries = ctx->rec.demand_recoveries;
-    stats_p->transfer_ns = ctx->ckpt.encode_ns;
-    stats_p->transfer_peak_bytes = (ctx->ckpt.parity == NULL) ? 0
-                                                              : keel_parity_buffer_peak(ctx->ckpt.parity) +
-                                                                    keel_parity_buffer_peak(ctx->demand.parity);
+    stats_p->transfer_ns =
+        (ctx->demand.set.encoded_ns > ctx->ckpt.set.encoded_ns) ? ctx->demand.set.encode_ns : ctx->ckpt.set.encode_ns;
+    stats_p->transfer_peak_bytes = (ctx->ckpt.set.parity == NULL) ? 0
+                                                                  : keel_parity_buffer_peak(ctx->ckpt.set.parity) +
+                                                                        keel_parity_buffer_peak(ctx->demand.set.parity);
     for (unsigned r = KEEL_REGION_IMAGE0; r < KEEL_REGION_PARITY0 + KEEL_SLOTS; r++) {
         stats_p->checkpoint_memory += ctx->lane.own[r].size;
     }

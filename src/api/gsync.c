@@ -19,7 +19,6 @@
 #include "api/rehearse.h"
 #include "api/spare.h"
 #include "api/wait.h"
-#include "ckpt/demand_set.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
 
@@ -267,7 +266,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     keel_rehearse_leave(ctx, number, was_front);
     keel_position_leave(rec, number);
     if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
-        keel_commit(rec, ctx->ckpt.making.number);
+        keel_commit(rec, ctx->ckpt.set.making.number);
     }
     if (was_front && !rec->is_finished) {
         keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
@@ -335,10 +334,9 @@ keel_status_t keel_checkpoint(keel_context_h ctx)
         return keel_context_end(ctx, status);
     }
     status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
-    making = ctx->ckpt.making.number;
-    while (status == KEEL_OK && making != 0 && ctx->ckpt.making.number == making &&
-           (ctx->ckpt.stage == KEEL_CKPT_COMPARING || ctx->ckpt.stage == KEEL_CKPT_IMAGES ||
-            ctx->ckpt.stage == KEEL_CKPT_ENCODING)) {
+    making = ctx->ckpt.set.making.number;
+    while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
+           keel_image_set_is_making(&ctx->ckpt.set)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status);

@@ -261,30 +261,30 @@ int keel_rehearse_orders(const keel_context_h ctx)
 
 int keel_rehearse_wants_image(const keel_context_h ctx)
 {
-    const uint32_t used = ctx->ckpt.used.number;
+    const uint32_t used = ctx->ckpt.set.used.number;
 
-    return ctx->ckpt.parity != NULL && (used == 0 || ctx->rec.phase + 1 >= used + PHASES_MOST);
+    return ctx->ckpt.set.parity != NULL && (used == 0 || ctx->rec.phase + 1 >= used + PHASES_MOST);
 }
 
 static int is_its_turn(const keel_context_h ctx, uint32_t number, unsigned is_explicit)
 {
-    const uint32_t used = ctx->ckpt.used.number;
-    const uint32_t least = (used > 0 || ctx->ckpt.parity == NULL) ? PHASES_LEAST : PHASES_WITHOUT;
+    const uint32_t used = ctx->ckpt.set.used.number;
+    const uint32_t least = (used > 0 || ctx->ckpt.set.parity == NULL) ? PHASES_LEAST : PHASES_WITHOUT;
 
     return ctx->lane.rank < ctx->lane.programs && next_victim(ctx) == ctx->lane.rank && number >= used + least &&
-           (ctx->ckpt.making.number == 0 || is_explicit);
+           (ctx->ckpt.set.making.number == 0 || is_explicit);
 }
 
 /* all have what this process holds of theirs: the next death finds parity whole */
 static keel_status_t await_parity(keel_context_h ctx)
 {
-    const keel_ckpt_t *ckpt = &ctx->ckpt;
+    const keel_image_set_t *set = &ctx->ckpt.set;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     while (status == KEEL_OK && !ctx->rec.is_finished &&
-           (ckpt->is_rearming || ctx->demand.is_rearming || ckpt->stage == KEEL_CKPT_COMPARING ||
-            ckpt->stage == KEEL_CKPT_IMAGES || ckpt->stage == KEEL_CKPT_ENCODING)) {
+           (keel_image_set_is_rearming(set) || keel_image_set_is_rearming(&ctx->demand.set) ||
+            keel_image_set_is_making(set))) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;

@@ -125,7 +125,7 @@ keel_status_t keel_restore(keel_context_h ctx)
             status = keel_lock_resume(ctx);
         }
         if (status == KEEL_OK && ctx->rec.restored.number > 0 &&
-            ctx->rec.restored.number == ctx->rec.generation.number && ctx->ckpt.used.in_checkpoint) {
+            ctx->rec.restored.number == ctx->rec.generation.number && ctx->ckpt.set.used.in_checkpoint) {
             status =
                 keel_gsync_run(ctx, KEEL_GSYNC_SECOND); /* the image lies between the two gsyncs of keel_checkpoint() */
         }

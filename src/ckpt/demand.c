@@ -4,63 +4,45 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "base/reached.h"
-#include "ckpt/demand_set.h"
+#include "ckpt/exchange.h"
+#include "ckpt/repair.h"
 
 #include <string.h>
 
 keel_status_t keel_demand_init(keel_demand_t *demand, keel_ckpt_t *ckpt)
 {
-    const uint32_t ranks = ckpt->lane->size, size = ckpt->group.size;
-    keel_status_t status = KEEL_OK;
+    const uint32_t ranks = ckpt->lane->size;
+    const keel_image_set_params_t set = {.lane = ckpt->lane,
+                                         .groups = &ckpt->groups,
+                                         .group = &ckpt->group,
+                                         .below = &ckpt->set,
+                                         .budget = &ckpt->budget,
+                                         .first_slot = KEEL_SLOTS_COORDINATED,
+                                         .told_type = KEEL_CONTROL_DEMAND_IMAGE,
+                                         .group_type = KEEL_CONTROL_DEMAND_GROUP};
+    keel_status_t status = KEEL_ERR_NO_MEMORY;
 
     memset(demand, 0, sizeof(*demand));
     demand->ckpt = ckpt;
-    demand->size = size;
-    demand->is_armed = demand->is_rebuilt = 1;
+    demand->is_rebuilt = 1;
     demand->starts = keel_alloc(ranks * sizeof(*demand->starts), "demand images");
     demand->pending = keel_alloc(ranks * sizeof(*demand->pending), "demand images");
     demand->group_pending = keel_alloc((ckpt->groups.count + 1) * sizeof(*demand->group_pending), "demand groups");
-    demand->used.members = keel_alloc((size + 1) * sizeof(*demand->used.members), "demand members");
-    demand->making.members = keel_alloc((size + 1) * sizeof(*demand->making.members), "demand members");
-    demand->said = keel_alloc((size + 1) * sizeof(*demand->said), "demand members");
-    demand->maps = keel_alloc((size + 1) * sizeof(*demand->maps), "demand members");
-    demand->has = keel_alloc(size + 1, "demand members");
-    demand->slots = keel_alloc(2 * (size + 1), "demand members");
-    demand->sizes = keel_alloc((size + 1) * sizeof(*demand->sizes), "demand members");
-    demand->told = keel_alloc((size + 1) * sizeof(*demand->told), "demand members");
-    if (demand->starts == NULL || demand->pending == NULL || demand->group_pending == NULL ||
-        demand->used.members == NULL || demand->making.members == NULL || demand->said == NULL ||
-        demand->maps == NULL || demand->has == NULL || demand->slots == NULL || demand->sizes == NULL ||
-        demand->told == NULL) {
-        status = KEEL_ERR_NO_MEMORY;
-    } else if (size > 0) {
-        status = keel_parity_create(ckpt->lane, &ckpt->group, &demand->parity);
+    if (demand->starts != NULL && demand->pending != NULL && demand->group_pending != NULL) {
+        status = keel_image_set_init(&demand->set, &set);
     }
     if (status != KEEL_OK) {
         keel_demand_release(demand);
-        return status;
     }
-    memset(demand->has, KEEL_PARITY_HAS_ALL, size);
-    return KEEL_OK;
+    return status;
 }
 
 void keel_demand_release(keel_demand_t *demand)
 {
-    keel_parity_destroy(demand->parity);
-    for (uint32_t i = 0; demand->maps != NULL && i < demand->size; i++) {
-        keel_free(demand->maps[i]);
-    }
+    keel_image_set_release(&demand->set);
     keel_free(demand->starts);
     keel_free(demand->pending);
     keel_free(demand->group_pending);
-    keel_free(demand->used.members);
-    keel_free(demand->making.members);
-    keel_free(demand->said);
-    keel_free(demand->maps);
-    keel_free(demand->has);
-    keel_free(demand->slots);
-    keel_free(demand->sizes);
-    keel_free(demand->told);
     memset(demand, 0, sizeof(*demand));
 }
 
@@ -75,16 +57,18 @@ unsigned keel_demand_flags(const keel_demand_t *demand, int may_copy)
 {
     const keel_ckpt_t *ckpt = demand->ckpt;
 
-    if (demand->parity == NULL) {
+    if (demand->set.parity == NULL) {
         return 0;
     }
     if (demand->group_pending[demand_group(demand)] != 0) {
-        return (demand->stage == KEEL_DEMAND_SAFE)     ? KEEL_ARRIVE_SHARED
-               : (demand->stage == KEEL_DEMAND_FAILED) ? KEEL_ARRIVE_CANNOT
-                                                       : 0;
+        return keel_image_set_is_safe(&demand->set)           ? KEEL_ARRIVE_SHARED
+               : (demand->set.state.stage == KEEL_SET_FAILED) ? KEEL_ARRIVE_CANNOT
+                                                              : 0;
     }
-    if (!may_copy || demand->asked <= demand->starts[ckpt->lane->rank].position || demand->asked <= ckpt->used.number ||
-        ckpt->making.number != 0 || !ckpt->is_armed || !demand->is_armed || keel_ckpt_is_checksum(ckpt)) {
+    if (!may_copy || demand->asked <= demand->starts[ckpt->lane->rank].position ||
+        demand->asked <= ckpt->set.used.number || ckpt->set.making.number != 0 ||
+        !keel_image_set_is_armed(&ckpt->set) || !keel_image_set_is_armed(&demand->set) ||
+        keel_parity_is_checksum(&ckpt->group)) {
         return 0;
     }
     return KEEL_ARRIVE_IMAGE;
@@ -97,6 +81,68 @@ static unsigned demand_flags_of(const keel_demand_t *demand, uint32_t rank, uint
     return (unsigned)((rank == lane->rank) ? lane->slot.flags[number & 1]
                                            : keel_board_get(&lane->board[rank].flags[number & 1]));
 }
+
+/* ---- the own group's set ---- */
+
+static void demand_begin(keel_demand_t *demand, uint32_t number)
+{
+    const keel_ckpt_t *ckpt = demand->ckpt;
+
+    keel_image_set_begin(&demand->set, number);
+    for (uint32_t i = 0; i < demand->set.count; i++) {
+        if (demand->pending[ckpt->group.members[i]].position == number) {
+            keel_image_set_expect(&demand->set, i);
+        }
+    }
+    if (ckpt->set.making.number != 0) { /* a generation that was never completed is in the way until the next one */
+        keel_image_set_refuse(&demand->set);
+    }
+}
+
+static int demand_is_own(const keel_demand_t *demand)
+{
+    return demand->set.making.number != 0 && keel_image_set_is_expected(&demand->set, demand->ckpt->group.index);
+}
+
+static void demand_use(keel_demand_t *demand)
+{
+    const int is_own = demand_is_own(demand);
+
+    demand->committed += (uint64_t)(keel_image_set_use(&demand->set) && is_own);
+}
+
+static void demand_drop(keel_demand_t *demand)
+{
+    if (demand_is_own(demand) && demand->set.state.stage != KEEL_SET_FAILED && demand->asked == 0) {
+        demand->asked = demand->set.making.number; /* a death came between: it is wanted still */
+    }
+    (void)keel_image_set_drop(&demand->set);
+}
+
+void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count)
+{
+    demand->taken++;
+    demand->asked = 0;
+    if (keel_image_set_copy(&demand->set, meta, parts, count) == KEEL_OK) {
+        KEEL_REACHED(demand_image);
+    }
+}
+
+void keel_demand_step(keel_demand_t *demand)
+{
+    keel_image_set_t *set = &demand->set;
+    const keel_set_stage_t stage = set->state.stage;
+
+    keel_image_set_step(set);
+    for (uint32_t i = 0; set->state.stage > stage && set->state.stage > KEEL_SET_IMAGES && i < set->count; i++) {
+        if (keel_image_set_is_expected(set,
+                                       i)) { /* checksum ranks make no window calls, and may be the only ones left */
+            demand->pending[demand->ckpt->group.members[i]].window_calls = set->making.window_calls;
+        }
+    }
+}
+
+/* ---- all groups' sets ---- */
 
 /* the set of a group is complete, or will not be */
 static void demand_settle_group(keel_demand_t *demand, uint32_t group, uint32_t number)
@@ -120,11 +166,11 @@ static void demand_settle_group(keel_demand_t *demand, uint32_t group, uint32_t 
             demand->pending[groups->members[group][i]].position = 0;
         }
         if (is_own) {
-            keel_demand_set_drop(demand);
+            demand_drop(demand);
         }
     } else if (all & KEEL_ARRIVE_SHARED) {
         if (is_own) {
-            keel_demand_set_use(demand);
+            demand_use(demand);
         }
         demand->group_pending[group] = 0;
         for (uint32_t i = 0; i < groups->size[group]; i++) {
@@ -144,7 +190,7 @@ void keel_demand_leave(keel_demand_t *demand, uint32_t number, int is_checkpoint
     const keel_groups_t *groups = &demand->ckpt->groups;
     const uint32_t ranks = demand->ckpt->lane->size;
 
-    if (demand->parity == NULL) {
+    if (demand->set.parity == NULL) {
         return;
     }
     for (uint32_t g = 0; g < groups->count; g++) {
@@ -167,117 +213,104 @@ void keel_demand_leave(keel_demand_t *demand, uint32_t number, int is_checkpoint
         }
     }
     if (demand->group_pending[demand_group(demand)] == number) {
-        keel_demand_set_begin(demand, number);
+        demand_begin(demand, number);
     }
 }
 
 int keel_demand_is_late(const keel_demand_t *demand, uint32_t number)
 {
     const keel_ckpt_t *ckpt = demand->ckpt;
+    const keel_set_stage_t stage = demand->set.state.stage;
+    const int has_told = demand->pending[ckpt->lane->rank].position != 0 && stage != KEEL_SET_COMPARING;
 
-    if (demand->making.number == 0 || number < demand->making.number + KEEL_DEMAND_BEHIND) {
+    if (demand->set.making.number == 0 || number < demand->set.making.number + KEEL_DEMAND_BEHIND) {
         return 0;
     }
-    for (uint32_t i = 0; i < demand->size; i++) { /* who has told of its image knows that the others have heard */
+    if (has_told && KEEL_PLANT(image_unheard)) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < demand->set.count && has_told; i++) { /* who has told knows that the others have heard */
         const uint32_t member = ckpt->group.members[i];
 
-        if (demand->pending[ckpt->lane->rank].position != 0 && i != ckpt->group.index &&
-            ckpt->lane->peers[member].is_up && !keel_lane_is_flushed(ckpt->lane, member) &&
-            !KEEL_PLANT(image_unheard)) {
+        if (i != ckpt->group.index && ckpt->lane->peers[member].is_up && !keel_lane_is_flushed(ckpt->lane, member)) {
             return 1;
         }
     }
-    return demand->stage == KEEL_DEMAND_COMPARING || demand->stage == KEEL_DEMAND_ENCODING;
+    return stage == KEEL_SET_COMPARING || stage == KEEL_SET_ENCODING;
 }
 
 void keel_demand_abort(keel_demand_t *demand)
 {
-    if (demand->parity == NULL) {
+    if (demand->set.parity == NULL) {
         return;
     }
     for (uint32_t r = 0; r < demand->ckpt->lane->size; r++) {
         demand->pending[r].position = 0;
     }
     memset(demand->group_pending, 0, demand->ckpt->groups.count * sizeof(*demand->group_pending));
-    keel_demand_set_drop(demand);
+    demand_drop(demand);
 }
 
 void keel_demand_reset(keel_demand_t *demand)
 {
     keel_demand_abort(demand);
-    if (demand->parity == NULL) {
+    if (demand->set.parity == NULL) {
         return;
     }
-    if (demand->is_rearming) {
-        keel_parity_cancel(demand->parity);
-    }
-    demand->is_rearming = 0;
-    demand->is_armed = demand->is_rebuilt = 1;
-    demand->used.number = 0;
+    keel_image_set_void(&demand->set);
+    demand->is_rebuilt = 1;
     memset(demand->starts, 0, demand->ckpt->lane->size * sizeof(*demand->starts));
-    memset(demand->used.members, 0, demand->size * sizeof(*demand->used.members));
-    memset(demand->told, 0, demand->size * sizeof(*demand->told));
-    memset(demand->has, KEEL_PARITY_HAS_ALL, demand->size);
+    memset(demand->set.group_told, 0, demand->set.count * sizeof(*demand->set.group_told));
+    memset(demand->set.has, KEEL_PARITY_HAS_ALL, demand->set.count);
 }
 
 void keel_demand_forget(keel_demand_t *demand)
 {
     keel_demand_reset(demand);
     demand->asked = 0;
-    for (uint32_t i = 0; demand->parity != NULL && i < demand->size; i++) {
-        demand->said[i] = (keel_ckpt_image_t){0};
-    }
+    keel_exchange_forget(&demand->set);
 }
 
 /* ---- recovery ---- */
 
-static int demand_is_member(const keel_demand_t *demand, uint32_t rank)
-{
-    return demand->parity != NULL && demand->ckpt->groups.of_rank[rank] == demand_group(demand);
-}
-
-void keel_demand_member_down(keel_demand_t *demand, uint32_t rank)
-{
-    if (!demand_is_member(demand, rank)) {
-        return;
-    }
-    if (!KEEL_PLANT(told_by_dead)) {
-        demand->told[demand->ckpt->groups.index[rank]] = 0;
-    }
-    demand->said[demand->ckpt->groups.index[rank]] = (keel_ckpt_image_t){0};
-    if (demand->is_rearming) {
-        keel_parity_cancel(demand->parity);
-        demand->is_rearming = 0;
-    }
-}
-
-void keel_demand_member_has(keel_demand_t *demand, uint32_t rank, unsigned has)
-{
-    if (demand_is_member(demand, rank)) {
-        demand->has[demand->ckpt->groups.index[rank]] = (uint8_t)has;
-    }
-}
-
 /* the set in the making is complete, as somebody knew */
 static int demand_is_decided(const keel_demand_t *demand, const keel_demand_start_t *starts)
 {
-    for (uint32_t i = 0; i < demand->size; i++) {
-        if (demand->making.number != 0 && demand->making.members[i].position == demand->making.number &&
-            starts[demand->ckpt->group.members[i]].position == demand->making.number) {
+    for (uint32_t i = 0; i < demand->set.count; i++) {
+        if (demand->set.making.number != 0 && keel_image_set_is_expected(&demand->set, i) &&
+            starts[demand->ckpt->group.members[i]].position == demand->set.making.number) {
             return 1;
         }
     }
     return 0;
 }
 
+/* a replacement has lost its part of the set that these make */
+static void demand_adopt_set(keel_demand_t *demand, const keel_demand_start_t *starts)
+{
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < demand->set.count; i++) {
+        const uint32_t position = starts[demand->ckpt->group.members[i]].position;
+
+        number = (position > number) ? position : number;
+    }
+    demand->is_rebuilt = (number == 0);
+    if (number == 0) {
+        keel_image_set_void(&demand->set);
+    } else {
+        keel_repair_adopt(&demand->set, number, demand->set.used.share_slot);
+    }
+}
+
 void keel_demand_adopt(keel_demand_t *demand, const keel_demand_start_t *starts, int is_fresh)
 {
-    if (demand->parity == NULL) {
+    if (demand->set.parity == NULL) {
         return;
     }
     if (!is_fresh && demand_is_decided(demand, starts)) {
         KEEL_REACHED(demand_by_decision);
-        keel_demand_set_use(demand);
+        demand_use(demand);
     }
     keel_demand_abort(demand);
     for (uint32_t r = 0; r < demand->ckpt->lane->size; r++) {
@@ -287,12 +320,37 @@ void keel_demand_adopt(keel_demand_t *demand, const keel_demand_start_t *starts,
         demand->starts[r] = starts[r];
     }
     if (is_fresh) {
-        demand->used.number = 0;
-        for (uint32_t i = 0; i < demand->size; i++) {
-            const uint32_t position = starts[demand->ckpt->group.members[i]].position;
-
-            demand->used.number = (position > demand->used.number) ? position : demand->used.number;
-        }
-        demand->is_armed = demand->is_rebuilt = (demand->used.number == 0);
+        demand_adopt_set(demand, starts);
     }
+}
+
+static int demand_has_own(const keel_demand_t *demand)
+{
+    return demand->set.used.number != 0 && !keel_parity_is_checksum(&demand->ckpt->group) &&
+           demand->starts[demand->ckpt->lane->rank].position != 0;
+}
+
+keel_status_t keel_demand_rebuild_begin(keel_demand_t *demand)
+{
+    return demand_has_own(demand) ? keel_repair_rebuild_begin(&demand->set) : KEEL_OK;
+}
+
+keel_status_t keel_demand_rebuild_step(keel_demand_t *demand)
+{
+    keel_status_t status = KEEL_OK;
+    keel_image_meta_t meta;
+
+    if (demand_has_own(demand)) {
+        status = keel_repair_rebuild_step(&demand->set, demand->starts[demand->ckpt->lane->rank].position, &meta);
+    }
+    demand->is_rebuilt |= (status == KEEL_OK);
+    return status;
+}
+
+keel_status_t keel_demand_rearm(keel_demand_t *demand)
+{
+    const keel_status_t status = keel_repair_rearm(&demand->set);
+
+    /* the others of the group may have lost too much of the set: then a death there is a rollback */
+    return (status == KEEL_ERR_INVALID_PARAM || status == KEEL_ERR_BUDGET) ? KEEL_OK : status;
 }

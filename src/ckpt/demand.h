@@ -2,9 +2,8 @@
  * Demand checkpoints [F 6.2]: images of single processes, so that logs towards them can be trimmed while the coordinated
  * generation stays what a rollback goes back to.
  *
- * A set is what a group can be rebuilt from: of each member its newest image, from a demand or of the generation in use, and
- * parity over these. It has slots of its own (KEEL_SLOTS_COORDINATED and up), two of each kind, so a set in the making
- * overwrites nothing of the set in use, and neither anything of the generation.
+ * A set (image_set.h) has of each member its newest image, from a demand or of the generation in use, and parity over these.
+ * It has slots of its own (KEEL_SLOTS_COORDINATED and up), so it overwrites nothing of the generation either.
  *
  * Safety. Nothing is agreed upon by messages: a process says in its arrival at gsync n that it copies its image there, all
  * wait for its second word as they do for a coordinated image, and so the image is exactly what its rank is at n, whatever
@@ -21,18 +20,6 @@
 
 #define KEEL_DEMAND_BEHIND 2u /* gsyncs in which parity of a set is computed behind the program */
 
-typedef struct keel_demand_member {
-    uint32_t position; /* of its image: the gsync it was taken at; 0: that of the generation in use */
-    uint32_t slot;
-    uint64_t size;
-} keel_demand_member_t;
-
-typedef struct keel_demand_set {
-    uint32_t number;     /* the newest position in it; 0: there is none */
-    uint32_t share_slot; /* of parity */
-    keel_demand_member_t *members;
-} keel_demand_set_t;
-
 /* what all know of a rank's newest image of its own */
 typedef struct keel_demand_start {
     uint32_t position;     /* 0: the generation in use */
@@ -44,34 +31,15 @@ typedef void (*keel_demand_cb_t)(void *arg, uint32_t rank, uint32_t position);
 
 typedef struct keel_demand {
     keel_ckpt_t *ckpt;
-    keel_parity_t *parity; /* NULL: no demand checkpoints */
-    uint32_t size;         /* of the group */
-    keel_demand_set_t used, making;
+    keel_image_set_t set;                  /* over the generation; without parity there are no demand checkpoints */
     keel_demand_start_t *starts, *pending; /* by rank; pending: of images in the making */
     uint32_t *group_pending;               /* by group: their position, 0: none */
-    keel_ckpt_image_t *said;               /* by group index: the newest message of an image, */
-    uint8_t **maps;                        /* and its map */
-    uint8_t *has;                          /* by group index, of the set in use: KEEL_PARITY_HAS_* */
-    uint8_t *slots;                        /* scratch: now, then before */
-    uint64_t *sizes;                       /* scratch */
-    uint32_t *told;                        /* replacement: by group index, number of the set it was told of */
-    enum {
-        KEEL_DEMAND_IDLE,
-        KEEL_DEMAND_COMPARING,
-        KEEL_DEMAND_IMAGES,
-        KEEL_DEMAND_ENCODING,
-        KEEL_DEMAND_SAFE,
-        KEEL_DEMAND_FAILED
-    } stage;
-    uint64_t compared;
-    uint32_t copied_at; /* the newest gsync in which some rank copied an image */
-    uint32_t asked;     /* somebody wants an image of this process at this gsync or later; 0: nobody */
-    int is_armed;       /* the share of the set in use is there, or there is no set */
-    int is_rearming;
+    uint32_t copied_at;                    /* the newest gsync in which some rank copied an image */
+    uint32_t asked; /* somebody wants an image of this process at this gsync or later; 0: nobody */
     int is_rebuilt; /* replacement: what of the set is its own to begin from is there */
     keel_demand_cb_t on_image;
     void *arg;
-    uint64_t taken, committed, aborted, started_ns, safe_ns;
+    uint64_t taken, committed;
 } keel_demand_t;
 
 keel_status_t keel_demand_init(keel_demand_t *demand, keel_ckpt_t *ckpt);
@@ -86,6 +54,9 @@ static inline int keel_demand_is_copied(const keel_demand_t *demand, uint32_t r,
 {
     return demand->copied_at == number && demand->pending[r].position == number;
 }
+/* copies the own image, which the group is told of when it is compared with the one before */
+void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
+void keel_demand_step(keel_demand_t *demand); /* bounded work, from progress */
 /* a set has been in the making for so long that this process finishes its part ahead of its arrival at gsync @a number, as
  * far as nobody else is needed for that: so logs grow by a few phases more and not by as many as a fast program passes */
 int keel_demand_is_late(const keel_demand_t *demand, uint32_t number);
@@ -98,9 +69,12 @@ void keel_demand_forget(keel_demand_t *demand);
 
 /* ---- recovery ---- */
 
-void keel_demand_member_down(keel_demand_t *demand, uint32_t rank);
 /* from a decision: every rank's newest image, 0: of the generation decided; what has to be rebuilt of the own is then in used */
 void keel_demand_adopt(keel_demand_t *demand, const keel_demand_start_t *starts, int is_fresh);
-void keel_demand_member_has(keel_demand_t *demand, uint32_t rank, unsigned has);
+/* replacement: computes its image of the set, when there is one of its own; the generation is rebuilt already */
+keel_status_t keel_demand_rebuild_begin(keel_demand_t *demand);
+/* KEEL_INPROGRESS, then KEEL_OK with the image in its slot, checked */
+keel_status_t keel_demand_rebuild_step(keel_demand_t *demand);
+keel_status_t keel_demand_rearm(keel_demand_t *demand);
 
 #endif

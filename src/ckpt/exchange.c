@@ -2,134 +2,141 @@
 #include "ckpt/exchange.h"
 
 #include "base/memory.h"
+#include "base/plant.h"
 #include "peer/control.h"
 #include "peer/region.h"
 
 #include <string.h>
 
-#define CKPT_COMPARE (512 * 1024) /* bytes of an image compared with those before it in one step */
+#define EXCHANGE_COMPARE (512 * 1024) /* bytes of an image compared with those before it in one step */
 
-void keel_ckpt_say_image(keel_ckpt_t *ckpt, const keel_ckpt_image_t *image)
+keel_status_t keel_exchange_tell(keel_image_set_t *set)
 {
+    const keel_parity_group_t *group = set->group;
+    const keel_image_told_t *image = &set->told[group->index];
     const size_t length = sizeof(*image) + image->map_bytes;
-    keel_ckpt_image_t *message = keel_alloc(length, "image message");
+    keel_image_told_t *message = keel_alloc(length, "image message");
     keel_status_t status = (message != NULL) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 
     if (message != NULL) {
         *message = *image;
         if (image->map_bytes > 0) {
-            memcpy(message + 1, ckpt->maps[ckpt->group.index], image->map_bytes);
+            memcpy(message + 1, set->maps[group->index], image->map_bytes);
         }
     }
-    for (uint32_t i = 0; i < ckpt->group.size && status == KEEL_OK; i++) {
-        uint32_t member = ckpt->group.members[i];
-
-        if (i != ckpt->group.index && ckpt->lane->peers[member].is_up) {
-            status = keel_lane_control_send(ckpt->lane, member, KEEL_CONTROL_IMAGE, message, length);
+    for (uint32_t i = 0; i < group->size && status == KEEL_OK; i++) {
+        if (i != group->index && set->lane->peers[group->members[i]].is_up) {
+            status = keel_lane_control_send(set->lane, group->members[i], set->told_type, message, length);
         }
     }
     keel_free(message);
-    if (status != KEEL_OK || image->size == 0) {
-        keel_ckpt_fail(ckpt);
-        return;
-    }
-    ckpt->said[ckpt->group.index] = *image;
-    ckpt->stage = KEEL_CKPT_IMAGES;
+    return status;
 }
 
-int keel_ckpt_compare_begin(keel_ckpt_t *ckpt, uint64_t size)
+static keel_changes_shape_t exchange_shape(keel_image_set_t *set)
 {
-    const uint64_t *sizes = ckpt->sizes[ckpt->used_slot];
-    uint8_t **map = &ckpt->maps[ckpt->group.index];
+    keel_image_set_list_serving(set);
+    return keel_parity_changes_shape(set->parity, set->sizes);
+}
+
+int keel_exchange_compare_begin(keel_image_set_t *set)
+{
+    uint8_t **map = &set->maps[set->group->index];
     keel_changes_shape_t shape;
 
-    if (ckpt->used.number == 0 || ckpt->group.size == 0 || sizes[ckpt->group.index] != size) {
+    if (set->parity == NULL || keel_image_set_serving_number(set) == 0 ||
+        keel_image_set_serving(set, set->group->index).size != set->told[set->group->index].size) {
         return 0;
     }
-    shape = keel_parity_changes_shape(ckpt->parity, sizes);
+    shape = exchange_shape(set);
     keel_free(*map);
     *map = (shape.bytes > 0) ? keel_alloc(shape.bytes, "image changes") : NULL;
-    ckpt->compared = 0;
+    set->compared = 0;
     return *map != NULL;
 }
 
-void keel_ckpt_compare_step(keel_ckpt_t *ckpt)
+int keel_exchange_compare_step(keel_image_set_t *set)
 {
-    const uint64_t *sizes = ckpt->sizes[ckpt->used_slot];
-    const keel_changes_shape_t shape = keel_parity_changes_shape(ckpt->parity, sizes);
-    const unsigned slot = keel_ckpt_making_slot(ckpt);
-    keel_ckpt_image_t image = {.generation = ckpt->making.number,
-                               .slot = slot,
-                               .size = sizes[ckpt->group.index],
-                               .before = ckpt->used.number,
-                               .map_bytes = (uint32_t)shape.bytes,
-                               .window_calls = ckpt->making.window_calls};
+    const keel_changes_shape_t shape = exchange_shape(set);
+    const uint32_t index = set->group->index;
+    keel_image_told_t *image = &set->told[index];
 
-    if (keel_changes_compare(&shape, keel_lane_region_base(ckpt->lane, KEEL_REGION_IMAGE0 + slot),
-                             keel_lane_region_base(ckpt->lane, KEEL_REGION_IMAGE0 + 1 - slot), image.size, CKPT_COMPARE,
-                             &ckpt->compared, ckpt->maps[ckpt->group.index])) {
-        keel_ckpt_say_image(ckpt, &image);
+    if (!keel_changes_compare(&shape, keel_lane_region_base(set->lane, KEEL_REGION_IMAGE0 + image->slot),
+                              keel_lane_region_base(set->lane, KEEL_REGION_IMAGE0 + set->slots_before[index]),
+                              image->size, EXCHANGE_COMPARE, &set->compared, set->maps[index])) {
+        return 0;
     }
+    image->before = keel_image_set_serving_number(set);
+    image->map_bytes = (uint32_t)shape.bytes;
+    return 1;
 }
 
-void keel_ckpt_receive_image(keel_ckpt_t *ckpt, const keel_control_in_t *in)
+/* Only noted: where images of a set lie changes when it is encoded, not when somebody is a set ahead. */
+void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in)
 {
-    const keel_ckpt_image_t *image = (const void *)in->payload;
+    const keel_image_told_t *image = (const void *)in->payload;
+    const unsigned first = KEEL_PLANT(demand_over_generation) ? 0 : set->first_slot;
     uint8_t **map;
     uint32_t index;
 
-    if (in->length < sizeof(*image) || in->length != sizeof(*image) + image->map_bytes || ckpt->group.size == 0 ||
-        image->slot > 1 || ckpt->groups.of_rank[in->source] != ckpt->groups.of_rank[ckpt->lane->rank]) {
-        keel_error(ckpt->lane->message, "malformed image message from rank %u refused", in->source);
+    if (in->length < sizeof(*image) || in->length != sizeof(*image) + image->map_bytes || set->parity == NULL ||
+        image->slot < first || image->slot > set->first_slot + 1 ||
+        set->groups->of_rank[in->source] != set->groups->of_rank[set->lane->rank]) {
+        keel_error(set->lane->message, "malformed image message from rank %u refused", in->source);
         return;
     }
-    /* only noted: the sizes of a slot change when its generation is encoded, not when somebody is a generation ahead */
-    index = ckpt->groups.index[in->source];
-    map = &ckpt->maps[index];
+    index = set->groups->index[in->source];
+    map = &set->maps[index];
     keel_free(*map);
     *map = (image->map_bytes > 0) ? keel_alloc(image->map_bytes, "image changes") : NULL;
-    ckpt->said[index] = *image;
+    set->told[index] = *image;
     if (*map != NULL) {
         memcpy(*map, image + 1, image->map_bytes);
     } else {
-        ckpt->said[index].before = 0;
+        set->told[index].before = 0;
     }
 }
 
-int keel_ckpt_has_images(const keel_ckpt_t *ckpt)
+int keel_exchange_gather(keel_image_set_t *set)
 {
-    for (uint32_t i = 0; i < ckpt->group.size; i++) {
-        if (keel_ckpt_has_image(ckpt, i) && ckpt->said[i].generation != ckpt->making.number) {
-            return 0;
+    int is_told = 1;
+
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (keel_image_set_is_expected(set, i) && set->told[i].number != set->making.number) {
+            is_told = 0;
+        } else if (keel_image_set_is_expected(set, i) && set->told[i].size == 0) {
+            return -1;
         }
     }
-    return 1;
-}
-
-int keel_ckpt_lacks_image(const keel_ckpt_t *ckpt)
-{
-    for (uint32_t i = 0; i < ckpt->group.size; i++) {
-        if (keel_ckpt_has_image(ckpt, i) && ckpt->said[i].generation == ckpt->making.number &&
-            ckpt->said[i].size == 0) {
-            return 1;
+    for (uint32_t i = 0; is_told && i < set->count; i++) {
+        if (keel_image_set_is_expected(set, i)) {
+            set->making.members[i].slot = set->told[i].slot;
+            set->making.members[i].size = set->told[i].size;
+            set->making.window_calls = set->told[i].window_calls; /* checksum ranks make none */
         }
     }
-    return 0;
+    return is_told;
 }
 
-int keel_ckpt_has_changes(const keel_ckpt_t *ckpt)
+int keel_exchange_has_changes(keel_image_set_t *set)
 {
-    const keel_changes_shape_t shape = keel_parity_changes_shape(ckpt->parity, ckpt->sizes[ckpt->used_slot]);
+    const uint32_t number = keel_image_set_serving_number(set);
+    const keel_changes_shape_t shape = exchange_shape(set);
 
-    if (!ckpt->is_armed || ckpt->used.number == 0) {
+    if (!keel_image_set_is_armed(set) || number == 0) {
         return 0;
     }
-    for (uint32_t i = 0; i < ckpt->group.size; i++) {
-        if (keel_ckpt_has_image(ckpt, i) &&
-            (ckpt->said[i].before != ckpt->used.number || ckpt->said[i].map_bytes != shape.bytes ||
-             ckpt->said[i].size != ckpt->sizes[ckpt->used_slot][i])) {
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->making.members[i].size != set->sizes[i] ||
+            (keel_image_set_is_expected(set, i) &&
+             (set->told[i].before != number || set->told[i].map_bytes != shape.bytes))) {
             return 0;
         }
     }
     return 1;
+}
+
+void keel_exchange_forget(keel_image_set_t *set)
+{
+    memset(set->told, 0, set->count * sizeof(*set->told));
 }

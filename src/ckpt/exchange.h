@@ -1,23 +1,23 @@
 /*
  * What members of a group tell each other of the images they have made: that it lies in its slot, its size, and what changed
- * in it since the generation in use. The comparison goes on behind the program, a bounded part at a time; the image is told
- * of when it is done. A message is void when the generation it compared with is not the one the reader's own share is of.
+ * in it since the one before. The comparison goes on behind the program, a bounded part at a time; the image is told of when
+ * it is done. A map is void when it compares with another set than the one that the reader's own share is of.
  */
 #ifndef KEEL_CKPT_EXCHANGE_H_
 #define KEEL_CKPT_EXCHANGE_H_
 
-#include "ckpt/coordinated.h"
+#include "ckpt/image_set.h"
 
 /* the own image is to be compared with the one before; 0: there is none of that size, or no memory for a map */
-int keel_ckpt_compare_begin(keel_ckpt_t *ckpt, uint64_t size);
-void keel_ckpt_compare_step(keel_ckpt_t *ckpt); /* tells of the image at the end */
-/* without a comparison; size 0: it could not be made */
-void keel_ckpt_say_image(keel_ckpt_t *ckpt, const keel_ckpt_image_t *image);
-void keel_ckpt_receive_image(keel_ckpt_t *ckpt, const keel_control_in_t *in);
-/* of the generation in the making: all members have told; some member could not make it */
-int keel_ckpt_has_images(const keel_ckpt_t *ckpt);
-int keel_ckpt_lacks_image(const keel_ckpt_t *ckpt);
-/* the share of the generation in use is there, and all members have told what changed since */
-int keel_ckpt_has_changes(const keel_ckpt_t *ckpt);
+int keel_exchange_compare_begin(keel_image_set_t *set);
+int keel_exchange_compare_step(keel_image_set_t *set); /* 1: all is compared, and the group is to be told */
+keel_status_t keel_exchange_tell(keel_image_set_t *set);
+void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in);
+/* of the set in the making: 1: all members that copy an image have told, and it is known where they lie; -1: one could not */
+int keel_exchange_gather(keel_image_set_t *set);
+/* the share of what serves is there, and all members have told what changed since; scratch says where that lies */
+int keel_exchange_has_changes(keel_image_set_t *set);
+/* what was told of images to be made is void */
+void keel_exchange_forget(keel_image_set_t *set);
 
 #endif

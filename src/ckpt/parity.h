@@ -30,6 +30,20 @@ static inline keel_stripes_t keel_parity_stripes(const keel_parity_group_t *grou
     return (keel_stripes_t){.size = group->size, .parities = group->parities, .is_dedicated = group->is_dedicated};
 }
 
+/* this member holds parity and has no image; it has a share; member @a index has an image */
+static inline int keel_parity_is_checksum(const keel_parity_group_t *group)
+{
+    return group->is_dedicated && group->index < group->parities;
+}
+static inline int keel_parity_has_share(const keel_parity_group_t *group)
+{
+    return group->size > 0 && (!group->is_dedicated || keel_parity_is_checksum(group));
+}
+static inline int keel_parity_has_image(const keel_parity_group_t *group, uint32_t index)
+{
+    return !group->is_dedicated || index >= group->parities;
+}
+
 /* what a member has in the slot that is worked on */
 enum { KEEL_PARITY_HAS_IMAGE = 1, KEEL_PARITY_HAS_SHARE = 2, KEEL_PARITY_HAS_ALL = 3 };
 
@@ -46,8 +60,9 @@ typedef struct keel_parity_work {
     unsigned slot;               /* of shares, and of images unless */
     const uint8_t *image_slots;  /* by member index, copied; NULL: the same */
     const uint64_t *image_sizes; /* by member index; copied */
-    const uint8_t *has;          /* by member index, KEEL_PARITY_HAS_*; copied. Of this member nothing is used. */
-    void *output;                /* own slot's memory */
+    const uint8_t
+        *has;     /* by member index, KEEL_PARITY_HAS_*; copied; NULL: all have all. Of this member nothing is used. */
+    void *output; /* own slot's memory */
     const keel_parity_before_t *before; /* of a share: what did not change is not read; NULL: nothing is known */
 } keel_parity_work_t;
 

@@ -220,7 +220,7 @@ keel_status_t keel_plan_begin(keel_plan_t *plan, const keel_parity_work_t *work,
             return KEEL_ERR_INVALID_PARAM;
         }
         plan->members[i].image_size = work->image_sizes[i];
-        plan->members[i].has = work->has[i];
+        plan->members[i].has = (work->has != NULL) ? work->has[i] : KEEL_PARITY_HAS_ALL;
         plan->members[i].slots[0] = (uint8_t)(work->image_slots != NULL ? work->image_slots[i] : work->slot);
     }
     plan->is_rebuild = is_rebuild;

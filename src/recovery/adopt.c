@@ -8,7 +8,7 @@
 #include "base/plant.h"
 #include "base/reached.h"
 #include "recovery/commit.h"
-#include "ckpt/demand_repair.h"
+#include "ckpt/repair.h"
 #include "oplog/getlog_replay.h"
 
 static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
@@ -31,9 +31,9 @@ static void adopt_help(keel_recovery_t *rec, const decision_t *d)
         if (r == rec->lane->rank || d->ranks[r].state != KEEL_RANK_FRESH || rec->state == KEEL_RANK_FRESH) {
             continue;
         }
-        (void)keel_ckpt_send_group(rec->ckpt, r);
+        (void)keel_repair_send_group(&rec->ckpt->set, r);
         if (d->mode == KEEL_DECISION_LOCAL) {
-            (void)keel_demand_send_group(rec->demand, r);
+            (void)keel_repair_send_group(&rec->demand->set, r);
         }
         if (d->mode == KEEL_DECISION_LOCAL && !rec->places[r].is_replay_sent) {
             (void)keel_get_log_send_replay(rec->gets, r);
@@ -82,7 +82,7 @@ static void adopt_places(keel_recovery_t *rec, const decision_t *d)
 
 static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
 {
-    if (rec->state != KEEL_RANK_FRESH && rec->ckpt->used.number < d->generation) {
+    if (rec->state != KEEL_RANK_FRESH && rec->ckpt->set.used.number < d->generation) {
         KEEL_REACHED(committed_by_decision);
         keel_commit(rec, d->generation);
     }
@@ -94,7 +94,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
             (int)d->is_owed; /* rank 0 alone says when one is taken, and may be the one that was lost */
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        keel_ckpt_member_has(rec->ckpt, r, d->ranks[r].has);
+        keel_repair_member_has(&rec->ckpt->set, r, d->ranks[r].has);
     }
     rec->generation = (keel_generation_t){.number = d->generation, .window_calls = d->window_calls};
     rec->generation_slot = d->slot;
@@ -111,7 +111,7 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         starts[r] = d->ranks[r].start;
-        keel_demand_member_has(rec->demand, r, d->ranks[r].has_demand);
+        keel_repair_member_has(&rec->demand->set, r, d->ranks[r].has_demand);
     }
     keel_demand_adopt(rec->demand, starts, rec->state == KEEL_RANK_FRESH);
     if (own.position != 0) {
@@ -209,7 +209,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     adopt_places(rec, d);
     adopt_help(rec, d);
     if (rec->state != KEEL_RANK_FRESH) {
-        (void)keel_ckpt_rearm(rec->ckpt); /* when the death interrupted it */
+        (void)keel_repair_rearm(&rec->ckpt->set); /* when the death interrupted it */
         (void)keel_demand_rearm(rec->demand);
     }
     keel_position_step(rec); /* positions that were said while this process was frozen */

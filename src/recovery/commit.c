@@ -5,7 +5,7 @@
 
 int keel_commit_is_known(const keel_recovery_t *rec)
 {
-    const uint32_t making = rec->ckpt->making.number;
+    const uint32_t making = rec->ckpt->set.making.number;
 
     return making != 0 && rec->lane->rank != 0 && keel_board_get(&rec->lane->board[0].committed) == making;
 }

@@ -7,7 +7,7 @@
 
 #include "base/plant.h"
 #include "base/reached.h"
-#include "ckpt/demand_repair.h"
+#include "ckpt/repair.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -44,7 +44,7 @@ static void rebuild_note_death(const keel_recovery_t *rec)
         const uint32_t member = rec->ckpt->group.members[i];
 
         if (member != rec->lane->rank && !rec->lane->peers[member].is_up &&
-            (rec->ckpt->has[i] & KEEL_PARITY_HAS_IMAGE)) {
+            (rec->ckpt->set.has[i] & KEEL_PARITY_HAS_IMAGE)) {
             KEEL_REACHED(rebuild_source_dies);
         }
     }
@@ -89,8 +89,8 @@ static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, ui
     keel_status_t status;
 
     while (rec->is_frozen ||
-           (rec->generation.number > 0 && !keel_ckpt_knows_group(rec->ckpt, rec->generation.number)) ||
-           !keel_demand_knows_group(rec->demand)) {
+           (rec->generation.number > 0 && !keel_repair_knows_group(&rec->ckpt->set, rec->generation.number)) ||
+           !keel_repair_knows_group(&rec->demand->set, rec->demand->set.used.number)) {
         keel_recovery_wait(rec, &rounds);
         status = check(rec, target);
         if (status != KEEL_OK) {
@@ -99,7 +99,7 @@ static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, ui
     }
     *decisions_p = rec->decisions;
     if (rec->generation.number > 0) {
-        keel_parity_cancel(rec->ckpt->parity);
+        keel_parity_cancel(rec->ckpt->set.parity);
         status = keel_ckpt_rebuild_begin(rec->ckpt, &rec->generation, rec->generation_slot);
         status = (status == KEEL_OK) ? rebuild_steps(rec, check, target, 0) : status;
         if (status != KEEL_OK) {
@@ -120,7 +120,7 @@ static keel_status_t rebuild_image(keel_recovery_t *rec, rebuild_check_t check, 
     uint64_t decisions = rec->decisions;
 
     while ((status = rebuild_try(rec, check, target, &decisions)) == KEEL_ERR_UNREACHABLE) {
-        keel_parity_cancel(rec->ckpt->parity);
+        keel_parity_cancel(rec->ckpt->set.parity);
         /* what a death means is decided, not guessed: then who has what is known again */
         while (!rebuild_is_void(rec, decisions)) {
             keel_recovery_wait(rec, &rounds);
@@ -140,7 +140,7 @@ static void rebuild_say(keel_recovery_t *rec)
     size_t at = 0;
 
     for (uint32_t i = 0; i < rec->ckpt->group.size; i++) {
-        uint64_t part = keel_parity_bytes_from(rec->ckpt->parity, i);
+        uint64_t part = keel_parity_bytes_from(rec->ckpt->set.parity, i);
 
         if (part > 0 && i != rec->ckpt->group.index && at + 12 < sizeof(from)) {
             at +=
@@ -151,10 +151,9 @@ static void rebuild_say(keel_recovery_t *rec)
     if (bytes == 0) {
         return; /* no image, or an empty one */
     }
-    rec->rebuilt_bytes += rec->ckpt->sizes[rec->generation_slot][rec->ckpt->group.index];
+    rec->rebuilt_bytes += rec->ckpt->set.used.members[rec->ckpt->group.index].size;
     keel_recovery_say(rec, "image of generation %u rebuilt: %lu bytes, from %lu bytes of ranks %s",
-                      rec->generation.number, rec->ckpt->sizes[rec->generation_slot][rec->ckpt->group.index], bytes,
-                      from);
+                      rec->generation.number, rec->ckpt->set.used.members[rec->ckpt->group.index].size, bytes, from);
 }
 
 static keel_status_t rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
@@ -166,8 +165,8 @@ static keel_status_t rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t rest
     if (rec->restored.number == 0) {
         return restore(arg, NULL, 0);
     }
-    image = (rec->restored.number != rec->generation.number) ? keel_demand_image(rec->demand, &size)
-                                                             : keel_ckpt_image(rec->ckpt, &size);
+    image = (rec->restored.number != rec->generation.number) ? keel_repair_image(&rec->demand->set, &size)
+                                                             : keel_repair_image(&rec->ckpt->set, &size);
     status = restore(arg, image, size);
     return status;
 }
@@ -194,7 +193,7 @@ static uint64_t take_time(keel_recovery_t *rec)
 /* of the lock, at the generation that this process's memory is restored from */
 static uint64_t sync_counter(const keel_recovery_t *rec)
 {
-    return (rec->generation.number > 0) ? rec->ckpt->used.sync_counter : rec->lane->counters.lock;
+    return (rec->generation.number > 0) ? rec->ckpt->set.used.sync_counter : rec->lane->counters.lock;
 }
 
 keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
@@ -204,7 +203,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     uint32_t base;
 
     do {
-        if (rec->ckpt->used.number != rec->generation.number || !rec->demand->is_rebuilt) {
+        if (rec->ckpt->set.used.number != rec->generation.number || !rec->demand->is_rebuilt) {
             status = rebuild_image(rec, rebuild_check, 0);
             if (status != KEEL_OK) {
                 return keel_recovery_status(rec) != KEEL_OK ? keel_recovery_status(rec) : status;
@@ -219,7 +218,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
                 return status;
             }
         }
-    } while (rec->ckpt->used.number != rec->generation.number || !rec->demand->is_rebuilt); /* decided anew since */
+    } while (rec->ckpt->set.used.number != rec->generation.number || !rec->demand->is_rebuilt); /* decided anew since */
     base = rec->phase;
     if (rec->gets->is_short) {
         return keel_recovery_ask(rec, KEEL_ERR_BUDGET);
@@ -265,7 +264,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     if (rec->is_frozen) {
         return KEEL_OK; /* when it is decided */
     }
-    status = keel_ckpt_rearm(rec->ckpt);
+    status = keel_repair_rearm(&rec->ckpt->set);
     return (status == KEEL_OK) ? keel_demand_rearm(rec->demand) : status;
 }
 
@@ -379,7 +378,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     rec->returned = rec->mended = rec->short_count = 0;
     keel_atomics_reset(rec->sync);
     keel_waits_reset(rec->sync);
-    keel_ckpt_forget_images(rec->ckpt);
+    keel_exchange_forget(&rec->ckpt->set);
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;
     rec->awaits_hands = rec->is_refused = 0;
@@ -396,7 +395,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         status = rollback_barrier(rec, target, KEEL_ROLL_DRAINED);
     }
     /* also the start, when it had rebuilt an image that is void now */
-    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->used.number > 0)) {
+    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->set.used.number > 0)) {
         status = rebuild_image(rec, rollback_check, target);
         if (status == KEEL_OK) {
             rebuild_say(rec);
@@ -424,7 +423,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         rec->rollbacks++;
         keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
         rec->is_whole = 1;
-        status = keel_ckpt_rearm(rec->ckpt);
+        status = keel_repair_rearm(&rec->ckpt->set);
     }
     return status;
 }

@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "base/plant.h"
-#include "ckpt/demand_repair.h"
-#include "ckpt/demand_set.h"
+#include "ckpt/exchange.h"
+#include "ckpt/repair.h"
 #include "peer/control.h"
 #include "oplog/getlog_replay.h"
 
@@ -187,6 +187,14 @@ static void recovery_gave_up(keel_recovery_t *rec, uint32_t rank, uint32_t incar
     }
 }
 
+/* told twice, it may come when the set is another */
+static void recovery_group(const keel_recovery_t *rec, keel_image_set_t *set, const keel_control_in_t *in)
+{
+    if (rec->state == KEEL_RANK_FRESH) {
+        keel_repair_receive_group(set, in);
+    }
+}
+
 static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
@@ -231,21 +239,19 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_position_step(rec);
         break;
     case KEEL_CONTROL_IMAGE:
-        keel_ckpt_receive_image(rec->ckpt, in);
+        keel_exchange_receive(&rec->ckpt->set, in);
         break;
     case KEEL_CONTROL_GROUP:
-        keel_ckpt_receive_group(rec->ckpt, in);
+        recovery_group(rec, &rec->ckpt->set, in);
         break;
     case KEEL_CONTROL_DEMAND:
         keel_trim_receive(rec, in);
         break;
     case KEEL_CONTROL_DEMAND_IMAGE:
-        keel_demand_receive_image(rec->demand, in);
+        keel_exchange_receive(&rec->demand->set, in);
         break;
     case KEEL_CONTROL_DEMAND_GROUP:
-        if (rec->state == KEEL_RANK_FRESH) { /* told twice, it may come when the set is another */
-            keel_demand_receive_group(rec->demand, in);
-        }
+        recovery_group(rec, &rec->demand->set, in);
         break;
     case KEEL_CONTROL_REQUEST:
         keel_request_receive(rec, in);
@@ -359,10 +365,10 @@ void keel_recovery_progress(keel_recovery_t *rec)
 /* differs when progress did a part of an image or of its parity: the next part is due at once */
 static uint64_t recovery_work(const keel_recovery_t *rec)
 {
-    uint64_t work = rec->ckpt->compared + rec->demand->compared;
+    uint64_t work = rec->ckpt->set.compared + rec->demand->set.compared;
 
-    work += (rec->ckpt->parity != NULL) ? keel_parity_bytes_moved(rec->ckpt->parity) : 0;
-    return work + ((rec->demand->parity != NULL) ? keel_parity_bytes_moved(rec->demand->parity) : 0);
+    work += (rec->ckpt->set.parity != NULL) ? keel_parity_bytes_moved(rec->ckpt->set.parity) : 0;
+    return work + ((rec->demand->set.parity != NULL) ? keel_parity_bytes_moved(rec->demand->set.parity) : 0);
 }
 
 static unsigned recovery_sleep_us(const keel_recovery_t *rec, uint64_t now)

@@ -111,7 +111,7 @@ static uint32_t ask_lost(keel_recovery_t *rec, uint32_t number)
 {
     const uint64_t lost = rec->lane->slot.lost_gets;
 
-    if (rec->gets->is_enabled && lost > rec->ckpt->used.number &&
+    if (rec->gets->is_enabled && lost > rec->ckpt->set.used.number &&
         lost > rec->demand->starts[rec->lane->rank].position && ask_is_due(rec, rec->lane->rank, number)) {
         return rec->lane->rank;
     }
@@ -130,7 +130,7 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
     uint32_t rank;
 
     rec->trim.awaited_count = 0;
-    if (soft == 0 || rec->demand->parity == NULL || !keel_sync_may_be_local(rec->sync) ||
+    if (soft == 0 || rec->demand->set.parity == NULL || !keel_sync_may_be_local(rec->sync) ||
         keel_sync_is_sectioned(rec->sync) || rec->state != KEEL_RANK_FRONT) {
         return;
     }

@@ -81,8 +81,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
 
         keel_lock_release(keel_lane_locks(lane), &dead);
     }
-    keel_ckpt_member_down(rec->ckpt, rank);
-    keel_demand_member_down(rec->demand, rank);
+    keel_repair_member_down(&rec->ckpt->set, rank);
+    keel_repair_member_down(&rec->demand->set, rank);
     rec->short_count += !rec->places[rank].is_short;
     rec->places[rank] =
         (keel_place_t){.state = KEEL_RANK_FRESH, .is_unhanded = rec->places[rank].hands <= rec->phase, .is_short = 1};
@@ -168,7 +168,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 
     /* what every arrival already says is known complete, even when the gsync was not left yet */
     if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
-        keel_commit(rec, rec->ckpt->making.number);
+        keel_commit(rec, rec->ckpt->set.making.number);
     }
     keel_waits_hear(rec->sync);
     keel_waits_look(rec->sync, &reached, &first_wait);
@@ -178,12 +178,12 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .front = KEEL_PLANT(front_not_told) ? 0 : keel_larger(rec->front, reached),
         .rollback = keel_larger(lane->rollback, rec->roll_target),
         .is_rolling = rec->roll != KEEL_ROLL_NONE && !KEEL_PLANT(rolling_not_told),
-        .generation = rec->ckpt->used.number,
-        .slot = rec->ckpt->used_slot,
-        .window_calls_there = rec->ckpt->used.window_calls,
-        .is_armed = (uint32_t)rec->ckpt->is_armed,
-        .is_demand_armed = (uint32_t)rec->demand->is_armed,
-        .unmade = rec->ckpt->is_owed ? UINT32_MAX : rec->ckpt->making.number,
+        .generation = rec->ckpt->set.used.number,
+        .slot = rec->ckpt->set.used.share_slot,
+        .window_calls_there = rec->ckpt->set.used.window_calls,
+        .is_armed = (uint32_t)keel_image_set_is_armed(&rec->ckpt->set),
+        .is_demand_armed = (uint32_t)keel_image_set_is_armed(&rec->demand->set),
+        .unmade = rec->ckpt->is_owed ? UINT32_MAX : rec->ckpt->set.making.number,
         .restarted_at = rec->restarted_at,
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,

@@ -240,9 +240,9 @@ static void control_recovery(void)
 static void control_checkpoint(void)
 {
     static const struct {
-        uint32_t generation, slot;
-        uint64_t sizes[FUZZ_RANKS];
-    } group = {1, 0, {384, 384, 384, 384}};
+        uint32_t number, share_slot;
+        keel_image_member_t members[FUZZ_RANKS];
+    } group = {1, 0, {{1, 0, 384}, {1, 0, 384}, {1, 0, 384}, {1, 0, 384}}};
     input_t input;
 
     begin(&input, 1, 0);
@@ -252,14 +252,17 @@ static void control_checkpoint(void)
     begin(&input, 0, 0);
     add_step(&input, FUZZ_STEP_CHECKPOINT, 0);
     for (unsigned r = 1; r < FUZZ_RANKS; r++) {
-        const keel_ckpt_image_t image = {.generation = 1, .slot = 0, .size = 384};
+        const keel_image_told_t image = {.number = 1, .slot = 0, .size = 384};
 
         add_control(&input, r, KEEL_CONTROL_IMAGE, &image, sizeof(image));
     }
-    add_control(&input, 3, KEEL_CONTROL_GROUP, &group, sizeof(group));
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
     add_death(&input);
     play(&input, "checkpoint");
+    begin(&input, 2, 1);
+    add_control(&input, 3, KEEL_CONTROL_GROUP, &group, sizeof(group));
+    add_step(&input, FUZZ_STEP_PROGRESS, 0);
+    play(&input, "group");
 }
 
 /* the newest decision of rank 0, for a program that locks, or one that waits */
@@ -404,9 +407,9 @@ static void control_demand(void)
 {
     static const struct {
         uint32_t number, share_slot;
-        keel_demand_member_t members[FUZZ_RANKS];
+        keel_image_member_t members[FUZZ_RANKS];
     } group = {1, 2, {{.size = 384}, {.position = 1, .slot = 2, .size = 384}, {.size = 384}, {.size = 384}}};
-    const keel_ckpt_image_t image = {.generation = 1, .slot = 2, .size = 384};
+    const keel_image_told_t image = {.number = 1, .slot = 2, .size = 384};
     const uint32_t number = 1;
     input_t input;
 

@@ -35,7 +35,7 @@ static int scene_is_armed(const scene_t *scene, uint32_t rank)
         return 1;
     }
     return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (ctx->rec.state != KEEL_RANK_FRESH) &&
-           ctx->ckpt.is_armed;
+           keel_image_set_is_armed(&ctx->ckpt.set);
 }
 
 /* members of its group, but for itself, that are not */
@@ -217,7 +217,7 @@ static unsigned scene_group_hit(const scene_t *scene, uint32_t victim)
 {
     const keel_context_h ctx = scene->member[victim].host.ctx;
 
-    if ((ctx == NULL) || (ctx->ckpt.used.number == 0) || (scene->groups.count == 0)) {
+    if ((ctx == NULL) || (ctx->ckpt.set.used.number == 0) || (scene->groups.count == 0)) {
         return 0;
     }
     return 1u << (scene->groups.size[scene->groups.of_rank[victim]] % 32);
@@ -329,7 +329,8 @@ static void scene_sample(scene_t *scene)
     }
     for (r = scene->ranks; r < scene->processes; ++r) {
         if (ctx[r] != NULL) { /* it makes no call that gives them */
-            scene->member[r].stats.parity_spared_bytes = ctx[r]->ckpt.parity_spared;
+            scene->member[r].stats.parity_spared_bytes =
+                ctx[r]->ckpt.set.parity_spared + ctx[r]->demand.set.parity_spared;
         }
     }
     if (!parity_check(&check)) {
@@ -395,10 +396,10 @@ static int scene_is_aimed_at(const scene_t *scene, aim_t aim, uint32_t rank)
         const keel_context_h other = scene_context(scene, r);
 
         if (other != NULL) {
-            newest = keel_larger(newest, other->ckpt.used.number);
+            newest = keel_larger(newest, other->ckpt.set.used.number);
         }
     }
-    return (ctx->ckpt.making.number != 0) && (ctx->ckpt.making.number == newest);
+    return (ctx->ckpt.set.making.number != 0) && (ctx->ckpt.set.making.number == newest);
 }
 
 /* whom the death strikes now, or nobody: the number of processes */

@@ -136,14 +136,14 @@ static void hunt_rebuild(scene_t *scene)
     if (first == NULL) {
         return;
     }
-    if (hunt->stage == 0 && first->ckpt.used.number > 0 && !first->rec.is_frozen &&
+    if (hunt->stage == 0 && first->ckpt.set.used.number > 0 && !first->rec.is_frozen &&
         keel_random_below(&hunt->random, 100) == 0) {
         hunt_kill(scene, 0);
     } else if (hunt->stage == 1 && replacement(scene, 0) != NULL) {
         if (first->rec.state != KEEL_RANK_FRESH || scene->groups.of_rank[victim] != scene->groups.of_rank[0]) {
             hunt_lost(scene);
-        } else if (first->rec.mode == KEEL_DECISION_LOCAL && !first->rec.is_frozen && first->ckpt.used.number > 0 &&
-                   keel_parity_bytes_from(first->ckpt.parity, scene->groups.index[victim]) > 0) {
+        } else if (first->rec.mode == KEEL_DECISION_LOCAL && !first->rec.is_frozen && first->ckpt.set.used.number > 0 &&
+                   keel_parity_bytes_from(first->ckpt.set.parity, scene->groups.index[victim]) > 0) {
             hunt_kill(scene, victim);
         }
     } else if (hunt->stage == 2 && first->lane.peers[victim].incarnation > 0 && first->lane.peers[victim].is_up) {
@@ -173,17 +173,18 @@ static uint32_t uneven_chance(const scene_t *scene)
         }
         frozen += ctx->rec.is_frozen;
         thawed += !ctx->rec.is_frozen;
-        if (ctx->ckpt.is_rearming || ctx->demand.is_rearming) {
+        if (keel_image_set_is_rearming(&ctx->ckpt.set) || keel_image_set_is_rearming(&ctx->demand.set)) {
             chance = (chance == 0) ? 150 : chance;
         }
         if (first == NULL) {
             first = ctx;
             continue;
         }
-        if (ctx->ckpt.used.number != first->ckpt.used.number) {
+        if (ctx->ckpt.set.used.number != first->ckpt.set.used.number) {
             return UNEVEN_MOST;
         }
-        for (uint32_t q = 0; ctx->demand.parity != NULL && first->demand.parity != NULL && q < scene->processes; ++q) {
+        for (uint32_t q = 0; ctx->demand.set.parity != NULL && first->demand.set.parity != NULL && q < scene->processes;
+             ++q) {
             if (ctx->demand.starts[q].position != first->demand.starts[q].position) {
                 return UNEVEN_MOST;
             }
@@ -201,7 +202,8 @@ static int uneven_may_die(const scene_t *scene, uint32_t victim)
 
     for (uint32_t r = 0; r < scene->processes; ++r) {
         const keel_context_h ctx = scene_context(scene, r);
-        const int is_armed = ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH && ctx->ckpt.is_armed;
+        const int is_armed =
+            ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH && keel_image_set_is_armed(&ctx->ckpt.set);
 
         away += r != victim && !is_armed &&
                 (scene->groups.count == 0 || scene->groups.of_rank[r] == scene->groups.of_rank[victim]);
@@ -219,7 +221,7 @@ static void hunt_uneven(scene_t *scene)
     if (hunt->stage == 0 && chance != UNEVEN_MOST) {
         const keel_context_h any = scene_context(scene, 0);
 
-        if (any == NULL || any->ckpt.used.number == 0 || keel_random_below(&hunt->random, 4000) != 0) {
+        if (any == NULL || any->ckpt.set.used.number == 0 || keel_random_below(&hunt->random, 4000) != 0) {
             return;
         }
     } else if (chance == 0 || keel_random_below(&hunt->random, chance) != 0) {
@@ -255,16 +257,18 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
     uint64_t sum = rec->state;
     int is_quiet = rec->state == KEEL_RANK_FRONT && !rec->is_frozen && rec->roll == KEEL_ROLL_NONE &&
                    !rec->awaits_hands && !rec->sync->sections.is_replaying && !rec->sync->waits.is_replaying &&
-                   rec->ckpt->is_armed && !rec->ckpt->is_rearming && !rec->demand->is_rearming;
+                   keel_image_set_is_armed(&rec->ckpt->set) && !keel_image_set_is_rearming(&rec->ckpt->set) &&
+                   !keel_image_set_is_rearming(&rec->demand->set);
 
     sum = change_mix(sum, (uint64_t)rec->phase << 32 | rec->arrived);
     sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->is_frozen << 1 | (uint64_t)rec->has_reported);
     sum = change_mix(sum, (uint64_t)rec->requests << 8 | rec->roll);
     sum = change_mix(sum, (uint64_t)rec->awaits_hands << 3 | (uint64_t)rec->sync->sections.is_replaying << 2 |
                               (uint64_t)rec->sync->waits.is_replaying << 1 | (uint64_t)rec->sync->waits.is_asking);
-    sum = change_mix(sum, (uint64_t)rec->ckpt->used.number << 32 | rec->ckpt->making.number);
-    sum = change_mix(sum, (uint64_t)rec->ckpt->stage << 8 | (uint64_t)rec->demand->stage << 4 |
-                              (uint64_t)rec->ckpt->is_rearming << 2 | (uint64_t)rec->ckpt->is_armed);
+    sum = change_mix(sum, (uint64_t)rec->ckpt->set.used.number << 32 | rec->ckpt->set.making.number);
+    sum = change_mix(sum, (uint64_t)rec->ckpt->set.state.stage << 8 | (uint64_t)rec->demand->set.state.stage << 4 |
+                              (uint64_t)keel_image_set_is_rearming(&rec->ckpt->set) << 2 |
+                              (uint64_t)keel_image_set_is_armed(&rec->ckpt->set));
     sum = change_mix(sum, (uint64_t)rec->sync->waits.since << 32 | (uint64_t)rec->sync->sections.is_used << 1 |
                               (uint64_t)rec->is_prefix_closed);
     sum = change_mix(sum, (uint64_t)rec->sync->waits.begun << 32 | rec->sync->sections.counter);
@@ -299,7 +303,7 @@ static int changes_may_die(const scene_t *scene, uint32_t victim)
     for (uint32_t r = 0; r < scene->processes; ++r) {
         const keel_context_h ctx = scene_context(scene, r);
 
-        if (ctx != NULL && ctx->ckpt.used.number > 0) {
+        if (ctx != NULL && ctx->ckpt.set.used.number > 0) {
             return uneven_may_die(scene, victim);
         }
         others += r != victim && r < scene->ranks && ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH;

@@ -206,8 +206,8 @@ static void check_images(const scene_t *scene, uint32_t rank)
 
 static int scene_has_part(const keel_context_h ctx, uint32_t generation)
 {
-    return (ctx->ckpt.used.number == generation) ||
-           ((ctx->ckpt.making.number == generation) && (ctx->ckpt.stage == KEEL_CKPT_SAFE));
+    return (ctx->ckpt.set.used.number == generation) ||
+           ((ctx->ckpt.set.making.number == generation) && (ctx->ckpt.set.state.stage == KEEL_SET_SAFE));
 }
 
 static int scene_is_settled(const scene_t *scene, uint32_t rank)
@@ -223,8 +223,8 @@ void scene_check_generations(const scene_t *scene)
     uint32_t newest = 0, holder = 0, r;
 
     for (r = 0; r < scene->ranks; ++r) {
-        if (scene_is_settled(scene, r) && (scene->member[r].host.ctx->ckpt.used.number > newest)) {
-            newest = scene->member[r].host.ctx->ckpt.used.number;
+        if (scene_is_settled(scene, r) && (scene->member[r].host.ctx->ckpt.set.used.number > newest)) {
+            newest = scene->member[r].host.ctx->ckpt.set.used.number;
             holder = r;
         }
     }
@@ -241,8 +241,9 @@ void scene_check_rearm(const scene_t *scene, uint32_t rank)
     const keel_context_h ctx = scene->member[rank].host.ctx;
     uint32_t r;
 
-    if ((ctx == NULL) || (scene->groups.count == 0) || (ctx->ckpt.used.number == 0) || ctx->ckpt.is_armed ||
-        ctx->ckpt.is_rearming || ctx->rec.is_frozen || (keel_recovery_status(&ctx->rec) != KEEL_OK)) {
+    if ((ctx == NULL) || (scene->groups.count == 0) || (ctx->ckpt.set.used.number == 0) ||
+        keel_image_set_is_armed(&ctx->ckpt.set) || keel_image_set_is_rearming(&ctx->ckpt.set) || ctx->rec.is_frozen ||
+        (keel_recovery_status(&ctx->rec) != KEEL_OK)) {
         return;
     }
     for (r = 0; r < scene->processes; ++r) {
@@ -252,7 +253,7 @@ void scene_check_rearm(const scene_t *scene, uint32_t rank)
         }
     }
     keel_sim_flaw(scene->sim, "rank %u has no parity share of generation %u and does not compute it", rank,
-                  ctx->ckpt.used.number);
+                  ctx->ckpt.set.used.number);
 }
 
 /* ---- all ---- */

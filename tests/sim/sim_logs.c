@@ -289,7 +289,7 @@ static unsigned sort_chunks(const keel_context_h ctx, const keel_getlog_chunk_t 
 /* newest image of @a source that is in use, as @a ctx knows: what its replacement begins from, or something newer */
 static uint32_t image_of(const keel_context_h ctx, uint32_t source)
 {
-    return keel_larger(ctx->ckpt.used.number, ctx->demand.starts[source].position);
+    return keel_larger(ctx->ckpt.set.used.number, ctx->demand.starts[source].position);
 }
 
 static int is_left_whole(const keel_context_h ctx, uint32_t source)

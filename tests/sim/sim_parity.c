@@ -12,7 +12,6 @@
 #define MEMBERS_MAX CASE_PROCESSES_MAX /* a group may be the whole job */
 
 typedef struct holder {
-    const keel_ckpt_t *ckpt;
     const uint8_t *image, *share; /* NULL: not there, or thought to be lost */
     const uint8_t *truth;         /* the image, when it is there although thought to be lost */
     int is_missing;
@@ -168,31 +167,36 @@ static int decode_check(parity_check_t *check, const scheme_t *scheme, uint32_t 
     return is_right;
 }
 
-static int holder_find(parity_check_t *check, uint32_t rank, uint32_t generation, holder_t *holder)
+/* the member's part of the set that has this number, or NULL */
+static const keel_images_t *set_find(const keel_image_set_t *set, uint32_t number)
+{
+    if (set->used.number == number) {
+        return &set->used;
+    }
+    return (set->making.number == number && keel_image_set_is_safe(set)) ? &set->making : NULL;
+}
+
+static int holder_find(parity_check_t *check, uint32_t rank, uint32_t generation, holder_t *holder, uint64_t *sizes)
 {
     const keel_context_h ctx = check->ctx[rank];
-    const keel_ckpt_t *ckpt;
-    unsigned slot;
+    const keel_images_t *images;
 
     *holder = (holder_t){.is_missing = 1};
     if (ctx == NULL || ctx->rec.state == KEEL_RANK_FRESH) {
         return 1;
     }
-    ckpt = &ctx->ckpt;
-    slot = ckpt->used_slot;
-    holder->is_missing = !ckpt->is_armed;
-    if (ckpt->used.number != generation) {
-        if (ckpt->making.number != generation || ckpt->stage != KEEL_CKPT_SAFE) {
-            snprintf(check->flaw, sizeof check->flaw, "rank %u lacks generation %u, which is in use", rank, generation);
-            return 0;
-        }
-        slot = (ckpt->used.number == 0) ? 0 : 1 - ckpt->used_slot;
-        holder->is_missing = 0;
+    images = set_find(&ctx->ckpt.set, generation);
+    if (images == NULL) {
+        snprintf(check->flaw, sizeof check->flaw, "rank %u lacks generation %u, which is in use", rank, generation);
+        return 0;
     }
-    holder->ckpt = ckpt;
-    holder->truth = ctx->lane.own[KEEL_REGION_IMAGE0 + slot].base;
+    holder->is_missing = images == &ctx->ckpt.set.used && !keel_image_set_is_armed(&ctx->ckpt.set);
+    holder->truth = ctx->lane.own[KEEL_REGION_IMAGE0 + images->share_slot].base;
     holder->image = holder->truth;
-    holder->share = ctx->lane.own[KEEL_REGION_PARITY0 + slot].base;
+    holder->share = ctx->lane.own[KEEL_REGION_PARITY0 + images->share_slot].base;
+    for (uint32_t i = 0; i < ctx->ckpt.group.size; i++) {
+        sizes[i] = images->members[i].size;
+    }
     return 1;
 }
 
@@ -203,26 +207,19 @@ static int group_check(parity_check_t *check, uint32_t group, uint32_t generatio
     const uint32_t *members = check->groups->members[group];
     scheme_t scheme = {
         .size = check->groups->size[group], .parities = check->parities, .is_dedicated = check->is_dedicated};
-    uint32_t positions[MEMBERS_MAX];
+    uint32_t positions[MEMBERS_MAX], found = 0;
+    uint64_t sizes[MEMBERS_MAX];
 
+    scheme.sizes = sizes;
     scheme.data = scheme.size - scheme.parities;
     for (uint32_t i = 0; i < scheme.size; i++) {
-        const keel_ckpt_t *ckpt;
-
-        if (!holder_find(check, members[i], generation, &scheme.holder[i])) {
+        if (!holder_find(check, members[i], generation, &scheme.holder[i], sizes)) {
             return 0;
         }
-        ckpt = scheme.holder[i].ckpt;
-        if (ckpt != NULL && scheme.sizes == NULL) {
-            scheme.sizes = ckpt->sizes[(ckpt->used.number == generation) ? ckpt->used_slot
-                                       : (ckpt->used.number == 0)        ? 0
-                                                                         : 1 - ckpt->used_slot];
-        }
-    }
-    for (uint32_t i = 0; i < scheme.size; i++) {
+        found += scheme.holder[i].share != NULL || scheme.holder[i].truth != NULL;
         positions[i] = generation;
     }
-    return (scheme.sizes == NULL) || group_decode(check, &scheme, members, positions);
+    return found == 0 || group_decode(check, &scheme, members, positions);
 }
 
 /* thinks some more away, and decodes what is */
@@ -265,15 +262,6 @@ static int is_settled(const parity_check_t *check, uint32_t rank)
     return check->ctx[rank] != NULL && check->ctx[rank]->rec.state != KEEL_RANK_FRESH;
 }
 
-/* the member's part of the set that has this number, or NULL */
-static const keel_demand_set_t *set_find(const keel_demand_t *demand, uint32_t number)
-{
-    if (demand->used.number == number) {
-        return &demand->used;
-    }
-    return (demand->making.number == number && demand->stage == KEEL_DEMAND_SAFE) ? &demand->making : NULL;
-}
-
 /* what somebody trims by, or would have to begin from, every member of the group has its part of */
 static int demand_check(parity_check_t *check, uint32_t group, uint32_t generation)
 {
@@ -295,13 +283,13 @@ static int demand_check(parity_check_t *check, uint32_t group, uint32_t generati
     scheme.sizes = sizes;
     for (uint32_t i = 0; i < scheme.size; i++) {
         const keel_context_h ctx = check->ctx[members[i]];
-        const keel_demand_set_t *set;
+        const keel_images_t *set;
 
         scheme.holder[i] = (holder_t){.is_missing = 1};
         if (!is_settled(check, members[i])) {
             continue;
         }
-        set = set_find(&ctx->demand, number);
+        set = set_find(&ctx->demand.set, number);
         if (set == NULL) {
             snprintf(check->flaw, sizeof check->flaw, "rank %u has no part of the images of position %u", members[i],
                      number);
@@ -311,8 +299,7 @@ static int demand_check(parity_check_t *check, uint32_t group, uint32_t generati
             sizes[k] = set->members[k].size;
             positions[k] = set->members[k].position != 0 ? set->members[k].position : generation;
         }
-        scheme.holder[i].ckpt = &ctx->ckpt;
-        scheme.holder[i].is_missing = (set == &ctx->demand.used) && !ctx->demand.is_armed;
+        scheme.holder[i].is_missing = (set == &ctx->demand.set.used) && !keel_image_set_is_armed(&ctx->demand.set);
         scheme.holder[i].truth = ctx->lane.own[KEEL_REGION_IMAGE0 + set->members[i].slot].base;
         scheme.holder[i].image = (set->members[i].size > 0) ? scheme.holder[i].truth : (const uint8_t *)"";
         scheme.holder[i].share = ctx->lane.own[KEEL_REGION_PARITY0 + set->share_slot].base;
@@ -347,8 +334,8 @@ int parity_check(parity_check_t *check)
     products_make();
     for (uint32_t r = 0; r < check->ranks; r++) {
         if (check->ctx[r] != NULL && check->ctx[r]->rec.state != KEEL_RANK_FRESH &&
-            check->ctx[r]->ckpt.used.number > generation) {
-            generation = check->ctx[r]->ckpt.used.number;
+            check->ctx[r]->ckpt.set.used.number > generation) {
+            generation = check->ctx[r]->ckpt.set.used.number;
         }
     }
     for (uint32_t g = 0; generation > 0 && g < check->groups->count; g++) {

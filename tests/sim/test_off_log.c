@@ -35,7 +35,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     const keel_context_h ctx = few->ctx[rank];
     keel_status_t status = KEEL_OK;
 
-    if (ctx->ckpt.used.number == 0) {
+    if (ctx->ckpt.set.used.number == 0) {
         status = (rank == 0) ? fill(ctx, last) : KEEL_OK;
         status = (status == KEEL_OK) ? keel_checkpoint(ctx) : status;
     } else { /* begins where the image was taken */
@@ -56,8 +56,8 @@ static void strike(few_t *few)
 {
     const keel_context_h ctx = few->ctx[0], other = few->ctx[1];
 
-    if (few->deaths == 0 && ctx != NULL && other != NULL && ctx->ckpt.used.number > 0 && ctx->puts.targets[1].is_off &&
-        ctx->puts.targets[1].lost == 0) {
+    if (few->deaths == 0 && ctx != NULL && other != NULL && ctx->ckpt.set.used.number > 0 &&
+        ctx->puts.targets[1].is_off && ctx->puts.targets[1].lost == 0) {
         few_kill(few, 1);
     }
 }

@@ -27,12 +27,12 @@ static keel_status_t take_next(few_t *few, uint32_t rank)
     }
     next = ctx->rec.phase + 1;
     status = (status == KEEL_OK) ? keel_gsync(ctx, KEEL_GSYNC_SAFE) : status;
-    while (status == KEEL_OK && ctx->ckpt.making.number != 0 && ctx->ckpt.stage != KEEL_CKPT_SAFE) {
+    while (status == KEEL_OK && ctx->ckpt.set.making.number != 0 && ctx->ckpt.set.state.stage != KEEL_SET_SAFE) {
         status = few_progress(few, rank);
     }
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
-    if (status == KEEL_OK && ctx->ckpt.used.number != next) {
-        keel_sim_flaw(few->sim, "generation %u is in use, %u was owed", ctx->ckpt.used.number, next);
+    if (status == KEEL_OK && ctx->ckpt.set.used.number != next) {
+        keel_sim_flaw(few->sim, "generation %u is in use, %u was owed", ctx->ckpt.set.used.number, next);
     }
     return status;
 }
@@ -51,9 +51,9 @@ static void strike_replaced(few_t *few)
     if (ctx == NULL || other == NULL || few->deaths >= few->play->deaths) {
         return;
     }
-    if (few->deaths == 0 && other->ckpt.making.number != 0 && ctx->rec.arrived == other->ckpt.making.number) {
+    if (few->deaths == 0 && other->ckpt.set.making.number != 0 && ctx->rec.arrived == other->ckpt.set.making.number) {
         few_kill(few, 0);
-    } else if (few->deaths == 1 && keel_incarnation(ctx) == 1 && other->ckpt.making.number == 0 &&
+    } else if (few->deaths == 1 && keel_incarnation(ctx) == 1 && other->ckpt.set.making.number == 0 &&
                ctx->rec.state != KEEL_RANK_FRESH) {
         few_kill(few, 0);
     }
@@ -91,7 +91,7 @@ static void strike_released(few_t *few)
     if (!job->is_hung && has_heard(few, 1) && has_heard(few, 2)) {
         job->is_hung = keel_sim_hang(few->sim, 0, HANG_NS);
     }
-    if (other->ckpt.making.number != 0 && ctx->rec.phase < other->ckpt.making.number) {
+    if (other->ckpt.set.making.number != 0 && ctx->rec.phase < other->ckpt.set.making.number) {
         few_kill(few, 2);
     }
 }

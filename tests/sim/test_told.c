@@ -58,8 +58,8 @@ static void strike(few_t *few)
             few_kill(few, 1);
         }
     } else if (few->deaths == 1) {
-        if (ctx->rec.state == KEEL_RANK_FRESH && ctx->demand.used.number == COPIED &&
-            ctx->demand.told[ctx->ckpt.groups.index[2]] == COPIED) {
+        if (ctx->rec.state == KEEL_RANK_FRESH && ctx->demand.set.used.number == COPIED &&
+            ctx->demand.set.group_told[ctx->ckpt.groups.index[2]] == COPIED) {
             few_kill(few, 2);
             (void)keel_sim_hang(few->sim, 1, SLOW_NS);
         }
@@ -67,8 +67,8 @@ static void strike(few_t *few)
         if (ctx->rec.state == KEEL_RANK_FRESH && ctx->rec.decisions == 2 && !ctx->rec.is_frozen) {
             job->is_slow = keel_sim_hang(few->sim, 1, SLOW_NS);
         }
-    } else if (few->deaths == 2 && other != NULL && other->rec.state != KEEL_RANK_FRESH && other->demand.is_armed &&
-               other->ckpt.is_armed) {
+    } else if (few->deaths == 2 && other != NULL && other->rec.state != KEEL_RANK_FRESH &&
+               keel_image_set_is_armed(&other->demand.set) && keel_image_set_is_armed(&other->ckpt.set)) {
         few_kill(few, 0);
     }
 }

@@ -10,6 +10,7 @@ function(keel_ckpt_test name)
 endfunction()
 
 keel_ckpt_test(interval)
+keel_ckpt_test(set_state)
 keel_ckpt_test(cost)
 keel_ckpt_test(image)
 keel_ckpt_test(parity ckpt_world.c ckpt_fake_lane.c)

@@ -65,7 +65,7 @@ static void scene_begin_with(size_t budget)
     ck_assert_int_eq(keel_segment_pool_init(&scene.pool, budget, SIZE_MAX), KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene.puts, &scene.lane, &scene.pool), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
-    scene.demand = (keel_demand_t){.starts = scene.starts, .parity = (void *)&scene};
+    scene.demand = (keel_demand_t){.starts = scene.starts, .set = {.parity = (void *)&scene}};
     scene.sync = (keel_sync_t){.is_deterministic = 1, .waits.since = UINT32_MAX};
     scene.rec = (keel_recovery_t){.lane = &scene.lane,
                                   .puts = &scene.puts,
