@@ -176,6 +176,7 @@ KEEL_API keel_status_t keel_win_free(keel_win_h win);         /**< Collective; a
 KEEL_API void *keel_win_base(keel_win_h win);                 /**< own memory; NULL when its size is 0 */
 KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0: unknown rank, or freed */
 
+/** An element of arrays: it stays as it is. */
 typedef struct keel_extent {
     uint64_t offset, length; /**< bytes of a window */
 } keel_extent_t;
@@ -307,7 +308,8 @@ typedef enum {
 KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,
                                        uint64_t value);
 
-/** What is asked of a word of the caller's own memory; offset, size, comparison and value as in keel_wait_until(). */
+/** What is asked of a word of the caller's own memory; offset, size, comparison and value as in keel_wait_until(). An element of
+ *  arrays: it stays as it is. */
 typedef struct keel_word {
     keel_win_h win; /**< NULL: this one is left out */
     uint64_t offset;
@@ -398,6 +400,7 @@ KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
 
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
+/** What this process has done and seen since keel_init(). It grows at its end: keel_stats() is told its size. */
 typedef struct keel_stats {
     uint64_t puts, gets, atomics, gsyncs; /**< calls */
     uint64_t put_bytes, get_bytes;        /**< bytes */
@@ -439,7 +442,13 @@ typedef struct keel_stats {
     uint64_t window_calls_due;
 } keel_stats_t;
 
-KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p);
+/**
+ * Fills in the statistics of this process. Local: makes no progress, and a death is no matter to it.
+ * @param [in]  size  sizeof(*stats_p) where the caller was compiled. Not more is written than that, so a program that was compiled with an older
+ *                    keel.h gets what that has; what a newer one has beyond this library is 0.
+ * @return KEEL_ERR_INVALID_PARAM for @a stats_p NULL, and a size that is 0 or no multiple of 8.
+ */
+KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, size_t size);
 
 #ifdef __cplusplus
 }

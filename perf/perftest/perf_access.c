@@ -138,9 +138,9 @@ static keel_status_t block_run(perf_run_t *run, unsigned side, perf_block_t bloc
     if (run->is_initiator) {
         run->next = run->cursors[side]; /* both sides access the same targets in the same order */
         PERF_TRY(perf_run_await_targets(run, is_raw));
-        PERF_TRY(keel_stats(run->ctx, &before));
+        PERF_TRY(keel_stats(run->ctx, &before, sizeof(before)));
         PERF_TRY(block_time(run, side, block, count, ns_p));
-        PERF_TRY(keel_stats(run->ctx, &after));
+        PERF_TRY(keel_stats(run->ctx, &after, sizeof(after)));
         counts_add(run, &before, &after, &run->counts);
         run->cursors[side] = run->next;
     }
@@ -335,7 +335,7 @@ static keel_status_t overflows_check(perf_run_t *run)
 {
     keel_stats_t stats;
 
-    PERF_TRY(keel_stats(run->ctx, &stats));
+    PERF_TRY(keel_stats(run->ctx, &stats, sizeof(stats)));
     if (stats.log_overflows > run->overflows) {
         fprintf(stderr,
                 "keel_perftest: %s: a log was full: a smaller --log-bytes, or larger KEEL_OPLOG_SIZE and "

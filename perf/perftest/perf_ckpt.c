@@ -66,14 +66,14 @@ static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *
     uint64_t is_over;
 
     for (unsigned turn = 0;; turn = !turn) {
-        PERF_TRY(keel_stats(run->ctx, stats));
+        PERF_TRY(keel_stats(run->ctx, stats, sizeof(*stats)));
         is_over = (stats->checkpoints + stats->checkpoint_aborts > before);
         for (uint32_t r = 1; run->rank == 0 && r < run->size; r++) {
             PERF_TRY(keel_put(run->data, r, turn * sizeof is_over, &is_over, sizeof is_over));
         }
         PERF_TRY(keel_gsync(run->ctx, 0));
         if (run->rank == 0 ? is_over : told[turn]) {
-            return keel_stats(run->ctx, stats);
+            return keel_stats(run->ctx, stats, sizeof(*stats));
         }
     }
 }
@@ -85,10 +85,10 @@ static keel_status_t checkpoint_time(ckpt_test_t *test, unsigned i)
     keel_stats_t stats;
     uint64_t before;
 
-    PERF_TRY(keel_stats(run->ctx, &stats));
+    PERF_TRY(keel_stats(run->ctx, &stats, sizeof(stats)));
     before = stats.checkpoints + stats.checkpoint_aborts;
     PERF_TRY(gsync_time(test, NULL, KEEL_GSYNC_SAFE, &test->values[TAKEN][i]));
-    PERF_TRY(keel_stats(run->ctx, &stats));
+    PERF_TRY(keel_stats(run->ctx, &stats, sizeof(stats)));
     if (stats.checkpoint_bytes == 0) {
         fprintf(stderr, "keel_perftest: %s: no checkpoint is taken\n", run->test->name);
         return KEEL_ERR_STATE;

@@ -89,7 +89,7 @@ static keel_status_t tell(restore_t *restore, unsigned long death)
     uint64_t told[TOLD] = {perf_now_ns(), restore->run->main_ns};
     keel_stats_t stats;
 
-    PERF_TRY(keel_stats(restore->run->ctx, &stats));
+    PERF_TRY(keel_stats(restore->run->ctx, &stats, sizeof(stats)));
     memcpy(&told[2], stats.recovery_ns, 5 * sizeof told[0]);
     return keel_put(restore->told, 0, told_offset(restore, death), told, sizeof told);
 }

@@ -48,7 +48,7 @@ static keel_status_t test_run(perf_run_t *run, perf_test_t *test)
 
     memset(&result, 0, sizeof result);
     run->stage_ns = 0;
-    PERF_TRY(keel_stats(run->ctx, &stats));
+    PERF_TRY(keel_stats(run->ctx, &stats, sizeof(stats)));
     run->overflows = stats.log_overflows;
     perf_schedule_make(test, run->plan->log_bytes, &run->schedule);
     perf_report_test(run, test);

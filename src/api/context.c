@@ -250,11 +250,8 @@ uint32_t keel_incarnation(keel_context_h ctx)
     return (ctx == NULL) ? 0 : ctx->lane.incarnation;
 }
 
-keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
+static void context_stats(const keel_context_h ctx, keel_stats_t *stats_p)
 {
-    if (ctx == NULL || stats_p == NULL) {
-        return keel_refuse_null(ctx == NULL ? "the context" : "keel_stats: where they are to go");
-    }
     *stats_p = ctx->stats;
     stats_p->put_log_bytes = keel_put_log_bytes(&ctx->puts);
     stats_p->get_log_bytes = keel_get_log_bytes(&ctx->gets);
@@ -299,5 +296,21 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p)
     stats_p->device_hints = ctx->runtime->hints;
     stats_p->window_calls_due = keel_windows_due(ctx);
     memcpy(stats_p->recovery_ns, ctx->rec.times, sizeof(stats_p->recovery_ns));
+}
+
+keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, size_t size)
+{
+    keel_stats_t stats;
+
+    if (ctx == NULL || stats_p == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_stats: where they are to go");
+    }
+    if (size == 0 || size % sizeof(uint64_t) != 0) {
+        keel_error_ctx(ctx, "keel_stats: a size of %zu bytes is none of keel_stats_t", size);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    context_stats(ctx, &stats);
+    memset(stats_p, 0, size); /* a program made for a later Keel asks for more than there is */
+    memcpy(stats_p, &stats, size < sizeof(stats) ? size : sizeof(stats));
     return KEEL_OK;
 }

@@ -9,7 +9,7 @@ static keel_status_t life_finish(life_t *life)
 {
     keel_stats_t stats;
 
-    if (keel_stats(life->ctx, &stats) == KEEL_OK) {
+    if (keel_stats(life->ctx, &stats, sizeof(stats)) == KEEL_OK) {
         life->host->stats(life->host, &stats);
     }
     life->host->at(life->host, life->steps);

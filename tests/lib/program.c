@@ -432,7 +432,7 @@ static keel_status_t program_finish(program_t *program)
     if (status != KEEL_OK) {
         return status;
     }
-    if (keel_stats(program->ctx, &stats) == KEEL_OK) {
+    if (keel_stats(program->ctx, &stats, sizeof(stats)) == KEEL_OK) {
         program->host->stats(program->host, &stats);
     }
     program->host->at(program->host, program->host->plan->options.phases);

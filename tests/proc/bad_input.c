@@ -76,7 +76,7 @@ static void check_null_handles(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_unlock_all(NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait_until(NULL, 0, 8, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_rollback(NULL));
-    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats, sizeof(stats)));
     keel_req_free(NULL);
     KEEL_RESTART_POINT(NULL); /* said, too */
     refused++;
@@ -94,7 +94,7 @@ static void check_context(keel_context_h ctx)
     uint64_t word = 0;
 
     EXPECT(KEEL_ERR_STATE, keel_restore(ctx)); /* nothing is to be restored */
-    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(ctx, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(ctx, NULL, sizeof(keel_stats_t)));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_gsync(ctx, 1u << 31));
     EXPECT(KEEL_ERR_RANK, keel_flush(ctx, keel_size(ctx)));
     EXPECT(KEEL_ERR_RANK, keel_flush(ctx, UINT32_MAX));
@@ -103,6 +103,35 @@ static void check_context(keel_context_h ctx)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, SIZE_MAX, NULL, &win));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, NULL, sizeof word));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, &word, 0));
+}
+
+/* A program compiled with an older keel.h has a smaller struct, one with a newer a larger one: neither is overrun, the calls
+ * that both count are there, and what the library does not know is 0. */
+static void check_stats(keel_context_h ctx)
+{
+    const size_t calls = offsetof(keel_stats_t, put_bytes);
+    struct {
+        keel_stats_t now;
+        uint64_t beyond[4];
+    } stats;
+    const uint8_t *bytes = (const uint8_t *)&stats;
+    keel_stats_t whole;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(ctx, &stats.now, 0));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(ctx, &stats.now, calls + 4));
+    EXPECT(KEEL_OK, keel_stats(ctx, &whole, sizeof(whole)));
+    failures += whole.gsyncs == 0 || whole.puts == 0;
+    for (size_t size = sizeof(uint64_t); size <= sizeof(stats); size += sizeof(uint64_t)) {
+        memset(&stats, 0xa5, sizeof(stats));
+        EXPECT(KEEL_OK, keel_stats(ctx, &stats.now, size));
+        failures += memcmp(&stats, &whole, size < calls ? size : calls) != 0;
+        for (size_t i = sizeof(whole); i < sizeof(stats); i++) {
+            failures += bytes[i] != (i < size ? 0 : 0xa5);
+        }
+        for (size_t i = size; i < sizeof(whole); i++) {
+            failures += bytes[i] != 0xa5;
+        }
+    }
 }
 
 /* of a window that has twice as many bytes at odd ranks */
@@ -187,8 +216,9 @@ static keel_status_t check_unharmed(keel_context_h ctx, keel_win_h win)
     failures += own[1] != 1000 + (rank + size - 1) % size;
     EXPECT(KEEL_OK, keel_get(win, right, 8, &got, sizeof got));
     failures += got != said;
-    EXPECT(KEEL_OK, keel_stats(ctx, &stats));
+    EXPECT(KEEL_OK, keel_stats(ctx, &stats, sizeof(stats)));
     failures += stats.atomics != 0 || stats.deaths != 0 || stats.log_overflows != 0;
+    check_stats(ctx);
     return keel_checkpoint(ctx);
 }
 

@@ -344,7 +344,7 @@ static void check(job_t *job)
 {
     keel_stats_t stats;
 
-    must(keel_stats(job->ctx, &stats), "stats");
+    must(keel_stats(job->ctx, &stats, sizeof(stats)), "stats");
     printf("budgets: rank %u:", keel_rank(job->ctx));
     for (unsigned p = 0; p < FOR_COUNT; p++) {
         printf(" %s %zu,", purpose_names[p], accounts[p].peak);

@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     if (job.steps < 8 || keel_init(NULL, &job.ctx) != KEEL_OK ||
         keel_win_alloc(job.ctx, BYTES, NULL, &job.win) != KEEL_OK ||
         keel_protect(job.ctx, 1, &job.step, sizeof(job.step)) != KEEL_OK || run(&job) != KEEL_OK ||
-        keel_stats(job.ctx, &stats) != KEEL_OK) {
+        keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return 3;
     }
     own = keel_win_base(job.win);

@@ -192,7 +192,7 @@ int main(int argc, char **argv)
     job.rank = keel_rank(job.ctx);
     if (keel_win_alloc(job.ctx, sizeof(memory_t), NULL, &job.win) != KEEL_OK ||
         keel_protect(job.ctx, 1, &job.at, sizeof(job.at)) != KEEL_OK || run(&job) != KEEL_OK ||
-        keel_stats(job.ctx, &stats) != KEEL_OK) {
+        keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
     right = is_right(&job);

@@ -251,7 +251,7 @@ static keel_status_t judge(job_t *job, kernel_outcome_t *outcome)
     if (status == KEEL_OK) {
         status = keel_unlock_all(job->ctx);
     }
-    keel_stats(job->ctx, &outcome->stats);
+    keel_stats(job->ctx, &outcome->stats, sizeof(outcome->stats));
     free(list);
     return status;
 }

@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     if (keel_init(&params, &job.ctx) != KEEL_OK || keel_size(job.ctx) > RANKS_MAX ||
         keel_win_alloc(job.ctx, sizeof(memory_t), NULL, &job.win) != KEEL_OK ||
         keel_protect(job.ctx, 1, &job.step, sizeof(job.step)) != KEEL_OK || run(&job) != KEEL_OK ||
-        keel_stats(job.ctx, &stats) != KEEL_OK) {
+        keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
     right = is_right(&job);

@@ -226,7 +226,7 @@ static int is_anybody_suspected(const job_t *job)
 {
     keel_stats_t stats;
 
-    if (!is_mode(job, "compute") || keel_stats(job->ctx, &stats) != KEEL_OK) {
+    if (!is_mode(job, "compute") || keel_stats(job->ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return 0;
     }
     return stats.suspicions > 0 || stats.deaths > 0;
@@ -236,7 +236,8 @@ static void tell_false_alarm(const job_t *job)
 {
     keel_stats_t stats;
 
-    if (is_mode(job, "doubted") && keel_stats(job->ctx, &stats) == KEEL_OK && stats.false_suspicions == 1) {
+    if (is_mode(job, "doubted") && keel_stats(job->ctx, &stats, sizeof(stats)) == KEEL_OK &&
+        stats.false_suspicions == 1) {
         puts("moments: false alarm");
         fflush(stdout);
     }

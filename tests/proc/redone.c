@@ -88,7 +88,7 @@ static keel_status_t steps_run(job_t *job)
         job->step++;
         TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
     }
-    TRY(keel_stats(job->ctx, &stats));
+    TRY(keel_stats(job->ctx, &stats, sizeof(stats)));
     printf("rank %u: %lu rollbacks, %lu differences\n", keel_rank(job->ctx), (unsigned long)stats.rollbacks,
            (unsigned long)stats.differences);
     return keel_finalize(job->ctx);

@@ -40,7 +40,7 @@ static void *make_progress(void *unused)
         goes_on = !is_over;
         if (goes_on) {
             (void)keel_progress(ctx);
-            (void)keel_stats(ctx, &stats);
+            (void)keel_stats(ctx, &stats, sizeof(stats));
             turns++;
         }
         pthread_mutex_unlock(&inside);
@@ -163,7 +163,7 @@ static keel_status_t check_deaths(void)
     const int is_new = keel_rank(ctx) == 1;
     keel_stats_t stats;
 
-    TRY(keel_stats(ctx, &stats));
+    TRY(keel_stats(ctx, &stats, sizeof(stats)));
     return (keel_incarnation(ctx) == (uint32_t)is_new && stats.deaths == (uint64_t)!is_new && stats.rollbacks == 1)
                ? KEEL_OK
                : KEEL_ERR_STATE;

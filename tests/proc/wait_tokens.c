@@ -80,7 +80,7 @@ static keel_status_t judge(job_t *job, kernel_outcome_t *outcome)
         KERNEL_TRY(keel_get(job->win, rank, 0, &area, sizeof area));
         outcome->hash = kernel_hash(outcome->hash, &area, sizeof area);
     }
-    return keel_stats(job->host.ctx, &outcome->stats);
+    return keel_stats(job->host.ctx, &outcome->stats, sizeof(outcome->stats));
 }
 
 static keel_status_t run(job_t *job, kernel_outcome_t *outcome)

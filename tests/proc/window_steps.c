@@ -29,7 +29,7 @@ static keel_status_t restore(int asks)
     keel_stats_t stats;
 
     do {
-        status = keel_stats(ctx, &stats);
+        status = keel_stats(ctx, &stats, sizeof(stats));
         for (uint64_t i = 0; asks && status == KEEL_OK && i < stats.window_calls_due; i++) {
             status = make_window();
         }

@@ -269,7 +269,7 @@ static void judge(cg_t *cg, kernel_outcome_t *outcome)
     outcome->is_verified = (cg->iterations == cg->klass->iterations);
     kernel_spoil(&cg->state.zeta, sizeof cg->state.zeta);
     outcome->is_right = !outcome->is_verified || cg_zeta_is_published(cg->klass, cg->state.zeta);
-    keel_stats(cg->ctx, &outcome->stats);
+    keel_stats(cg->ctx, &outcome->stats, sizeof(outcome->stats));
 }
 
 static void print(const cg_t *cg, const kernel_outcome_t *outcome)

@@ -151,7 +151,7 @@ static void judge(const job_t *job, kernel_outcome_t *outcome, dht_count_t *all)
                                      100 * job->state.inserting / (job->state.inserting + job->state.thinking)};
     outcome->is_verified = 1;
     outcome->is_right = (all->wrong == 0) && (all->elements == job->inserts * outcome->ranks);
-    keel_stats(job->dht.ctx, &outcome->stats);
+    keel_stats(job->dht.ctx, &outcome->stats, sizeof(outcome->stats));
 }
 
 static void print(const job_t *job, const kernel_outcome_t *outcome, const dht_count_t *all)

@@ -170,7 +170,7 @@ static void ft_judge(const ft_t *ft, const ft_clock_t *clock, double stopped, ft
     }
     outcome->seconds = stopped - clock->started;
     outcome->iteration_s = (stopped - clock->ready) / (double)(ft_steps(ft) - ft_steps_of_warmup(ft) - 2);
-    keel_stats(ft->ctx, &outcome->stats);
+    keel_stats(ft->ctx, &outcome->stats, sizeof(outcome->stats));
     outcome->stats.put_bytes -= outcome->before.put_bytes;
     outcome->stats.checkpoints -= outcome->before.checkpoints;
     outcome->stats.demand_checkpoints -= outcome->before.demand_checkpoints;
@@ -236,14 +236,14 @@ static keel_status_t ft_clock_start(const ft_t *ft, ft_clock_t *clock, keel_stat
         KERNEL_TRY(ft_warmup_end(ft, &clock->warmup));
     }
     KERNEL_TRY(kernel_clock_start(ft->ctx, &clock->started));
-    return keel_stats(ft->ctx, before);
+    return keel_stats(ft->ctx, before, sizeof(*before));
 }
 
 static keel_status_t ft_note_log(const ft_t *ft, const ft_clock_t *clock, ft_outcome_t *outcome)
 {
     keel_stats_t stats;
 
-    KERNEL_TRY(keel_stats(ft->ctx, &stats));
+    KERNEL_TRY(keel_stats(ft->ctx, &stats, sizeof(stats)));
     if ((clock->started != 0) && (stats.put_log_bytes > outcome->log_held)) {
         outcome->log_held = stats.put_log_bytes;
     }

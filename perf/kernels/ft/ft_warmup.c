@@ -22,7 +22,7 @@ static keel_status_t own_demand(const ft_t *ft, ft_warmup_t *warmup, uint64_t *d
 {
     keel_stats_t stats;
 
-    KERNEL_TRY(keel_stats(ft->ctx, &stats));
+    KERNEL_TRY(keel_stats(ft->ctx, &stats, sizeof(stats)));
     if (warmup->rounds == 0) {
         warmup->committed = stats.demand_committed;
     }
@@ -98,7 +98,7 @@ keel_status_t ft_warmup_end(const ft_t *ft, ft_warmup_t *warmup)
         case FILL:
             break;
         case CHECKPOINT:
-            KERNEL_TRY(keel_stats(ft->ctx, &stats));
+            KERNEL_TRY(keel_stats(ft->ctx, &stats, sizeof(stats)));
             warmup->is_logging = (stats.put_log_peak != 0);
             warmup->logged = stats.put_log_bytes;
             KERNEL_TRY(keel_checkpoint(ft->ctx));

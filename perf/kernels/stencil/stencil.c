@@ -233,7 +233,7 @@ static void judge(const stencil_t *stencil, stencil_outcome_t *outcome)
         outcome->is_right = (expected != NULL) && (memcmp(expected, results, change_offset(stencil)) == 0);
         free(expected);
     }
-    keel_stats(stencil->ctx, &outcome->stats);
+    keel_stats(stencil->ctx, &outcome->stats, sizeof(outcome->stats));
 }
 
 static void print_outcome(const stencil_options_t *options, uint32_t ranks, const stencil_outcome_t *outcome)

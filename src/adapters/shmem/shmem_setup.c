@@ -82,7 +82,7 @@ static void check_checkpoint(void)
 {
     keel_stats_t stats;
 
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats), "shmem_init");
+    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), "shmem_init");
     if (stats.generation == 0) {
         start_anew("shmem_init", "there is no checkpoint yet");
     }

@@ -35,7 +35,7 @@ void shmemx_restore(void)
         status = keel_restore(keel_shmem.ctx);
     } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
     keel_shmem_end(status, "shmemx_restore");
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats), "shmemx_restore");
+    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), "shmemx_restore");
     if (stats.generation == 0) { /* where the heap is empty, and the program has pointers into it */
         keel_shmem_end(KEEL_ERR_ROLLED_BACK, "shmemx_restore");
     }
