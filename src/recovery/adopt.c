@@ -35,47 +35,51 @@ static void adopt_help(keel_recovery_t *rec, const decision_t *d)
         if (d->mode == KEEL_DECISION_LOCAL) {
             (void)keel_repair_send_group(&rec->demand->set, r);
         }
-        if (d->mode == KEEL_DECISION_LOCAL && !rec->places[r].is_replay_sent) {
+        if (d->mode == KEEL_DECISION_LOCAL && !keel_standing_has(&rec->standings[r], KEEL_TRANSFER_REPLAY_SENT)) {
             (void)keel_get_log_send_replay(rec->gets, r);
-            rec->places[r].is_replay_sent = 1;
+            rec->standings[r].transfers |= KEEL_TRANSFER_REPLAY_SENT;
         }
     }
 }
 
-static void adopt_places(keel_recovery_t *rec, const decision_t *d)
+/* of a rank that begins at an image, what it does there */
+static keel_replay_event_t adopt_replay(const keel_recovery_t *rec, const decision_t *d)
+{
+    if (rec->state != KEEL_RANK_FRESH && keel_sync_is_ordered(&d->sync)) {
+        return KEEL_REPLAY_DECIDED_ORDERED;
+    }
+    return keel_sync_is_unbegun(rec->sync, &d->sync) ? KEEL_REPLAY_DECIDED_UNBEGUN : KEEL_REPLAY_DECIDED_PLAIN;
+}
+
+static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        keel_place_t *place = &rec->places[r];
+        keel_standing_t *standing = &rec->standings[r];
 
         /* nobody had begun, so several may be away: what one puts to another has to be there when a third is told of it.
          * Who is new does not know of those that are on their way back already. */
         if (r != rec->lane->rank && (d->ranks[r].state == KEEL_RANK_FRESH ||
                                      (rec->state == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
-            place->is_held = (uint8_t)keel_sync_is_unbegun(rec->sync, &d->sync);
+            keel_position_replay(rec, r, adopt_replay(rec, d));
         }
         if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
-            place->is_replaying = (uint8_t)keel_sync_is_ordered(&d->sync);
-            place->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
+            standing->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r != rec->lane->rank && rec->state == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
-            const uint8_t is_short = d->ranks[r].is_short && !place->is_whole_told;
-
-            rec->short_count += (uint32_t)is_short - place->is_short;
-            place->is_short = is_short;
+            keel_position_complete(rec, r, d->ranks[r].is_short ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
         }
-        if (r == rec->lane->rank || (place->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
+        if (r == rec->lane->rank || (standing->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
             continue; /* it has told more since than when it reported */
         }
         if (rec->state == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
-            place->is_refilled = 1; /* it has what the predecessor logged there, and sends it */
-            place->owes_replay = !rec->gets->targets[r].is_replay_whole;
+            standing->transfers |= KEEL_TRANSFER_REFILLED; /* it has what the predecessor logged there, and sends it */
+            standing->transfers |= rec->gets->targets[r].is_replay_whole ? 0 : KEEL_TRANSFER_REPLAY_OWED;
         }
-        if (d->ranks[r].state == KEEL_RANK_FRONT && place->state == KEEL_RANK_FRESH) {
-            place->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
-        } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && place->state == KEEL_RANK_FRESH) {
-            place->state = KEEL_RANK_RECOVERING;
-            place->position = d->ranks[r].position;
-            place->is_placed = 1;
+        if (d->ranks[r].state == KEEL_RANK_FRONT && standing->state == KEEL_RANK_FRESH) {
+            standing->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
+        } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && standing->state == KEEL_RANK_FRESH) {
+            standing->state = KEEL_RANK_RECOVERING;
+            standing->position = d->ranks[r].position;
         }
     }
 }
@@ -206,7 +210,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     }
     adopt_atomics(rec, d);
     rec->mended = d->front + 1;
-    adopt_places(rec, d);
+    adopt_standings(rec, d);
     adopt_help(rec, d);
     if (rec->state != KEEL_RANK_FRESH) {
         (void)keel_repair_rearm(&rec->ckpt->set); /* when the death interrupted it */

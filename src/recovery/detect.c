@@ -92,12 +92,12 @@ static uint32_t next_settled(const keel_recovery_t *rec)
     const keel_lane_t *lane = rec->lane;
     uint32_t rank = next_up(lane);
 
-    if (rank == lane->rank || rec->places[rank].state != KEEL_RANK_FRESH) {
+    if (rank == lane->rank || rec->standings[rank].state != KEEL_RANK_FRESH) {
         return lane->rank;
     }
     for (uint32_t step = 1; step < lane->size; step++) {
         rank = (lane->rank + step) % lane->size;
-        if (lane->peers[rank].is_up && rec->places[rank].state != KEEL_RANK_FRESH) {
+        if (lane->peers[rank].is_up && rec->standings[rank].state != KEEL_RANK_FRESH) {
             return rank;
         }
     }

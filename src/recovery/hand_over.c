@@ -126,7 +126,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
 
 keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
-    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .skip = rec->places[rank].streamed};
+    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .skip = rec->standings[rank].streamed};
     uint64_t count = 0;
     keel_status_t status;
 
@@ -157,28 +157,28 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
         }
     }
     rec->replayed_puts += count;
-    rec->places[rank].given += count;
-    rec->places[rank].handed = phase + 1;
+    rec->standings[rank].given += count;
+    rec->standings[rank].handed = phase + 1;
     return keel_lane_board_send(rec->lane, rank, arrival);
 }
 
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
-    keel_place_t *place = &rec->places[rank];
+    keel_standing_t *standing = &rec->standings[rank];
     uint32_t limit = UINT32_MAX;
     keel_status_t status;
 
-    if (place->handed > phase) {
+    if (standing->handed > phase) {
         return;
     }
     if (phase >= rec->front && !KEEL_PLANT(cut_late)) {
-        limit = (phase == rec->front) ? place->cut : 0;
+        limit = (phase == rec->front) ? standing->cut : 0;
     }
-    status = keel_sync_send(rec->sync, rank, phase, limit, &place->streamed);
+    status = keel_sync_send(rec->sync, rank, phase, limit, &standing->streamed);
     if (status == KEEL_OK) {
-        place->handed = phase + 1;
-        place->given += place->streamed;
-        rec->replayed_puts += place->streamed;
+        standing->handed = phase + 1;
+        standing->given += standing->streamed;
+        rec->replayed_puts += standing->streamed;
         status = keel_lane_board_send(rec->lane, rank, arrival);
     }
     if (status != KEEL_OK) {

@@ -24,13 +24,13 @@ typedef struct hands_message {
     uint32_t position;
     uint32_t reserved;
     uint64_t records; /* handed over to this incarnation in all */
-    uint64_t done;    /* as in keel_place_t */
+    uint64_t done;    /* as in keel_standing_t */
     keel_digest_t digest;
 } hands_message_t;
 
 void keel_hands_say(keel_recovery_t *rec, uint32_t rank)
 {
-    hands_message_t message = {.position = keel_position(rec), .records = rec->places[rank].given};
+    hands_message_t message = {.position = keel_position(rec), .records = rec->standings[rank].given};
     const uint64_t direct = keel_board_get(&rec->lane->board[rank].done);
 
     pthread_mutex_lock(&rec->lane->lock);
@@ -43,7 +43,7 @@ void keel_hands_say(keel_recovery_t *rec, uint32_t rank)
 
 void keel_hands_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
-    keel_place_t *place = &rec->places[in->source];
+    keel_standing_t *standing = &rec->standings[in->source];
     hands_message_t message;
 
     if (in->length != sizeof(message)) {
@@ -51,10 +51,10 @@ void keel_hands_receive(keel_recovery_t *rec, const keel_control_in_t *in)
         return;
     }
     memcpy(&message, in->payload, sizeof(message));
-    place->hands = keel_larger(place->hands, message.position + 1);
-    place->received = message.records;
-    place->done = message.done;
-    place->digest = message.digest;
+    standing->handed_here = keel_larger(standing->handed_here, message.position + 1);
+    standing->received = message.records;
+    standing->done = message.done;
+    standing->digest = message.digest;
 }
 
 /* ---- what the replacement did again ---- */
@@ -129,11 +129,11 @@ static int hands_compare(keel_recovery_t *rec)
         return 1;
     }
     for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {
-        const keel_place_t *place = &rec->places[r];
-        const keel_digest_t done = {.records = (place->done != place->digest.records) ? place->done : 0};
+        const keel_standing_t *standing = &rec->standings[r];
+        const keel_digest_t done = {.records = (standing->done != standing->digest.records) ? standing->done : 0};
 
         if (r != rec->lane->rank) {
-            is_same = hands_are_same(rec, r, &place->digest, 1) && hands_are_same(rec, r, &done, 0);
+            is_same = hands_are_same(rec, r, &standing->digest, 1) && hands_are_same(rec, r, &done, 0);
         }
     }
     return is_same;
@@ -169,7 +169,7 @@ keel_status_t keel_hands_take(keel_recovery_t *rec)
     keel_position_tell_whole(rec);
     rec->awaits_hands = 0;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        records += rec->places[r].received;
+        records += rec->standings[r].received;
     }
     keel_recovery_say(rec, "whole again: %lu put records handed over by others, %lu gets answered from records",
                       records, rec->replayed_gets);

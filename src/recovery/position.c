@@ -28,13 +28,38 @@ typedef struct position_message {
     uint16_t is_whole; /* all have handed over to it */
 } position_message_t;
 
+void keel_position_replay(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event)
+{
+    keel_standing_t *standing = &rec->standings[rank];
+
+    standing->replay = keel_replay_after(standing->replay, event);
+}
+
+void keel_position_complete(keel_recovery_t *rec, uint32_t rank, keel_complete_event_t event)
+{
+    keel_standing_t *standing = &rec->standings[rank];
+
+    rec->short_count -= standing->complete == KEEL_COMPLETE_NOT;
+    standing->complete = keel_complete_after(standing->complete, event);
+    rec->short_count += standing->complete == KEEL_COMPLETE_NOT;
+}
+
+void keel_position_lost(keel_recovery_t *rec, uint32_t rank)
+{
+    const keel_standing_t before = rec->standings[rank];
+
+    rec->standings[rank] = (keel_standing_t){
+        .state = KEEL_RANK_FRESH, .complete = before.complete, .is_unhanded = before.handed_here <= rec->phase};
+    keel_position_complete(rec, rank, KEEL_COMPLETE_DIED);
+}
+
 /* whoever replays critical sections has everything of the phase that this process had to send it */
 static int arrival_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
-    const keel_place_t *place = &rec->places[rank];
+    const keel_standing_t *standing = &rec->standings[rank];
 
     return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || keel_sync_steers(rec->sync) ||
-           (place->is_replaying && place->handed >= number);
+           (keel_standing_is_replaying(standing) && standing->handed >= number);
 }
 
 keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
@@ -84,7 +109,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
     /* all of them, beginning with the one that was missing when this was asked last */
     for (uint32_t step = 0, r = rec->awaited; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
         if (KEEL_PLANT(leave_without_behind) && rec->state == KEEL_RANK_RECOVERING &&
-            rec->places[r].state == KEEL_RANK_RECOVERING && rec->places[r].position < rec->phase) {
+            rec->standings[r].state == KEEL_RANK_RECOVERING && rec->standings[r].position < rec->phase) {
             continue;
         }
         if (r != rec->lane->rank && arrival_of(rec, r) < number) {
@@ -98,7 +123,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 static int has_hands(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; rec->awaits_hands && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && rec->places[r].hands <= rec->phase && !KEEL_PLANT(no_wait_for_hands)) {
+        if (r != rec->lane->rank && rec->standings[r].handed_here <= rec->phase && !KEEL_PLANT(no_wait_for_hands)) {
             return 0;
         }
     }
@@ -113,9 +138,9 @@ int keel_position_has_hands(const keel_recovery_t *rec)
 /* @a rank died, and what it had done here before this process was there did not come back */
 int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
 {
-    const keel_place_t *place = &rec->places[rank];
+    const keel_standing_t *standing = &rec->standings[rank];
 
-    return rec->awaits_hands && place->is_unhanded && place->hands <= rec->phase;
+    return rec->awaits_hands && standing->is_unhanded && standing->handed_here <= rec->phase;
 }
 
 static void position_say(keel_recovery_t *rec, int is_whole)
@@ -147,7 +172,7 @@ int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank)
     if (rec->state != KEEL_RANK_FRONT || keel_sync_has_order(rec->sync)) {
         return 0;
     }
-    return (rank == rec->lane->rank) ? !has_hands(rec) : rec->places[rank].is_short;
+    return (rank == rec->lane->rank) ? !has_hands(rec) : rec->standings[rank].complete == KEEL_COMPLETE_NOT;
 }
 
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
@@ -212,37 +237,37 @@ int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_peer_mode_t mode = rec->lane->peers[rank].mode;
 
-    return (rec->places[rank].is_held && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
+    return (keel_standing_is_held(&rec->standings[rank]) && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
            (keel_sync_has_rest(rec->sync) && keel_position_is_undecided(rec, rank));
 }
 
 /* a program that waits: whoever replays has asked for the rest */
 static void send_rest(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_place_t *place = &rec->places[rank];
+    keel_standing_t *standing = &rec->standings[rank];
     keel_status_t status;
 
-    if (place->is_held) {
+    if (standing->replay != KEEL_REPLAY_DONE) {
         return;
     }
-    status = keel_waits_send_rest(rec->sync, rank, keel_position(rec), place->streamed);
+    status = keel_waits_send_rest(rec->sync, rank, keel_position(rec), standing->streamed);
     if (status != KEEL_OK) {
         keel_error(rec->message, "what was put could not be sent to rank %u: %s", rank, keel_status_string(status));
         rec->fatal = status;
         return;
     }
-    place->is_held = 1;
+    keel_position_replay(rec, rank, KEEL_REPLAY_SENT_REST);
 }
 
 /* and has replayed that: what is put from now on comes behind it */
 static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_place_t *place = &rec->places[rank];
+    keel_standing_t *standing = &rec->standings[rank];
 
     keel_put_log_mark_sent(rec->puts, rank);
     set_live(rec, rank);
-    place->is_replaying = place->is_held = 0;
-    place->streamed = 0;
+    keel_position_replay(rec, rank, KEEL_REPLAY_LIVE);
+    standing->streamed = 0;
     if (keel_atomics_tell(rec->sync, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
         keel_hands_say(rec, rank);
@@ -251,18 +276,19 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
 
 static void go_live(keel_recovery_t *rec, uint32_t rank)
 {
+    keel_standing_t *standing = &rec->standings[rank];
     const uint32_t mine = keel_position(rec);
 
     if (rec->lane->peers[rank].mode == KEEL_PEER_LIVE) {
         return;
     }
-    if (rec->places[rank].is_replaying && !rec->places[rank].is_whole) {
+    if (standing->replay == KEEL_REPLAY_PHASES) {
         keel_hand_over_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
         return;
     }
-    if (rec->places[rank].is_replaying && keel_sync_has_rest(rec->sync)) {
+    if (keel_standing_is_replaying(standing) && keel_sync_has_rest(rec->sync)) {
         send_rest(rec, rank);
-        if (rec->places[rank].is_taken) {
+        if (standing->replay == KEEL_REPLAY_TAKEN) {
             go_live_taken(rec, rank);
         }
         return;
@@ -274,24 +300,23 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_put_log_mark_sent(rec->puts, rank);
         set_live(rec, rank);
         keel_sections_release_due(rec->sync, rank);
-        rec->places[rank].is_replaying = 0;
-        rec->places[rank].is_held &= (rec->places[rank].state != KEEL_RANK_FRONT); /* it may fall behind again */
-        rec->places[rank].streamed = 0;
+        keel_position_replay(rec, rank,
+                             (standing->state == KEEL_RANK_FRONT) ? KEEL_REPLAY_LIVE_AT_FRONT : KEEL_REPLAY_LIVE);
+        standing->streamed = 0;
         keel_hands_say(rec, rank);
     }
 }
 
-static void place_step(keel_recovery_t *rec, uint32_t rank)
+static void standing_step(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_place_t *place = &rec->places[rank];
+    keel_standing_t *standing = &rec->standings[rank];
     keel_peer_t *peer = &rec->lane->peers[rank];
     const uint32_t mine = keel_position(rec);
 
-    if (!peer->is_up || place->state == KEEL_RANK_FRESH ||
-        (place->state == KEEL_RANK_RECOVERING && !place->is_placed)) {
+    if (!peer->is_up || standing->state == KEEL_RANK_FRESH) {
         return;
     }
-    if (!place->is_refilled) {
+    if (!keel_standing_has(standing, KEEL_TRANSFER_REFILLED)) {
         if (!KEEL_PLANT(no_refill) && !KEEL_PLANT(refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
@@ -300,30 +325,30 @@ static void place_step(keel_recovery_t *rec, uint32_t rank)
             (void)keel_atomics_tell(rec->sync, rank);
         }
         KEEL_STORES();
-        place->is_refilled = 1;
+        standing->transfers |= KEEL_TRANSFER_REFILLED;
     }
     if (keel_sync_steers(rec->sync)) {
         return; /* what an access does depends on its critical section (api/lock) */
     }
-    if (place->state == KEEL_RANK_FRONT) {
+    if (standing->state == KEEL_RANK_FRONT) {
         if (rec->state == KEEL_RANK_FRONT) {
             KEEL_REACHED(hand_front);
             go_live(rec, rank);
         } else {
             keel_lane_set_mode(rec->lane, rank, KEEL_PEER_AHEAD);
         }
-    } else if (mine == place->position) {
+    } else if (mine == standing->position) {
         KEEL_REACHED(hand_pair);
         go_live(rec, rank);
-    } else if (mine < place->position) {
+    } else if (mine < standing->position) {
         keel_lane_set_mode(rec->lane, rank, KEEL_PEER_AHEAD);
     } else {
         keel_lane_set_mode(rec->lane, rank, KEEL_PEER_BEHIND);
-        if (place->is_replaying) {
-            keel_hand_over_to_replay(rec, rank, place->position, place->position + 1);
-        } else if (place->handed <= place->position) {
+        if (keel_standing_is_replaying(standing)) {
+            keel_hand_over_to_replay(rec, rank, standing->position, standing->position + 1);
+        } else if (standing->handed <= standing->position) {
             KEEL_REACHED(hand_behind);
-            (void)keel_hand_over(rec, rank, place->position, place->position + 1);
+            (void)keel_hand_over(rec, rank, standing->position, standing->position + 1);
         }
     }
 }
@@ -335,7 +360,7 @@ void keel_position_step(keel_recovery_t *rec)
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         if (r != rec->lane->rank) {
-            place_step(rec, r);
+            standing_step(rec, r);
         }
     }
 }
@@ -343,19 +368,16 @@ void keel_position_step(keel_recovery_t *rec)
 void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     const position_message_t *message = (const void *)in->payload;
-    keel_place_t *place = &rec->places[in->source];
+    keel_standing_t *standing = &rec->standings[in->source];
 
     if (in->length != sizeof(*message) || message->state >= KEEL_RANK_FRESH) {
         keel_error(rec->message, "malformed position from rank %u refused", in->source);
         return;
     }
-    place->state = (keel_rank_state_t)message->state;
-    place->position = message->position;
-    place->is_placed = 1;
+    standing->state = (keel_rank_state_t)message->state;
+    standing->position = message->position;
     if (message->is_whole) {
-        place->is_whole_told = 1;
-        rec->short_count -= place->is_short;
-        place->is_short = 0;
+        keel_position_complete(rec, in->source, KEEL_COMPLETE_SAYS);
     }
     keel_position_step(rec);
 }

@@ -28,6 +28,10 @@ int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank);
 /* whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed; afterwards
  * while it is held and nothing can be handed over to it */
 int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank);
+/* what has become of a rank, or was heard of it */
+void keel_position_replay(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event);
+void keel_position_complete(keel_recovery_t *rec, uint32_t rank, keel_complete_event_t event);
+void keel_position_lost(keel_recovery_t *rec, uint32_t rank);
 /* hands over to whom it is due and sets what accesses towards each peer do */
 void keel_position_step(keel_recovery_t *rec);
 

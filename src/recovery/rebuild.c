@@ -174,7 +174,8 @@ static keel_status_t rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t rest
 static int replay_is_whole(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (rec->places[r].owes_replay && !rec->gets->targets[r].is_replay_whole) {
+        if (keel_standing_has(&rec->standings[r], KEEL_TRANSFER_REPLAY_OWED) &&
+            !rec->gets->targets[r].is_replay_whole) {
             return 0;
         }
     }
@@ -350,7 +351,7 @@ static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
     return KEEL_OK;
 }
 
-/* counters, logs, arrivals and places as they were at the generation */
+/* counters, logs, arrivals and standings as they were at the generation */
 static void rollback_state(keel_recovery_t *rec, uint32_t target)
 {
     const uint32_t base = rec->front;
@@ -370,7 +371,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     pthread_mutex_unlock(&lane->lock);
     lane->slot = (keel_board_slot_t){.parity_done = rec->generation.number, .committed = rec->generation.number};
     for (uint32_t r = 0; r < lane->size; r++) {
-        rec->places[r] = (keel_place_t){.state = KEEL_RANK_FRONT, .is_refilled = 1};
+        rec->standings[r] = (keel_standing_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_REFILLED};
         keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
     }
     keel_recovery_stand(rec, base, base);

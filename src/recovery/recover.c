@@ -48,11 +48,11 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->requests = lane->counters.request;
     rec->roll_target = lane->counters.rollback;
     rec->is_frozen = (lane->incarnation > 0);
-    rec->places = keel_alloc(lane->size * sizeof(*rec->places), "places");
+    rec->standings = keel_alloc(lane->size * sizeof(*rec->standings), "where ranks stand");
     rec->roll_said = keel_alloc(lane->size * sizeof(*rec->roll_said), "rollback");
     rec->mark_ns = keel_recovery_now(rec);
     rec->death_ns = rec->mark_ns;
-    if (rec->places == NULL || rec->roll_said == NULL) {
+    if (rec->standings == NULL || rec->roll_said == NULL) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_free;
     }
@@ -69,8 +69,8 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
         goto err_detect;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
-        rec->places[r].state = rec->state;
-        rec->places[r].is_refilled = (rec->state == KEEL_RANK_FRONT);
+        rec->standings[r].state = rec->state;
+        rec->standings[r].transfers = (rec->state == KEEL_RANK_FRONT) ? KEEL_TRANSFER_REFILLED : 0;
     }
     return KEEL_OK;
 
@@ -79,7 +79,7 @@ err_detect:
 err_view:
     keel_view_release(rec);
 err_free:
-    keel_free(rec->places);
+    keel_free(rec->standings);
     keel_free(rec->roll_said);
     return status;
 }
@@ -89,7 +89,7 @@ void keel_recovery_release(keel_recovery_t *rec)
     keel_trim_release(rec);
     keel_detect_release(rec);
     keel_view_release(rec);
-    keel_free(rec->places);
+    keel_free(rec->standings);
     keel_free(rec->roll_said);
 }
 
@@ -228,14 +228,14 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_sections_receive(rec->sync, in);
         break;
     case KEEL_CONTROL_WHOLE:
-        rec->places[in->source].is_whole = 1;
+        keel_position_replay(rec, in->source, KEEL_REPLAY_SAYS_DONE);
         keel_position_step(rec);
         break;
     case KEEL_CONTROL_WAITS:
         keel_waits_receive(rec->sync, in);
         break;
     case KEEL_CONTROL_TAKEN:
-        rec->places[in->source].is_taken = 1;
+        keel_position_replay(rec, in->source, KEEL_REPLAY_SAYS_TAKEN);
         keel_position_step(rec);
         break;
     case KEEL_CONTROL_IMAGE:

@@ -23,43 +23,11 @@
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
 #include "recovery/detect.h"
+#include "recovery/standing.h"
 #include "sync/sync.h"
 #include "recovery/trim.h"
 
-typedef enum {
-    KEEL_RANK_FRONT,      /* runs at the front */
-    KEEL_RANK_RECOVERING, /* re-executes at its position */
-    KEEL_RANK_FRESH       /* a replacement whose memory is not there yet */
-} keel_rank_state_t;
-
 typedef enum { KEEL_DECISION_NONE, KEEL_DECISION_LOCAL, KEEL_DECISION_ROLLBACK, KEEL_DECISION_CATASTROPHE } keel_mode_t;
-
-/* where this process takes a peer to be */
-typedef struct keel_place {
-    keel_rank_state_t state;
-    uint32_t position;   /* when RECOVERING and is_placed */
-    uint8_t is_placed;   /* it has said its position since it was restored */
-    uint8_t is_refilled; /* its get log has this process's part again */
-    uint8_t owes_replay; /* it will send what this process's predecessor left in its get log */
-    uint8_t
-        is_replaying; /* in an order of its own: nobody accesses its memory until is_whole, or, with waits, is_taken */
-    uint8_t is_whole;
-    uint8_t
-        is_held; /* with waits: puts to it have to wait: it was sent the rest, until it is_taken; or it was lost before
-                    * anybody had begun, until it is at the front */
-    uint8_t is_taken;         /* it has replayed the rest */
-    uint32_t cut;             /* with waits: records of the front phase put to it when its recovery was decided */
-    uint32_t streamed;        /* records of the phase it was sent to be replayed */
-    uint8_t is_replay_sent;   /* it was sent what its predecessor left in the get log here */
-    uint32_t handed;          /* 1 + the position up to which it was handed everything, 0: nothing */
-    uint32_t hands;           /* the same of it towards this process, as it said when it went live */
-    uint8_t is_unhanded;      /* it died before that */
-    uint8_t is_short;         /* it has not said that all have handed over to it: what is fetched there has to wait */
-    uint8_t is_whole_told;    /* it has said so */
-    uint64_t given, received; /* put records handed to that incarnation, and by it */
-    keel_digest_t digest; /* what it has of this process's predecessor: what came without a gap over the served lane, */
-    uint64_t done;        /* and phase << 32 | how many records in all */
-} keel_place_t;
 
 typedef enum {
     KEEL_ROLL_NONE,
@@ -98,12 +66,12 @@ struct keel_recovery {
     uint32_t front;       /* F of the last decision accepted */
     uint32_t returned;    /* 1 + the front that it reached as a replacement, 0: it was always there */
     uint32_t mended;      /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
-    uint32_t short_count; /* places that are short */
+    uint32_t short_count; /* standings that are not complete */
     keel_rank_state_t state;
     int is_whole_told; /* it has told that all have */
     int is_refused;    /* a value that a replacement wanted to fetch: others have another record by that number */
     int awaits_hands;  /* a replacement at the front: announces no arrival before all have handed over */
-    keel_place_t *places;
+    keel_standing_t *standings; /* by rank */
 
     /* view */
     int is_frozen;      /* since a death, until its decision */

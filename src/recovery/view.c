@@ -61,7 +61,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     if (rank == 0 && rec->is_frozen && rec->has_reported) {
         KEEL_REACHED(coordinator_dies);
     }
-    if (!rec->is_frozen && rec->generation.number > 0 && rec->places[rank].state == KEEL_RANK_FRESH) {
+    if (!rec->is_frozen && rec->generation.number > 0 && rec->standings[rank].state == KEEL_RANK_FRESH) {
         KEEL_REACHED(rebuild_dies);
     }
     if (!rec->is_frozen) {
@@ -83,9 +83,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     }
     keel_repair_member_down(&rec->ckpt->set, rank);
     keel_repair_member_down(&rec->demand->set, rank);
-    rec->short_count += !rec->places[rank].is_short;
-    rec->places[rank] =
-        (keel_place_t){.state = KEEL_RANK_FRESH, .is_unhanded = rec->places[rank].hands <= rec->phase, .is_short = 1};
+    keel_position_lost(rec, rank);
     rec->is_frozen = 1;
     rec->has_reported = 0;
     if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {

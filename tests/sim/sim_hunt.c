@@ -273,7 +273,7 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
                               (uint64_t)rec->is_prefix_closed);
     sum = change_mix(sum, (uint64_t)rec->sync->waits.begun << 32 | rec->sync->sections.counter);
     for (uint32_t r = 0; r < lane->size; ++r) {
-        const keel_place_t *place = &rec->places[r];
+        const keel_standing_t *standing = &rec->standings[r];
         const keel_peer_t *peer = &lane->peers[r];
 
         if (r == lane->rank) {
@@ -281,12 +281,10 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
         }
         is_quiet = is_quiet && peer->mode == KEEL_PEER_LIVE;
         sum = change_mix(sum, (uint64_t)peer->incarnation << 8 | (uint64_t)peer->is_up << 4 | peer->mode);
-        sum = change_mix(sum, (uint64_t)place->state << 32 | place->position);
-        sum = change_mix(sum, (uint64_t)place->handed << 32 | place->hands);
-        sum = change_mix(sum, (uint64_t)place->is_refilled << 6 | (uint64_t)place->is_replay_sent << 5 |
-                                  (uint64_t)place->is_whole << 4 | (uint64_t)place->is_held << 3 |
-                                  (uint64_t)place->is_taken << 2 | (uint64_t)place->is_replaying << 1 |
-                                  (uint64_t)place->is_short);
+        sum = change_mix(sum, (uint64_t)standing->state << 32 | standing->position);
+        sum = change_mix(sum, (uint64_t)standing->handed << 32 | standing->handed_here);
+        sum = change_mix(sum, (uint64_t)standing->transfers << 16 | (uint64_t)standing->replay << 8 |
+                                  (uint64_t)standing->complete);
         sum = change_mix(sum, (uint64_t)rec->sync->waits.heard[r] << 32 | rec->sync->sections.heard[r]);
         sum = change_mix(sum, (uint64_t)rec->sync->sections.held[r] << 8 | rec->sync->sections.is_left[r]);
         sum = change_mix(sum,

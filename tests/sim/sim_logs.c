@@ -454,7 +454,8 @@ static int is_left_due(const scene_t *scene, uint32_t rank, uint32_t target)
     const keel_peer_t *peer = &ctx->lane.peers[target];
 
     return (other->rec.roll == KEEL_ROLL_NONE) && (other->lane.rollback == ctx->lane.rollback) && peer->is_up &&
-           (peer->incarnation == other->lane.incarnation) && ctx->rec.places[target].is_refilled &&
+           (peer->incarnation == other->lane.incarnation) &&
+           keel_standing_has(&ctx->rec.standings[target], KEEL_TRANSFER_REFILLED) &&
            ((peer->incarnation == 0) || keel_access_is_stored(&ctx->lane, target) ||
             keel_lane_is_flushed(&ctx->lane, target)) &&
            is_left_whole(other, rank);

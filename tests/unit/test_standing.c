@@ -1,0 +1,138 @@
+/* Where a rank stands: every event in every state. */
+#include "recovery/standing.h"
+
+#include "unit.h"
+
+static int is_replaying(keel_replay_state_t state)
+{
+    return keel_standing_is_replaying(&(keel_standing_t){.replay = state});
+}
+
+static int is_held(keel_replay_state_t state)
+{
+    return keel_standing_is_held(&(keel_standing_t){.replay = state});
+}
+
+static keel_replay_state_t replay_path(const keel_replay_event_t *events, unsigned count)
+{
+    keel_replay_state_t state = KEEL_REPLAY_NONE;
+
+    for (unsigned i = 0; i < count; i++) {
+        state = keel_replay_after(state, events[i]);
+    }
+    return state;
+}
+#define PATH(...)                                           \
+    replay_path((const keel_replay_event_t[]){__VA_ARGS__}, \
+                sizeof((const keel_replay_event_t[]){__VA_ARGS__}) / sizeof(keel_replay_event_t))
+
+/* sections: phases, done, live; waits: phases, asks, is sent the rest, has taken it, live */
+START_TEST(a_replay_goes_its_way)
+{
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_PHASES);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE), KEEL_REPLAY_DONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_LIVE), KEEL_REPLAY_NONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_SENT_REST), KEEL_REPLAY_REST);
+    ck_assert_int_eq(
+        PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_SENT_REST, KEEL_REPLAY_SAYS_TAKEN),
+        KEEL_REPLAY_TAKEN);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_SENT_REST,
+                          KEEL_REPLAY_SAYS_TAKEN, KEEL_REPLAY_LIVE),
+                     KEEL_REPLAY_NONE);
+}
+END_TEST
+
+/* a decision may say otherwise than the one before, as long as the replacement has not gone on by it */
+START_TEST(a_decision_takes_back_what_the_one_before_said)
+{
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_PHASES);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_DECIDED_UNBEGUN), KEEL_REPLAY_UNBEGUN);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_DECIDED_PLAIN), KEEL_REPLAY_NONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_DECIDED_PLAIN), KEEL_REPLAY_NONE);
+}
+END_TEST
+
+START_TEST(done_ahead_of_the_decision_is_remembered)
+{
+    ck_assert_int_eq(PATH(KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_DONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_DECIDED_ORDERED),
+                     KEEL_REPLAY_DONE);
+    ck_assert(!is_replaying(PATH(KEEL_REPLAY_SAYS_DONE)));
+    ck_assert(!is_held(PATH(KEEL_REPLAY_SAYS_DONE)));
+}
+END_TEST
+
+/* one that was lost before anybody had begun is held until it is at the front */
+START_TEST(unbegun_is_held_until_the_front)
+{
+    ck_assert(is_held(PATH(KEEL_REPLAY_DECIDED_UNBEGUN)));
+    ck_assert(!is_replaying(PATH(KEEL_REPLAY_DECIDED_UNBEGUN)));
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_LIVE), KEEL_REPLAY_UNBEGUN);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_LIVE_AT_FRONT), KEEL_REPLAY_NONE);
+}
+END_TEST
+
+/* every event in every state, whatever a process says that has gone astray */
+START_TEST(only_a_decision_begins_a_replay_and_only_going_live_ends_one_that_was_done)
+{
+    for (int s = 0; s < KEEL_REPLAY_LAST; s++) {
+        for (int e = 0; e < KEEL_REPLAY_EVENT_LAST; e++) {
+            const keel_replay_state_t state = (keel_replay_state_t)s;
+            const keel_replay_state_t after = keel_replay_after(state, (keel_replay_event_t)e);
+
+            ck_assert_int_lt(after, KEEL_REPLAY_LAST);
+            if (is_replaying(after) && !is_replaying(state)) {
+                ck_assert_int_eq(e, KEEL_REPLAY_DECIDED_ORDERED);
+            }
+            if (is_replaying(state) && !is_replaying(after)) {
+                ck_assert(e == KEEL_REPLAY_LIVE || e == KEEL_REPLAY_LIVE_AT_FRONT ||
+                          (state == KEEL_REPLAY_PHASES &&
+                           (e == KEEL_REPLAY_DECIDED_PLAIN || e == KEEL_REPLAY_DECIDED_UNBEGUN)));
+            }
+            if (is_held(after) && !is_held(state)) {
+                ck_assert(e == KEEL_REPLAY_DECIDED_UNBEGUN || e == KEEL_REPLAY_SENT_REST ||
+                          e == KEEL_REPLAY_SAYS_TAKEN);
+            }
+            /* nobody goes live towards one that is still in its phases */
+            ck_assert(state != KEEL_REPLAY_PHASES || after == KEEL_REPLAY_PHASES || e < KEEL_REPLAY_SENT_REST);
+            /* saying it twice says no more */
+            ck_assert_int_eq(keel_replay_after(after, (keel_replay_event_t)e), after);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_rank_is_complete_again_when_it_says_so)
+{
+    for (int s = 0; s < KEEL_COMPLETE_LAST; s++) {
+        const keel_complete_t state = (keel_complete_t)s;
+
+        ck_assert_int_eq(keel_complete_after(state, KEEL_COMPLETE_DIED), KEEL_COMPLETE_NOT);
+        ck_assert_int_eq(keel_complete_after(state, KEEL_COMPLETE_SAYS), KEEL_COMPLETE_SAID);
+    }
+}
+END_TEST
+
+/* reports were written before it said so */
+START_TEST(a_decision_does_not_outdo_what_a_rank_has_said_itself)
+{
+    ck_assert_int_eq(keel_complete_after(KEEL_COMPLETE_SAID, KEEL_COMPLETE_DECIDED_NOT), KEEL_COMPLETE_SAID);
+    ck_assert_int_eq(keel_complete_after(KEEL_COMPLETE_SAID, KEEL_COMPLETE_DECIDED), KEEL_COMPLETE_SAID);
+    ck_assert_int_eq(keel_complete_after(KEEL_COMPLETE_NOT, KEEL_COMPLETE_DECIDED), KEEL_COMPLETE_ALWAYS);
+    ck_assert_int_eq(keel_complete_after(KEEL_COMPLETE_ALWAYS, KEEL_COMPLETE_DECIDED_NOT), KEEL_COMPLETE_NOT);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {a_replay_goes_its_way,
+                                  a_decision_takes_back_what_the_one_before_said,
+                                  done_ahead_of_the_decision_is_remembered,
+                                  unbegun_is_held_until_the_front,
+                                  only_a_decision_begins_a_replay_and_only_going_live_ends_one_that_was_done,
+                                  a_rank_is_complete_again_when_it_says_so,
+                                  a_decision_does_not_outdo_what_a_rank_has_said_itself,
+                                  NULL};
+
+    return unit_run("standing", tests);
+}
