@@ -96,7 +96,7 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
         }
     }
     if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
-        win->ctx->lane.slot.lost_gets = (uint64_t)win->ctx->rec.phase + 1; /* own accesses have no records */
+        keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
     }
     keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
     return KEEL_OK;
@@ -235,7 +235,7 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
 {
     keel_status_t status = KEEL_OK;
 
-    ctx->rec.replayed_gets++;
+    keel_recovery_count_gets(&ctx->rec, 1);
     if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
         KEEL_REACHED(fetched_recorded_ahead);
     } else {

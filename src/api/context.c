@@ -98,10 +98,7 @@ keel_status_t keel_context_begin(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    if (!ctx->rec.is_prefix_closed) {
-        ctx->rec.window_prefix = ctx->window_calls;
-        ctx->rec.is_prefix_closed = 1;
-    }
+    keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
     keel_context_open(ctx, KEEL_GATE_CLOSED);
     return KEEL_OK;
 }

@@ -113,7 +113,7 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
         } else {
             KEEL_REACHED(get_recorded_same);
         }
-        ctx->rec.replayed_gets += (status == KEEL_OK);
+        keel_recovery_count_gets(&ctx->rec, status == KEEL_OK);
         return (status == KEEL_OK) ? KEEL_OK : keel_recovery_ask(&ctx->rec, status);
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {

@@ -11,6 +11,7 @@
 #include "recovery/commit.h"
 #include "recovery/hands.h"
 #include "recovery/position.h"
+#include "recovery/recover.h"
 #include "api/flush.h"
 #include "api/lock.h"
 #include "api/lock_replay.h"
@@ -44,7 +45,7 @@ keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
     keel_status_t status;
     unsigned rounds = 0;
 
-    ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+    keel_lane_say_second(&ctx->lane, number);
     status = keel_position_arrive(&ctx->rec, number);
     while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
         status = keel_context_wait(ctx, &rounds);
@@ -109,7 +110,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
     if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) {
         count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
-        ctx->lane.slot.second = keel_arrive(ctx->lane.rollback, ctx->lane.incarnation, number);
+        keel_lane_say_second(&ctx->lane, number);
         status = keel_position_arrive(&ctx->rec, number);
     }
     while (status == KEEL_OK && !demand_is_over(ctx, number)) {
@@ -210,16 +211,13 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
     return status;
 }
 
-keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+/* what was done in the phase is where it belongs, and what a replacement has to do again of it is done */
+static keel_status_t gsync_settle(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
+    keel_status_t status = keel_lock_settle(ctx);
     unsigned rounds = 0;
-    keel_status_t status;
-    uint32_t number;
-    int is_checkpoint, was_front;
-    uint64_t orders;
 
-    status = keel_lock_settle(ctx);
     if (status == KEEL_OK) {
         status = keel_wait_settle(ctx);
     }
@@ -232,37 +230,32 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
            ((rec->is_frozen && !rec->is_finished && !KEEL_PLANT(arrive_frozen)) || !keel_position_has_hands(rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    number = rec->phase + 1;
-    status = keel_hands_take(rec);
-    status = (status == KEEL_OK) ? gsync_trim(ctx, number) : status;
-    if (status != KEEL_OK) {
-        return status;
-    }
-    ctx->lane.slot.flags[number & 1] = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
+    return (status == KEEL_OK) ? keel_hands_take(rec) : status;
+}
+
+/* announces the arrival, with what it says, and waits for those of all */
+static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    uint64_t words = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
+    keel_status_t status;
+
     if (ctx->lane.rank == 0) {
-        ctx->lane.slot.flags[number & 1] |= gsync_orders(ctx, flags);
+        words |= gsync_orders(ctx, flags);
     }
-    if (rec->state == KEEL_RANK_FRONT) {
-        ctx->lane.slot.flags[number & 1] |=
-            keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
+    if (ctx->rec.state == KEEL_RANK_FRONT) {
+        words |= keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
+    keel_lane_say_flags(&ctx->lane, number, words);
     keel_rehearse_arrive(ctx);
-    status = keel_position_arrive(rec, number);
-    if (status == KEEL_OK) {
-        status = gsync_await(ctx, number, flags);
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    was_front = rec->state == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
-    orders = gsync_orders_heard(ctx, number, was_front);
-    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
-    if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
-        rec->is_finished = rec->is_told = 1; /* else it would take part in recovering a rank that nobody waits for */
-    }
+    status = keel_position_arrive(&ctx->rec, number);
+    return (status == KEEL_OK) ? gsync_await(ctx, number, flags) : status;
+}
+
+/* the next phase begins: what arrivals said of images comes into use */
+static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int is_checkpoint)
+{
+    keel_recovery_t *rec = &ctx->rec;
+
     keel_rehearse_leave(ctx, number, was_front);
     keel_position_leave(rec, number);
     if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
@@ -276,6 +269,32 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         keel_warn(&ctx->message, "%u gsyncs are done, and after %u more there can be none", number, GSYNCS_LEFT);
     }
     keel_spare_tell(ctx);
+}
+
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+{
+    keel_recovery_t *rec = &ctx->rec;
+    const uint32_t number = rec->phase + 1;
+    keel_status_t status = gsync_settle(ctx);
+    int is_checkpoint, was_front;
+    uint64_t orders;
+
+    if (status == KEEL_OK) {
+        status = gsync_trim(ctx, number);
+    }
+    if (status == KEEL_OK) {
+        status = gsync_arrive(ctx, number, flags);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    was_front = rec->state == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
+    orders = gsync_orders_heard(ctx, number, was_front);
+    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
+    if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
+        keel_recovery_hear_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
+    }
+    gsync_leave(ctx, number, was_front, is_checkpoint);
     keel_wait_resume(ctx);
     status = keel_lock_resume(ctx);
     if (status == KEEL_OK) {

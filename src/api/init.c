@@ -207,8 +207,7 @@ static keel_status_t context_join(keel_context_h ctx)
     if (ctx->lane.incarnation == 0) {
         return context_meet(ctx);
     }
-    ctx->rec.times[KEEL_TIME_START] = keel_recovery_now(&ctx->rec) - ctx->begun_ns;
-    ctx->rec.mark_ns = keel_recovery_now(&ctx->rec);
+    keel_recovery_joined(&ctx->rec, ctx->begun_ns);
     if (ctx->config.protect == KEEL_PROTECT_NONE) {
         keel_error_ctx(ctx, "KEEL_PROTECT is none: nothing of the process that this one replaces was kept");
         return KEEL_ERR_STATE;
@@ -306,8 +305,8 @@ static keel_status_t context_leave(keel_context_h ctx)
 /* in init, when others know this process already: they wait for it, and may wait for what it has to say */
 static void context_give_up(keel_context_h ctx, keel_status_t status)
 {
-    if (ctx->rec.fatal == KEEL_OK && !ctx->rec.is_finished) {
-        ctx->rec.fatal = status;
+    if (!ctx->rec.is_finished) {
+        keel_recovery_fail(&ctx->rec, status);
     }
     (void)context_leave(ctx);
 }

@@ -27,7 +27,9 @@ static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
     if (status == KEEL_ERR_CORRUPT) {
         return keel_recovery_ask(&ctx->rec, status);
     }
-    ctx->rec.fatal = (status == KEEL_OK) ? ctx->rec.fatal : status;
+    if (status != KEEL_OK) {
+        keel_recovery_fail(&ctx->rec, status);
+    }
     return status;
 }
 
@@ -157,7 +159,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     uint64_t now = 0;
     keel_status_t status;
 
-    ctx->rec.replayed_gets++;
+    keel_recovery_count_gets(&ctx->rec, 1);
     if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without it */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);

@@ -101,6 +101,6 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
         }
     }
     ctx->is_open = 1;
-    ctx->lane.changes++;
+    keel_lane_change(&ctx->lane);
     return status;
 }

@@ -26,7 +26,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
     keel_requests_call_back(ctx);
     ctx->sync.sections.is_all = ctx->is_open = 0;
-    ctx->lane.changes++;
+    keel_lane_change(&ctx->lane);
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {
         return status;
@@ -70,10 +70,7 @@ keel_status_t keel_restore_run(keel_context_h ctx)
  * rank which was the only one to access anything before a further window was made, and died */
 static void restore_close_prefix(keel_context_h ctx)
 {
-    if (!ctx->rec.is_prefix_closed) {
-        ctx->rec.window_prefix = ctx->window_calls;
-        ctx->rec.is_prefix_closed = 1;
-    }
+    keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
 }
 
 int keel_restarted(keel_context_h ctx)
@@ -133,10 +130,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     if (status == KEEL_OK) {
         ctx->is_restore_due = 0;
         keel_sync_restored(&ctx->sync, ctx->rec.restored.number > 0);
-        if (!ctx->rec.is_prefix_closed) {
-            ctx->rec.window_prefix = ctx->rec.generation.window_calls;
-            ctx->rec.is_prefix_closed = 1;
-        }
+        keel_recovery_close_prefix(&ctx->rec, ctx->rec.generation.window_calls);
     }
     return status;
 }

@@ -119,7 +119,7 @@ static keel_status_t wait_await_puts(keel_context_h ctx)
 /* what was recorded cannot be replayed */
 static keel_status_t wait_refuse(keel_context_h ctx, keel_status_t status)
 {
-    ctx->rec.fatal = status;
+    keel_recovery_fail(&ctx->rec, status);
     return status;
 }
 

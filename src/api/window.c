@@ -11,6 +11,7 @@
 #include "api/wait.h"
 #include "peer/access.h"
 #include "peer/region.h"
+#include "recovery/recover.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,9 +183,7 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
     } else if (status == KEEL_ERR_ROLLED_BACK && is_repeated(ctx)) {
         status = KEEL_OK; /* those behind it are repeated, too, and keel_restore() has its turn */
     }
-    if (!ctx->rec.is_prefix_closed) {
-        ctx->rec.window_prefix = ctx->window_calls;
-    }
+    keel_recovery_note_windows(&ctx->rec, ctx->window_calls);
     return keel_context_end(ctx, status);
 }
 

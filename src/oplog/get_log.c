@@ -75,6 +75,11 @@ void keel_get_log_release(keel_get_log_t *log)
     keel_free(log->counts);
 }
 
+void keel_get_log_miss(keel_get_log_t *log)
+{
+    log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
+}
+
 void keel_get_log_lose(keel_get_log_t *log, const char *why)
 {
     if (!log->is_off) {
@@ -86,7 +91,7 @@ void keel_get_log_lose(keel_get_log_t *log, const char *why)
                      why);
         log->overflows++;
     }
-    log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
+    keel_get_log_miss(log);
 }
 
 keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length)
@@ -131,7 +136,7 @@ keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t targe
         return record;
     }
     if (log->is_off) {
-        log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
+        keel_get_log_miss(log);
     } else {
         keel_get_log_lose(log, has_index ? "KEEL_OPLOG_SIZE is used up" : "too many gets from a rank in one phase");
     }

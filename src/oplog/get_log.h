@@ -154,7 +154,9 @@ static inline void keel_get_log_advance(keel_cursor_t *cursor, const keel_get_re
 void keel_get_log_push(keel_get_log_t *log, uint32_t target);
 /* the same to a replacement, before it is live */
 void keel_get_log_push_early(keel_get_log_t *log, uint32_t target);
-/* marks this phase as not fully logged */
+/* something of this phase has no record, as was to be expected */
+void keel_get_log_miss(keel_get_log_t *log);
+/* the same, because there is no room: said, and none of this phase has one from here on */
 void keel_get_log_lose(keel_get_log_t *log, const char *why);
 
 /* service side: keel_lane_params_t.on_served_get and on_served_got; arg is the log */

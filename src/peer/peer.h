@@ -169,6 +169,20 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
  * @a next is the incarnation awaited */
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next);
 void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode);
+/* what was derived from modes and mappings is old */
+static inline void keel_lane_change(keel_lane_t *lane)
+{
+    lane->changes++;
+}
+/* this process's words of gsync @a number: what its arrival says with it, and that it is done with its image (peer/board.h) */
+static inline void keel_lane_say_flags(keel_lane_t *lane, uint32_t number, uint64_t flags)
+{
+    lane->slot.flags[number & 1] = flags;
+}
+static inline void keel_lane_say_second(keel_lane_t *lane, uint32_t number)
+{
+    lane->slot.second = keel_arrive(lane->rollback, lane->incarnation, number);
+}
 /* the first failure counts; the text was said where it was found */
 static inline void keel_lane_fail(keel_lane_t *lane, keel_status_t status)
 {

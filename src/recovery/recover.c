@@ -134,6 +134,37 @@ void keel_recovery_say(keel_recovery_t *rec, const char *format, ...)
     keel_message_print(rec->message, KEEL_MSG_INFO, "%.6f s: %s", (double)keel_recovery_now(rec) * 1e-9, text);
 }
 
+void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status)
+{
+    if (rec->fatal == KEEL_OK) {
+        rec->fatal = status;
+    }
+}
+
+void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
+{
+    rec->mark_ns = keel_recovery_now(rec);
+    rec->times[KEEL_TIME_START] = rec->mark_ns - begun_ns;
+}
+
+void keel_recovery_hear_finished(keel_recovery_t *rec)
+{
+    rec->is_finished = rec->is_told = 1;
+}
+
+void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls)
+{
+    keel_recovery_note_windows(rec, window_calls);
+    rec->is_prefix_closed = 1;
+}
+
+void keel_recovery_note_windows(keel_recovery_t *rec, uint32_t window_calls)
+{
+    if (!rec->is_prefix_closed) {
+        rec->window_prefix = window_calls;
+    }
+}
+
 static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
 {
     keel_peer_t *peer = &rec->lane->peers[event->rank];

@@ -20,4 +20,17 @@ uint64_t keel_recovery_now(const keel_recovery_t *rec);
 /* a line for people (KEEL_VERBOSE): what recovery does, with the time since the death */
 void keel_recovery_say(keel_recovery_t *rec, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- what the calls of the program tell ---- */
+
+/* it cannot go on: what every call returns from now on; the first reason counts */
+void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status);
+/* this process has a rank and has announced itself; it began at @a begun_ns */
+void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns);
+/* the last gsync is over, for certain */
+void keel_recovery_hear_finished(keel_recovery_t *rec);
+/* the program has accessed something, or asked whether it is restarted: windows made behind @a window_calls calls are none of
+ * generation 0; before that each one is (keel_recovery_note_windows()) */
+void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls);
+void keel_recovery_note_windows(keel_recovery_t *rec, uint32_t window_calls);
+
 #endif

@@ -143,6 +143,12 @@ static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
            (rec->mended != 0 && rec->phase <= rec->mended);
 }
 
+/* answered from records */
+static inline void keel_recovery_count_gets(keel_recovery_t *rec, unsigned count)
+{
+    rec->replayed_gets += count;
+}
+
 /* where this process stands, and the front */
 static inline void keel_recovery_stand(keel_recovery_t *rec, uint32_t phase, uint32_t front)
 {
