@@ -1,12 +1,13 @@
 # keel_plan and its machines. The parts are a library, so that tests and the fuzzer link them.
-add_library(keel_plan_parts STATIC plan_advice.c plan_advice_print.c plan_cost.c plan_layout.c plan_load.c plan_loss.c plan_machine.c plan_options.c plan_picture.c plan_print.c
-            plan_replicas.c plan_report.c plan_simulate.c plan_site.c tool_hosts.c)
-target_include_directories(keel_plan_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+add_library(keel_plan_parts STATIC plan/plan_advice.c plan/plan_advice_print.c plan/plan_cost.c plan/plan_layout.c plan/plan_load.c
+            plan/plan_loss.c plan/plan_machine.c plan/plan_options.c plan/plan_picture.c plan/plan_print.c plan/plan_replicas.c
+            plan/plan_report.c plan/plan_simulate.c plan/plan_site.c tool_hosts.c)
+target_include_directories(keel_plan_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/plan)
 target_link_libraries(keel_plan_parts PUBLIC keel_ckpt keel_topo keel_base)
 target_compile_definitions(keel_plan_parts PRIVATE
   KEEL_PLAN_MACHINES="${CMAKE_INSTALL_FULL_DATADIR}/keel/machines")
 
-add_executable(keel_plan keel_plan.c)
+add_executable(keel_plan plan/keel_plan.c)
 target_link_libraries(keel_plan PRIVATE keel_plan_parts)
 install(TARGETS keel_plan)
 

@@ -2,7 +2,7 @@
  * The hierarchy as nested boxes, the ranks as cells in the colour of their group: whoever loses a box sees which groups
  * lose how many.
  */
-#include "tools/topo_view.h"
+#include "tools/info/topo_view.h"
 
 #include "base/memory.h"
 

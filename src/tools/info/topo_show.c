@@ -1,12 +1,12 @@
 /* Collects what keel_info -t shows, as keel_init() would find it. */
-#include "tools/topo_show.h"
+#include "tools/info/topo_show.h"
 
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "api/site.h"
 #include "tools/tool_hosts.h"
-#include "tools/topo_view.h"
+#include "tools/info/topo_view.h"
 #include "transports/table.h"
 #include "topo/choose.h"
 

@@ -1,5 +1,5 @@
 /* The hierarchy and the groups as text. */
-#include "tools/topo_view.h"
+#include "tools/info/topo_view.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef KEEL_TOOLS_TOPO_VIEW_H_
 #define KEEL_TOOLS_TOPO_VIEW_H_
 
-#include "tools/topo_spares.h"
+#include "tools/info/topo_spares.h"
 #include "topo/group.h"
 #include "topo/machine.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/config.h"
 #include "runtime/fabric.h"
-#include "tools/topo_show.h"
+#include "tools/info/topo_show.h"
 #include "transports/table.h"
 
 #include <getopt.h>

@@ -1,5 +1,5 @@
 /* Asks for each rank's first spare, and sorts the ranks by it. */
-#include "tools/topo_spares.h"
+#include "tools/info/topo_spares.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* Makes a tree of a hierarchy: what lies in each element. */
-#include "tools/topo_view.h"
+#include "tools/info/topo_view.h"
 
 #include "base/memory.h"
 

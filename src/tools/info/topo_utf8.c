@@ -1,5 +1,5 @@
 /* Names come from files of users: what is UTF-8 is printed as it is, and what is not does not make the whole invalid. */
-#include "tools/topo_view.h"
+#include "tools/info/topo_view.h"
 
 unsigned topo_utf8_length(const char *text)
 {

@@ -1,5 +1,5 @@
 /* The hierarchy and the groups as JSON. */
-#include "tools/topo_view.h"
+#include "tools/info/topo_view.h"
 
 static void json_string(FILE *stream, const char *text)
 {
