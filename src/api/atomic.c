@@ -1,7 +1,7 @@
 /*
  * Atomics: combining puts [F 2.1], the fetching ones also gets.
  *
- * Exactly once (design 4.5). Where the target's service thread applies them, it counts them in the same step (peer/served):
+ * Exactly once (protocol.md, that section). Where the target's service thread applies them, it counts them in the same step (peer/served):
  * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
  * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane, and for values
  * fetched from own memory, nobody can tell what the dead did: that is in doubt, and a death in such a phase is a rollback.

@@ -2,7 +2,7 @@
  * Gsync and checkpoint.
  *
  * gsync n: epochs closed and get records complete at their targets, then the arrival is announced, then all arrivals are
- * awaited (design 4.4). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
+ * awaited (protocol.md, A gsync). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
  * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
  */
 #include "api/gsync.h"

@@ -1,5 +1,5 @@
 /*
- * Locks (design 4.4): critical sections at one rank, and reading epochs.
+ * Locks (protocol.md, that section): critical sections at one rank, and reading epochs.
  *
  * Taking a lock is logged twice: its number SC ahead of the section's puts in the put log, so that a replacement of the
  * target knows the order of the sections there; and like a value that was read, in the target's get log, so that a replacement

@@ -1,4 +1,4 @@
-/* Locks (design 4.4): critical sections at one rank, and reading epochs. */
+/* Locks (protocol.md, that section): critical sections at one rank, and reading epochs. */
 #ifndef KEEL_API_LOCK_H_
 #define KEEL_API_LOCK_H_
 

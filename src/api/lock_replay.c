@@ -1,4 +1,4 @@
-/* Critical sections of the first life, done again: what was over is only logged, what was open is done (design 4.4). */
+/* Critical sections of the first life, done again: what was over is only logged, what was open is done (protocol.md, Locks). */
 #include "api/lock_replay.h"
 #include "api/lock_ask.h"
 

@@ -1,5 +1,5 @@
 /*
- * Waiting inside a phase for what others put (design 4.8); sync/waits has what is replayed into a wait, and why.
+ * Waiting inside a phase for what others put (protocol.md, Waits inside a phase); sync/waits has what is replayed into a wait, and why.
  *
  * That the program waits is known to everybody from its first wait on: whoever waits without knowing that of the program tells
  * all others before its wait returns, and they number their puts from the next phase on. In the phase of the first wait a

@@ -1,4 +1,4 @@
-/* Waiting inside a phase for what others put (design 4.8); sync/waits has what is replayed into a wait, and why. */
+/* Waiting inside a phase for what others put (protocol.md, Waits inside a phase); sync/waits has what is replayed into a wait, and why. */
 #ifndef KEEL_API_WAIT_H_
 #define KEEL_API_WAIT_H_
 

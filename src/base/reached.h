@@ -1,5 +1,5 @@
 /*
- * Cases of the protocol that a set of simulated runs must have seen: each row of the table of positions (design 4.7), each
+ * Cases of the protocol that a set of simulated runs must have seen: each row of the table of positions (protocol.md, A death), each
  * refusal of local recovery, each catastrophe. Counted in the simulator's own copy of the layers only (base/plant.h);
  * elsewhere KEEL_REACHED() is nothing.
  */

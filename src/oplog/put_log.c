@@ -282,7 +282,7 @@ static size_t records_next_run(record_walk_t *walk, const uint8_t *data, size_t 
         const int is_wanted =
             !keel_epoch_is_before(record->epoch, walk->first) && keel_epoch_is_before(record->epoch, walk->end);
 
-        assert(!keel_epoch_is_before(record->epoch, walk->before)); /* invariant 3 */
+        assert(!keel_epoch_is_before(record->epoch, walk->before)); /* protocol.md, invariant 3 */
         if (run > 0 && (!is_wanted || (walk->limit > 0 && run + keel_record_size(record) > walk->limit))) {
             break;
         }

@@ -8,7 +8,7 @@
  *
  * Acknowledged is when the service side runs dry, all at once; whose sender says that more follows, with that.
  *
- * Exactly once (design 4.5): the records of a phase from one rank to another are numbered, and a re-execution numbers them
+ * Exactly once (protocol.md, that section): the records of a phase from one rank to another are numbered, and a re-execution numbers them
  * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
  * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
  * the get log, where it was put in that same step; whether it is the same record its source finds out by their sum

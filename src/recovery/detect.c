@@ -1,5 +1,5 @@
 /*
- * Detection of processes that hang, are stopped, or cannot be reached (design 4.6).
+ * Detection of processes that hang, are stopped, or cannot be reached (protocol.md, A death).
  *
  * A process that is inside Keel asks one neighbour, the next rank that is up, for a sign of life; the neighbour's service
  * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Another, to which

@@ -1,5 +1,5 @@
 /*
- * Positions and the hand-over (design 4.7).
+ * Positions and the hand-over (protocol.md, A death).
  *
  * Safety. Towards a peer at the same position accesses are done (LIVE); towards one that is behind they are only logged,
  * and it is handed the log phase by phase as it says its position; towards one that is ahead they are only logged,

@@ -1,4 +1,4 @@
-/* Positions and the hand-over (design 4.7). */
+/* Positions and the hand-over (protocol.md, A death). */
 #ifndef KEEL_RECOVERY_POSITION_H_
 #define KEEL_RECOVERY_POSITION_H_
 

@@ -1,5 +1,5 @@
 /*
- * Recovery: who is there, where everybody stands, and what happens when somebody dies (design 4.4, 4.6, 4.7).
+ * Recovery: who is there, where everybody stands, and what happens when somebody dies (protocol.md, A death).
  *
  * A view is the vector of incarnations. A death changes it; it is complete when every rank has a live process again and
  * all of them have reported to rank 0 with this very vector; rank 0 then decides once. A report or decision for another

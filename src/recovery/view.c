@@ -1,5 +1,5 @@
 /*
- * Reports and the decision (design 4.6).
+ * Reports and the decision (protocol.md, A death).
  *
  * Safety: the decision is computed by rank 0 alone from one report of every rank, all for the same vector of
  * incarnations, and taken up only by processes whose vector is still that one. Positions cannot change between report

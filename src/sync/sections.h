@@ -1,5 +1,5 @@
 /*
- * Programs that lock (design 4.4, 4.7, [F 4.1, algorithm 3]): the order of critical sections at a process is its
+ * Programs that lock (protocol.md, Locks; [F 4.1, algorithm 3]): the order of critical sections at a process is its
  * synchronisation counter SC, and its replacement gets its memory back section by section in that order.
  *
  * Each source logs the SC of every section at q ahead of what it did there, and q's lock word and its own computation use up

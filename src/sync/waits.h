@@ -1,5 +1,5 @@
 /*
- * Programs that wait inside phases for what others put (design 4.8): in which order others' puts of a phase are replayed into a
+ * Programs that wait inside phases for what others put (protocol.md, that section): in which order others' puts of a phase are replayed into a
  * replacement's memory, and up to where before each of its waits returns.
  *
  * Each process has a clock, 0 at the beginning of a phase, which grows when a wait returns: beyond the clock that any process

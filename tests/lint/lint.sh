@@ -142,6 +142,12 @@ lint_files() {
     for file in $(sources '*.c' '*.h' | sed 's|.*/||' | sort | uniq -d); do
         complain "file name used twice: $file"
     done
+    # what comments cite is here
+    while IFS=: read -r file lines; do
+        grep -qxF "## $lines" contrib/doc/protocol.md || complain "$file cites a section '$lines', which protocol.md has not"
+    done < <(sources '*.c' '*.h' | xargs grep -oE 'protocol\.md, [A-Z][A-Za-z ]+' | sed 's/protocol\.md, //')
+    file=$(sources '*.c' '*.h' | xargs grep -lE '[(\[]design [0-9]')
+    [ -z "$file" ] || complain "cites a document that is not here: $file"
 }
 
 # the README's program is the one that is built, the costs in the documents are those measured, and the README's links lead somewhere

@@ -1,5 +1,5 @@
 /*
- * The invariants of the design that can be looked at between any two steps. They know what the scene drew and read the
+ * Invariants (protocol.md) that can be looked at between any two steps. They know what the scene drew and read the
  * processes' memory; they take no part, so a run is the same with and without them.
  *   5: who is in the same view and has a decision has the same one.
  *   6: a log goes back to the newest image in use of whom it is for, or is marked (sim_logs.c).
