@@ -27,6 +27,8 @@ cost_of_a_death()
     noise=$(spread "${quiet[@]}")
     if [ "$count" -lt 2 ]; then
         echo "of one run each it cannot be said what the death cost"
+    elif [ "$cost" -le 0 ] && [ "$noise" -eq 0 ]; then
+        echo "the death cost less than can be measured (medians of $count runs each, in turn)"
     elif [ "$cost" -le 0 ] || [ "$cost" -lt "$noise" ]; then
         echo "the death cost less than the $noise ms by which runs without one differ (medians of $count each, in turn)"
     else
