@@ -34,11 +34,7 @@ extern "C" {
 
 /* ---- context ---------------------------------------------------------------------------------------- */
 
-enum keel_params_field {
-    KEEL_PARAM_FIELD_FLAGS = KEEL_BIT(0),
-    KEEL_PARAM_FIELD_ENV = KEEL_BIT(1),
-    KEEL_PARAM_FIELD_DRIVERS = KEEL_BIT(2)
-};
+enum keel_params_field { KEEL_PARAM_FIELD_FLAGS = KEEL_BIT(0), KEEL_PARAM_FIELD_ENV = KEEL_BIT(1) };
 
 enum keel_params_flags {
     /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback, and nothing is logged. Without it, a replacement that
@@ -51,13 +47,10 @@ enum keel_params_flags {
     KEEL_PARAM_FLAG_WAITS = KEEL_BIT(2)
 };
 
-struct keel_drivers; /* another transport and runtime than UCX and PMIx; used by the simulator */
-
 typedef struct keel_params {
-    uint64_t field_mask;                /**< which of the fields below are valid */
-    uint64_t flags;                     /**< keel_params_flags */
-    const char *const *env;             /**< "NAME=VALUE" strings, NULL at the end, read before the environment */
-    const struct keel_drivers *drivers; /**< see keel_drivers */
+    uint64_t field_mask;    /**< which of the fields below are valid */
+    uint64_t flags;         /**< keel_params_flags */
+    const char *const *env; /**< "NAME=VALUE" strings, NULL at the end, read before the environment */
 } keel_params_t;
 
 /**

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/init.h"
 #include "transports/table.h"
 
 #define NAP_NS 200000 /* of who waits while others measure */
@@ -88,11 +89,7 @@ static keel_status_t context_open(perf_run_t *run)
         params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         params.flags = KEEL_PARAM_FLAG_WAITS;
     }
-    if (run->pair != NULL) {
-        params.field_mask |= KEEL_PARAM_FIELD_DRIVERS;
-        params.drivers = &drivers;
-    }
-    return keel_init(&params, &run->ctx);
+    return (run->pair != NULL) ? keel_init_on(&drivers, &params, &run->ctx) : keel_init(&params, &run->ctx);
 }
 
 /* whether all ranks run on one host, as raw UCX has to know: by their names */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "api/fork.h"
+#include "api/init.h"
 #include "api/lock.h"
 #include "api/refuse.h"
 #include "api/rehearse.h"
@@ -223,16 +224,6 @@ static keel_status_t context_join(keel_context_h ctx)
     return status;
 }
 
-static void context_drivers(const keel_params_t *params, const keel_config_t *config, keel_drivers_t *drivers)
-{
-    if (params_have(params, KEEL_PARAM_FIELD_DRIVERS)) {
-        *drivers = *params->drivers;
-    } else {
-        *drivers = (keel_drivers_t){
-            .transport = keel_transport_table(0), .runtime = keel_runtime_table(0), .arg = (void *)config};
-    }
-}
-
 static void context_accesses_release(keel_context_h ctx)
 {
     keel_fork_release(ctx);
@@ -377,7 +368,12 @@ err_requests:
 
 keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
-    keel_drivers_t drivers;
+    return keel_init_on(NULL, params, ctx_p);
+}
+
+keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *params, keel_context_h *ctx_p)
+{
+    keel_drivers_t drivers = {.transport = keel_transport_table(0), .runtime = keel_runtime_table(0)};
     keel_status_t status;
     keel_context_h ctx;
 
@@ -399,7 +395,8 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     if (params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) && ctx->config.protect > KEEL_PROTECT_CKPT) {
         ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
     }
-    context_drivers(params, &ctx->config, &drivers);
+    drivers.arg = &ctx->config;
+    drivers = (given != NULL) ? *given : drivers;
     status = drivers.runtime->open(drivers.arg, &ctx->runtime);
     if (status != KEEL_OK) {
         goto err_config;

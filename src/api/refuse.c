@@ -28,7 +28,7 @@ static keel_status_t params_check_env(const char *const *env)
 
 keel_status_t keel_params_check(const keel_params_t *params)
 {
-    const uint64_t fields = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
+    const uint64_t fields = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV;
     const uint64_t flags = KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_CHECKSUM_RETURNS | KEEL_PARAM_FLAG_WAITS;
 
     if (params == NULL) {
@@ -41,9 +41,6 @@ keel_status_t keel_params_check(const keel_params_t *params)
     if ((params->field_mask & KEEL_PARAM_FIELD_FLAGS) && (params->flags & ~flags)) {
         keel_error(&nobody, "keel_params_t: unknown flags 0x%lx", (unsigned long)(params->flags & ~flags));
         return KEEL_ERR_INVALID_PARAM;
-    }
-    if ((params->field_mask & KEEL_PARAM_FIELD_DRIVERS) && params->drivers == NULL) {
-        return keel_refuse_null("keel_params_t: drivers");
     }
     return (params->field_mask & KEEL_PARAM_FIELD_ENV) ? params_check_env(params->env) : KEEL_OK;
 }

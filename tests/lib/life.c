@@ -52,7 +52,7 @@ static keel_status_t life_lives(life_t *life)
 keel_status_t life_run(life_t *life)
 {
     play_host_t *host = life->host;
-    keel_status_t status = keel_init(host->params, &life->ctx);
+    keel_status_t status = play_init(host, &life->ctx);
     char text[96];
 
     if (status == KEEL_OK) {

@@ -75,6 +75,8 @@ struct play_host {
     const struct waits_options *waits; /* mailbox.h */
     uint32_t rank;
     const keel_params_t *params;
+    /* keel_init() elsewhere; NULL: keel_init() */
+    keel_status_t (*init)(play_host_t *host, keel_context_h *ctx_p);
     void *(*alloc)(size_t bytes, const char *name);
     void (*release)(void *memory);
     void (*compute)(play_host_t *host, uint64_t ns);
@@ -100,6 +102,11 @@ struct play_host {
     uint32_t incarnation;
     keel_context_h ctx; /* set by the program while it exists */
 };
+
+static inline keel_status_t play_init(play_host_t *host, keel_context_h *ctx_p)
+{
+    return (host->init != NULL) ? host->init(host, ctx_p) : keel_init(host->params, ctx_p);
+}
 
 /* passes on how the call ended */
 static inline keel_status_t play_did(play_host_t *host, unsigned what, uint32_t target, keel_status_t status)

@@ -489,7 +489,7 @@ keel_status_t play_program(play_host_t *host)
     program->access.arg = program;
     play_start(&program->play, host->plan, host->rank, &program->access, scratch);
     program_mark_private(program);
-    status = keel_init(host->params, &program->ctx);
+    status = play_init(host, &program->ctx);
     if (status == KEEL_OK) {
         host->incarnation = keel_incarnation(program->ctx);
         host->ctx = program->ctx;

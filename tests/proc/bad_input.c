@@ -36,7 +36,7 @@ static void check_init(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
     params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_BIT(63)};
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
-    params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_DRIVERS};
+    params = (keel_params_t){.field_mask = KEEL_BIT(2)};
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));
     params = (keel_params_t){.field_mask = KEEL_PARAM_FIELD_ENV, .env = (const char *const[]){"KEEL_LANES", NULL}};
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_init(&params, &ctx));

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "ckpt/gather.h"
 #include "api/context.h"
+#include "api/init.h"
 #include "transports/table.h"
 
 #include <signal.h>
@@ -373,7 +374,7 @@ int main(int argc, char **argv)
     static job_t job;
     keel_config_t config;
     keel_drivers_t drivers = {.runtime = keel_runtime_table(0), .arg = &config};
-    keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_DRIVERS, .drivers = &drivers};
+    keel_params_t params = {0};
 
     job.style = is_given(argc, argv, "locks") ? STYLE_LOCKS : is_given(argc, argv, "waits") ? STYLE_WAITS : STYLE_GSYNC;
     job.fit = is_given(argc, argv, "refused")       ? FIT_NONE
@@ -392,7 +393,7 @@ int main(int argc, char **argv)
     keel_memory_set_hook(&hook);
     must(keel_config_read(NULL, &config), "config");
     is_in_init = 1;
-    must(keel_init(&params, &job.ctx), "init");
+    must(keel_init_on(&drivers, &params, &job.ctx), "init");
     is_in_init = 0;
     must(keel_win_alloc(job.ctx, WINDOW + 16, NULL, &job.win), "window");
     must(keel_protect(job.ctx, 1, &job.step, sizeof job.step), "protect");

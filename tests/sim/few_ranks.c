@@ -2,6 +2,7 @@
 #include "few_ranks.h"
 
 #include "base/memory.h"
+#include "api/init.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,17 +50,14 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                          few->play->lanes,
                          NULL};
     keel_drivers_t drivers = *keel_sim_drivers(sim);
-    const keel_params_t params = {.field_mask =
-                                      KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS | KEEL_PARAM_FIELD_FLAGS,
-                                  .env = env,
-                                  .flags = few->play->flags,
-                                  .drivers = &drivers};
+    const keel_params_t params = {
+        .field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_FLAGS, .env = env, .flags = few->play->flags};
     keel_win_h last = NULL;
     keel_context_h ctx;
     keel_status_t status;
 
     drivers.counters = few->play->counters;
-    status = keel_init(&params, &ctx);
+    status = keel_init_on(&drivers, &params, &ctx);
     few->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
     status = (status == KEEL_OK) ? setup(few, rank, &last) : status;
     status = (status == KEEL_OK) ? lives(few, rank, last) : status;

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/plant.h"
+#include "api/init.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -530,6 +531,11 @@ static void scene_note(play_host_t *host, const char *text)
     keel_sim_trace_print(((scene_t *)host->arg)->sim, "rank %u.%u %s", host->rank, host->incarnation, text);
 }
 
+static keel_status_t scene_init(play_host_t *host, keel_context_h *ctx_p)
+{
+    return keel_init_on(&((scene_t *)host->arg)->drivers, host->params, ctx_p);
+}
+
 /* it serves inside the call, which gives out the context while it does */
 static void scene_checksum(scene_t *scene, member_t *member)
 {
@@ -538,7 +544,7 @@ static void scene_checksum(scene_t *scene, member_t *member)
     member->host.ctx = NULL;
     params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
     params.flags |= KEEL_PARAM_FLAG_CHECKSUM_RETURNS;
-    member->status = keel_init(&params, &member->host.ctx);
+    member->status = keel_init_on(&scene->drivers, &params, &member->host.ctx);
     member->status = (member->status == KEEL_ERR_CHECKSUM) ? KEEL_OK : member->status;
     member->has_returned = 1;
 }
@@ -570,6 +576,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .waits = &scene->waits,
                       .rank = rank,
                       .params = &scene->own[rank].params,
+                      .init = scene_init,
                       .alloc = keel_alloc,
                       .release = keel_free,
                       .compute = scene_compute,
@@ -736,10 +743,9 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
         keel_planted_stores = case_stores;
     }
 #endif
-    scene.params.field_mask |= KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS;
+    scene.params.field_mask |= KEEL_PARAM_FIELD_ENV;
     scene.params.env = scene.env;
     scene_begin_counters(&scene, limits->late_counters, seed);
-    scene.params.drivers = &scene.drivers;
     scene_vary_settings(&scene);
     scene.checking.state = keel_random_mix(seed ^ 0x696e7661);
     scene.check_step = 1;

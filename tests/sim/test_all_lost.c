@@ -3,6 +3,7 @@
  * of one gsync, are newer than the generation: they begin there, with their windows.
  */
 #include "api/context.h"
+#include "api/init.h"
 #include "sim/sim.h"
 
 #include <stdio.h>
@@ -55,15 +56,13 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
     const char *env[] = {
         "KEEL_PARITY=dedicated", "KEEL_CHECKSUM_RANKS=2", "KEEL_PARITIES=2",      "KEEL_CKPT_INTERVAL=off",
         "KEEL_OPLOG_SIZE=16k",   "KEEL_OPLOG_SOFT=10",    "KEEL_GETLOG_SIZE=64k", NULL};
-    const keel_params_t params = {.field_mask =
-                                      KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS | KEEL_PARAM_FIELD_FLAGS,
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_FLAGS,
                                   .env = env,
-                                  .flags = KEEL_PARAM_FLAG_CHECKSUM_RETURNS,
-                                  .drivers = keel_sim_drivers(sim)};
+                                  .flags = KEEL_PARAM_FLAG_CHECKSUM_RETURNS};
     job_t *job = arg;
     uint64_t done = 0;
     keel_win_h win;
-    keel_status_t status = keel_init(&params, &job->ctx[rank]);
+    keel_status_t status = keel_init_on(keel_sim_drivers(sim), &params, &job->ctx[rank]);
 
     if (status != KEEL_ERR_CHECKSUM) {
         status = (status == KEEL_OK) ? keel_win_alloc(job->ctx[rank], WORDS * sizeof(done), NULL, &win) : status;

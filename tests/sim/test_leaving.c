@@ -7,6 +7,7 @@
  * leaves, but all end.
  */
 #include "api/context.h"
+#include "api/init.h"
 #include "sim/sim.h"
 
 #include <stdio.h>
@@ -68,10 +69,9 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                          : (incarnation > 0)  ? "KEEL_TOPO_FILE=/dev/null/none"
                                               : NULL,
                          NULL};
-    const keel_params_t params = {
-        .field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS, .env = env, .drivers = keel_sim_drivers(sim)};
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV, .env = env};
     keel_context_h ctx;
-    keel_status_t status = keel_init(&params, &ctx), left;
+    keel_status_t status = keel_init_on(keel_sim_drivers(sim), &params, &ctx), left;
 
     if (status == KEEL_OK) {
         job->ctx[rank] = ctx;

@@ -5,6 +5,7 @@
  * Or rank 3 and 4 have, and neither replacement is known there: two of the three that are known to live are less than half of five.
  */
 #include "api/context.h"
+#include "api/init.h"
 #include "sim/sim.h"
 
 #include <stdio.h>
@@ -41,10 +42,9 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                                 "KEEL_HEARTBEAT_TIMEOUT=400us",
                                 NULL};
     job_t *job = arg;
-    const keel_params_t params = {
-        .field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_DRIVERS, .env = env, .drivers = keel_sim_drivers(sim)};
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV, .env = env};
     keel_context_h ctx;
-    keel_status_t status = keel_init(&params, &ctx);
+    keel_status_t status = keel_init_on(keel_sim_drivers(sim), &params, &ctx);
 
     job->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
     while (status == KEEL_OK && rank < 2) {
