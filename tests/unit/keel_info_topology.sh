@@ -52,6 +52,27 @@ golden spares six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SI
 golden dedicated five_nodes.hosts KEEL_PARITY=dedicated KEEL_CHECKSUM_RANKS=3 KEEL_TOPO_LEVEL=node
 golden one_spare six_nodes.hosts KEEL_GROUP_SIZE=6 KEEL_SPARES=1
 
+# lost NAME LIST VARIABLE...: what is said behind the text of the job
+lost() {
+    local name=$1 list=$2
+    shift 2
+    env KEEL_GROUP_SIZE=3 "$@" "$info" -t -H six_nodes.hosts -L "$list" > "$output" 2> "$errors" || { echo "$name: status $?: $(cat "$errors")"; bad=1; }
+    sed -n '/^# lost with/,$p' "$output" > "$work/lost"
+    [ -z "${KEELTEST_GOLDEN:-}" ] || cp "$work/lost" "golden/$name.text"
+    diff -u "golden/$name.text" "$work/lost" || { echo "$name differs"; bad=1; }
+}
+
+lost lost_rack r1 KEEL_TOPO_FILE=racks_of_6_nodes.topo
+lost lost_too_much 'node[0-1],node5' KEEL_TOPO_FILE=racks_of_6_nodes.topo
+lost lost_all r0,r1,r2 KEEL_TOPO_FILE=racks_of_6_nodes.topo
+lost lost_in_order node0 KEEL_TOPO_LEVEL=none
+lost lost_dedicated node5 KEEL_PARITY=dedicated KEEL_CHECKSUM_RANKS=2
+lost lost_of_none node0 KEEL_GROUP_SIZE=0
+
+refused "no rank runs on 'node9'" "$info" -t -H six_nodes.hosts -L node9
+refused 'a bracket is not closed' "$info" -t -H six_nodes.hosts -L 'node[1-'
+refused '-L is told as text, not as svg' "$info" -t -H six_nodes.hosts -F svg -L node1
+refused 'Usage' "$info" -L node1
 refused 'cannot read none: No such file' "$info" -t -H none
 refused "-F needs text, json or svg, not 'png'" "$info" -t -F png
 refused 'Usage' "$info" -H six_nodes.hosts

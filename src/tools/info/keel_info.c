@@ -27,6 +27,8 @@ static void usage(FILE *stream)
           "       runs as, by the KEEL_* variables\n"
           "  -H FILE  with -t: of ranks on the hosts of this file: a line HOSTS or HOSTS*RANKS, as n[01-16]*4\n"
           "  -F FORMAT  with -t: text, json or svg\n"
+          "  -L LIST  with -t, as text: what is lost with these hosts, racks ..., as n[01-02],r2, whether parity\n"
+          "       covers it, and the groups that those who are left could form\n"
           "  -h, --help  show this help\n"
           "\n"
           "KEEL_TOPO_FILE: a line of level names, finest first, then elements with their hosts or finer elements:\n"
@@ -93,20 +95,23 @@ static void show_devices(void)
 int main(int argc, char **argv)
 {
     static const struct option with_names[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    const char *hosts = NULL, *format = NULL;
+    topo_show_params_t topology = {0};
     int option, result = EXIT_SUCCESS;
     unsigned show = 0;
 
-    while ((option = getopt_long(argc, argv, "vcfdtH:F:h", with_names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "vcfdtH:F:L:h", with_names, NULL)) != -1) {
         switch (option) {
         case 't':
             show |= SHOW_TOPOLOGY;
             break;
         case 'H':
-            hosts = optarg;
+            topology.hosts = optarg;
             break;
         case 'F':
-            format = optarg;
+            topology.format = optarg;
+            break;
+        case 'L':
+            topology.lost = optarg;
             break;
         case 'v':
             show |= SHOW_VERSION;
@@ -133,12 +138,17 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if ((show == 0) || (show == SHOW_DOCS) ||
-        (((hosts != NULL) || (format != NULL)) && ((show & SHOW_TOPOLOGY) == 0))) {
+        ((topology.hosts != NULL || topology.format != NULL || topology.lost != NULL) && (show & SHOW_TOPOLOGY) == 0)) {
         usage(stderr);
         return EXIT_USAGE;
     }
-    if ((format != NULL) && strcmp(format, "text") && strcmp(format, "json") && strcmp(format, "svg")) {
-        fprintf(stderr, "keel_info: -F needs text, json or svg, not '%s'\n", format);
+    topology.format = (topology.format != NULL) ? topology.format : "text";
+    if (strcmp(topology.format, "text") && strcmp(topology.format, "json") && strcmp(topology.format, "svg")) {
+        fprintf(stderr, "keel_info: -F needs text, json or svg, not '%s'\n", topology.format);
+        return EXIT_USAGE;
+    }
+    if (topology.lost != NULL && strcmp(topology.format, "text") != 0) {
+        fprintf(stderr, "keel_info: -L is told as text, not as %s\n", topology.format);
         return EXIT_USAGE;
     }
     if (show & SHOW_VERSION) {
@@ -151,7 +161,7 @@ int main(int argc, char **argv)
         show_drivers();
         show_devices();
     }
-    if ((show & SHOW_TOPOLOGY) && (topo_show(hosts, (format != NULL) ? format : "text") != KEEL_OK)) {
+    if ((show & SHOW_TOPOLOGY) && (topo_show(&topology) != KEEL_OK)) {
         result = EXIT_FAILURE;
     }
     return (fflush(stdout) == 0) ? result : EXIT_FAILURE;

@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "api/site.h"
 #include "tools/tool_hosts.h"
+#include "tools/info/topo_lost.h"
 #include "tools/info/topo_view.h"
 #include "transports/table.h"
 #include "topo/choose.h"
@@ -45,14 +46,17 @@ static keel_status_t show_list_number(const tool_hosts_t *list, keel_runtime_t *
 
 /* ---- showing ---------------------------------------------------------------------------------------------------------- */
 
-static keel_status_t show_print(const topo_view_t *view, const char *format)
+static keel_status_t show_print(const topo_view_t *view, const topo_show_params_t *params)
 {
+    const char *format = params->format;
+
     if (strcmp(format, "json") == 0) {
         topo_print_json(stdout, view);
     } else if (strcmp(format, "svg") == 0) {
         return topo_print_svg(stdout, view);
     } else {
         topo_print_text(stdout, view);
+        return (params->lost != NULL) ? topo_print_lost(stdout, view, params->lost) : KEEL_OK;
     }
     return KEEL_OK;
 }
@@ -75,7 +79,7 @@ static keel_status_t show_spares(topo_view_t *view, keel_site_t *site, const kee
 
 /* the same groups as keel_init() makes; a refusal is shown, with the hierarchy it is of */
 static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const keel_runtime_t *runtime,
-                                 const keel_config_t *config, const char *format)
+                                 const keel_config_t *config, const topo_show_params_t *params)
 {
     const uint32_t ranks = view->domains->ranks;
     char note[KEEL_TOPOLOGY_NOTE_MAX] = "KEEL_GROUP_SIZE is 0, or there is one rank";
@@ -109,7 +113,7 @@ static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const kee
         status = show_spares(view, site, runtime, &spares);
     }
     if (status == KEEL_OK) {
-        status = show_print(view, format);
+        status = show_print(view, params);
     }
     if (status != KEEL_OK) {
         fprintf(stderr, "keel_info: %s\n", keel_status_string(status));
@@ -124,7 +128,8 @@ static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const kee
 }
 
 /* @a all: its last ranks are spares, if there are to be some */
-static keel_status_t show_runtime(const keel_runtime_t *all, const keel_config_t *config, const char *format)
+static keel_status_t show_runtime(const keel_runtime_t *all, const keel_config_t *config,
+                                  const topo_show_params_t *params)
 {
     const keel_message_t message = {.level = KEEL_MSG_INFO, .rank = KEEL_MESSAGE_NO_RANK}; /* to look at a file */
     keel_runtime_t runtime = *all;
@@ -144,13 +149,13 @@ static keel_status_t show_runtime(const keel_runtime_t *all, const keel_config_t
     }
     view.domains = &site.domains;
     view.machine = site.machine;
-    status = show_groups(&view, &site, &runtime, config, format);
+    status = show_groups(&view, &site, &runtime, config, params);
     keel_site_release(&site);
     return status;
 }
 
 /* the job that this process is one of: rank 0 speaks for all */
-static keel_status_t show_job(const keel_config_t *config, const char *format)
+static keel_status_t show_job(const keel_config_t *config, const topo_show_params_t *params)
 {
     const keel_runtime_ops_t *ops = keel_runtime_table(0);
     keel_runtime_t *runtime;
@@ -165,13 +170,13 @@ static keel_status_t show_job(const keel_config_t *config, const char *format)
         return status;
     }
     if (runtime->rank == 0) {
-        status = show_runtime(runtime, config, format);
+        status = show_runtime(runtime, config, params);
     }
     ops->close(runtime);
     return status;
 }
 
-keel_status_t topo_show(const char *hosts, const char *format)
+keel_status_t topo_show(const topo_show_params_t *params)
 {
     keel_runtime_t runtime = {0};
     tool_hosts_t list;
@@ -182,15 +187,15 @@ keel_status_t topo_show(const char *hosts, const char *format)
     if (status != KEEL_OK) {
         return status;
     }
-    if (hosts == NULL) {
-        status = show_job(&config, format);
+    if (params->hosts == NULL) {
+        status = show_job(&config, params);
     } else {
-        status = tool_hosts_read("keel_info", hosts, &list);
+        status = tool_hosts_read("keel_info", params->hosts, &list);
         if (status == KEEL_OK) {
             status = show_list_number(&list, &runtime);
         }
         if (status == KEEL_OK) {
-            status = show_runtime(&runtime, &config, format);
+            status = show_runtime(&runtime, &config, params);
         }
         keel_free(runtime.node);
         tool_hosts_release(&list);

@@ -8,11 +8,13 @@
 
 #include <keel/status.h>
 
-/*
- * @param hosts   path of the list, or NULL for the own job.
- * @param format  "text", "json" or "svg".
- * @return not KEEL_OK after a message on standard error.
- */
-keel_status_t topo_show(const char *hosts, const char *format);
+typedef struct topo_show_params {
+    const char *hosts;  /* path of the list; NULL: the own job */
+    const char *format; /* "text", "json" or "svg" */
+    const char *lost;   /* what of the hierarchy is thought to be lost, with text; NULL: nothing */
+} topo_show_params_t;
+
+/* not KEEL_OK after a message on standard error */
+keel_status_t topo_show(const topo_show_params_t *params);
 
 #endif

@@ -19,7 +19,7 @@ static void text_element(FILE *stream, const topo_view_t *view, uint32_t l, uint
     }
 }
 
-static void text_groups(FILE *stream, const topo_view_t *view)
+void topo_print_groups(FILE *stream, const topo_view_t *view)
 {
     const keel_domain_level_t *nodes = view->domains->levels;
     uint32_t g, i;
@@ -84,7 +84,7 @@ void topo_print_text(FILE *stream, const topo_view_t *view)
     }
     fprintf(stream, "# groups: %u, of %u ranks at most, placed by KEEL_TOPO_LEVEL=%s: %s\n", view->groups->count,
             view->group_size, view->level, view->note);
-    text_groups(stream, view);
+    topo_print_groups(stream, view);
     if (view->spares != NULL) {
         text_spares(stream, view->spares, domains->ranks);
     }

@@ -38,6 +38,8 @@ unsigned topo_utf8_length(const char *text);
 /* that many bytes, or the sign for what is no character; the byte behind it */
 const char *topo_utf8_print(FILE *stream, const char *text);
 
+/* the part of the text that lists them */
+void topo_print_groups(FILE *stream, const topo_view_t *view);
 void topo_print_text(FILE *stream, const topo_view_t *view);
 void topo_print_json(FILE *stream, const topo_view_t *view);
 keel_status_t topo_print_svg(FILE *stream, const topo_view_t *view);
