@@ -277,9 +277,9 @@ static void add_decision(input_t *input, int has_locks, int has_waits)
             decision_t *decision = (void *)bytes;
 
             memcpy(bytes, c->data, c->length);
-            decision->has_locks = (uint32_t)has_locks;
-            decision->has_waits = (uint32_t)has_waits;
-            decision->waits_since = has_waits ? 0 : UINT32_MAX;
+            decision->sync.has_locks = (uint32_t)has_locks;
+            decision->sync.has_waits = (uint32_t)has_waits;
+            decision->sync.waits_since = has_waits ? 0 : UINT32_MAX;
             add_control(input, 0, KEEL_CONTROL_DECISION, bytes, c->length);
             return;
         }
