@@ -21,6 +21,7 @@ void keel_image_set_on(keel_image_set_t *set, keel_set_event_t event)
     const int is_legal = keel_set_state_next(set->state, event, &set->state);
 
     assert(is_legal || set_is_planted());
+    (void)is_legal;
 }
 
 void keel_image_set_refuse(keel_image_set_t *set)
