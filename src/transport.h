@@ -112,6 +112,9 @@ typedef struct keel_transport_ops {
                               uint64_t remote_base, keel_transport_key_t **key_p);
     void (*key_close)(keel_transport_t *transport, keel_transport_key_t *key);
     void *(*key_ptr)(keel_transport_key_t *key); /* the base of the peer's memory here, or NULL (KEEL_LANE_RMA) */
+    /* KEEL_LANE_PTR: maps the memory of @a key where that of @a old is, in one step, and closes @a old. When it fails both
+     * stay as they are; NULL: it cannot */
+    keel_status_t (*key_succeed)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
 
     /* KEEL_LANE_RMA; return KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error. A put's
      * completion says the buffer is free, not that the data arrived; buffers stay untouched until then. */

@@ -169,6 +169,22 @@ KEEL_API keel_status_t keel_win_free(keel_win_h win);         /**< Collective; a
 KEEL_API void *keel_win_base(keel_win_h win);                 /**< own memory; NULL when its size is 0 */
 KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0: unknown rank, or freed */
 
+/**
+ * Where the window of @a rank is mapped in this process, for loads, stores and atomic instructions of its own: of a rank on the same
+ * node, with KEEL_LANES other than served; of the own rank keel_win_base().
+ * The address is good until the window is freed or gone. What this process stored is seen there at once, in the order that the
+ * machine has; a gsync, an unlock or a flush and what another rank learns behind it order it like a put. keel_atomic() on
+ * words that are mapped are atomic instructions of the caller, so they and the program's own exclude each other.
+ *
+ * Death: nothing of it is logged, so a program that asks for the address of another rank mixes, as keel_lock() has it: from
+ * the first such call on every death is a rollback. When @a rank dies its memory stays where it is, as it left it, until the job has
+ * rolled back: no load or store fails. Behind keel_restore() the same address leads to the memory of its replacement, where that
+ * is on this node; otherwise to none of any rank, and the call gives NULL: ask again behind keel_restore().
+ * @param [out] ptr_p  NULL where the memory is not mapped, or @a rank has none of the window.
+ * @return KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM.
+ */
+KEEL_API keel_status_t keel_win_ptr(keel_win_h win, uint32_t rank, void **ptr_p);
+
 /** An element of arrays: it stays as it is. */
 typedef struct keel_extent {
     uint64_t offset, length; /**< bytes of a window */

@@ -66,6 +66,8 @@
       "a rank begins to mix while a replacement does again what its predecessor did")                                  \
     _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
     _(answer_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "who tests words does not mix")        \
+    _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
+      "who does what is not logged does not mix")                                                                      \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
       "who accesses without locks tells nobody")                                                                       \
     _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \

@@ -53,7 +53,9 @@ typedef struct keel_region {
     keel_transport_key_t *key; /* open on the direct lane */
     void *ptr;                 /* mapped here, or NULL */
     int is_known;
-    uint32_t incarnation; /* of the process that told */
+    uint32_t incarnation;       /* of the process that told */
+    int is_lent;                /* the program has the address of the mapping, and may touch it at any time */
+    keel_transport_key_t *kept; /* lent, and its owner is dead: mapped until its successor's takes its place */
 } keel_region_t;
 
 typedef struct keel_control_in keel_control_in_t;

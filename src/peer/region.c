@@ -87,11 +87,41 @@ void keel_lane_region_drop(keel_lane_t *lane, unsigned region)
 
 static void region_close(keel_lane_t *lane, keel_region_t *known)
 {
-    if (known->key != NULL) {
+    if (known->is_lent && known->key != NULL && known->kept == NULL) {
+        known->kept = known->key;
+    } else if (known->key != NULL) {
         lane->ops->key_close(lane->transport, known->key);
     }
     known->key = NULL;
     known->ptr = NULL;
+}
+
+/* the program was told that it is over */
+static void region_close_lent(keel_lane_t *lane, keel_region_t *known)
+{
+    known->is_lent = 0;
+    region_close(lane, known);
+    if (known->kept != NULL) {
+        lane->ops->key_close(lane->transport, known->kept);
+        known->kept = NULL;
+    }
+}
+
+/* where the program knows it to be, if that can be */
+static void region_succeed(keel_lane_t *lane, keel_region_t *known)
+{
+    if (known->kept != NULL && lane->ops->key_succeed != NULL &&
+        lane->ops->key_succeed(lane->transport, known->key, known->kept) == KEEL_OK) {
+        known->kept = NULL;
+    }
+}
+
+void *keel_lane_region_lend(keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    keel_region_t *known = &lane->peers[peer].regions[region];
+
+    known->is_lent |= known->ptr != NULL;
+    return known->ptr;
 }
 
 void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
@@ -108,7 +138,7 @@ void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer)
 {
     for (unsigned region = KEEL_REGION_WINDOW0; region < KEEL_REGION_LAST; region++) {
         if (lane->own[region].is_retired) {
-            region_close(lane, &lane->peers[peer].regions[region]);
+            region_close_lent(lane, &lane->peers[peer].regions[region]);
         }
     }
 }
@@ -150,6 +180,7 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
     if ((peer->lanes & KEEL_LANE_PTR) && a->blob_length > 0) {
         status = lane->ops->key_open(lane->transport, in->source, a->blob, a->blob_length, a->base, &known->key);
         if (status == KEEL_OK) {
+            region_succeed(lane, known);
             known->ptr = lane->ops->key_ptr(known->key);
             return;
         }
@@ -191,7 +222,7 @@ int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region)
 void keel_lane_region_forget(keel_lane_t *lane, unsigned region)
 {
     for (uint32_t r = 0; r < lane->size; r++) {
-        region_close(lane, &lane->peers[r].regions[region]);
+        region_close_lent(lane, &lane->peers[r].regions[region]);
         lane->peers[r].regions[region] = (keel_region_t){0};
     }
     lane->changes++;

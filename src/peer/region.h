@@ -15,6 +15,9 @@ void keel_lane_region_retire(keel_lane_t *lane, unsigned region);
 void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer);
 /* what peers told of theirs by this number is of a computation that was given up: they will tell again */
 void keel_lane_region_forget(keel_lane_t *lane, unsigned region);
+/* where it is mapped here, for the program: NULL, or an address that leads to it, or to its successor, until it is retired or
+ * forgotten; when the owner dies, to what it left until the successor's is there */
+void *keel_lane_region_lend(keel_lane_t *lane, uint32_t peer, unsigned region);
 void *keel_lane_region_base(keel_lane_t *lane, unsigned region);
 /* bytes of the peer's region, 0 as long as it is unknown */
 size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);

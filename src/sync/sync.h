@@ -80,7 +80,14 @@ static inline int keel_sync_is_promised(const keel_sync_t *sync)
 }
 
 /* how a program is about to synchronise; BARE: to access what is not locked, ANSWER: to be told what no log has */
-typedef enum { KEEL_WAY_GSYNC, KEEL_WAY_WAIT, KEEL_WAY_LOCK, KEEL_WAY_BARE, KEEL_WAY_ANSWER } keel_way_t;
+typedef enum {
+    KEEL_WAY_GSYNC,
+    KEEL_WAY_WAIT,
+    KEEL_WAY_LOCK,
+    KEEL_WAY_BARE,
+    KEEL_WAY_ANSWER,
+    KEEL_WAY_UNLOGGED
+} keel_way_t;
 
 /* NULL: that goes with what the program did so far, @a has_accessed: others' memory; or why it mixes */
 const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_accessed);

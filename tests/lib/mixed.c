@@ -3,6 +3,7 @@
 
 #include "life.h"
 #include "sim/random.h"
+#include "other_ways.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -143,13 +144,24 @@ static uint64_t slot_at(const mixed_run_t *run)
     return offsetof(mixed_memory_t, slot) + run->host->rank * sizeof(uint64_t);
 }
 
+/* a word that nobody else writes now */
+static keel_status_t run_put(const mixed_run_t *run, uint32_t target, uint64_t offset, uint64_t value)
+{
+    const uint64_t way = keel_random_mix(value);
+
+    if ((run->journal->options.ways & MIXED_UNLOGGED) && way % 2 != 0) {
+        return other_put(run->win, target, offset, value, way >> 1);
+    }
+    return keel_put(run->win, target, offset, &value, sizeof(value));
+}
+
 static keel_status_t run_access(mixed_run_t *run, const act_t *act)
 {
     uint64_t value = act->value, found;
 
     switch (act->kind) {
     case ACT_PUT:
-        return keel_put(run->win, act->target, slot_at(run), &value, sizeof(value));
+        return run_put(run, act->target, slot_at(run), value);
     case ACT_ADD:
         return keel_atomic(run->win, KEEL_ATOMIC_ADD, act->target, offsetof(mixed_memory_t, total), sizeof(value),
                            value, 0, act->fetches ? &found : NULL);
@@ -202,8 +214,7 @@ static keel_status_t run_act(mixed_run_t *run, const act_t *act, int is_epoch)
 static keel_status_t relay_put(mixed_run_t *run, const relay_t *relay, uint64_t step, unsigned i)
 {
     TRY(relay->is_locked[i] ? keel_lock(run->life.ctx, relay->at) : KEEL_OK);
-    TRY(keel_put(run->win, relay->at, offsetof(mixed_memory_t, relay) + step * sizeof(relay->value[i]),
-                 &relay->value[i], sizeof(relay->value[i])));
+    TRY(run_put(run, relay->at, offsetof(mixed_memory_t, relay) + step * sizeof(relay->value[i]), relay->value[i]));
     TRY(keel_flush(run->life.ctx, relay->at));
     return relay->is_locked[i] ? keel_unlock(run->life.ctx, relay->at) : KEEL_OK;
 }

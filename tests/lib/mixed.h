@@ -18,7 +18,8 @@ enum {
     MIXED_GSYNCS = 8,
     MIXED_WAITS = 16,
     MIXED_ALL = 31,
-    MIXED_TESTS = 32 /* of the waits two in three are keel_wait() and keel_test() */
+    MIXED_TESTS = 32,   /* of the waits two in three are keel_wait() and keel_test() */
+    MIXED_UNLOGGED = 64 /* accesses, locks and barriers are in part those that no log has (other_ways.h) */
 };
 
 typedef struct mixed_options {

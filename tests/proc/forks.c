@@ -41,6 +41,7 @@ static void child_calls(void)
     uint64_t got = 0;
     keel_win_h other;
     keel_req_h req;
+    void *ptr;
     const keel_status_t results[] = {keel_put(win, right, 0, &word, sizeof word),
                                      keel_get(win, right, 0, &got, sizeof got),
                                      keel_put_nbx(win, right, 0, &word, sizeof word, NULL, &req),
@@ -60,6 +61,7 @@ static void child_calls(void)
                                      keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 12345),
                                      keel_wait(ctx, KEEL_WAIT_ALL, NULL, 0, NULL),
                                      keel_test(ctx, KEEL_WAIT_ANY, NULL, 0, NULL),
+                                     keel_win_ptr(win, right, &ptr),
                                      keel_win_alloc(ctx, BYTES, NULL, &other),
                                      keel_win_free(win),
                                      keel_finalize(ctx),

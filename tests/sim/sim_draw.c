@@ -115,6 +115,7 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
         journal.options.ways &= journal.options.is_divided ? MIXED_SECTIONS | MIXED_BARE : MIXED_ALL;
     }
     journal.options.ways |= ((journal.options.seed >> 20) % 2) ? MIXED_TESTS : 0; /* without a number drawn */
+    journal.options.ways |= ((journal.options.seed >> 24) % 4 == 0) ? MIXED_UNLOGGED : 0;
     if (!limits->undeclared) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_NONDETERMINISTIC;

@@ -373,6 +373,7 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .key_open = keel_ucp_direct_key_open,
     .key_close = keel_ucp_direct_key_close,
     .key_ptr = keel_ucp_direct_key_ptr,
+    .key_succeed = keel_ucp_direct_key_succeed,
     .put = no_put,
     .get = no_get,
     .atomic = no_atomic,

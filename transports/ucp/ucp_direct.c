@@ -264,3 +264,18 @@ void *keel_ucp_direct_key_ptr(keel_transport_key_t *key)
 {
     return key->base;
 }
+
+keel_status_t keel_ucp_direct_key_succeed(keel_transport_t *transport, keel_transport_key_t *key,
+                                          keel_transport_key_t *old)
+{
+    if (key->bytes != old->bytes) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (keel_ucp_segment_move_over(key->base, key->bytes, old->base) != KEEL_OK) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    key->base = old->base;
+    ucs_list_del(&old->link);
+    keel_free(old);
+    return KEEL_OK;
+}

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -297,4 +298,12 @@ keel_status_t keel_ucp_segment_attach(const keel_ucp_segment_id_t *id, void **ba
 void keel_ucp_segment_detach(void *base, size_t bytes)
 {
     munmap(base, bytes);
+}
+
+/* Here by mremap(), which leaves no moment without a mapping; the system call itself, since UCX's refuses such moves. */
+keel_status_t keel_ucp_segment_move_over(void *base, size_t bytes, void *place)
+{
+    const long moved = syscall(SYS_mremap, base, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+
+    return (moved == -1) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
 }

@@ -34,5 +34,7 @@ keel_status_t keel_ucp_segment_identify(const keel_ucp_segment_t *segment, keel_
 /* KEEL_ERR_UNREACHABLE when the segment is not there (its process died, or lives elsewhere) */
 keel_status_t keel_ucp_segment_attach(const keel_ucp_segment_id_t *id, void **base_p);
 void keel_ucp_segment_detach(void *base, size_t bytes);
+/* what is attached at @a base is at @a place from now on, where another of @a bytes was: nobody finds nothing there meanwhile */
+keel_status_t keel_ucp_segment_move_over(void *base, size_t bytes, void *place);
 
 #endif

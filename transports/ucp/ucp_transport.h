@@ -124,6 +124,8 @@ keel_status_t keel_ucp_direct_key_open(keel_transport_t *transport, uint32_t pee
                                        uint64_t remote_base, keel_transport_key_t **key_p);
 void keel_ucp_direct_key_close(keel_transport_t *transport, keel_transport_key_t *key);
 void *keel_ucp_direct_key_ptr(keel_transport_key_t *key);
+keel_status_t keel_ucp_direct_key_succeed(keel_transport_t *transport, keel_transport_key_t *key,
+                                          keel_transport_key_t *old);
 
 /* ---- ucp_requests.c: requests out, replies in, on the caller's thread ---- */
 keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp);

@@ -1,0 +1,47 @@
+#!/bin/bash
+# One case of jobs that do what no log has, with deaths in the midst: unlogged_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+keelrun=$build/contrib/keelrun/keelrun programs=$build/tests/proc
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m --timeout 100) # a job starts faster with small logs
+
+# roll_back PROGRAM STEPS DEATHS PATTERN LANES...: without and with deaths, each of which is a rollback; PATTERN is said of both, @ stands
+# for the number of rollbacks
+roll_back()
+{
+    local program=$1 steps=$2 deaths=$3 pattern=$4 count lane declared
+
+    shift 4
+    count=$(tr , '\n' <<<"$deaths" | wc -l)
+    for lane in "$@"; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/$program" "$steps" -
+        has "$out" 1 "${pattern/@/0}"
+        for declared in '' declared; do
+            # shellcheck disable=SC2086
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/$program" "$steps" "$deaths" $declared
+            has "$out" 1 "${pattern/@/$count}"
+        done
+    done
+}
+
+bad_arguments_are_refused()
+{
+    local lane
+
+    for lane in direct served; do
+        run 0 -n 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/bad_unlogged"
+        has "$out" 2 '^bad_unlogged: [0-9]* calls refused, 0 wrong$'
+    done
+}
+
+stores_by_address_roll_back()
+{
+    roll_back pointers 40 1@7.0,2@13.1,0@22.2,3@33.0 '^pointers: 4 ranks, 4 mapped, 40 steps, @ rollbacks: right$' direct
+    roll_back pointers 20 1@7.0,2@13.1 '^pointers: 4 ranks, 2 mapped, 20 steps, @ rollbacks: right$' auto
+    roll_back pointers 20 1@7.0,2@13.1 '^pointers: 4 ranks, 1 mapped, 20 steps, @ rollbacks: right$' served
+}
+
+"$name"
