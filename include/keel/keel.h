@@ -252,16 +252,24 @@ typedef enum {
     KEEL_ATOMIC_XOR,
     KEEL_ATOMIC_SWAP,
     KEEL_ATOMIC_CSWAP, /**< writes operand when the old value equals compare */
+    KEEL_ATOMIC_FETCH, /**< leaves the word; this one and those below: see the end of keel_atomic_nbx() */
+    KEEL_ATOMIC_SET,   /**< as SWAP, in the eyes of the word */
+    KEEL_ATOMIC_MIN,   /**< of unsigned words */
+    KEEL_ATOMIC_MAX,
+    KEEL_ATOMIC_MIN_SIGNED, /**< of words as two's complement */
+    KEEL_ATOMIC_MAX_SIGNED,
     KEEL_ATOMIC_LAST
 } keel_atomic_op_t;
 
 /**
- * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (4 or 8) bytes at @a offset, aligned to
+ * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (1, 2, 4 or 8) bytes at @a offset, aligned to
  * its size [F 4.2]; a word is always accessed with one size. Each takes effect once. Where the target's process applies it (other
  * nodes), a death of the caller changes nothing; on one node, where the caller's CPU does, its death in the phase of an atomic is
  * answered by a rollback. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
  * two kinds of operation at one rank), and where ranks raced for a value that was fetched in the phase of the death. What is
  * fetched from a replacement waits until all ranks have handed over to it what they had done there.
+ * No log has words of 1 and 2 bytes, nor FETCH, SET, MIN and MAX: from the first of these on every death is a rollback
+ * (keel_accumulate()).
  * @param [in]  compare  used by CSWAP only.
  * @param [out] result   old value (@a size bytes), or NULL for a posted one; SWAP and CSWAP need none either.
  */
@@ -462,4 +470,7 @@ KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, siz
 #ifdef __cplusplus
 }
 #endif
+
+#include <keel/accumulate.h>
+
 #endif

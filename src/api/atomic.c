@@ -12,6 +12,7 @@
  * written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
+#include "api/elements.h"
 #include "api/atomic_served.h"
 #include "api/target.h"
 
@@ -199,7 +200,7 @@ static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, ke
     uint64_t where;
 
     if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
-                             (unsigned)op >= KEEL_ATOMIC_LAST,
+                             (unsigned)op >= KEEL_ATOMIC_LOGGED,
                          0)) {
         return 0;
     }
@@ -328,7 +329,7 @@ static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t 
     if (win == NULL) {
         return keel_refuse_null("the window");
     }
-    if ((unsigned)op >= KEEL_ATOMIC_LAST || (size != 4 && size != 8)) {
+    if ((unsigned)op >= KEEL_ATOMIC_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
         keel_error_ctx(win->ctx, "there is no atomic %u of %zu bytes", (unsigned)op, size);
         return KEEL_ERR_UNSUPPORTED;
     }
@@ -350,6 +351,9 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     keel_status_t status = atomic_check(win, op, offset, size);
     struct keel_req *req;
 
+    if (status == KEEL_OK && ((unsigned)op >= KEEL_ATOMIC_LOGGED || size < 4)) {
+        return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
+    }
     if (status == KEEL_OK) {
         status = keel_win_check(win, rank, offset, size, win, params);
     }

@@ -56,7 +56,8 @@ keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, siz
 
 /* served lane, the log has no room: everything sent so far is forgotten, and the record goes by the bounce buffer as
  * soon as whoever is sent from it has all. A callback in one of the waits may use the buffer itself. */
-keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length)
+keel_status_t keel_bounce_take(keel_context_h ctx, uint32_t rank, uint64_t where, size_t length,
+                               keel_record_t **record_p)
 {
     keel_record_t *record = (keel_record_t *)ctx->bounce;
     keel_status_t status = keel_flush_one(ctx, rank);
@@ -71,16 +72,34 @@ keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where
     record->where = where;
     record->length = (uint32_t)length;
     record->epoch = 0;
-    memcpy(record + 1, payload, length);
+    *record_p = record;
     return KEEL_OK;
+}
+
+keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length)
+{
+    keel_record_t *record;
+    keel_status_t status = keel_bounce_take(ctx, rank, where, length, &record);
+
+    if (status == KEEL_OK) {
+        memcpy(record + 1, payload, length);
+    }
+    return status;
 }
 
 keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length)
 {
-    keel_status_t status = keel_bounce_fill(ctx, rank, where, buffer, length);
+    const keel_status_t status = keel_bounce_fill(ctx, rank, where, buffer, length);
 
-    if (status != KEEL_OK || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
-        return status; /* it died: the lost record makes that a rollback */
+    return (status == KEEL_OK) ? keel_bounce_send(ctx, rank, length) : status;
+}
+
+keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length)
+{
+    keel_status_t status;
+
+    if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
+        return KEEL_OK; /* it died: the lost record makes that a rollback */
     }
     status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
     if (status != KEEL_OK) {

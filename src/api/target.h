@@ -40,6 +40,10 @@ keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, siz
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank);
 /* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
 keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);
+/* its head alone, with the payload left to the caller; and what was filled so sent as a put */
+keel_status_t keel_bounce_take(keel_context_h ctx, uint32_t rank, uint64_t where, size_t length,
+                               keel_record_t **record_p);
+keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length);
 keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);
 
 /* counts the row of the table of positions that a put or atomic is in (base/reached.h) */

@@ -40,6 +40,7 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
 
     if (status == KEEL_OK) {
         status = keel_mix(ctx, KEEL_WAY_ANSWER, call);
+        __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
     }
     for (uint32_t i = 0; status == KEEL_OK && i < ctx->touched_count; i++) { /* others may wait for it */
         status = keel_flush_start(ctx, ctx->touched[i]);

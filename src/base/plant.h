@@ -68,6 +68,8 @@
     _(answer_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "who tests words does not mix")        \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
       "who does what is not logged does not mix")                                                                      \
+    _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \
+      "an accumulate that fetches overtakes what was put before it")                                                   \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
       "who accesses without locks tells nobody")                                                                       \
     _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \

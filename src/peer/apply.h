@@ -6,6 +6,9 @@
 
 #include <keel/keel.h>
 
+/* operations with records of their own, of words of 4 and 8 bytes: the first ones; the others are accumulates (peer/combine) */
+#define KEEL_ATOMIC_LOGGED (KEEL_ATOMIC_CSWAP + 1)
+
 #define KEEL_APPLY_TO(_word, _op, _operand, _compare)                                                         \
     switch (_op) {                                                                                            \
     case KEEL_ATOMIC_ADD:                                                                                     \

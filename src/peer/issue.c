@@ -247,6 +247,17 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
                           : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
 }
 
+keel_status_t keel_lane_send_accumulate(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, size_t length,
+                                        void *result, keel_lane_done_cb_t cb, void *arg)
+{
+    keel_read_t *read = read_obtain(lane, result, length, cb, arg);
+    keel_wire_t wire = {.type = KEEL_WIRE_ACCUMULATE,
+                        .body.atomic = {.number = fetch->number, .access = {.phase = fetch->phase}}};
+
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY
+                          : read_send(lane, rank, read, &wire, fetch->record, keel_record_size(fetch->record));
+}
+
 keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_request_t *request, uint64_t *answer,
                              keel_lane_done_cb_t cb, void *arg)
 {

@@ -24,12 +24,12 @@
 #include "base/plant.h"
 #include "base/reached.h"
 #include "peer/apply.h"
+#include "peer/served_combine.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */
-static void served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status)
+void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status)
 {
     if (status == KEEL_ERR_NO_MEMORY) {
         keel_error(lane->message, "no memory for an answer to rank %u", asker);
@@ -39,9 +39,8 @@ static void served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t sta
     }
 }
 
-/* an answer acknowledges what it answers, and so all before it */
-static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
-                         size_t length)
+void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
+                       size_t length)
 {
     keel_wire_t wire = {.type = type,
                         .source = lane->rank,
@@ -54,18 +53,16 @@ static void served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wir
     lane->peers[request->source].acknowledged = request->sequence;
     status = lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length);
     if (status != KEEL_OK) {
-        served_not_sent(lane, request->source, status);
+        keel_served_not_sent(lane, request->source, status);
     }
 }
 
-/* answers a read that cannot be answered, so that nobody waits for it */
-static void served_refuse(keel_lane_t *lane, const keel_wire_t *request)
+void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request)
 {
-    served_reply(lane, request, KEEL_WIRE_REFUSAL, NULL, 0);
+    keel_served_reply(lane, request, KEEL_WIRE_REFUSAL, NULL, 0);
 }
 
-/* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
-static void *served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
+void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
 {
     unsigned region = keel_where_region(where);
     uint64_t offset = keel_where_offset(where);
@@ -101,10 +98,10 @@ static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record,
         return "malformed atomic";
     }
     memcpy(&copy, payload, sizeof(copy));
-    if ((atomic->size != 4 && atomic->size != 8) || atomic->op >= KEEL_ATOMIC_LAST) {
+    if ((atomic->size != 4 && atomic->size != 8) || atomic->op >= KEEL_ATOMIC_LOGGED) {
         return "malformed atomic";
     }
-    target = served_target(lane, record->where, atomic->size, 0);
+    target = keel_served_target(lane, record->where, atomic->size, 0);
     if (target == NULL || (uintptr_t)target % atomic->size != 0) {
         return "atomic outside its window";
     }
@@ -126,11 +123,13 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
     switch (keel_where_op(record->where)) {
     case KEEL_RECORD_ATOMIC:
         return served_atomic(lane, record, payload, &old);
+    case KEEL_RECORD_ACCUMULATE:
+        return keel_served_combine(lane, record, payload);
     case KEEL_RECORD_LOCK:
     case KEEL_RECORD_CLOCK:
         return NULL; /* for the log alone */
     case KEEL_RECORD_PUT:
-        target = served_target(lane, record->where, record->length, 0);
+        target = keel_served_target(lane, record->where, record->length, 0);
         if (target == NULL) {
             return "put outside its window";
         }
@@ -141,9 +140,7 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
     }
 }
 
-/* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
- * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
-static int served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
+int keel_served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
 {
     const uint64_t served = lane->peers[source].done, direct = keel_board_get(&lane->board[source].done);
     const uint64_t word = (served > direct) ? served : direct;
@@ -155,7 +152,7 @@ static int served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t pha
     return (number == done) ? 1 : -1;
 }
 
-static void served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
+void keel_served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number)
 {
     const uint32_t end = keel_counters_records(&lane->counters), records = (number < end) ? number + 1 : end;
 
@@ -197,13 +194,13 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     while (keel_records_read(&records, &record, &payload)) {
         const char *why = NULL;
 
-        is_next = served_is_next(lane, wire->source, phase, number);
+        is_next = keel_served_is_next(lane, wire->source, phase, number);
         if (is_next < 0) {
             return "records before it are missing";
         }
         if (is_next) {
             why = served_record(lane, wire->source, phase, &record, payload);
-            served_count(lane, wire->source, phase, number);
+            keel_served_count(lane, wire->source, phase, number);
             keel_digest_add(digest, phase, number, &record, payload);
         }
         number += (number < keel_counters_records(&lane->counters));
@@ -262,17 +259,17 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
     const void *data;
 
     if (length > lane->ops->max_data) {
-        served_refuse(lane, wire);
+        keel_served_refuse(lane, wire);
         return "get too long";
     }
-    data = served_target(lane, where, length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
+    data = keel_served_target(lane, where, length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
     if (data == NULL) {
-        served_refuse(lane, wire);
+        keel_served_refuse(lane, wire);
         return "get outside its region";
     }
     status = lane->ops->reply_room(lane->transport, wire->source, length, &room);
     if (status != KEEL_OK) {
-        served_not_sent(lane, wire->source, status);
+        keel_served_not_sent(lane, wire->source, status);
         return NULL;
     }
     record = served_get_record(&wire->body.get.access, where, (uint32_t)length);
@@ -281,7 +278,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
     if (log != NULL) {
         lane->on_served_got(lane->arg, &record);
     }
-    served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
+    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
     return NULL;
 }
 
@@ -296,25 +293,25 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     uint64_t old;
 
     if (wire->length != sizeof(record) + sizeof(atomic)) {
-        served_refuse(lane, wire);
+        keel_served_refuse(lane, wire);
         return "short atomic";
     }
     memcpy(&record, data, sizeof(record));
     memcpy(&atomic, payload, sizeof(atomic));
-    if (served_is_next(lane, wire->source, phase, number) != 1) {
-        served_refuse(lane, wire);
+    if (keel_served_is_next(lane, wire->source, phase, number) != 1) {
+        keel_served_refuse(lane, wire);
         return "fetching atomic out of its order";
     }
     keel_lane_note_atomics(lane, wire->source, phase);
     why = served_atomic(lane, &record, payload, &old);
-    served_count(lane, wire->source, phase, number);
+    keel_served_count(lane, wire->source, phase, number);
     if (why != NULL) {
-        served_refuse(lane, wire);
+        keel_served_refuse(lane, wire);
         return why;
     }
     keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
     served_note_value(lane, wire, access, record.where, atomic.size, &old);
-    served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
+    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
     return NULL;
 }
 
@@ -329,7 +326,7 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
                           sizeof(answer), &answer);
     }
     if (wire->body.lock.id != 0) {
-        served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));
+        keel_served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));
     }
     return NULL;
 }
@@ -393,6 +390,8 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
         return served_get(lane, wire);
     case KEEL_WIRE_ATOMIC:
         return served_fetch(lane, wire, data);
+    case KEEL_WIRE_ACCUMULATE:
+        return keel_served_exchange(lane, wire, data);
     case KEEL_WIRE_LOCK:
         return served_lock(lane, wire);
     case KEEL_WIRE_ARRIVE:
@@ -457,7 +456,8 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
     if (why != NULL) {
         keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
                    why);
-        if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC) { /* those were answered by a refusal */
+        if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC &&
+            wire.type != KEEL_WIRE_ACCUMULATE) { /* those were answered by a refusal */
             keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         }
     }
@@ -485,7 +485,7 @@ int keel_lane_on_idle(void *arg, int is_late)
         } else {
             const keel_wire_t to = {.source = r, .source_incarnation = peer->accepted, .sequence = peer->applied};
 
-            served_reply(lane, &to, KEEL_WIRE_ACK, NULL, 0);
+            keel_served_reply(lane, &to, KEEL_WIRE_ACK, NULL, 0);
         }
     }
     pthread_mutex_unlock(&lane->lock);

@@ -10,4 +10,20 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
 int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
 int keel_lane_on_idle(void *arg, int is_late);
 
+/* ---- what its parts share: under the lane's lock ---- */
+
+/* an answer acknowledges what it answers, and so all before it */
+void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
+                       size_t length);
+/* answers a read that cannot be answered, so that nobody waits for it */
+void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request);
+/* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */
+void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status);
+/* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
+void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read);
+/* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
+ * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
+int keel_served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number);
+void keel_served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number);
+
 #endif

@@ -15,7 +15,8 @@ typedef enum {
     KEEL_RECORD_ATOMIC = 2, /* payload: keel_record_atomic_t */
     KEEL_RECORD_LOCK = 3,   /* payload: SC, 8 bytes; what follows up to the next one is in that critical section */
     KEEL_RECORD_CLOCK =
-        4 /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
+        4, /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
+    KEEL_RECORD_ACCUMULATE = 5 /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
 } keel_record_op_t;
 
 /* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */
@@ -36,6 +37,16 @@ typedef struct keel_record_atomic {
     uint64_t sequence; /* per source and target; re-execution reproduces it */
 } keel_record_atomic_t;
 _Static_assert(sizeof(keel_record_atomic_t) == 32, "log format");
+
+/* never replayed: who accumulates is in a program whose deaths are rollbacks */
+typedef struct keel_record_accumulate {
+    uint8_t op;   /* keel_op_t, KEEL_COMBINE_CSWAP */
+    uint8_t type; /* keel_type_t */
+    uint8_t reserved[2];
+    uint32_t count; /* elements */
+    uint64_t compare;
+} keel_record_accumulate_t;
+_Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
 
 /* get log: what p read at q. (phase, index) names the access: the index counts p's gets at q within the phase. */
 typedef struct keel_get_record {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 11
+#define KEEL_WIRE_VERSION 12
 
 typedef enum {
     /* requests */
@@ -21,6 +21,7 @@ typedef enum {
     KEEL_WIRE_PROBE = 7,   /* asks for nothing but the acknowledgement: is anybody there? */
     KEEL_WIRE_MARK = 8,    /* mark; flags ATOMICS, DOUBT, WAITS: what of the sender's is coming here in this phase */
     KEEL_WIRE_CLASSES = 9, /* classes */
+    KEEL_WIRE_ACCUMULATE = 10, /* atomic; data: keel_record_t, keel_record_accumulate_t, the values */
     /* replies */
     KEEL_WIRE_ACK = 16,     /* reply: requests up to that one are done */
     KEEL_WIRE_VALUE = 17,   /* reply, as ACK; data: what was read */

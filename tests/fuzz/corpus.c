@@ -534,6 +534,19 @@ static void make_record(void)
     input.length = 1;
     add(&input, bytes, 48);
     save(&input, "atomic");
+
+    record_put(bytes, 16, sizeof(keel_record_accumulate_t) + 16);
+    bytes[6] = KEEL_RECORD_ACCUMULATE;
+    memset(bytes + 16, 0, sizeof(keel_record_accumulate_t) + 16);
+    bytes[16] = KEEL_OP_SUM;
+    bytes[17] = KEEL_TYPE_DOUBLE;
+    bytes[20] = 2; /* elements */
+    input.bytes[0] = FUZZ_RECORD_ACCUMULATE;
+    input.length = 1;
+    add(&input, bytes, 48);
+    save(&input, "accumulate");
+    input.bytes[0] = FUZZ_RECORD_RECORDS;
+    save(&input, "accumulates");
 }
 
 /* ---- images ---- */

@@ -19,12 +19,13 @@ enum {
 
 /* fuzz_record: what the bytes behind the first one are */
 enum {
-    FUZZ_RECORD_ARENA,   /* LG as sources left it, chunk headers and all */
-    FUZZ_RECORD_REPLAY,  /* a GETLOG message */
-    FUZZ_RECORD_REFILL,  /* a REFILL message */
-    FUZZ_RECORD_RECORDS, /* put-log records of a RECORDS message, sealed here */
-    FUZZ_RECORD_ATOMIC,  /* the data of an ATOMIC message, sealed here */
-    FUZZ_RECORD_RAW,     /* header and data of a request, as they are */
+    FUZZ_RECORD_ARENA,      /* LG as sources left it, chunk headers and all */
+    FUZZ_RECORD_REPLAY,     /* a GETLOG message */
+    FUZZ_RECORD_REFILL,     /* a REFILL message */
+    FUZZ_RECORD_RECORDS,    /* put-log records of a RECORDS message, sealed here */
+    FUZZ_RECORD_ATOMIC,     /* the data of an ATOMIC message, sealed here */
+    FUZZ_RECORD_RAW,        /* header and data of a request, as they are */
+    FUZZ_RECORD_ACCUMULATE, /* the data of an ACCUMULATE message, sealed here */
     FUZZ_RECORD_LAST
 };
 

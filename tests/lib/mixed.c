@@ -3,7 +3,6 @@
 
 #include "life.h"
 #include "sim/random.h"
-#include "other_ways.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -144,13 +143,27 @@ static uint64_t slot_at(const mixed_run_t *run)
     return offsetof(mixed_memory_t, slot) + run->host->rank * sizeof(uint64_t);
 }
 
+/* whether what has this value is done by calls that no log has */
+static int is_other(const mixed_options_t *options, uint64_t value)
+{
+    return (options->ways & MIXED_UNLOGGED) != 0 && keel_random_mix(value) % 2 != 0;
+}
+
+static keel_status_t run_add(const mixed_run_t *run, const act_t *act)
+{
+    const uint64_t way = keel_random_mix(act->value) >> 1;
+    uint64_t found;
+
+    TRY(other_combine(run->win, act->target, offsetof(mixed_memory_t, words), act->value, way));
+    return other_add(run->win, act->target, offsetof(mixed_memory_t, total), act->value, act->fetches ? &found : NULL,
+                     way >> 4);
+}
+
 /* a word that nobody else writes now */
 static keel_status_t run_put(const mixed_run_t *run, uint32_t target, uint64_t offset, uint64_t value)
 {
-    const uint64_t way = keel_random_mix(value);
-
-    if ((run->journal->options.ways & MIXED_UNLOGGED) && way % 2 != 0) {
-        return other_put(run->win, target, offset, value, way >> 1);
+    if (is_other(&run->journal->options, value)) {
+        return other_put(run->win, target, offset, value, keel_random_mix(value) >> 1);
     }
     return keel_put(run->win, target, offset, &value, sizeof(value));
 }
@@ -163,6 +176,9 @@ static keel_status_t run_access(mixed_run_t *run, const act_t *act)
     case ACT_PUT:
         return run_put(run, act->target, slot_at(run), value);
     case ACT_ADD:
+        if (is_other(&run->journal->options, value)) {
+            return run_add(run, act);
+        }
         return keel_atomic(run->win, KEEL_ATOMIC_ADD, act->target, offsetof(mixed_memory_t, total), sizeof(value),
                            value, 0, act->fetches ? &found : NULL);
     default:
@@ -387,7 +403,7 @@ keel_status_t mixed_program(play_host_t *host)
 
 /* ---- the judge ---- */
 
-static void judge_act(const act_t *act, uint32_t rank, mixed_memory_t *memory)
+static void judge_act(const mixed_options_t *options, const act_t *act, uint32_t rank, mixed_memory_t *memory)
 {
     mixed_memory_t *target = &memory[act->target];
 
@@ -401,6 +417,9 @@ static void judge_act(const act_t *act, uint32_t rank, mixed_memory_t *memory)
         break;
     case ACT_ADD:
         target->total += act->value;
+        if (is_other(options, act->value)) {
+            other_combine_here(&target->words, act->value);
+        }
         break;
     default:
         break;
@@ -425,7 +444,7 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
             const unsigned count = step_acts(options, step, r, acts);
 
             for (unsigned i = 0; i < count; i++) {
-                judge_act(&acts[i], r, memory);
+                judge_act(options, &acts[i], r, memory);
             }
             if (step_kind(options, step).waits) {
                 memory[(r + 1) % options->ranks].flag[r] = step + 1;
@@ -435,6 +454,11 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
     for (uint32_t r = 0; r < options->ranks; r++) {
         const mixed_memory_t *is = &journal->end[r], *want = &memory[r];
 
+        if (other_differs(&is->words, &want->words) != NULL) {
+            snprintf(text, size, "rank %u: %s of what others combined there is wrong", r,
+                     other_differs(&is->words, &want->words));
+            return text;
+        }
         for (uint64_t step = 0; step < MIXED_RELAYS; step++) {
             if (is->relay[step] != want->relay[step]) {
                 snprintf(text, size, "rank %u: what was relayed in step %u is %llx instead of %llx", r, (unsigned)step,

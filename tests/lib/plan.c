@@ -224,7 +224,7 @@ static void plan_draw_atomic(const plan_slot_t *slot, keel_random_t *random, con
         op->is_fetching = (uint8_t)keel_random_below(random, 2);
         return;
     }
-    op->atomic = (uint8_t)keel_random_below(random, KEEL_ATOMIC_LAST);
+    op->atomic = (uint8_t)keel_random_below(random, KEEL_ATOMIC_CSWAP + 1);
     op->length = keel_random_chance(random, 512) ? 8 : 4;
     op->offset += 8 * keel_random_below(random, slot->length / 8);
     op->is_fetching = (uint8_t)keel_random_below(random, 2);

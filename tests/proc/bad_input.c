@@ -192,7 +192,7 @@ static void check_access(keel_context_h ctx, keel_win_h win)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_atomic_nbx(win, KEEL_ATOMIC_ADD, other, 0, 8, 1, 0, &word, &params, &req));
     EXPECT(KEEL_ERR_ALIGNMENT, keel_atomic(win, KEEL_ATOMIC_ADD, other, 4, 8, 1, 0, &word));
     EXPECT(KEEL_ERR_ALIGNMENT, keel_atomic(win, KEEL_ATOMIC_ADD, keel_rank(ctx), 2, 4, 1, 0, &word));
-    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 2, 1, 0, &word));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 3, 1, 0, &word));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 0, 1, 0, &word));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, other, 0, 16, 1, 0, &word));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_LAST, other, 0, 8, 1, 0, &word));

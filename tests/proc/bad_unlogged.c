@@ -52,6 +52,54 @@ static void check_pointers(const job_t *job)
     HOLDS(at == NULL);
 }
 
+static void check_accumulates(const job_t *job)
+{
+    const uint64_t value = 5;
+    uint64_t found[WINDOW] = {0};
+    keel_rma_params_t params = {.field_mask = KEEL_BIT(9)};
+    keel_req_h req;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_accumulate(NULL, KEEL_OP_SUM, KEEL_TYPE_INT8, job->other, 0, &value, 1, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM,
+           keel_accumulate(job->gone, KEEL_OP_SUM, KEEL_TYPE_INT8, job->other, 0, &value, 1, NULL));
+    for (uint32_t rank = 0; rank < 2; rank++) { /* the own one too */
+        EXPECT(KEEL_ERR_INVALID_PARAM, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, NULL, 1, NULL));
+        EXPECT(KEEL_ERR_INVALID_PARAM,
+               keel_accumulate_nbx(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, &value, 1, NULL, &params, &req));
+        EXPECT(KEEL_ERR_ALIGNMENT, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 4, &value, 1, NULL));
+        EXPECT(KEEL_ERR_ALIGNMENT, keel_accumulate(job->win, KEEL_OP_MIN, KEEL_TYPE_FLOAT, rank, 2, &value, 1, found));
+        EXPECT(KEEL_ERR_UNSUPPORTED,
+               keel_accumulate(job->win, KEEL_OP_LAST, KEEL_TYPE_INT64, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED,
+               keel_accumulate(job->win, (keel_op_t)-1, KEEL_TYPE_INT64, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_LAST, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_accumulate(job->win, KEEL_OP_SUM, (keel_type_t)-1, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED,
+               keel_accumulate(job->win, KEEL_OP_BXOR, KEEL_TYPE_DOUBLE, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_accumulate(job->win, KEEL_OP_LOR, KEEL_TYPE_FLOAT, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_RANGE, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT8, rank, WINDOW, &value, 1, NULL));
+        EXPECT(KEEL_ERR_RANGE,
+               keel_accumulate(job->win, KEEL_OP_NO_OP, KEEL_TYPE_INT64, rank, 8, NULL, WINDOW / 8, found));
+        EXPECT(KEEL_ERR_RANGE,
+               keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, &value, SIZE_MAX, NULL));
+        EXPECT(KEEL_ERR_RANGE,
+               keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, UINT64_MAX - 7, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(job->win, KEEL_ATOMIC_LAST, rank, 0, 8, 1, 0, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(job->win, KEEL_ATOMIC_MAX, rank, 0, 3, 1, 0, NULL));
+        EXPECT(KEEL_ERR_ALIGNMENT, keel_atomic(job->win, KEEL_ATOMIC_SET, rank, 1, 2, 1, 0, NULL));
+        EXPECT(KEEL_ERR_RANGE, keel_atomic(job->win, KEEL_ATOMIC_ADD, rank, WINDOW, 1, 1, 0, NULL));
+        EXPECT(KEEL_ERR_INVALID_PARAM,
+               keel_atomic_nbx(job->win, KEEL_ATOMIC_MIN, rank, 0, 8, 1, 0, NULL, &params, &req));
+        EXPECT(KEEL_OK, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, NULL, 0, NULL));
+        EXPECT(KEEL_OK, keel_accumulate(job->win, KEEL_OP_NO_OP, KEEL_TYPE_INT64, rank, 0, NULL, 1, found));
+        EXPECT(KEEL_OK, keel_accumulate(job->win, KEEL_OP_NO_OP, KEEL_TYPE_INT64, rank, 0, NULL, 1, NULL));
+    }
+    EXPECT(KEEL_ERR_RANK, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, job->none, 0, &value, 1, NULL));
+    EXPECT(KEEL_ERR_RANGE, keel_accumulate(job->empty, KEEL_OP_SUM, KEEL_TYPE_INT64, 1, 0, &value, 1, NULL));
+    HOLDS(keel_type_size(KEEL_TYPE_LAST) == 0 && keel_type_size(KEEL_TYPE_DOUBLE) == 8 &&
+          keel_type_size(KEEL_TYPE_UINT16) == 2);
+}
+
 /* what was refused has left no trace */
 static void check_unharmed(const job_t *job)
 {
@@ -82,6 +130,7 @@ int main(void)
         return 1;
     }
     check_pointers(&job);
+    check_accumulates(&job);
     check_unharmed(&job);
     EXPECT(KEEL_OK, keel_finalize(job.ctx));
     printf("bad_unlogged: %u calls refused, %d wrong\n", refused, failures);

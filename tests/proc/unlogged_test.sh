@@ -44,4 +44,9 @@ stores_by_address_roll_back()
     roll_back pointers 20 1@7.0,2@13.1 '^pointers: 4 ranks, 1 mapped, 20 steps, @ rollbacks: right$' served
 }
 
+accumulates_roll_back()
+{
+    roll_back accumulates 40 1@7.0,2@13.1,0@22.2,3@33.0 '^accumulates: 4 ranks, 40 steps, @ rollbacks: right$' direct served auto
+}
+
 "$name"

@@ -40,7 +40,7 @@ static void apply(keel_atomic_op_t op, unsigned size, uint64_t compare)
 
 START_TEST(every_operation_gives_the_old_value_and_leaves_the_new_one)
 {
-    for (unsigned op = 0; op < KEEL_ATOMIC_LAST; op++) {
+    for (unsigned op = 0; op < KEEL_ATOMIC_LOGGED; op++) {
         for (unsigned size = 4; size <= 8; size += 4) {
             apply((keel_atomic_op_t)op, size, BEFORE);
             apply((keel_atomic_op_t)op, size, BEFORE + 1);

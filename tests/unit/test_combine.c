@@ -1,0 +1,184 @@
+/* Accumulates as the CPU does them: every operation on every type, from and to anywhere, and nothing beside the elements. */
+#include "peer/combine.h"
+
+#include "unit.h"
+
+#include <string.h>
+
+enum { COUNT = 3, ROUNDS = 200 };
+
+static int type_is_float(unsigned type)
+{
+    return type == KEEL_TYPE_FLOAT || type == KEEL_TYPE_DOUBLE;
+}
+
+/* an integer of that type, wide enough for all that is done to it */
+static __int128 widened(unsigned type, uint64_t word)
+{
+    const unsigned bits = 8 * (unsigned)keel_type_size((keel_type_t)type);
+    const uint64_t cut = word << (64 - bits) >> (64 - bits);
+
+    return (type <= KEEL_TYPE_INT64) ? (__int128)((int64_t)(word << (64 - bits)) >> (64 - bits)) : (__int128)cut;
+}
+
+static uint64_t expected_integer(unsigned op, __int128 old, __int128 value, __int128 compare)
+{
+    switch (op) {
+    case KEEL_OP_SUM:
+        return (uint64_t)(old + value);
+    case KEEL_OP_PROD:
+        return (uint64_t)old * (uint64_t)value;
+    case KEEL_OP_MIN:
+        return (uint64_t)(old < value ? old : value);
+    case KEEL_OP_MAX:
+        return (uint64_t)(old > value ? old : value);
+    case KEEL_OP_BAND:
+        return (uint64_t)(old & value);
+    case KEEL_OP_BOR:
+        return (uint64_t)(old | value);
+    case KEEL_OP_BXOR:
+        return (uint64_t)(old ^ value);
+    case KEEL_OP_LAND:
+        return old && value;
+    case KEEL_OP_LOR:
+        return old || value;
+    case KEEL_OP_LXOR:
+        return !old != !value;
+    case KEEL_OP_NO_OP:
+        return (uint64_t)old;
+    case KEEL_OP_REPLACE:
+        return (uint64_t)value;
+    default:
+        return (uint64_t)(old == compare ? value : old);
+    }
+}
+
+static double expected_float(unsigned op, double old, double value)
+{
+    switch (op) {
+    case KEEL_OP_SUM:
+        return old + value;
+    case KEEL_OP_PROD:
+        return old * value;
+    case KEEL_OP_MIN:
+        return old < value ? old : value;
+    case KEEL_OP_MAX:
+        return old > value ? old : value;
+    case KEEL_OP_NO_OP:
+        return old;
+    default:
+        return value;
+    }
+}
+
+/* small numbers, which floats have as they are */
+static double element_number(unsigned type, const void *at)
+{
+    float small;
+    double large;
+
+    memcpy(&small, at, sizeof(small));
+    if (type == KEEL_TYPE_FLOAT) {
+        return small;
+    }
+    memcpy(&large, at, sizeof(large));
+    return large;
+}
+
+static void element_draw(unsigned type, uint64_t *random, void *at)
+{
+    const uint64_t drawn = unit_random(random);
+    const uint64_t word = (drawn % 4 == 0) ? drawn >> 62 : drawn; /* 0, 1 and equal ones too */
+    const double large = (double)(drawn % 2048) / 4 - 100;
+    const float small = (float)large;
+
+    if (type == KEEL_TYPE_DOUBLE) {
+        memcpy(at, &large, sizeof(large));
+    } else if (type == KEEL_TYPE_FLOAT) {
+        memcpy(at, &small, sizeof(small));
+    } else {
+        memcpy(at, &word, keel_type_size((keel_type_t)type));
+    }
+}
+
+static void check_element(const keel_record_accumulate_t *head, const char *before, const char *value,
+                          const char *after)
+{
+    const size_t size = keel_type_size((keel_type_t)head->type);
+    uint64_t old = 0, operand = 0, is = 0, want;
+
+    if (type_is_float(head->type)) {
+        ck_assert(element_number(head->type, after) ==
+                  expected_float(head->op, element_number(head->type, before), element_number(head->type, value)));
+        return;
+    }
+    memcpy(&old, before, size);
+    memcpy(&operand, value, size);
+    memcpy(&is, after, size);
+    want = expected_integer(head->op, widened(head->type, old), widened(head->type, operand),
+                            widened(head->type, head->compare));
+    ck_assert_uint_eq(is, want << (64 - 8 * size) >> (64 - 8 * size));
+}
+
+static void check_one(unsigned op, unsigned type, uint64_t *random, int has_result)
+{
+    const size_t size = keel_type_size((keel_type_t)type);
+    keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type, .count = COUNT};
+    char values[COUNT * 8 + 1], results[COUNT * 8 + 1];
+    uint64_t target[COUNT + 2], before[COUNT + 2];
+    char *const at = (char *)&target[1];
+
+    memset(target, 0x5a, sizeof(target));
+    for (unsigned i = 0; i < COUNT; i++) {
+        element_draw(type, random, at + i * size);
+        element_draw(type, random, values + 1 + i * size);
+    }
+    memcpy(before, target, sizeof(target));
+    memcpy(&head.compare, at, size); /* as the first is */
+    keel_combine(&head, at, keel_combine_has_values(&head) ? values + 1 : NULL, has_result ? results + 1 : NULL);
+    for (unsigned i = 0; i < COUNT; i++) {
+        check_element(&head, (char *)&before[1] + i * size, values + 1 + i * size, at + i * size);
+    }
+    if (has_result) {
+        ck_assert_mem_eq(results + 1, &before[1], COUNT * size);
+    }
+    memcpy(at, &before[1], COUNT * size);
+    ck_assert_mem_eq(target, before, sizeof(target));
+}
+
+START_TEST(every_operation_combines_each_element_of_every_type)
+{
+    uint64_t random = unit_seed();
+    unsigned known = 0;
+
+    for (unsigned type = 0; type < KEEL_TYPE_LAST; type++) {
+        for (unsigned op = 0; op <= KEEL_COMBINE_CSWAP; op++) {
+            for (unsigned i = 0; i < ROUNDS && keel_combine_is_known(op, type); i++) {
+                check_one(op, type, &random, i % 2 == 0);
+            }
+            known += keel_combine_is_known(op, type) != 0;
+        }
+    }
+    ck_assert_uint_eq(known, 8 * (KEEL_OP_LAST + 1) + 2 * 6);
+    ck_assert(!keel_combine_is_known(KEEL_COMBINE_CSWAP + 1, 0) && !keel_combine_is_known(0, KEEL_TYPE_LAST));
+}
+END_TEST
+
+/* a number that is none differs from itself, and is replaced all the same */
+START_TEST(what_is_not_a_number_is_written_over)
+{
+    const keel_record_accumulate_t head = {.op = KEEL_OP_REPLACE, .type = KEEL_TYPE_DOUBLE, .count = 1};
+    double element = 0.0 / 0.0, value = 2.5, result;
+
+    keel_combine(&head, &element, &value, &result);
+    ck_assert(element == value && result != result);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {every_operation_combines_each_element_of_every_type,
+                                  what_is_not_a_number_is_written_over, NULL};
+
+    return unit_run("combine", tests);
+}
