@@ -145,8 +145,8 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     return KEEL_OK;
 }
 
-static keel_status_t get_slow(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
-                              struct keel_req *req)
+keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                             struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
@@ -210,7 +210,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     }
     win->ctx->stats.gets++;
     win->ctx->stats.get_bytes += length;
-    status = get_slow(win, rank, offset, buffer, length, req);
+    status = keel_get_issue(win, rank, offset, buffer, length, req);
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 

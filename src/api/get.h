@@ -7,6 +7,9 @@
 
 /* a get that has no record and whose target is ahead: ends the job */
 keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank);
+/* any get that was checked and admitted, as part of a request */
+keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                             struct keel_req *req);
 /* keel_lane_done_cb_t of a piece */
 void keel_piece_done(void *arg, keel_status_t status);
 /* ends the issuing call's hold on the request and says what the call returns */

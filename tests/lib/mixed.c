@@ -310,15 +310,31 @@ static keel_status_t run_relay(mixed_run_t *run, uint64_t step)
     return KEEL_OK;
 }
 
+/* whether @a rank tells its neighbour by a signal, of something that comes ahead of it */
+static int has_note(const mixed_options_t *options, uint64_t step, uint32_t rank)
+{
+    return is_other(options, options->seed ^ (step << 16) ^ rank);
+}
+
 static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
 {
+    const mixed_memory_t *memory = keel_win_base(run->win);
     const uint32_t own = run->host->rank, ranks = run->journal->options.ranks;
     const uint32_t before = (own + ranks - 1) % ranks, next = (own + 1) % ranks;
     const uint64_t said = step + 1;
 
-    TRY(keel_put(run->win, next, offsetof(mixed_memory_t, flag) + own * sizeof(said), &said, sizeof(said)));
-    return run_await(run, offsetof(mixed_memory_t, flag) + before * sizeof(said), said,
-                     (unsigned)((step + own) % WAIT_WAYS));
+    if (has_note(&run->journal->options, step, own)) {
+        const keel_signal_t flag = {.offset = offsetof(mixed_memory_t, flag) + own * sizeof(said), .value = said};
+
+        TRY(keel_put_signal(run->win, next, offsetof(mixed_memory_t, note) + own * sizeof(said), &said, sizeof(said),
+                            &flag));
+    } else {
+        TRY(keel_put(run->win, next, offsetof(mixed_memory_t, flag) + own * sizeof(said), &said, sizeof(said)));
+    }
+    TRY(run_await(run, offsetof(mixed_memory_t, flag) + before * sizeof(said), said,
+                  (unsigned)((step + own) % WAIT_WAYS)));
+    return (!has_note(&run->journal->options, step, before) || memory->note[before] >= said) ? KEEL_OK
+                                                                                             : KEEL_ERR_CORRUPT;
 }
 
 /* Who is in the epoch already keeps others from what they have yet to lock: so all have come. An image may be taken amid it. */

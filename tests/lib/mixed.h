@@ -40,6 +40,7 @@ typedef struct mixed_memory {
     uint64_t token[MIXED_RELAYS];   /* step + 1, when what is relayed in it may be put again */
     uint64_t relay[MIXED_RELAYS];   /* put by one rank, and then, in the same phase, by another */
     uint64_t never;                 /* put by nobody */
+    uint64_t note[MIXED_RANKS_MAX]; /* of each source, the step that a signal told of */
     other_words_t words;            /* combined by those that add, in part of the ways */
 } mixed_memory_t;
 

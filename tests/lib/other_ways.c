@@ -29,15 +29,30 @@ static keel_status_t put_and_look(keel_win_h win, uint32_t rank, uint64_t offset
     return (found == value) ? KEEL_OK : KEEL_ERR_CORRUPT;
 }
 
+/* in halves, which lie apart here, and is looked at as quarters */
+static keel_status_t put_strided(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value)
+{
+    const uint64_t halves[2] = {value & UINT32_MAX, value >> 32};
+    const keel_blocks_t put = {.length = 4, .count = 2, .offset = offset, .stride = 4, .buffer_stride = 8};
+    const keel_blocks_t get = {.length = 2, .count = 4, .offset = offset, .stride = 2, .buffer_stride = 8};
+    uint64_t quarters[4] = {0};
+
+    TRY(keel_put_strided(win, rank, &put, halves));
+    TRY(keel_get_strided(win, rank, &get, quarters));
+    return (quarters[0] == (value & 0xffff) && quarters[3] == value >> 48) ? KEEL_OK : KEEL_ERR_CORRUPT;
+}
+
 keel_status_t other_put(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value, uint64_t way)
 {
-    switch (way % 4) {
+    switch (way % 5) {
     case 0:
         return put_by_pointer(win, rank, offset, value);
     case 1:
         return put_and_look(win, rank, offset, value);
     case 2:
         return keel_atomic(win, KEEL_ATOMIC_SET, rank, offset, sizeof(value), value, 0, NULL);
+    case 3:
+        return put_strided(win, rank, offset, value);
     default:
         return keel_accumulate(win, KEEL_OP_REPLACE, KEEL_TYPE_INT16, rank, offset, &value, 4, NULL);
     }

@@ -100,6 +100,62 @@ static void check_accumulates(const job_t *job)
           keel_type_size(KEEL_TYPE_UINT16) == 2);
 }
 
+static void check_signals(const job_t *job)
+{
+    const keel_signal_t right = {.value = 0, .op = KEEL_SIGNAL_ADD};
+    const keel_signal_t there = {.win = job->gone}, beyond = {.offset = WINDOW}, aside = {.offset = 4};
+    const keel_signal_t other = {.op = KEEL_SIGNAL_LAST}, wraps = {.offset = UINT64_MAX - 7};
+    const uint64_t word = 0;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_signal(NULL, job->other, 0, &word, 8, &right));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_signal(job->gone, job->other, 0, &word, 8, &right));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_signal(job->win, job->other, 0, NULL, 8, &right));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_signal(job->win, job->other, 0, &word, 8, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_signal(job->win, job->other, 0, &word, 8, &there));
+    EXPECT(KEEL_ERR_RANGE, keel_put_signal(job->win, job->other, 0, &word, 8, &beyond));
+    EXPECT(KEEL_ERR_RANGE, keel_put_signal(job->win, job->other, 0, &word, 8, &wraps));
+    EXPECT(KEEL_ERR_RANGE, keel_put_signal(job->win, job->other, WINDOW, &word, 1, &right));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_put_signal(job->win, job->other, 0, &word, 8, &aside));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_put_signal(job->win, job->other, 0, &word, 8, &other));
+    EXPECT(KEEL_ERR_RANK, keel_put_signal(job->win, job->none, 0, &word, 8, &right));
+    EXPECT(KEEL_OK, keel_put_signal(job->win, job->other, 0, NULL, 0, &right));
+    EXPECT(KEEL_OK, keel_put_signal(job->win, job->rank, 0, &word, 8, &right));
+}
+
+static void check_blocks(const job_t *job, keel_status_t status, keel_blocks_t blocks)
+{
+    uint64_t words[4 * WINDOW] = {0};
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        EXPECT(status, keel_put_strided(job->win, rank, &blocks, words));
+        EXPECT(status, keel_get_strided(job->win, rank, &blocks, words));
+    }
+}
+
+static void check_strides(const job_t *job)
+{
+    keel_blocks_t blocks = {.length = 4, .count = 4, .stride = 8, .buffer_stride = 4};
+    uint64_t words[WINDOW] = {0};
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_strided(NULL, job->other, &blocks, words));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_strided(NULL, job->other, &blocks, words));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_strided(job->win, job->other, NULL, words));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_strided(job->win, job->other, &blocks, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_strided(job->gone, job->other, &blocks, words));
+    EXPECT(KEEL_ERR_RANK, keel_put_strided(job->win, job->none, &blocks, words));
+    EXPECT(KEEL_ERR_RANK, keel_get_strided(job->win, job->none, &blocks, words));
+    check_blocks(job, KEEL_OK, blocks);
+    check_blocks(job, KEEL_OK, (keel_blocks_t){.length = 0, .count = SIZE_MAX, .stride = UINT64_MAX});
+    check_blocks(job, KEEL_OK, (keel_blocks_t){.length = WINDOW, .count = 0});
+    check_blocks(job, KEEL_OK, (keel_blocks_t){.length = 4, .count = 3, .stride = 30});
+    check_blocks(job, KEEL_OK, (keel_blocks_t){.length = WINDOW / 4, .count = 4, .stride = 16, .buffer_stride = 16});
+    check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = 4, .count = 3, .stride = 31});
+    check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = 4, .count = 3, .stride = 30, .offset = 1});
+    check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = 4, .count = 3, .stride = UINT64_MAX / 2 + 1});
+    check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = 4, .count = 2, .stride = UINT64_MAX - 1});
+    check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = SIZE_MAX, .count = 2, .stride = 8});
+}
+
 /* what was refused has left no trace */
 static void check_unharmed(const job_t *job)
 {
@@ -131,6 +187,8 @@ int main(void)
     }
     check_pointers(&job);
     check_accumulates(&job);
+    check_signals(&job);
+    check_strides(&job);
     check_unharmed(&job);
     EXPECT(KEEL_OK, keel_finalize(job.ctx));
     printf("bad_unlogged: %u calls refused, %d wrong\n", refused, failures);

@@ -49,4 +49,19 @@ accumulates_roll_back()
     roll_back accumulates 40 1@7.0,2@13.1,0@22.2,3@33.0 '^accumulates: 4 ranks, 40 steps, @ rollbacks: right$' direct served auto
 }
 
+# rank 3 lives: the rollbacks that it has seen are all
+signals_are_logged_as_puts()
+{
+    local lane
+
+    for lane in direct served auto; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/signals" 40 1@7.0,2@13.1,0@22.2,1@31.1 set
+        has "$out" 1 '^signals: 4 ranks, 40 steps, 0 rollbacks: right$'
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/signals" 40 - add
+        has "$out" 1 '^signals: 4 ranks, 40 steps, 0 rollbacks: right$'
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/signals" 40 1@7.0,2@13.1,0@22.2 add
+        has "$out" 1 '^signals: 4 ranks, 40 steps, 3 rollbacks: right$'
+    done
+}
+
 "$name"

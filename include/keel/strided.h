@@ -1,0 +1,33 @@
+/*
+ * Keel: puts and gets of many blocks of one length, at regular distances. Part of <keel/keel.h>, whose conventions hold.
+ */
+#ifndef KEEL_STRIDED_H_
+#define KEEL_STRIDED_H_
+
+#include <keel/keel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where blocks lie; all in bytes. */
+typedef struct keel_blocks {
+    size_t length, count;
+    uint64_t offset;        /**< of the first one, in the window */
+    uint64_t stride;        /**< from one to the next, in the window: 0 and less than the length, too, for a get */
+    uint64_t buffer_stride; /**< and in the buffer; likewise for a put */
+} keel_blocks_t;
+
+/**
+ * Puts @a blocks one by one, in their order: what keel_put() says of each, and of what a death does to it, holds. All are checked
+ * before the first is put. Blocks that lie side by side on both sides are one put.
+ * @return as keel_put(); KEEL_ERR_RANGE for a block that leaves the window.
+ */
+KEEL_API keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, const void *buffer);
+/** Gets blocks as keel_get() does, all at a time; they are there when it returns. */
+KEEL_API keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, void *buffer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+/*
+ * A put and the word that tells of it: two records, since a replacement is given the records of a pair in their order, and so is a
+ * target that is served. On mapped memory a fence orders the stores.
+ */
+#include "api/refuse.h"
+#include "api/flush.h"
+#include "api/target.h"
+
+#include "base/plant.h"
+
+static keel_status_t signal_check(keel_win_h win, uint32_t rank, const keel_signal_t *signal)
+{
+    const keel_win_h at = (signal != NULL && signal->win != NULL) ? signal->win : win;
+
+    if (win == NULL || signal == NULL) {
+        return keel_refuse_null(win == NULL ? "the window" : "keel_put_signal: the signal");
+    }
+    if (at->ctx != win->ctx) {
+        keel_error_ctx(win->ctx, "keel_put_signal: the signal's window is of another context");
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if ((unsigned)signal->op >= KEEL_SIGNAL_LAST) {
+        keel_error_ctx(win->ctx, "there is no signal %u", (unsigned)signal->op);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (signal->offset % sizeof(signal->value) != 0) {
+        keel_error_ctx(win->ctx, "offset %lu of a signal is not aligned to its 8 bytes", (unsigned long)signal->offset);
+        return KEEL_ERR_ALIGNMENT;
+    }
+    return keel_win_check(at, rank, signal->offset, sizeof(signal->value), signal, NULL);
+}
+
+static keel_status_t signal_send(keel_win_h win, uint32_t rank, const keel_signal_t *signal)
+{
+    if (signal->op == KEEL_SIGNAL_ADD) {
+        return keel_atomic(win, KEEL_ATOMIC_ADD, rank, signal->offset, sizeof(signal->value), signal->value, 0, NULL);
+    }
+    return keel_put(win, rank, signal->offset, &signal->value, sizeof(signal->value));
+}
+
+keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                              const keel_signal_t *signal)
+{
+    keel_status_t status = signal_check(win, rank, signal);
+    keel_win_h at;
+
+    if (status == KEEL_OK) {
+        status = keel_win_check(win, rank, offset, length, buffer, NULL);
+    }
+    if (status != KEEL_OK) {
+        return (win != NULL) ? keel_win_end(win, status) : status;
+    }
+    at = (signal->win != NULL) ? signal->win : win;
+    if (KEEL_PLANT(signal_first)) {
+        status = signal_send(at, rank, signal);
+        status = (status == KEEL_OK) ? keel_flush_one(win->ctx, rank) : status;
+    }
+    if (status == KEEL_OK && length > 0) {
+        status = keel_put(win, rank, offset, buffer, length);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (status == KEEL_OK && !KEEL_PLANT(signal_first)) {
+        status = signal_send(at, rank, signal);
+    }
+    if (status == KEEL_OK) {
+        status = keel_flush_start(win->ctx, rank);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_lane_ring(&win->ctx->lane, rank);
+    return keel_win_end(win, status);
+}

@@ -1,0 +1,158 @@
+/*
+ * Neighbours in a ring that exchange a column and a row of a table, put with signals. By words that are set a death is recovered locally,
+ * by words that are added to it may be a rollback.
+ *
+ *   signals STEPS -|RANK@STEP.PLACE,... set|add   each rank named dies there in its first life: 0 between column and row, 1 ahead of the
+ *                                        wait, 2 behind it
+ */
+#include "deaths.h"
+#include "try.h"
+
+#include <keel/keel.h>
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, SIDE = 40 };
+
+typedef struct {
+    uint64_t come, taken;
+    uint32_t table[SIDE][SIDE]; /* column 0 and row 0 are the left neighbour's */
+} memory_t;
+
+typedef struct {
+    const char *deaths;
+    uint64_t steps, step; /* the latter protected */
+    keel_context_h ctx;
+    keel_win_h win;
+    keel_signal_op_t op;
+    uint32_t rank, size;
+} job_t;
+
+static void die_here(const job_t *job, unsigned place)
+{
+    die_when_said(keel_incarnation(job->ctx) == 0 ? job->deaths : NULL, job->rank, job->step, place);
+}
+
+static uint32_t cell(uint32_t rank, uint64_t step, unsigned i)
+{
+    return (uint32_t)(step << 16) + rank * 256 + i;
+}
+
+static void wrong(const job_t *job, const char *what, unsigned i, uint64_t is)
+{
+    fprintf(stderr, "signals: rank %u, step %lu: cell %u of %s is %lx\n", job->rank, (unsigned long)job->step, i, what,
+            (unsigned long)is);
+    exit(EXIT_WRONG);
+}
+
+static keel_signal_t signal_of(const job_t *job, size_t offset)
+{
+    return (keel_signal_t){.offset = offset, .op = job->op, .value = (job->op == KEEL_SIGNAL_ADD) ? 1 : job->step + 1};
+}
+
+/* every other cell of a column, and a row */
+static keel_status_t send(job_t *job, uint32_t right)
+{
+    const keel_blocks_t column = {.length = sizeof(uint32_t),
+                                  .count = SIDE / 2,
+                                  .offset = offsetof(memory_t, table) + SIDE * sizeof(uint32_t),
+                                  .stride = 2 * SIDE * sizeof(uint32_t),
+                                  .buffer_stride = 2 * sizeof(uint32_t)};
+    const keel_signal_t come = signal_of(job, offsetof(memory_t, come));
+    uint32_t cells[SIDE];
+
+    for (unsigned i = 0; i < SIDE; i++) {
+        cells[i] = cell(job->rank, job->step, i);
+    }
+    TRY(keel_put_strided(job->win, right, &column, cells));
+    die_here(job, 0);
+    return keel_put_signal(job->win, right, offsetof(memory_t, table) + sizeof(uint32_t), &cells[1],
+                           (SIDE - 1) * sizeof(uint32_t), &come);
+}
+
+static keel_status_t receive(job_t *job, uint32_t left)
+{
+    const memory_t *own = keel_win_base(job->win);
+    const keel_signal_t taken = signal_of(job, offsetof(memory_t, taken));
+
+    TRY(keel_wait_until(job->win, offsetof(memory_t, come), 8, KEEL_COMPARE_GE, job->step + 1));
+    die_here(job, 2);
+    for (unsigned i = 1; i < SIDE; i++) {
+        if (own->table[0][i] != cell(left, job->step, i)) {
+            wrong(job, "the row", i, own->table[0][i]);
+        }
+        if (i % 2 == 1 && own->table[i][0] != cell(left, job->step, i - 1)) {
+            wrong(job, "the column", i, own->table[i][0]);
+        }
+    }
+    return keel_put_signal(job->win, left, 0, NULL, 0, &taken); /* that alone */
+}
+
+static keel_status_t step(job_t *job)
+{
+    const uint32_t right = (job->rank + 1) % job->size, left = (job->rank + job->size - 1) % job->size;
+    const keel_blocks_t column = {.length = sizeof(uint32_t),
+                                  .count = SIDE / 2,
+                                  .offset = offsetof(memory_t, table) + SIDE * sizeof(uint32_t),
+                                  .stride = 2 * SIDE * sizeof(uint32_t),
+                                  .buffer_stride = sizeof(uint32_t)};
+    uint32_t cells[SIDE / 2];
+
+    TRY(send(job, right));
+    die_here(job, 1);
+    TRY(receive(job, left));
+    TRY(keel_wait_until(job->win, offsetof(memory_t, taken), 8, KEEL_COMPARE_GE, job->step + 1));
+    TRY(keel_get_strided(job->win, right, &column, cells));
+    for (unsigned i = 0; i < SIDE / 2; i++) {
+        if (cells[i] != cell(job->rank, job->step, 2 * i)) {
+            wrong(job, "what was got back", i, cells[i]);
+        }
+    }
+    job->step++;
+    return keel_gsync(job->ctx, (job->step % SAVE_EVERY == 0) ? KEEL_GSYNC_SAFE : 0);
+}
+
+static keel_status_t run(job_t *job)
+{
+    keel_status_t status = KEEL_OK;
+
+    do {
+        status = keel_restarted(job->ctx) ? keel_restore(job->ctx) : KEEL_OK;
+        while (status == KEEL_OK && job->step < job->steps) {
+            status = step(job);
+        }
+    } while (status == KEEL_ERR_ROLLED_BACK);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_WAITS};
+    job_t job = {.steps = (argc == 4) ? strtoul(argv[1], NULL, 10) : 0};
+    keel_stats_t stats;
+
+    if (argc != 4 || job.steps == 0) {
+        fprintf(stderr, "usage: signals STEPS -|RANK@STEP.PLACE,... set|add\n");
+        return EXIT_USAGE;
+    }
+    job.deaths = argv[2];
+    job.op = (strcmp(argv[3], "add") == 0) ? KEEL_SIGNAL_ADD : KEEL_SIGNAL_SET;
+    if (keel_init(&params, &job.ctx) != KEEL_OK) {
+        return EXIT_KEEL;
+    }
+    job.rank = keel_rank(job.ctx);
+    job.size = keel_size(job.ctx);
+    if (keel_win_alloc(job.ctx, sizeof(memory_t), NULL, &job.win) != KEEL_OK ||
+        keel_protect(job.ctx, 1, &job.step, sizeof(job.step)) != KEEL_OK || run(&job) != KEEL_OK ||
+        keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
+        return EXIT_KEEL;
+    }
+    if (job.rank == 3) { /* the last that may die */
+        printf("signals: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
+               (unsigned long)stats.rollbacks);
+    }
+    return (keel_finalize(job.ctx) == KEEL_OK) ? 0 : EXIT_WRONG;
+}
