@@ -33,7 +33,8 @@ struct keel_win {
     unsigned extent_count;
     int has_extents;
     struct keel_win
-        *gone; /* the next of those that a rollback removed: their handles may still be used, and are refused */
+        *gone;       /* the next of those that a rollback removed: their handles may still be used, and are refused */
+    uint8_t *locked; /* by rank: keel_lock_how_t, 0: not; NULL: none was */
 };
 
 struct keel_req {
@@ -153,6 +154,7 @@ struct keel_context {
     pthread_t restart_thread; /* whose stack that is */
     /* NULL: this is no rehearsal (api/rehearse) */
     struct keel_rehearse *rehearse;
+    unsigned windows_locked; /* of how many ranks' windows this process has the lock (api/win_lock) */
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)

@@ -11,8 +11,7 @@ static void ask_done(void *arg, keel_status_t status)
     ctx->ask.status = status;
 }
 
-/* KEEL_ERR_UNREACHABLE: the target died */
-static keel_status_t lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
+keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
 {
     unsigned rounds = 0;
     keel_status_t status;
@@ -62,7 +61,7 @@ keel_status_t keel_lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lo
         request->phase = ctx->gets.phase;
         request->index = ctx->gets.targets[rank].index;
         request->is_logged = !ctx->gets.is_off;
-        status = lock_ask(ctx, rank, request, value_p);
+        status = keel_lock_ask(ctx, rank, request, value_p);
         if (status == KEEL_OK && *value_p != 0) {
             return (*value_p == KEEL_LOCK_SPENT) ? keel_lock_refuse_spent(ctx, rank) : KEEL_OK;
         }
@@ -84,7 +83,7 @@ keel_status_t keel_lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_re
     request->phase = ctx->gets.phase;
     request->index = ctx->gets.targets[rank].index;
     request->is_logged = !ctx->gets.is_off;
-    status = lock_ask(ctx, rank, request, value_p);
+    status = keel_lock_ask(ctx, rank, request, value_p);
     if (status == KEEL_OK && ctx->lane.peers[rank].incarnation != incarnation) {
         status = KEEL_ERR_UNREACHABLE; /* its answer and its death came in one step */
     }

@@ -5,6 +5,7 @@
 #include "api/parts.h"
 #include "api/fork.h"
 #include "api/refuse.h"
+#include "api/win_lock.h"
 #include "api/window.h"
 
 #include "base/memory.h"
@@ -187,16 +188,32 @@ static int parts_add_locks(keel_context_h ctx, unsigned *count_p, size_t length)
 unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
 {
     unsigned count = keel_context_parts(ctx, parts_p);
-    const size_t length = keel_sections_image_size(&ctx->sync);
+    const size_t sections = keel_sections_image_size(&ctx->sync), windows = keel_win_locks_size(ctx);
+    const size_t first = (sections + windows > 0 && windows == 0) ? keel_win_locks_none() : windows;
 
-    if (*parts_p == NULL || !parts_add_locks(ctx, &count, length)) {
+    if (*parts_p == NULL || !parts_add_locks(ctx, &count, first + sections)) {
         *parts_p = NULL;
         return 0;
     }
-    if (length > 0) {
-        keel_sections_save(&ctx->sync, ctx->locks_image);
+    if (first > 0) {
+        keel_win_locks_save(ctx, ctx->locks_image);
+    }
+    if (sections > 0) {
+        keel_sections_save(&ctx->sync, (char *)ctx->locks_image + first);
     }
     return count;
+}
+
+/* of windows first, then of ranks */
+static keel_status_t locks_load(keel_context_h ctx, size_t length)
+{
+    size_t taken = 0;
+    keel_status_t status = keel_win_locks_load(ctx, ctx->locks_image, length, &taken);
+
+    if (status == KEEL_OK && taken < length) {
+        status = keel_sections_load(&ctx->sync, (char *)ctx->locks_image + taken, length - taken);
+    }
+    return status;
 }
 
 keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p)
@@ -217,7 +234,7 @@ keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, siz
     status = keel_image_read(image, size, parts, count, why_p);
     if (status == KEEL_OK && length > 0 && !KEEL_PLANT(locks_forgotten)) {
         *why_p = "what was locked";
-        status = keel_sections_load(&ctx->sync, ctx->locks_image, length);
+        status = locks_load(ctx, length);
     }
     return status;
 }

@@ -12,6 +12,7 @@
 #include "api/request.h"
 #include "api/gsync.h"
 #include "api/wait.h"
+#include "api/win_lock.h"
 #include "api/window.h"
 #include "recovery/ask.h"
 #include "recovery/rebuild.h"
@@ -31,6 +32,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     if (status != KEEL_OK) {
         return status;
     }
+    keel_win_locks_reset(ctx);
     if (image == NULL) {
         keel_protected_reset(ctx);
         return KEEL_OK;

@@ -264,6 +264,7 @@ static void win_destroy(keel_win_h win)
 {
     keel_arena_free(win->targets, win_targets_bytes(win->ctx));
     keel_free(win->extents);
+    keel_free(win->locked);
     keel_free(win);
 }
 

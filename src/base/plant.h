@@ -71,6 +71,7 @@
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \
       "an accumulate that fetches overtakes what was put before it")                                                   \
     _(signal_first, 2000, "--style mixed", "a signal is there ahead of what it tells of")                              \
+    _(winlock_taken, 2000, "--style mixed", "the lock of a window is given to all that ask")                           \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
       "who accesses without locks tells nobody")                                                                       \
     _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \

@@ -12,7 +12,7 @@
 
 #define KEEL_IMAGE_ALIGN   64
 #define KEEL_IMAGE_MAGIC   0x4b45454c494d4731ull /* KEELIMG1 */
-#define KEEL_IMAGE_VERSION 5
+#define KEEL_IMAGE_VERSION 6
 
 /* LOCKS: what the process has locked, and who has locked it; no image has it when nothing is */
 typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED, KEEL_PART_LOCKS } keel_part_kind_t;

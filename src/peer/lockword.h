@@ -15,6 +15,7 @@
 #define KEEL_PEER_LOCKWORD_H_
 
 #include "base/plant.h"
+#include "peer/winlock_word.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +27,15 @@ typedef struct keel_lock_area {
     uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */
 } keel_lock_area_t;
 
+#define KEEL_LOCK_WINDOWS 244u /* behind the readers' words: locks of windows, by number */
+
 static inline size_t keel_lock_area_size(uint32_t ranks)
 {
-    return sizeof(keel_lock_area_t) + ranks * sizeof(uint64_t);
+    return sizeof(keel_lock_area_t) + (ranks + KEEL_LOCK_WINDOWS) * sizeof(uint64_t);
+}
+static inline uint64_t *keel_lock_window(keel_lock_area_t *area, uint32_t ranks, unsigned window)
+{
+    return &area->reading[ranks + window];
 }
 
 #define KEEL_LOCK_RANK_BITS   22
@@ -152,15 +159,45 @@ static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
     return keel_lock_counter(word) + 1;
 }
 
-/* what a source asks of a lock area; the number is a keel_reading(), of a writer one of which the phase counts alone */
+/* what a source asks of a lock area; the number is a keel_reading(), of a writer one of which the phase counts alone; or a window's */
 typedef enum {
     KEEL_LOCK_TRY = 1,
     KEEL_LOCK_RELEASE,
     KEEL_LOCK_TRY_READ,
     KEEL_LOCK_RELEASE_READ,
-    KEEL_LOCK_OWNS, /* the counter under which the source owns it, 0: it does not */
-    KEEL_LOCK_READS /* the number under which the source reads, 0: it does not */
+    KEEL_LOCK_OWNS,       /* the counter under which the source owns it, 0: it does not */
+    KEEL_LOCK_READS,      /* the number under which the source reads, 0: it does not */
+    KEEL_LOCK_WINDOW_TRY, /* peer/winlock_word */
+    KEEL_LOCK_WINDOW_RELEASE,
+    KEEL_LOCK_WINDOW_TRY_SHARED,
+    KEEL_LOCK_WINDOW_RELEASE_SHARED
 } keel_lock_ask_t;
+
+static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
+                                               uint64_t number)
+{
+    const int has_waited = (number & KEEL_WINLOCK_WAITED) != 0;
+    uint64_t *lock;
+
+    if ((uint32_t)number >= KEEL_LOCK_WINDOWS) {
+        return 0;
+    }
+    lock = keel_lock_window(area, who->ranks, (uint32_t)number);
+    switch (ask) {
+    case KEEL_LOCK_WINDOW_TRY:
+        return keel_winlock_try(lock, who->rank, has_waited);
+    case KEEL_LOCK_WINDOW_TRY_SHARED:
+        return keel_winlock_try_shared(lock, has_waited);
+    case KEEL_LOCK_WINDOW_RELEASE:
+        keel_winlock_release(lock, who->rank);
+        return 0;
+    case KEEL_LOCK_WINDOW_RELEASE_SHARED:
+        keel_winlock_release_shared(lock);
+        return 0;
+    default:
+        return 0;
+    }
+}
 
 static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
                                         uint64_t number)
@@ -190,7 +227,7 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
         word = __atomic_load_n(&area->reading[who->rank], __ATOMIC_ACQUIRE);
         return (word & 1) ? word >> 1 : 0;
     default:
-        return 0;
+        return keel_lock_window_answer(area, who, ask, number);
     }
 }
 

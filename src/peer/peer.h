@@ -32,6 +32,8 @@ enum {
     KEEL_REGION_LAST = 256
 };
 
+_Static_assert(KEEL_LOCK_WINDOWS == KEEL_REGION_LAST - KEEL_REGION_WINDOW0, "a lock each");
+
 /* at least so often in KEEL_HEARTBEAT_TIMEOUT a process inside Keel has to look who answers (recovery/detect) */
 #define KEEL_LOOKS_A_TIMEOUT 64
 

@@ -35,6 +35,7 @@ typedef struct mixed_options {
 typedef struct mixed_memory {
     uint64_t count;                 /* moved on in sections */
     uint64_t total;                 /* by atomics */
+    uint64_t locked_count;          /* moved on under the lock of the window */
     uint64_t flag[MIXED_RANKS_MAX]; /* of each source, the last step it said */
     uint64_t slot[MIXED_RANKS_MAX]; /* of each source, the last value it put */
     uint64_t token[MIXED_RELAYS];   /* step + 1, when what is relayed in it may be put again */

@@ -66,6 +66,19 @@ keel_status_t other_add(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t
     return keel_accumulate(win, KEEL_OP_SUM, KEEL_TYPE_UINT64, rank, offset, &value, 1, found_p);
 }
 
+keel_status_t other_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how, uint64_t way)
+{
+    keel_status_t status = KEEL_INPROGRESS;
+
+    if (way % 3 != 0) {
+        return keel_win_lock(win, rank, how);
+    }
+    while (status == KEEL_INPROGRESS) {
+        status = keel_win_trylock(win, rank, how);
+    }
+    return status;
+}
+
 static double part_of(uint64_t value)
 {
     return (double)(value % 1024) / 2;

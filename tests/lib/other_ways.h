@@ -13,6 +13,9 @@ keel_status_t other_put(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t
 keel_status_t other_add(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value, uint64_t *found_p,
                         uint64_t way);
 
+/* the lock of the window, by waiting or by trying until it is there */
+keel_status_t other_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how, uint64_t way);
+
 /* of a rank's memory: words of all sizes that others combine something with */
 typedef struct other_words {
     uint64_t most;

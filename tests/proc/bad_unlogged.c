@@ -156,6 +156,57 @@ static void check_strides(const job_t *job)
     check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = SIZE_MAX, .count = 2, .stride = 8});
 }
 
+static void check_locked(const job_t *job, uint32_t rank, keel_lock_how_t how)
+{
+    keel_win_h other;
+
+    EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, rank, how));
+    EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, rank, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_STATE, keel_win_trylock(job->win, rank, KEEL_LOCK_EXCLUSIVE));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, 1 - rank));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->empty, rank));
+    EXPECT(KEEL_ERR_STATE, keel_checkpoint(job->ctx));
+    EXPECT(KEEL_ERR_STATE, keel_win_alloc(job->ctx, WINDOW, NULL, &other));
+    EXPECT(KEEL_ERR_STATE, keel_win_free(job->win));
+    EXPECT(KEEL_ERR_STATE, keel_finalize(job->ctx));
+}
+
+static void check_locks(const job_t *job)
+{
+    const keel_lock_how_t none = KEEL_LOCK_HOW_LAST, zero = (keel_lock_how_t)0;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_lock(NULL, job->other, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_trylock(NULL, job->other, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_unlock(NULL, job->other));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_lock(job->gone, job->other, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_lock(job->win, job->other, none));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_trylock(job->win, job->other, zero));
+    EXPECT(KEEL_ERR_RANK, keel_win_lock(job->win, job->none, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_RANK, keel_win_trylock(job->win, UINT32_MAX, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->none));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->other));
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    if (job->rank == 0) { /* alone, so that trying is enough */
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            EXPECT(KEEL_OK, keel_win_trylock(job->win, rank, KEEL_LOCK_EXCLUSIVE));
+            check_locked(job, rank, KEEL_LOCK_EXCLUSIVE);
+            EXPECT(KEEL_OK, keel_win_unlock(job->win, rank));
+            EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, rank));
+        }
+    }
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    for (uint32_t rank = 0; rank < 2; rank++) { /* both at once */
+        EXPECT(KEEL_OK, keel_win_lock(job->empty, rank, KEEL_LOCK_SHARED));
+    }
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
+    HOLDS(keel_win_trylock(job->empty, job->rank, KEEL_LOCK_EXCLUSIVE) == KEEL_ERR_STATE);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        EXPECT(KEEL_OK, keel_win_unlock(job->empty, rank));
+    }
+    EXPECT(KEEL_OK, keel_win_lock(job->empty, 1, KEEL_LOCK_EXCLUSIVE)); /* one behind the other */
+    EXPECT(KEEL_OK, keel_win_unlock(job->empty, 1));
+}
+
 /* what was refused has left no trace */
 static void check_unharmed(const job_t *job)
 {
@@ -189,6 +240,7 @@ int main(void)
     check_accumulates(&job);
     check_signals(&job);
     check_strides(&job);
+    check_locks(&job);
     check_unharmed(&job);
     EXPECT(KEEL_OK, keel_finalize(job.ctx));
     printf("bad_unlogged: %u calls refused, %d wrong\n", refused, failures);

@@ -64,6 +64,8 @@ static void child_calls(void)
                                      keel_win_ptr(win, right, &ptr),
                                      keel_accumulate(win, KEEL_OP_SUM, KEEL_TYPE_INT64, right, 0, &word, 1, &got),
                                      keel_atomic(win, KEEL_ATOMIC_MAX, right, 0, 8, 1, 0, NULL),
+                                     keel_win_lock(win, right, KEEL_LOCK_SHARED),
+                                     keel_win_trylock(win, right, KEEL_LOCK_EXCLUSIVE),
                                      keel_win_alloc(ctx, BYTES, NULL, &other),
                                      keel_win_free(win),
                                      keel_finalize(ctx),

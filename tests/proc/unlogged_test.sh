@@ -64,4 +64,9 @@ signals_are_logged_as_puts()
     done
 }
 
+locks_of_windows_roll_back()
+{
+    roll_back window_locks 30 1@7.0,2@13.1,0@22.2,3@25.0 '^window_locks: 4 ranks, 30 steps, @ rollbacks: right$' direct served auto
+}
+
 "$name"

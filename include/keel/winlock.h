@@ -1,0 +1,37 @@
+/*
+ * Keel: locks of one window at one rank, shared or exclusive. Part of <keel/keel.h>, whose conventions hold.
+ */
+#ifndef KEEL_WINLOCK_H_
+#define KEEL_WINLOCK_H_
+
+#include <keel/keel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } keel_lock_how_t;
+
+/**
+ * Takes the lock of @a rank's part of the window: EXCLUSIVE, nobody else has it; SHARED, nobody has it exclusively. It keeps
+ * nobody from accessing the memory, and has nothing to do with keel_lock(). What was done under the lock by who gave it up before is
+ * there. Blocks until it is free: who wants it exclusively goes ahead of those that come later and want it shared, unless these
+ * have waited long; beyond that there is no order. Several may be held at once, across gsyncs too, and are part of the image then; what
+ * order avoids deadlock is the program's affair. A message where memory is not mapped, an atomic instruction or two where it is.
+ *
+ * Death: no log has it, so a program that calls this mixes, as keel_lock() has it: from its first such call on every death is a
+ * rollback, and who holds what is then as in the image. Window calls, keel_checkpoint() and keel_finalize() return KEEL_ERR_STATE while
+ * something is locked.
+ * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED for another way to lock; KEEL_ERR_STATE: locked by the caller already, in whatever way, or
+ *         in a callback.
+ */
+KEEL_API keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
+/** The same without waiting: KEEL_INPROGRESS when it is not free, after progress was made; a program may call it until it is. */
+KEEL_API keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
+/** Completes all accesses to @a rank and gives the lock up. KEEL_ERR_STATE when the caller does not hold it. */
+KEEL_API keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
