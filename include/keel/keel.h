@@ -472,6 +472,7 @@ KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, siz
 #endif
 
 #include <keel/accumulate.h>
+#include <keel/groups.h>
 #include <keel/signal.h>
 #include <keel/strided.h>
 #include <keel/winlock.h>

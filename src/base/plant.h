@@ -72,6 +72,7 @@
       "an accumulate that fetches overtakes what was put before it")                                                   \
     _(signal_first, 2000, "--style mixed", "a signal is there ahead of what it tells of")                              \
     _(winlock_taken, 2000, "--style mixed", "the lock of a window is given to all that ask")                           \
+    _(group_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                         \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
       "who accesses without locks tells nobody")                                                                       \
     _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \

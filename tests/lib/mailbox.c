@@ -10,6 +10,7 @@
 #include "pieces.h"
 #include "relay.h"
 #include "sim/random.h"
+#include "together.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -201,6 +202,33 @@ static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round
     return KEEL_OK;
 }
 
+/* in some programs all ranks do something together at the end of some steps; behind the pieces in the window */
+static int run_has_together(const waits_run_t *run)
+{
+    return (run->options->seed >> 32) % 4 == 0 && run->options->ranks <= 32;
+}
+
+static uint64_t run_together_at(const waits_run_t *run)
+{
+    return (sizeof(waits_window_t) + (1 + RELAY_TOKENS) * (uint64_t)run->options->room + 63) & ~63ull;
+}
+
+static keel_status_t run_together(waits_run_t *run)
+{
+    const uint64_t seed = keel_random_mix(run->options->seed ^ (run->state.step << 12));
+    keel_status_t status;
+
+    if (!run_has_together(run) || seed % 2 == 0) {
+        return KEEL_OK;
+    }
+    run_point(run, "does something together, being", run->host->rank);
+    status = together(run->win, run_together_at(run), run->host->rank, run->options->ranks, UINT64_MAX, seed);
+    if (status == KEEL_ERR_CORRUPT) {
+        run->host->flaw(run->host, "what ranks did together is wrong");
+    }
+    return status;
+}
+
 /* the first of the ring begins each round and ends it, so a message comes only to whom the one before was read by */
 static keel_status_t run_step(waits_run_t *run)
 {
@@ -241,6 +269,7 @@ static keel_status_t run_steps(void *arg)
             return keel_rollback(run->life.ctx);
         }
         TRY(run_step(run));
+        TRY(run_together(run));
         run->state.step++;
         run_point(run, "synchronises, being", run->host->rank);
         if (keel_random_chance(&random, run->options->checkpoints)) {
@@ -272,7 +301,9 @@ static void run_place_pieces(waits_run_t *run)
 static keel_status_t run_open(void *arg)
 {
     waits_run_t *run = arg;
-    const size_t bytes = sizeof(waits_window_t) + (1 + RELAY_TOKENS) * (size_t)run->options->room;
+    const size_t bytes = run_has_together(run)
+                             ? run_together_at(run) + keel_group_bytes(run->options->ranks, TOGETHER_PIECE)
+                             : sizeof(waits_window_t) + (1 + RELAY_TOKENS) * (size_t)run->options->room;
     keel_status_t status = keel_win_alloc(run->life.ctx, bytes, NULL, &run->win);
 
     if (status == KEEL_OK) {

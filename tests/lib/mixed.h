@@ -8,6 +8,7 @@
 
 #include "other_ways.h"
 #include "play.h"
+#include "together.h"
 
 #define MIXED_RANKS_MAX 32
 #define MIXED_RELAYS    32 /* steps that may relay something have a word each */
@@ -42,7 +43,9 @@ typedef struct mixed_memory {
     uint64_t relay[MIXED_RELAYS];   /* put by one rank, and then, in the same phase, by another */
     uint64_t never;                 /* put by nobody */
     uint64_t note[MIXED_RANKS_MAX]; /* of each source, the step that a signal told of */
-    other_words_t words;            /* combined by those that add, in part of the ways */
+    /* of a group: the same one in all steps */
+    uint8_t group[1024 + MIXED_RANKS_MAX * TOGETHER_PIECE] __attribute__((aligned(64)));
+    other_words_t words; /* combined by those that add, in part of the ways */
 } mixed_memory_t;
 
 typedef struct mixed_journal {

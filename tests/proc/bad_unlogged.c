@@ -207,6 +207,61 @@ static void check_locks(const job_t *job)
     EXPECT(KEEL_OK, keel_win_unlock(job->empty, 1));
 }
 
+static void check_group_making(const job_t *job, keel_win_h win)
+{
+    const uint32_t both[] = {0, 1}, twice[] = {0, 0, 1}, beyond[] = {0, 1, 2}, other[] = {job->other};
+    keel_group_h group;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(NULL, 0, 64, both, 2, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 64, NULL, 2, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 64, both, 2, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(job->gone, 0, 64, both, 2, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 0, both, 2, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 64, both, 0, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 64, both, 3, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 64, twice, 2, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_create(win, 0, 64, other, 1, &group));
+    EXPECT(KEEL_ERR_RANK, keel_group_create(win, 0, 64, &beyond[1], 2, &group));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_group_create(win, 8, 64, both, 2, &group));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_group_create(win, 0, 65, both, 2, &group));
+    EXPECT(KEEL_ERR_RANGE, keel_group_create(win, 64, 64, both, 2, &group));
+    EXPECT(KEEL_ERR_RANGE, keel_group_create(win, 1ull << 63, 64, both, 2, &group));
+    EXPECT(KEEL_ERR_RANGE, keel_group_create(job->win, 0, 64, both, 2, &group));
+    keel_group_free(NULL);
+}
+
+static void check_groups(const job_t *job)
+{
+    const uint32_t both[] = {0, 1};
+    uint64_t word = 1 + job->rank, words[2] = {0};
+    keel_group_h group = NULL;
+    keel_win_h win = NULL;
+
+    EXPECT(KEEL_OK, keel_win_alloc(job->ctx, keel_group_bytes(2, 64), NULL, &win));
+    check_group_making(job, win);
+    EXPECT(KEEL_OK, keel_group_create(win, 0, 64, both, 2, &group));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_barrier(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_broadcast(NULL, 0, &word, 8));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_broadcast(group, 0, NULL, 8));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_broadcast(group, 2, &word, 8));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_reduce(group, 2, KEEL_OP_SUM, KEEL_TYPE_INT64, &word, &word, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_reduce(group, 0, KEEL_OP_SUM, KEEL_TYPE_INT64, NULL, &word, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_reduce(group, job->rank, KEEL_OP_SUM, KEEL_TYPE_INT64, &word, NULL, 1));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_group_reduce(group, 0, KEEL_OP_BOR, KEEL_TYPE_DOUBLE, &word, &word, 1));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_group_allreduce(group, KEEL_OP_REPLACE, KEEL_TYPE_INT64, &word, &word, 1));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_group_allreduce(group, KEEL_OP_SUM, KEEL_TYPE_LAST, &word, &word, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_allreduce(group, KEEL_OP_SUM, KEEL_TYPE_INT64, &word, NULL, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_gather(group, 5, &word, words, 8));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_allgather(group, &word, NULL, 8));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_group_alltoall(group, NULL, words, 8));
+    EXPECT(KEEL_OK, keel_group_broadcast(group, 1, NULL, 0));
+    EXPECT(KEEL_OK, keel_group_allreduce(group, KEEL_OP_SUM, KEEL_TYPE_INT64, &word, &word, 1));
+    HOLDS(word == 3);
+    EXPECT(KEEL_OK, keel_group_barrier(group));
+    keel_group_free(group);
+    EXPECT(KEEL_OK, keel_win_free(win));
+}
+
 /* what was refused has left no trace */
 static void check_unharmed(const job_t *job)
 {
@@ -241,6 +296,7 @@ int main(void)
     check_signals(&job);
     check_strides(&job);
     check_locks(&job);
+    check_groups(&job);
     check_unharmed(&job);
     EXPECT(KEEL_OK, keel_finalize(job.ctx));
     printf("bad_unlogged: %u calls refused, %d wrong\n", refused, failures);

@@ -69,4 +69,17 @@ locks_of_windows_roll_back()
     roll_back window_locks 30 1@7.0,2@13.1,0@22.2,3@25.0 '^window_locks: 4 ranks, 30 steps, @ rollbacks: right$' direct served auto
 }
 
+# more ranks than cores, and a number that is no power of two
+groups_recover_locally()
+{
+    local lane
+
+    for lane in direct served auto; do
+        run 0 -n 7 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/groups" 30 -
+        has "$out" 1 '^groups: 7 ranks, 30 steps, 0 rollbacks, 0 deaths: right$'
+        run 0 -n 7 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/groups" 30 1@7.0,2@13.1,0@22.2,5@26.1
+        has "$out" 1 '^groups: 7 ranks, 30 steps, 0 rollbacks, 4 deaths: right$'
+    done
+}
+
 "$name"

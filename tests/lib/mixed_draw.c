@@ -1,0 +1,91 @@
+/* What the seed of a program that mixes says. */
+#include "mixed_draw.h"
+
+#include "sim/random.h"
+
+static keel_random_t step_random(const mixed_options_t *options, uint64_t step)
+{
+    return (keel_random_t){keel_random_mix(options->seed ^ (step << 8) ^ 0x73746570)};
+}
+
+mixed_kind_t mixed_step_kind(const mixed_options_t *options, uint64_t step)
+{
+    keel_random_t random = step_random(options, step);
+    mixed_kind_t kind = {0};
+
+    kind.is_epoch =
+        keel_random_chance(&random, 250) && (options->ways & MIXED_EPOCHS) && (options->ways & MIXED_GSYNCS);
+    kind.waits = keel_random_chance(&random, 400) && (options->ways & MIXED_WAITS);
+    kind.ends_with_gsync = keel_random_chance(&random, 500) && (options->ways & MIXED_GSYNCS);
+    kind.ends_with_checkpoint = keel_random_chance(&random, options->checkpoints);
+    kind.is_safe = keel_random_chance(&random, 700);
+    return kind;
+}
+
+mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ (step << 8) ^ 0x72656c6179)};
+    mixed_relay_t relay = {.is_due = keel_random_chance(&random, options->relays) && step < MIXED_RELAYS &&
+                                     (options->ways & MIXED_SECTIONS) && (options->ways & MIXED_BARE) &&
+                                     !mixed_step_kind(options, step).is_epoch};
+
+    relay.signal = (mixed_signal_t)keel_random_below(&random, SIGNAL_LAST);
+    relay.rank[0] = keel_random_below(&random, options->ranks);
+    relay.rank[1] = (relay.rank[0] + 1 + keel_random_below(&random, options->ranks - 1)) % options->ranks;
+    relay.at = keel_random_below(&random, options->ranks);
+    relay.is_signal_locked = keel_random_chance(&random, 512);
+    for (unsigned i = 0; i < 2; i++) {
+        relay.is_locked[i] = keel_random_chance(&random, 512);
+        relay.value[i] = keel_random_next(&random);
+    }
+    if (options->is_divided) { /* from or to the one that never locks */
+        const uint32_t bare = (uint32_t)(options->seed % options->ranks);
+
+        if (relay.rank[0] != bare) {
+            relay.rank[1] = bare;
+        }
+        relay.is_locked[0] = relay.is_signal_locked = relay.rank[0] != bare;
+        relay.is_locked[1] = relay.rank[1] != bare;
+        if (relay.signal == SIGNAL_WAIT && relay.is_locked[1]) {
+            relay.signal = SIGNAL_ATOMIC;
+        }
+        relay.signal = (relay.signal == SIGNAL_SECTION) ? SIGNAL_ATOMIC : relay.signal;
+    } else if (relay.signal == SIGNAL_WAIT && !(options->ways & MIXED_WAITS)) {
+        relay.signal = SIGNAL_SECTION;
+    }
+    return relay;
+}
+
+unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, mixed_act_t *acts)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ ((uint64_t)rank << 32) ^ (step + 1))};
+    const mixed_kind_t kind = mixed_step_kind(options, step);
+    const unsigned count = keel_random_below(&random, MIXED_EACH + 1);
+
+    for (unsigned i = 0; i < count; i++) {
+        acts[i].kind = (mixed_act_kind_t)keel_random_below(&random, ACT_LAST);
+        acts[i].target = keel_random_below(&random, options->ranks);
+        acts[i].value = keel_random_next(&random);
+        acts[i].fetches = keel_random_chance(&random, 512);
+        if (options->is_divided) {
+            acts[i].kind = (rank != options->seed % options->ranks) ? ACT_SECTION : acts[i].fetches ? ACT_PUT : ACT_ADD;
+        }
+        if (acts[i].kind == ACT_SECTION && (!(options->ways & MIXED_SECTIONS) || kind.is_epoch)) {
+            acts[i].kind = ACT_PUT;
+        }
+        if (acts[i].kind == ACT_READING && (!(options->ways & MIXED_EPOCHS) || kind.is_epoch)) {
+            acts[i].kind = ACT_GET;
+        }
+    }
+    return count;
+}
+
+int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act)
+{
+    return act->kind != ACT_SECTION && act->kind != ACT_READING && (options->ways & MIXED_BARE);
+}
+
+int mixed_is_other(const mixed_options_t *options, uint64_t value)
+{
+    return (options->ways & MIXED_UNLOGGED) != 0 && keel_random_mix(value) % 2 != 0;
+}

@@ -1,0 +1,44 @@
+/* What the seed of a program that mixes says: for the program and its judge. */
+#ifndef KEEL_TEST_MIXED_DRAW_H_
+#define KEEL_TEST_MIXED_DRAW_H_
+
+#include "mixed.h"
+
+enum { MIXED_EACH = 4 }; /* acts of a rank in a step, at most */
+
+typedef enum { ACT_SECTION, ACT_READING, ACT_PUT, ACT_ADD, ACT_GET, ACT_LAST } mixed_act_kind_t;
+
+/* what a rank does once in a step */
+typedef struct mixed_act {
+    mixed_act_kind_t kind;
+    uint32_t target;
+    uint64_t value;
+    int fetches;
+} mixed_act_t;
+
+typedef struct mixed_kind {
+    int is_epoch; /* all ranks, from one gsync to another */
+    int waits, ends_with_gsync, ends_with_checkpoint, is_safe;
+} mixed_kind_t;
+
+typedef enum { SIGNAL_SECTION, SIGNAL_ATOMIC, SIGNAL_WAIT, SIGNAL_LAST } mixed_signal_t;
+
+/* one rank puts a word, and tells another, which puts it then: an order that only the signal gives */
+typedef struct mixed_relay {
+    int is_due;
+    mixed_signal_t signal;
+    uint32_t rank[2], at;
+    int is_locked[2], is_signal_locked;
+    uint64_t value[2];
+} mixed_relay_t;
+
+mixed_kind_t mixed_step_kind(const mixed_options_t *options, uint64_t step);
+mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step);
+/* how many acts */
+unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, mixed_act_t *acts);
+/* an access on its own, where all are to have a lock */
+int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
+/* whether what has this value is done by calls that no log has */
+int mixed_is_other(const mixed_options_t *options, uint64_t value);
+
+#endif
