@@ -148,8 +148,7 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
     char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    KEEL_STORES();
+    keel_store_fence();
     if (keel_atomic_log(ctx, rank, where, atomic) == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }

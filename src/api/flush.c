@@ -28,7 +28,9 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
     if (status != KEEL_OK) {
         return status;
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* direct lane: stores before, whatever announces them after */
+    if (!KEEL_PLANT(flush_unfenced)) {
+        keel_store_fence(); /* direct lane: stores before, whatever announces them after */
+    }
     if (!KEEL_PLANT(get_record_after_arrival)) {
         keel_get_log_push(&ctx->gets, rank);
     }
@@ -109,7 +111,7 @@ keel_status_t keel_flush_all(keel_context_h ctx)
         ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
     }
     keel_context_open(ctx, KEEL_GATE_GETS);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the same for all others: only stores, by the direct lane */
+    keel_store_fence(); /* the same for all others: only stores, by the direct lane */
     keel_put_log_close_epoch(&ctx->puts);
     return KEEL_OK;
 }
@@ -133,7 +135,9 @@ keel_status_t keel_fence(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!KEEL_PLANT(fence_unfenced)) {
+        keel_store_fence();
+    }
     keel_put_log_close_epoch(&ctx->puts);
     return KEEL_OK;
 }

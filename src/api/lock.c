@@ -111,7 +111,6 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
         status = s->is_replaying ? keel_lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
         if (status == KEEL_INPROGRESS) {
             status = keel_lock_until_granted(ctx, rank, &request, &value);
-            KEEL_STORES();
         }
         if (status == KEEL_OK) {
             lock_record(ctx, rank, is_read, value);
@@ -153,15 +152,12 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
     }
     if (slot != NULL && !is_read) {
         keel_put_log_tell_done(&ctx->puts, rank);
-        KEEL_STORES();
         if (KEEL_PLANT(doubt_cleared)) {
             keel_board_set(&slot->atomics, 0);
-            KEEL_STORES();
         }
     }
     (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
     if (slot != NULL && !is_read) {
-        KEEL_STORES();
         /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */
         keel_board_set(&slot->atomics, 0);
     }

@@ -97,7 +97,6 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
         (void)keel_atomics_use(&ctx->sync, KEEL_CLASS_BARE);
         if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) { /* else by decisions, and when it is handed over to */
             status = keel_lane_tell_classes(&ctx->lane, rank, ctx->sync.atomics.classes);
-            KEEL_STORES();
         }
     }
     ctx->is_open = 1;

@@ -70,7 +70,6 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
             keel_record_fill(&ctx->puts, record, where, buffer, length);
         }
         keel_board_set(&slot->clock, keel_phase_word(ctx->rec.phase, ctx->sync.waits.clock));
-        KEEL_STORES();
     } else {
         if (KEEL_PLANT(opened_late)) {
             keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
@@ -79,12 +78,14 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         if (has_number) {
             keel_board_set(&slot->opened, word);
         }
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with wait_until_closed(): who sees the data sees it open */
+        if (!KEEL_PLANT(opened_unfenced)) {
+            keel_store_fence(); /* pairs with wait_until_closed(): who sees the data sees it open */
+        }
         KEEL_MOMENT();
         if (!KEEL_PLANT(opened_late)) {
             keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
         }
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* streamed stores too */
+        keel_store_fence(); /* streamed stores too */
         KEEL_MOMENT();
         keel_lane_ring(&ctx->lane, rank);
     }
@@ -112,7 +113,6 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
 
         if (!KEEL_PLANT(get_record_after_put))
             keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
-        KEEL_STORES();
         if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
             keel_context_open(ctx, KEEL_GATE_GETS);
         }
@@ -252,7 +252,7 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
         keel_put_log_store(&ctx->puts, keel_put_log_reserve(&ctx->puts, rank, length),
                            keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
     } else {
-        memcpy(target, buffer, length);
+        keel_store_bytes(target, buffer, length);
     }
     return KEEL_OK;
 }

@@ -247,7 +247,7 @@ static keel_status_t wait_until_closed(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_store_fence();
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
         const uint64_t opened = KEEL_PLANT(open_not_awaited) ? 0 : keel_board_get(&board[r].opened);
 

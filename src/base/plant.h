@@ -6,6 +6,8 @@
 #ifndef KEEL_BASE_PLANT_H_
 #define KEEL_BASE_PLANT_H_
 
+#include <stddef.h>
+
 /*
  * name, runs in which the simulator has to notice it, options for these runs, what is wrong; 0 runs: drawn runs do
  * not notice it (contrib/doc/planted.md). A --seed is where the runs begin, shortly ahead of one that notices: a change
@@ -169,7 +171,22 @@
       "the order of a get log's chunks is that of their numbers, which come round")                                    \
     _(unnumbered_to, 0, "--late-counters 2", "a log with records that have no number counts as whole")                 \
     _(unnumbered_from, 0, "--late-counters 2", "... and the source of such records can be brought back alone")         \
+    _(flush_unfenced, 0, "", "a flush returns before others see what was put")                                         \
+    _(fence_unfenced, 4000, "--style waits --ranks 3 --lanes direct --direct ptr --stores arm",                        \
+      "what was put behind a fence is seen before what was put ahead of it")                                           \
+    _(opened_unfenced, 0, "", "a put is seen before its number is")                                                    \
+    _(store_unfenced, 600, "--style locks --ranks 3 --lanes direct --direct ptr --stores x86",                         \
+      "a word of a lock is stored, and others' are looked at before it is seen")                                       \
+    _(release_relaxed, 1000, "--ranks 3 --lanes direct --direct ptr --stores arm",                                     \
+      "a word that says that something is there is seen before it")                                                    \
     _(gsyncs_unbounded, 0, "", "gsyncs go on behind the last number")
+
+/* how a store to memory that others see is ordered with those before it (peer/store.h) */
+typedef enum {
+    KEEL_STORED_PLAIN,   /* as the processor does it */
+    KEEL_STORED_RELEASE, /* behind all before it */
+    KEEL_STORED_STREAMED /* past the caches: in any order, until an order or a fence */
+} keel_stored_t;
 
 #ifdef KEEL_PLANTED_DEFECTS
 #define KEEL_PLANT_NAME(_name, _runs, _options, _what) KEEL_PLANT_##_name,
@@ -179,13 +196,27 @@ extern keel_plant_t keel_planted; /* owned by the test */
 /* between two stores the simulator may kill the process too; between STORES, of which there are many, where a test asks for it */
 extern void (*keel_planted_moment)(void);
 extern void (*keel_planted_stores)(void);
-#define KEEL_MOMENT()     keel_planted_moment()
-#define KEEL_STORES()     keel_planted_stores()
-#define KEEL_PLANT(_name) (__builtin_expect(keel_planted == KEEL_PLANT_##_name, 0))
+/* and it may hold back what is stored next at @a to. What was stored ahead of an order is seen before what is stored behind it;
+ * what was stored ahead of a fence is seen by all. */
+typedef struct keel_planted_memory {
+    void (*hold)(void *to, size_t length, keel_stored_t how);
+    void (*order)(void);
+    void (*fence)(void);
+} keel_planted_memory_t;
+extern keel_planted_memory_t keel_planted_memory;
+#define KEEL_MOMENT()                 keel_planted_moment()
+#define KEEL_STORES()                 keel_planted_stores()
+#define KEEL_HOLD(_to, _length, _how) keel_planted_memory.hold(_to, _length, _how)
+#define KEEL_STORE_ORDER()            keel_planted_memory.order()
+#define KEEL_STORE_FENCE()            keel_planted_memory.fence()
+#define KEEL_PLANT(_name)             (__builtin_expect(keel_planted == KEEL_PLANT_##_name, 0))
 #else
-#define KEEL_PLANT(_name) 0
-#define KEEL_MOMENT()     ((void)0)
-#define KEEL_STORES()     ((void)0)
+#define KEEL_PLANT(_name)             0
+#define KEEL_MOMENT()                 ((void)0)
+#define KEEL_STORES()                 ((void)0)
+#define KEEL_HOLD(_to, _length, _how) ((void)0)
+#define KEEL_STORE_ORDER()            ((void)0)
+#define KEEL_STORE_FENCE()            ((void)0)
 #endif
 
 #endif

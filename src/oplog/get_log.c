@@ -240,12 +240,9 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
             return;
         }
         length = get_run(records, length, place.room, &phase, &atomics);
-        KEEL_STORES();
-        memcpy(place.at, records, length);
-        KEEL_STORES();
+        keel_store_bytes(place.at, records, length);
         if (atomics > 0 && slot != NULL) {
             keel_get_log_note_atomic(slot, atomics - 1);
-            KEEL_STORES();
         }
         keel_getlog_publish(&place, (uint32_t)length, phase);
         t->pushed.offset += (uint32_t)length;

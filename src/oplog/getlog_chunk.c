@@ -1,7 +1,7 @@
 /* Chunks of LG. */
 #include "oplog/getlog_chunk.h"
 
-#include "base/plant.h"
+#include "peer/store.h"
 
 #include <string.h>
 
@@ -34,10 +34,8 @@ static keel_getlog_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk
         keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, index);
         uint32_t free = 0;
 
-        if (chunk->owner == 0 &&
-            __atomic_compare_exchange_n(&chunk->owner, &free, source + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            KEEL_STORES();
-            chunk->number = writer->number++;
+        if (chunk->owner == 0 && keel_store_half_exchange(&chunk->owner, &free, source + 1)) {
+            keel_store_half(&chunk->number, writer->number++);
             writer->chunk = index + 1;
             return chunk;
         }
@@ -57,7 +55,7 @@ int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_
     }
     if (chunk == NULL || used > room || need > room - used) {
         if (chunk != NULL) {
-            __atomic_store_n(&chunk->is_closed, 1, __ATOMIC_RELEASE);
+            keel_store_half_release(&chunk->is_closed, 1);
         }
         chunk = chunk_claim(arena, size, chunk_size, writer, source);
         if (chunk == NULL) {
@@ -72,9 +70,8 @@ int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_
 
 void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint32_t last_phase)
 {
-    place->chunk->last_phase = last_phase;
-    KEEL_STORES();
-    __atomic_store_n(&place->chunk->used, place->used + length, __ATOMIC_RELEASE);
+    keel_store_half(&place->chunk->last_phase, last_phase);
+    keel_store_half_release(&place->chunk->used, place->used + length);
 }
 
 static uint32_t record_bytes(const keel_get_record_t *record)
@@ -88,7 +85,7 @@ void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getl
     if (!keel_getlog_open(arena, size, chunk_size, writer, source, record_bytes(record), place)) {
         return NULL;
     }
-    memcpy(place->at, record, sizeof(*record));
+    keel_store_bytes(place->at, record, sizeof(*record));
     return place->at + sizeof(*record);
 }
 
@@ -106,7 +103,7 @@ int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog
     if (at == NULL) {
         return 0;
     }
-    memcpy(at, data, record->length);
+    keel_store_bytes(at, data, record->length);
     keel_getlog_end(&place, record);
     return 1;
 }
@@ -150,7 +147,7 @@ void keel_getlog_close(void *arena, size_t size, uint32_t chunk_size, uint32_t s
         if (chunk->owner != source + 1) {
             continue;
         }
-        chunk->is_closed = 1;
+        keel_store_half(&chunk->is_closed, 1);
         if (chunk->used > 0 && (!has_any || !chunk_is_before(chunk->number, writer->number))) {
             has_any = 1;
             writer->number = chunk->number + 1;
@@ -166,9 +163,9 @@ void keel_getlog_trim(void *arena, size_t size, uint32_t chunk_size, uint32_t so
 
         if (chunk->owner != 0 && (source == KEEL_GETLOG_ANY || chunk->owner == source + 1) &&
             __atomic_load_n(&chunk->is_closed, __ATOMIC_ACQUIRE) && chunk->last_phase < phase) {
-            chunk->used = 0;
-            chunk->is_closed = 0;
-            __atomic_store_n(&chunk->owner, 0, __ATOMIC_RELEASE);
+            keel_store_half(&chunk->used, 0);
+            keel_store_half(&chunk->is_closed, 0);
+            keel_store_half_release(&chunk->owner, 0);
         }
     }
 }

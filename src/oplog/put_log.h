@@ -101,14 +101,14 @@ static inline __attribute__((always_inline)) void keel_put_log_store(const keel_
                                                                      size_t length)
 {
     if (__builtin_expect(record == NULL, 0)) {
-        memcpy(target_ptr, from, length);
+        keel_store_bytes(target_ptr, from, length);
         return;
     }
     if (length < KEEL_COPY_STREAM) {
         keel_prefetch_write((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD);
     }
     keel_put_log_head(log, record, where, length);
-    keel_copy_two(record + 1, target_ptr, from, length);
+    keel_store_two(record + 1, target_ptr, from, length);
 }
 
 /* writes a record alone; a short one's lines to come are fetched */

@@ -2,6 +2,7 @@
 #ifndef KEEL_PEER_APPLY_H_
 #define KEEL_PEER_APPLY_H_
 
+#include "peer/store.h"
 #include "wire/record.h"
 
 #include <keel/keel.h>
@@ -41,9 +42,14 @@ static inline __attribute__((always_inline)) uint64_t keel_apply_half(uint32_t *
 /* the old value; @a word is aligned to the atomic's size */
 static inline __attribute__((always_inline)) uint64_t keel_apply_atomic(void *word, const keel_record_atomic_t *atomic)
 {
-    return (atomic->size == sizeof(uint64_t))
-               ? keel_apply_word((uint64_t *)word, atomic->op, atomic->operand, atomic->compare)
-               : keel_apply_half((uint32_t *)word, atomic->op, (uint32_t)atomic->operand, (uint32_t)atomic->compare);
+    uint64_t old;
+
+    KEEL_STORE_FENCE();
+    old = (atomic->size == sizeof(uint64_t))
+              ? keel_apply_word((uint64_t *)word, atomic->op, atomic->operand, atomic->compare)
+              : keel_apply_half((uint32_t *)word, atomic->op, (uint32_t)atomic->operand, (uint32_t)atomic->compare);
+    KEEL_STORES();
+    return old;
 }
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <keel/keel.h>
 
-#include "base/plant.h"
+#include "peer/store.h"
 
 #include <stdint.h>
 
@@ -40,7 +40,7 @@ static inline uint64_t keel_board_get(const uint64_t *word)
 }
 static inline void keel_board_set(uint64_t *word, uint64_t value)
 {
-    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+    keel_store_word(word, value);
 }
 
 /* the source has a get of @a phase without record; what is known of a later phase stays */
@@ -80,7 +80,6 @@ static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int 
     if (slot->first == 0) {
         keel_board_set(&slot->first, (uint64_t)phase + 1);
     }
-    KEEL_STORES();
     keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
 }
 
@@ -121,8 +120,7 @@ static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint
     if (slot->first == 0) {
         keel_board_set(&slot->first, (uint64_t)phase + 1);
     }
-    KEEL_STORES();
-    __atomic_store_n(&slot->done, keel_phase_word(phase, records), __ATOMIC_RELEASE);
+    keel_store_word_release(&slot->done, keel_phase_word(phase, records));
 }
 
 enum {

@@ -216,8 +216,7 @@ keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t rank, uint32_t ph
     if (slot == NULL) {
         return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_WAITS);
     }
-    __atomic_store_n(&slot->waits, (uint64_t)phase + 2, __ATOMIC_RELEASE);
-    KEEL_STORES();
+    keel_store_word_release(&slot->waits, (uint64_t)phase + 2);
     return KEEL_OK;
 }
 
@@ -284,22 +283,15 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
 static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source)
 {
     if (KEEL_PLANT(arrive_first)) {
-        __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
-        KEEL_STORES();
+        keel_store_word_release(&target->arrive, source->arrive);
     }
     keel_board_set(&target->flags[0], source->flags[0]);
-    KEEL_STORES();
     keel_board_set(&target->flags[1], source->flags[1]);
-    KEEL_STORES();
     keel_board_set(&target->parity_done, source->parity_done);
-    KEEL_STORES();
     keel_board_set(&target->committed, source->committed);
-    KEEL_STORES();
     keel_board_set(&target->lost_gets, source->lost_gets);
-    KEEL_STORES();
-    __atomic_store_n(&target->second, source->second, __ATOMIC_RELEASE);
-    KEEL_STORES();
-    __atomic_store_n(&target->arrive, source->arrive, __ATOMIC_RELEASE);
+    keel_store_word_release(&target->second, source->second);
+    keel_store_word_release(&target->arrive, source->arrive);
 }
 
 /* all of it in the header, so that no buffer has to outlive the call */
@@ -333,7 +325,7 @@ keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t ar
 {
     const keel_status_t status = keel_lane_board_post(lane, rank, arrive);
 
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_store_fence();
     keel_lane_ring(lane, rank);
     return status;
 }

@@ -14,7 +14,7 @@
 #ifndef KEEL_PEER_LOCKWORD_H_
 #define KEEL_PEER_LOCKWORD_H_
 
-#include "base/plant.h"
+#include "peer/store.h"
 #include "peer/winlock_word.h"
 
 #include <stddef.h>
@@ -89,11 +89,10 @@ static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t
         if (keel_lock_is_spent(word)) {
             return KEEL_LOCK_SPENT;
         }
-        if (!__atomic_compare_exchange_n(&area->word, &word, mine, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        if (!keel_store_word_exchange(&area->word, &word, mine)) {
             return 0;
         }
         word = mine;
-        KEEL_STORES();
     }
     if (keel_lock_owner(word) != who->rank + 1) {
         return 0;
@@ -111,7 +110,7 @@ static inline void keel_lock_release(keel_lock_area_t *area, const keel_locker_t
     const uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
 
     if (keel_lock_owner(word) == who->rank + 1) {
-        __atomic_store_n(&area->word, keel_lock_word_free(keel_lock_counter(word)), __ATOMIC_SEQ_CST);
+        keel_store_word_fenced(&area->word, keel_lock_word_free(keel_lock_counter(word)));
     }
 }
 
@@ -122,24 +121,21 @@ static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_loc
     uint64_t word;
 
     if (!is_held) {
-        __atomic_store_n(&area->reading[who->rank], number << 1, __ATOMIC_SEQ_CST);
-        KEEL_STORES();
+        keel_store_word_fenced(&area->reading[who->rank], number << 1);
     }
     word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);
     if (!is_held && keel_lock_owner(word) != 0) {
-        __atomic_store_n(&area->reading[who->rank], 0, __ATOMIC_SEQ_CST);
+        keel_store_word_fenced(&area->reading[who->rank], 0);
         return 0;
     }
-    KEEL_STORES();
-    __atomic_store_n(&area->reading[who->rank], number << 1 | 1, __ATOMIC_SEQ_CST);
-    KEEL_STORES();
+    keel_store_word_fenced(&area->reading[who->rank], number << 1 | 1);
     /* it read before and asks again: an owner came later, waits for this reader, and its number is no section's yet */
     return keel_lock_counter(word) + (keel_lock_owner(word) == 0);
 }
 
 static inline void keel_lock_release_read(keel_lock_area_t *area, const keel_locker_t *who)
 {
-    __atomic_store_n(&area->reading[who->rank], 0, __ATOMIC_SEQ_CST);
+    keel_store_word_fenced(&area->reading[who->rank], 0);
 }
 
 /* own memory, while reading it: SC + 1 without an owner, so that the reading has its place among the writers; 0: a writer came; or
@@ -152,8 +148,7 @@ static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
         return KEEL_LOCK_SPENT;
     }
     if (keel_lock_owner(word) != 0 ||
-        !__atomic_compare_exchange_n(&area->word, &word, keel_lock_word_free(keel_lock_counter(word) + 1), 0,
-                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        !keel_store_word_exchange(&area->word, &word, keel_lock_word_free(keel_lock_counter(word) + 1))) {
         return 0;
     }
     return keel_lock_counter(word) + 1;
@@ -205,10 +200,9 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
     uint64_t word;
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && __atomic_load_n(&area->first, __ATOMIC_RELAXED) == 0) {
-        __atomic_store_n(&area->first, (uint64_t)keel_reading_phase(number) + 1,
-                         __ATOMIC_RELEASE); /* all that ask are in one phase still */
+        /* all that ask are in one phase still */
+        keel_store_word_release(&area->first, (uint64_t)keel_reading_phase(number) + 1);
     }
-    KEEL_STORES();
     switch (ask) {
     case KEEL_LOCK_TRY:
         return keel_lock_try(area, who);

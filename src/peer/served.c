@@ -346,8 +346,8 @@ static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
     }
     keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
     keel_board_set(&slot->committed, wire->body.arrive.committed);
-    __atomic_store_n(&slot->second, wire->body.arrive.second, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->arrive, wire->body.arrive.arrive, __ATOMIC_RELEASE);
+    keel_store_word_release(&slot->second, wire->body.arrive.second);
+    keel_store_word_release(&slot->arrive, wire->body.arrive.arrive);
 }
 
 /* whether the sender is who is expected; takes in a greeting of an unknown one */

@@ -31,15 +31,13 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     keel_board_slot_t *slot = keel_access_slot(lane, over->rank);
     uint64_t old;
 
-    KEEL_STORES();
     if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
         return;
     }
     if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
-        memcpy(target, record + 1, record->length);
+        keel_store_bytes(target, record + 1, record->length);
     } else {
         keel_board_mark(slot, over->phase, 1);
-        KEEL_STORES();
         old = keel_apply_atomic(target, (const void *)(record + 1));
         (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
     }
@@ -134,7 +132,6 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
         (void)keel_lane_board_send(rec->lane, rank, arrival);
     }
     status = keel_atomics_tell(rec->sync, rank);
-    KEEL_STORES();
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }

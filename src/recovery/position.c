@@ -72,7 +72,7 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
             status = keel_lane_board_post(rec->lane, r, number);
         }
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_store_fence();
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_lane_ring(rec->lane, r);
     }
@@ -321,10 +321,8 @@ static void standing_step(keel_recovery_t *rec, uint32_t rank)
             (void)keel_get_log_refill(rec->gets, rank);
         }
         if (!KEEL_PLANT(refill_untold)) {
-            KEEL_STORES();
             (void)keel_atomics_tell(rec->sync, rank);
         }
-        KEEL_STORES();
         standing->transfers |= KEEL_TRANSFER_REFILLED;
     }
     if (keel_sync_steers(rec->sync)) {

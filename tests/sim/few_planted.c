@@ -1,7 +1,25 @@
-/* A small program with a planted defect: FEW_PLANT in the environment says which; not set: none. */
+/* A small program with a planted defect: FEW_PLANT in the environment says which; not set: none. And what it stores may be held back. */
 #include "planted.h"
 
+#include "base/plant.h"
+#include "sim/world.h"
+
 #include <stdlib.h>
+
+static void hold(void *to, size_t length, keel_stored_t how)
+{
+    keel_sim_store_hold(sim_running, to, length, how);
+}
+
+static void order(void)
+{
+    keel_sim_store_order(sim_running);
+}
+
+static void fence(void)
+{
+    keel_sim_store_fence(sim_running);
+}
 
 static __attribute__((constructor)) void few_plant(void)
 {
@@ -10,4 +28,5 @@ static __attribute__((constructor)) void few_plant(void)
     if ((name != NULL && !planted_set(name)) || !reached_begin()) {
         abort();
     }
+    keel_planted_memory = (keel_planted_memory_t){.hold = hold, .order = order, .fence = fence};
 }

@@ -112,6 +112,7 @@ int few_run(few_t *few, const few_play_t *play, uint64_t seed)
                                         .ranks = play->ranks,
                                         .node = nodes,
                                         .is_noticing = play->is_noticing,
+                                        .stores = play->stores,
                                         .no_arbiter = play->no_arbiter,
                                         .max_data = play->message,
                                         .program = program,

@@ -16,6 +16,7 @@ typedef struct few_play {
     uint64_t flags;           /* of keel_params_t */
     const char *lanes;        /* KEEL_LANES=...; NULL: as it comes */
     int is_noticing;          /* keel_sim_options_t */
+    keel_sim_stores_t stores; /* likewise; in the copy that says what is stored */
     int no_arbiter;           /* likewise */
     size_t message;           /* bytes, of the longest of the transport; 0: as it comes */
     keel_counters_t counters; /* where they begin */

@@ -17,6 +17,12 @@ static void no_moment(void)
 void (*keel_planted_moment)(void) = no_moment;
 void (*keel_planted_stores)(void) = no_moment;
 
+static void no_hold(void *to, size_t length, keel_stored_t how)
+{
+}
+
+keel_planted_memory_t keel_planted_memory = {.hold = no_hold, .order = no_moment, .fence = no_moment};
+
 static const struct {
     const char *name;
     unsigned runs;

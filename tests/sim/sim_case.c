@@ -334,9 +334,11 @@ static void scene_sample(scene_t *scene)
                 ctx[r]->ckpt.set.parity_spared + ctx[r]->demand.set.parity_spared;
         }
     }
+    keel_sim_stores_show(scene->sim);
     if (!parity_check(&check)) {
         keel_sim_flaw(scene->sim, "%s", check.flaw);
     }
+    keel_sim_stores_hide(scene->sim);
     scene->result->decoded += check.decoded;
 }
 
@@ -657,9 +659,24 @@ static void case_stores(void)
 
     if (rank < playing->processes) {
         playing->member[rank].is_storing = 1;
-        keel_sim_point(playing->sim);
+        keel_sim_store_point(playing->sim);
         playing->member[rank].is_storing = 0;
     }
+}
+
+static void case_hold(void *to, size_t length, keel_stored_t how)
+{
+    keel_sim_store_hold(playing->sim, to, length, how);
+}
+
+static void case_order(void)
+{
+    keel_sim_store_order(playing->sim);
+}
+
+static void case_fence(void)
+{
+    keel_sim_store_fence(playing->sim);
 }
 #endif
 
@@ -718,6 +735,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
                                    .ranks = scene.processes,
                                    .node = scene.node,
                                    .direct = scene.direct,
+                                   .stores = (keel_sim_stores_t)(limits->stores - (limits->stores > 0)),
                                    .trace_lines = limits->trace_lines,
                                    .is_verbose = limits->verbose,
                                    .program = scene_program,
@@ -741,6 +759,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     keel_planted_moment = case_moment;
     if (limits->stores) {
         keel_planted_stores = case_stores;
+        keel_planted_memory = (keel_planted_memory_t){.hold = case_hold, .order = case_order, .fence = case_fence};
     }
 #endif
     scene.params.field_mask |= KEEL_PARAM_FIELD_ENV;

@@ -26,6 +26,14 @@ typedef enum {
     HUNT_CHANGES
 } hunt_kind_t;
 
+/* when others see them */
+typedef enum {
+    CASE_STORES_NONE, /* at once, and nothing comes between */
+    CASE_STORES_ONCE = 1 + KEEL_SIM_AT_ONCE,
+    CASE_STORES_X86 = 1 + KEEL_SIM_X86,
+    CASE_STORES_ARM = 1 + KEEL_SIM_ARM
+} case_stores_t;
+
 /* what a caller may fix; negative: drawn */
 typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
@@ -44,8 +52,8 @@ typedef struct case_limits {
     int notice;        /* calls that complete at once hear of deaths and messages */
     int message;       /* bytes, of the longest of the transport; 0: the usual ones */
     int varied;        /* what other cases do not draw: settings by rank, large windows, many phases */
-    int stores;        /* also switches, and dies, between stores whose order matters (sim_planted) */
-    int each_step;     /* the invariants are looked at behind each */
+    case_stores_t stores; /* also switches, and dies, between stores to memory that others see (sim_planted) */
+    int each_step;        /* the invariants are looked at behind each */
     hunt_kind_t hunt;
     unsigned trace_lines;
     int verbose; /* Keel's own messages */

@@ -286,7 +286,9 @@ static void usage(void)
          "  --plants         what there is\n"
          "  --cases          fail when a case that the runs have to see was never reached\n"
          "  --case NAME      fail when this one was not, with or without a defect\n"
-         "  --stores         ranks are switched, and die, also between stores of the direct lane whose order matters\n"
+         "  --stores WHEN    ranks are switched, and die, also between stores to memory that others see, which they "
+         "see at\n"
+         "                   once, or when and in an order that processors of x86 or arm may show them in\n"
          "  --harmless       with --plant: ends with success when it was never noticed\n"
          "  --count          with --plant: to the end of --runs, to see how often it is noticed");
 #endif
@@ -368,7 +370,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"trace", 0, NULL, OPT_TRACE},
                                              {"verbose", 0, NULL, OPT_VERBOSE},
                                              {"each-step", 0, NULL, OPT_EACH},
-                                             {"stores", 0, NULL, OPT_STORES},
+                                             {"stores", 1, NULL, OPT_STORES},
                                              {"varied", 0, NULL, OPT_VARIED},
                                              {"allow-gaps", 0, NULL, OPT_GAPS},
                                              {"stop", 0, NULL, OPT_STOP},
@@ -479,6 +481,11 @@ static void read_limit(options_t *options, int option, const char *value)
     case OPT_LANES:
         limits->lanes = value;
         break;
+    case OPT_STORES:
+        limits->stores = (strcmp(value, "x86") == 0)   ? CASE_STORES_X86
+                         : (strcmp(value, "arm") == 0) ? CASE_STORES_ARM
+                                                       : CASE_STORES_ONCE;
+        break;
     default:
         limits->direct = (strcmp(value, "rma") == 0) ? KEEL_SIM_RMA : KEEL_SIM_PTR;
         break;
@@ -538,10 +545,6 @@ static void read_options(int argc, char **argv, options_t *options)
         case OPT_EACH:
             options->limits.each_step = 1;
             strncat(options->repeat, " --each-step", sizeof(options->repeat) - strlen(options->repeat) - 1);
-            break;
-        case OPT_STORES:
-            options->limits.stores = 1;
-            strncat(options->repeat, " --stores", sizeof(options->repeat) - strlen(options->repeat) - 1);
             break;
         case OPT_VARIED:
             options->limits.varied = 1;

@@ -263,6 +263,7 @@ void scene_check_step(scene_t *scene)
     uint32_t ranks[CASE_PROCESSES_MAX], count = 0, r;
     uint64_t trimmed = 0;
 
+    keel_sim_stores_show(scene->sim);
     for (r = 0; r < scene->processes; ++r) {
         if (scene_is_readable(scene, r)) {
             const keel_context_h ctx = scene->member[r].host.ctx;
@@ -281,6 +282,7 @@ void scene_check_step(scene_t *scene)
         scene->invariants.trimmed = trimmed;
         scene_check_logs(scene);
     }
+    keel_sim_stores_hide(scene->sim);
 }
 
 /* ---- silence ---- */

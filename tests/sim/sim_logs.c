@@ -492,6 +492,7 @@ void scene_check_logs(scene_t *scene)
 {
     static counts_t left[CASE_RANKS_MAX];
 
+    keel_sim_stores_show(scene->sim);
     if (scene->plan != NULL) {
         read_plan(scene);
     }
@@ -517,4 +518,5 @@ void scene_check_logs(scene_t *scene)
             }
         }
     }
+    keel_sim_stores_hide(scene->sim);
 }

@@ -118,6 +118,7 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
     }
     keel_sim_trace(sim, "KILL %u.%u in %s", rank, process->incarnation, process->where);
     sim_process_stop(process);
+    sim_stores_of_dead(process);
     process->state = SIM_DEAD; /* before its operations are cut, so that none is taken for a live one's */
     sim_cut_outgoing(sim, process);
     sim_cut_incoming(sim, process);

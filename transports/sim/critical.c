@@ -37,6 +37,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
         sim_give_way(process, SIM_READY, 0);
     }
     process->held += (rc == 0);
+    keel_sim_store_fence(process->sim);
     return rc;
 }
 
@@ -47,6 +48,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 
     if ((process != NULL) && (rc == 0)) {
         ++process->held;
+        keel_sim_store_fence(process->sim);
     }
     return rc;
 }
@@ -57,6 +59,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 
     if ((process != NULL) && (process->held > 0)) {
         --process->held;
+        keel_sim_store_fence(process->sim);
     }
     return __real_pthread_mutex_unlock(mutex);
 }

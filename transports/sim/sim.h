@@ -8,6 +8,7 @@
 #ifndef KEEL_SIM_H_
 #define KEEL_SIM_H_
 
+#include "base/plant.h"
 #include "runtime.h"
 #include "transport.h"
 
@@ -20,6 +21,13 @@ typedef enum {
     KEEL_SIM_RMA  /* direct lane by operations, in any order that fences and flushes allow */
 } keel_sim_direct_t;
 
+/* when others see what a process stores to memory that they have mapped (simstores.c) */
+typedef enum {
+    KEEL_SIM_AT_ONCE,
+    KEEL_SIM_X86, /* later, in order, but for what is streamed past the caches */
+    KEEL_SIM_ARM  /* later, in any order but for what is released */
+} keel_sim_stores_t;
+
 typedef enum {
     KEEL_SIM_DONE,   /* every rank returned */
     KEEL_SIM_FLAW,   /* keel_sim_flaw_text() says what */
@@ -31,11 +39,12 @@ typedef struct keel_sim_options {
     uint32_t ranks;
     const uint32_t *node; /* of each rank; NULL: one node a rank */
     keel_sim_direct_t direct;
-    uint64_t step_limit;  /* scheduler steps before the run counts as hung; 0: default */
-    unsigned trace_lines; /* events kept for the report; 0: none */
-    int is_verbose;       /* what the ranks say goes to standard error, not into the trace */
-    size_t stack_size;    /* of a rank, bytes; 0: default */
-    size_t max_data;      /* of a message, bytes, up to the default of 4 KiB; 0: that */
+    keel_sim_stores_t stores; /* of code that says so of each: keel_sim_store_hold() */
+    uint64_t step_limit;      /* scheduler steps before the run counts as hung; 0: default */
+    unsigned trace_lines;     /* events kept for the report; 0: none */
+    int is_verbose;           /* what the ranks say goes to standard error, not into the trace */
+    size_t stack_size;        /* of a rank, bytes; 0: default */
+    size_t max_data;          /* of a message, bytes, up to the default of 4 KiB; 0: that */
     int no_arbiter;  /* nobody can kill a process on another node, nor tells there that one has left, but connections
                              break: the larger part of a split network goes on */
     int is_noticing; /* who computes is told of news and of time; 0: that comes too late for every call, as it may */
@@ -85,6 +94,20 @@ uint32_t keel_sim_current(const keel_sim_t *sim);
 void keel_sim_point(keel_sim_t *sim);
 /* from a program: computes for a while, others run */
 void keel_sim_compute(keel_sim_t *sim, uint64_t ns);
+
+/* from a program: what it stores next, at @a to, may be seen by others later. Nothing elsewhere: a service side is at once done. */
+void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t how);
+/* behind keel_sim_store_hold(): for so long others do not see it, unless they have to */
+void keel_sim_store_keep(keel_sim_t *sim, uint64_t ns);
+/* a point right behind a store: who is killed here may have died amid it */
+void keel_sim_store_point(keel_sim_t *sim);
+/* what was stored before is seen before what is stored from now on; is seen now */
+void keel_sim_store_order(keel_sim_t *sim);
+void keel_sim_store_fence(keel_sim_t *sim);
+
+/* for who looks at the memory of all: between these two it is as it will be when all that was stored is seen; they may be nested */
+void keel_sim_stores_show(keel_sim_t *sim);
+void keel_sim_stores_hide(keel_sim_t *sim);
 
 /* ends the run; does not return when called by a program. Only the first flaw is kept. */
 void keel_sim_flaw(keel_sim_t *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));

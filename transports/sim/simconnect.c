@@ -19,6 +19,7 @@ keel_status_t sim_open(const keel_transport_params_t *params, keel_transport_t *
     sim_process_t *process = sim->current;
 
     sim_point(sim, "open");
+    keel_sim_store_fence(sim);
     if ((params->rank != process->rank) || (params->size != sim->options.ranks) || process->is_open) {
         return KEEL_ERR_INVALID_PARAM;
     }
@@ -36,6 +37,7 @@ void sim_close(keel_transport_t *transport)
     sim_process_t *process = sim_process_of(transport);
 
     sim_point(process->sim, "close");
+    keel_sim_store_fence(process->sim);
     process->is_open = 0;
     sim_idle_cancel(process);
     for (uint32_t r = 0; r < process->sim->options.ranks; ++r) {
@@ -77,6 +79,7 @@ keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void
     sim_address_t to;
 
     sim_point(sim, "connect");
+    keel_sim_store_fence(sim);
     if ((peer >= sim->options.ranks) || (length != sizeof(to))) {
         return KEEL_ERR_INVALID_PARAM;
     }
@@ -151,6 +154,7 @@ void sim_disconnect(keel_transport_t *transport, uint32_t peer)
     keel_transport_key_t *key;
 
     sim_point(sim, "disconnect");
+    keel_sim_store_fence(sim);
     target = link->target;
     keel_sim_trace(sim, "rank %u.%u disconnects %u.%d", process->rank, process->incarnation, peer,
                    (target != NULL) ? (int)target->incarnation : -1);

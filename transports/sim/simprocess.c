@@ -29,6 +29,7 @@ sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incar
     process->wake_ns = process->fence_ns = SIM_NEVER;
     process->speed = 1024;
     process->idle_idx = -1;
+    process->stores.idx = -1;
     process->where = "start";
     process->transport.super.ops = &sim->transport_ops;
     process->transport.process = process;
@@ -93,6 +94,7 @@ void sim_process_free(sim_process_t *process)
     sim_allocations_free(process);
     free(process->events);
     free(process->event_address);
+    free(process->stores.store);
     free(process->address);
     free(process->reply_in.item);
     free(process->links);
@@ -109,6 +111,7 @@ int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns)
         return 0;
     }
     keel_sim_trace(sim, "HANG %u.%u in %s", rank, process->incarnation, process->where);
+    sim_stores_settle(process);
     sim_unready(process);
     process->state = SIM_HUNG;
     process->wake_ns = (ns < SIM_NEVER - sim->now_ns) ? sim->now_ns + ns : SIM_NEVER;

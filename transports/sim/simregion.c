@@ -20,6 +20,7 @@ keel_status_t sim_mem_alloc(keel_transport_t *transport, size_t bytes, void *add
     keel_transport_mem_t *mem;
 
     sim_point(process->sim, "mem_alloc");
+    keel_sim_store_fence(process->sim);
     mem = sim_new(sizeof(*mem));
     mem->owner = process;
     mem->id = process->mem_count;
@@ -41,6 +42,7 @@ void sim_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
     sim_process_t *process = sim_process_of(transport);
 
     sim_point(process->sim, "mem_free");
+    keel_sim_store_fence(process->sim);
     if (mem->is_freed || (mem->owner != process)) {
         keel_sim_flaw(process->sim, "rank %u.%u frees memory twice", process->rank, process->incarnation);
         return;
@@ -82,6 +84,7 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     sim_blob_t packed;
 
     sim_point(process->sim, "key_open");
+    keel_sim_store_fence(process->sim);
     target = process->links[peer].target;
     if ((target == NULL) || !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_RMA))) {
         return KEEL_ERR_UNREACHABLE;
@@ -121,6 +124,7 @@ void sim_key_close(keel_transport_t *transport, keel_transport_key_t *key)
     keel_transport_key_t **at;
 
     sim_point(process->sim, "key_close");
+    keel_sim_store_fence(process->sim);
     for (at = &process->keys; *at != NULL; at = &(*at)->next) {
         if (*at == key) {
             *at = key->next;

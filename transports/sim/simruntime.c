@@ -79,6 +79,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     uint32_t r;
 
     sim_point(sim, "runtime open");
+    keel_sim_store_fence(sim);
     runtime->rank = process->rank;
     runtime->size = sim->options.ranks;
     runtime->incarnation = process->incarnation;
@@ -128,6 +129,7 @@ static void sim_runtime_close(keel_runtime_t *runtime)
     sim_process_t *process = sim_self(runtime);
 
     sim_point(process->sim, "runtime close");
+    keel_sim_store_fence(process->sim);
     process->is_left = 1;
     sim_leave_job(process);
 }
@@ -155,6 +157,7 @@ static keel_status_t sim_announce(keel_runtime_t *runtime, const void *address, 
     uint32_t r;
 
     sim_point(sim, "announce");
+    keel_sim_store_fence(sim);
     if (process->is_announced) {
         return KEEL_ERR_STATE;
     }

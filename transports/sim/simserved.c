@@ -304,6 +304,7 @@ static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const 
     sim_link_t *link = &process->links[peer];
 
     sim_point(process->sim, "send");
+    keel_sim_store_fence(process->sim);
     if (process->in_service) {
         keel_sim_flaw(process->sim, "rank %u.%u: send() from the service side", process->rank, process->incarnation);
         return KEEL_ERR_STATE;
@@ -456,6 +457,7 @@ static void sim_wait(keel_transport_t *transport, unsigned round, unsigned timeo
         sim_give_way(process, SIM_READY, 0);
         return;
     }
+    keel_sim_store_fence(sim); /* the system is asked */
     sim_due(sim, sim_event_next_due(process));
     sim_give_way(process, SIM_WAITING, sim->now_ns + timeout_ns);
 }

@@ -172,6 +172,7 @@ void sim_point(keel_sim_t *sim, const char *where)
         return;
     }
     if (sim_chance(sim, 2)) { /* now and then the core is taken away for long */
+        keel_sim_store_fence(sim);
         sim_give_way(process, SIM_SLEEPING, sim->now_ns + keel_random_scaled(&sim->random, 4000000));
     } else {
         sim_give_way(process, SIM_READY, 0);
@@ -189,6 +190,7 @@ static void sim_weather_change(keel_sim_t *sim)
     sim->weather.message = 1 + (sim_below(sim, 16) >> sim_below(sim, 5));
     sim->weather.op = 1 + (sim_below(sim, 16) >> sim_below(sim, 5));
     sim->weather.idle = 1 + (sim_below(sim, 16) >> sim_below(sim, 5));
+    sim->weather.store = 1 + (keel_random_below(&sim->stores_random, 16) >> keel_random_below(&sim->stores_random, 5));
     sim->weather.yield = 16u << sim_below(sim, 6);
     for (r = 0; r < sim->options.ranks; ++r) {
         sim->rank[r]->speed = sim_chance(sim, 200) ? 1024u >> sim_below(sim, 11) : 1024;
@@ -267,11 +269,14 @@ static void sim_run_process(keel_sim_t *sim, sim_process_t *process)
     sim_notice(process);
     sim->current = process;
     process->is_started = 1;
+    sim_stores_show(process);
     sim_fiber_resume(process->fiber);
     sim->current = NULL;
+    sim_stores_hide(process);
     if (process->state == SIM_RETURNED) {
         keel_sim_trace(sim, "rank %u.%u returned", process->rank, process->incarnation);
         --sim->alive;
+        sim_stores_settle(process);
         sim_process_stop(process);
         if (process->is_left && !process->is_open && (process->allocations != NULL)) {
             keel_sim_flaw(sim, "rank %u.%u left %zu bytes allocated (%s)", process->rank, process->incarnation,
@@ -303,7 +308,8 @@ static int sim_happen(keel_sim_t *sim)
     const unsigned message = sim->channels.count ? sim->weather.message : 0;
     const unsigned op = sim->oplinks.count ? sim->weather.op : 0;
     const unsigned idle = sim->idles.count ? sim->weather.idle : 0;
-    const unsigned total = run + message + op + idle;
+    const unsigned store = sim->storing.count ? sim->weather.store : 0;
+    const unsigned total = run + message + op + idle + store;
     unsigned draw;
 
     if (total == 0) {
@@ -316,8 +322,10 @@ static int sim_happen(keel_sim_t *sim)
         sim_channel_deliver(sim, sim->channels.item[sim_below(sim, sim->channels.count)]);
     } else if (draw < run + message + op) {
         sim_op_step(sim, sim->oplinks.item[sim_below(sim, sim->oplinks.count)]);
-    } else {
+    } else if (draw < run + message + op + idle) {
         sim_idle_call(sim, sim->idles.item[sim_below(sim, sim->idles.count)]);
+    } else {
+        sim_stores_step(sim, sim->storing.item[sim_below(sim, sim->storing.count)]);
     }
     return 1;
 }
@@ -380,6 +388,7 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
 
     sim->options = *options;
     sim->random.state = keel_random_mix(options->seed + 1);
+    sim->stores_random.state = keel_random_mix(options->seed ^ 0x73746f7265);
     sim->transport_ops = sim_transport_ops;
     if (options->max_data > 0 && options->max_data < sim->transport_ops.max_data) {
         sim->transport_ops.max_data = options->max_data;
@@ -427,6 +436,7 @@ void keel_sim_destroy(keel_sim_t *sim)
     free(sim->channels.item);
     free(sim->oplinks.item);
     free(sim->idles.item);
+    free(sim->storing.item);
     free(sim->trace);
     free(sim->node);
     free(sim->first);

@@ -131,6 +131,32 @@ typedef struct sim_list {
     unsigned count, capacity;
 } sim_list_t;
 
+/* ---- stores that others do not see yet (simstores.c) ---- */
+
+#define SIM_STORES_MAX  96u /* held back of one process: so many at most, and the pieces of one more */
+#define SIM_STORES_MOST 56u
+#define SIM_STORE_BYTES 64u
+
+typedef struct sim_store {
+    char *to;
+    uint32_t length;
+    keel_stored_t how;
+    uint32_t order; /* how many orders were ahead of it */
+    uint64_t number;
+    uint64_t kept_ns;            /* it is not seen before, unless it has to be */
+    char bytes[SIM_STORE_BYTES]; /* what is not at @a to now: while its process runs the others' view, else its own */
+} sim_store_t;
+
+typedef struct sim_stores {
+    sim_store_t *store; /* as issued; NULL: none ever was */
+    unsigned count, most;
+    unsigned begun; /* of these, the first that belongs to what was stored last */
+    int is_in_call; /* the process stands right behind it */
+    uint32_t order;
+    uint64_t number, seen; /* of the last one issued, and of the last of those that others have seen */
+    int idx;               /* in sim->storing, -1: not there */
+} sim_stores_t;
+
 struct sim_process {
     struct sim_transport {
         keel_transport_t super;
@@ -189,6 +215,7 @@ struct sim_process {
     keel_transport_key_t *keys;
     uint32_t suspect; /* rank + 1 of a peer whose connection broke, 0: none */
     sim_allocation_t *allocations;
+    sim_stores_t stores;
 };
 
 #define SIM_HASH_SIZE 4096
@@ -206,10 +233,12 @@ struct keel_sim {
     int in_handler;         /* on the scheduler's stack */
     uint64_t now_ns, step, hook_step, next_due_ns;
     uint32_t announced, alive;
-    sim_list_t ready, channels, oplinks, idles;
+    sim_list_t ready, channels, oplinks, idles, storing;
+    unsigned stores_shown;       /* keel_sim_stores_show() */
+    keel_random_t stores_random; /* of its own: what else is drawn is as without */
     struct {
-        unsigned run, message, op, idle; /* weights of what happens next */
-        unsigned yield;                  /* of 1024: a call switches */
+        unsigned run, message, op, idle, store; /* weights of what happens next */
+        unsigned yield;                         /* of 1024: a call switches */
         uint64_t until_step;
     } weather;
     int has_ended, is_aborted;
@@ -301,6 +330,13 @@ void sim_ops_land(sim_link_t *link);               /* of a process that leaves i
 void sim_ops_to_dead(sim_link_t *link);            /* some were applied just before */
 void sim_onesided_abandon(sim_process_t *process); /* completions and keys of a dead process */
 void sim_onesided_destroy(sim_process_t *process);
+
+/* ---- simstores.c ---- */
+void sim_stores_show(sim_process_t *process);                  /* it runs: it sees what it has stored, */
+void sim_stores_hide(sim_process_t *process);                  /* and stands: others do not */
+void sim_stores_step(keel_sim_t *sim, sim_process_t *process); /* others see one more */
+void sim_stores_settle(sim_process_t *process);                /* all of them, of one that stands */
+void sim_stores_of_dead(sim_process_t *process);               /* likewise, but it may have died before the last ones */
 
 /* ---- simmemory.c ---- */
 int sim_pool_open(keel_sim_t *sim);

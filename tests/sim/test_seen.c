@@ -1,0 +1,93 @@
+/*
+ * What is complete is seen: rank 0 puts to rank 2, completes that in one of several ways, and tells rank 1 by a way that Keel knows
+ * nothing of. Rank 1 then reads at rank 2 what was put, however late, and in whatever order, a processor shows what it stores.
+ */
+#include "few_ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEEDS 30u
+
+typedef enum { BY_FLUSH, BY_FLUSH_ALL, BY_UNLOCK, BY_ATOMIC, WAYS } way_t;
+
+typedef struct job {
+    few_t few;
+    way_t way;
+    int is_told;
+} job_t;
+
+static keel_status_t complete(job_t *job, keel_win_h win, uint64_t value)
+{
+    const keel_context_h ctx = job->few.ctx[0];
+    keel_status_t status = (job->way == BY_UNLOCK) ? keel_lock(ctx, 2) : KEEL_OK;
+
+    status = (status == KEEL_OK) ? keel_put(win, 2, 0, &value, sizeof(value)) : status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    switch (job->way) {
+    case BY_FLUSH:
+        return keel_flush(ctx, 2);
+    case BY_FLUSH_ALL:
+        return keel_flush_all(ctx);
+    case BY_UNLOCK:
+        return keel_unlock(ctx, 2);
+    default:
+        return keel_atomic(win, KEEL_ATOMIC_ADD, 2, 8, sizeof(value), 1, 0, NULL);
+    }
+}
+
+static keel_status_t read_told(job_t *job, keel_win_h win)
+{
+    const int is_locked = job->way == BY_UNLOCK;
+    keel_status_t status = KEEL_OK;
+    uint64_t value = 0;
+
+    while (!job->is_told) {
+        keel_sim_compute(job->few.sim, 100);
+    }
+    status = is_locked ? keel_lock_all(job->few.ctx[1]) : KEEL_OK;
+    status = (status == KEEL_OK) ? keel_get(win, 2, 0, &value, sizeof(value)) : status;
+    if (status == KEEL_OK && value != 1) {
+        keel_sim_flaw(job->few.sim, "way %d: rank 1 was told of a put and reads %lu", (int)job->way,
+                      (unsigned long)value);
+    }
+    return (status == KEEL_OK && is_locked) ? keel_unlock_all(job->few.ctx[1]) : status;
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+
+    if (rank == 0) {
+        status = complete(job, win, 1);
+        job->is_told = 1;
+        keel_sim_compute(few->sim, 1000);
+    } else if (rank == 1) {
+        status = read_told(job, win);
+    }
+    return status;
+}
+
+static void strike(few_t *few)
+{
+}
+
+int main(void)
+{
+    few_play_t play = {.ranks = 3, .windows = 1, .lanes = "KEEL_LANES=direct", .phases = phases, .strike = strike};
+    int is_right = 1;
+
+    for (play.stores = KEEL_SIM_AT_ONCE; play.stores <= KEEL_SIM_ARM; play.stores++) {
+        for (way_t way = 0; way < WAYS; way++) {
+            for (uint64_t seed = 1; seed <= SEEDS && is_right; seed++) {
+                job_t job = {.way = way};
+
+                is_right = few_run(&job.few, &play, seed);
+            }
+        }
+    }
+    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
