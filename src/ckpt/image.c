@@ -83,7 +83,15 @@ static int image_is_zero(const uint8_t *bytes, uint64_t length)
 /* a part of length 0 may have no address */
 static uint32_t image_copy(void *target, const void *source, uint64_t length)
 {
-    return length > 0 ? keel_crc_copy(0, target, source, length) : 0;
+    uint32_t crc;
+
+    if (length == 0) {
+        return 0;
+    }
+    KEEL_HOLD(target, length, KEEL_STORED_STREAMED);
+    crc = keel_crc_copy(0, target, source, length);
+    KEEL_STORE_ORDER(); /* the copy ends with one */
+    return crc;
 }
 
 size_t keel_image_size(const keel_part_t *parts, unsigned count)

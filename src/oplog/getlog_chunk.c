@@ -207,6 +207,6 @@ uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size
 void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size)
 {
     for (uint32_t i = 0; i < size / chunk_size; i++) {
-        memset(chunk_at(arena, chunk_size, i), 0, sizeof(keel_getlog_chunk_t));
+        keel_store_zero(chunk_at(arena, chunk_size, i), sizeof(keel_getlog_chunk_t));
     }
 }

@@ -74,7 +74,14 @@ KEEL_STORE_INLINE void keel_store_bytes(void *to, const void *from, size_t lengt
     KEEL_STORES();
 }
 
-/* the same, and to @a log, which nobody else sees; keel_copy_two() */
+/* own memory that nobody else looks at now */
+KEEL_STORE_INLINE void keel_store_zero(void *to, size_t length)
+{
+    KEEL_STORE_FENCE();
+    memset(to, 0, length);
+}
+
+/* the same as keel_store_bytes(), and to @a log, which nobody else sees; keel_copy_two() */
 KEEL_STORE_INLINE void keel_store_two(void *log, void *to, const void *from, size_t length)
 {
     KEEL_HOLD(to, length, KEEL_STORED_PLAIN);

@@ -82,8 +82,8 @@ void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint64_t counter
     memset(s->seen_at, 0, lane->size * sizeof(*s->seen_at));
     memset(s->reads, 0, lane->size * sizeof(*s->reads));
     memset(s->heard, 0, lane->size * sizeof(*s->heard));
-    memset(area, 0, keel_lock_area_size(lane->size));
-    __atomic_store_n(&area->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
+    keel_store_zero(area, keel_lock_area_size(lane->size));
+    keel_store_word_release(&area->word, keel_lock_word_free(counter));
 }
 
 int keel_sections_are_used(const keel_sync_t *sync, uint32_t *first_p)
@@ -195,7 +195,7 @@ void keel_sections_begin_at(keel_sync_t *sync, uint64_t counter)
 {
     sync->sections.counter = counter;
     if (!sync->sections.is_replaying) { /* nobody alive knows of a lock, and numbers go on all the same */
-        __atomic_store_n(&keel_lane_locks(sync->lane)->word, keel_lock_word_free(counter), __ATOMIC_RELEASE);
+        keel_store_word_release(&keel_lane_locks(sync->lane)->word, keel_lock_word_free(counter));
     }
 }
 
@@ -243,9 +243,9 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
     }
     if (message->owns != 0) {
         KEEL_REACHED(lock_left);
-        __atomic_store_n(&area->word, keel_lock_word(message->owns, in->source), __ATOMIC_RELEASE);
+        keel_store_word_release(&area->word, keel_lock_word(message->owns, in->source));
     }
-    __atomic_store_n(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0, __ATOMIC_RELEASE);
+    keel_store_word_release(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0);
     s->is_left[in->source] = message->is_left != 0;
     s->known = (message->seen > s->known) ? message->seen : s->known;
     pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on behind these */
@@ -340,12 +340,12 @@ keel_status_t keel_sections_become_whole(keel_sync_t *sync)
     const uint32_t own = sync->lane->rank;
 
     if (s->held[own] == KEEL_HELD_READING) {
-        __atomic_store_n(&area->reading[own], s->reads[own] << 1 | 1, __ATOMIC_RELEASE);
+        keel_store_word_release(&area->reading[own], s->reads[own] << 1 | 1);
     }
     if (s->held[own] == KEEL_HELD_WRITING) {
-        __atomic_store_n(&area->word, keel_lock_word(s->counter, own), __ATOMIC_RELEASE);
+        keel_store_word_release(&area->word, keel_lock_word(s->counter, own));
     } else if (keel_lock_owner(word) == 0) {
-        __atomic_store_n(&area->word, keel_lock_word_free(s->counter), __ATOMIC_RELEASE);
+        keel_store_word_release(&area->word, keel_lock_word_free(s->counter));
     } else if (keel_lock_counter(word) != s->counter) {
         keel_error(sync->lane->message, "rank %u holds the lock under number %lu, and the last one replayed is %lu",
                    keel_lock_owner(word) - 1, (unsigned long)keel_lock_counter(word), (unsigned long)s->counter);

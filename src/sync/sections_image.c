@@ -81,8 +81,8 @@ keel_status_t keel_sections_load(keel_sync_t *sync, const void *from, size_t len
         s->counter_at[r] = entry[i].counter;
         s->seen_at[r] = entry[i].seen;
         s->reads[r] = entry[i].reads;
-        __atomic_store_n(&area->reading[r], entry[i].reading, __ATOMIC_SEQ_CST);
+        keel_store_word_fenced(&area->reading[r], entry[i].reading);
     }
-    __atomic_store_n(&area->word, image->word, __ATOMIC_SEQ_CST);
+    keel_store_word_fenced(&area->word, image->word);
     return KEEL_OK;
 }
