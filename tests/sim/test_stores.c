@@ -1,7 +1,7 @@
 /*
  * Stores on the direct lane, and what others see of them. Each rank in turn is slow, or dies, between each two stores to memory that
  * others see (base/plant.h) in a small program: one of critical sections, one of waits, one of gsyncs with a checkpoint. Others see
- * what it has stored at once; or all but what streams past the caches, as on x86; or all but one of the last stores, as on ARM.
+ * what it has stored but what streams past the caches, as on x86; or all but one of the last stores, as on ARM.
  */
 #include "few_ranks.h"
 
@@ -250,7 +250,9 @@ static int run_fates(const few_play_t *play, uint32_t victim, unsigned wanted, u
     for (unsigned fate = 0; fate < fates && is_right; fate++) {
         job_t job = {.victim = victim, .wanted = wanted, .kept = kept, .fate = fate};
 
-        is_right = run_one(play, &job);
+        if (kept == 0 || fate != DIES_AT_ONCE) { /* else what it has stored is seen, as it is with nothing kept */
+            is_right = run_one(play, &job);
+        }
     }
     return is_right;
 }
@@ -293,7 +295,7 @@ int main(void)
         play.windows = 1;
         play.lanes = "KEEL_LANES=direct";
         play.strike = strike;
-        for (play.stores = KEEL_SIM_AT_ONCE; play.stores <= KEEL_SIM_ARM; play.stores++) {
+        for (play.stores = KEEL_SIM_X86; play.stores <= KEEL_SIM_ARM; play.stores++) {
             for (uint32_t victim = 0; victim < RANKS && is_right; victim++) {
                 is_right = run_all(&play, victim);
             }
