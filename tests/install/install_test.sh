@@ -26,7 +26,9 @@ installed()
     local file
 
     for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
-        include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
+        include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc \
+        include/keel-shmem/shmemx.h include/keel-shmem/mpp/shmem.h bin/keel-oshcc bin/keel-oshc++ bin/keel-oshrun \
+        lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
         [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
     done
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
@@ -63,6 +65,11 @@ works()
     LD_LIBRARY_PATH=$1/lib "$1/bin/keelrun" -n 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello_shmem" \
         >"$scratch/out" 2>&1 || fail "a program for OpenSHMEM does not run"
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output of the program for OpenSHMEM"
+    # by the wrappers, of which a PATH chooses the short names
+    quietly env PATH="$1/lib/keel/openshmem/bin:$PATH" KEEL_OSHCC="$compiler" oshcc -o "$scratch/hello_shmem" "$sources/contrib/examples/hello_shmem.c"
+    "$1/bin/keel-oshrun" -np 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello_shmem" \
+        >"$scratch/out" 2>&1 || fail "a program does not run under oshrun"
+    [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output under oshrun"
 }
 
 [ "$type" != None ] || export CFLAGS="-O2 -DNDEBUG"
