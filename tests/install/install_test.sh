@@ -66,7 +66,7 @@ works()
         >"$scratch/out" 2>&1 || fail "a program for OpenSHMEM does not run"
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output of the program for OpenSHMEM"
     # by the wrappers, of which a PATH chooses the short names
-    quietly env PATH="$1/lib/keel/openshmem/bin:$PATH" KEEL_OSHCC="$compiler" oshcc -o "$scratch/hello_shmem" "$sources/contrib/examples/hello_shmem.c"
+    quietly env PATH="$1/lib/keel/openshmem/bin:$PATH" OSHCC_CC="$compiler" oshcc -o "$scratch/hello_shmem" "$sources/contrib/examples/hello_shmem.c"
     "$1/bin/keel-oshrun" -np 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello_shmem" \
         >"$scratch/out" 2>&1 || fail "a program does not run under oshrun"
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output under oshrun"

@@ -1,6 +1,6 @@
 /*
  * OpenSHMEM on Keel: programs that survive the death of PEs. What of OpenSHMEM 1.5 is here has its names and meaning; what is not is
- * not declared: contexts, teams but the world's, globals as symmetric objects (the symmetric heap is), deprecated names.
+ * not declared: contexts, teams but the world's, deprecated names.
  *
  * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
  * SHMEMX_RESTART_POINT(), the job ends with status 75, and keelrun starts it anew, once. A call that cannot be carried out ends
@@ -345,4 +345,7 @@ SHMEM_API void shmemx_restore(void);
 #ifdef __cplusplus
 }
 #endif
+
+#include "shmemx.h"
+
 #endif

@@ -2,6 +2,7 @@
  * The symmetric heap: a table of the blocks in use, apart from them. All PEs do the same to it, so addresses are the same everywhere; what
  * writes beyond a block does no harm to it; and it is what belongs into an image.
  */
+#include "shmem_globals.h"
 #include "shmem_state.h"
 
 #include <stdlib.h>
@@ -160,10 +161,10 @@ void *shmem_realloc(void *ptr, size_t size)
 
 /* ---- images ---- */
 
-static keel_status_t say_extents(void)
+keel_status_t keel_shmem_extents(void)
 {
     const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
-    keel_extent_t *extents = malloc((hidden->block_count + 1) * sizeof(*extents));
+    keel_extent_t *extents = malloc((hidden->block_count + 1 + keel_shmem_globals_extents(NULL)) * sizeof(*extents));
     keel_status_t status;
     unsigned count = 1;
 
@@ -181,16 +182,8 @@ static keel_status_t say_extents(void)
             extents[count++] = hidden->blocks[i];
         }
     }
+    count += keel_shmem_globals_extents(&extents[count]);
     status = keel_win_extents(keel_shmem.win, extents, count);
     free(extents);
     return status;
-}
-
-void shmemx_checkpoint(void)
-{
-    if (keel_shmem_begin("shmemx_checkpoint")) {
-        return;
-    }
-    keel_shmem_end(say_extents(), "shmemx_checkpoint");
-    keel_shmem_end(keel_checkpoint(keel_shmem.ctx), "shmemx_checkpoint");
 }

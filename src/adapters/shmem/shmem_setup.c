@@ -1,9 +1,11 @@
 /* Beginning and end, who is there, and what becomes of a call that a death was amid. */
+#include "shmem_globals.h"
 #include "shmem_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAP_DEFAULT ((size_t)64 << 20)
 
@@ -88,11 +90,25 @@ static void check_checkpoint(void)
     }
 }
 
+/* A gsync lies between what is filled here and what others put there. */
+static void begin_globals(size_t bytes)
+{
+    if (bytes > 0 && !keel_shmem_globals_map(keel_shmem.hidden, keel_shmem.bytes)) {
+        say("shmem_init", "global variables cannot be symmetric, their memory is not mapped a second time; "
+                          "SHMEM_KEEL_GLOBALS=n goes on without");
+        keel_abort(keel_shmem.ctx, EXIT_FAILURE);
+    }
+    if (!keel_shmem.is_due) {
+        keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), "shmem_init");
+    }
+}
+
 void shmem_init(void)
 {
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
     const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
-    size_t bytes = (text != NULL) ? heap_bytes(text) : HEAP_DEFAULT;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t bytes = (text != NULL) ? heap_bytes(text) : HEAP_DEFAULT, globals;
     keel_status_t status;
 
     if (keel_shmem.ctx != NULL) {
@@ -109,15 +125,18 @@ void shmem_init(void)
     }
     keel_shmem.pe = keel_rank(keel_shmem.ctx);
     keel_shmem.pes = keel_size(keel_shmem.ctx);
+    globals = keel_shmem_globals_find();
     keel_shmem.bytes = sizeof(keel_shmem_hidden_t) + bytes;
+    keel_shmem.bytes += (globals > 0) ? -keel_shmem.bytes & (page - 1) : 0;
     keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
-    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes, NULL, &keel_shmem.win), "shmem_init");
+    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes + globals, NULL, &keel_shmem.win), "shmem_init");
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
     if (keel_shmem.is_due) {
         check_checkpoint();
-    } else if (keel_win_size(keel_shmem.win, 0) != keel_shmem.bytes) {
-        keel_shmem_refuse("shmem_init", "SHMEM_SYMMETRIC_SIZE is another than that of PE 0", bytes);
+    } else if (keel_win_size(keel_shmem.win, 0) != keel_shmem.bytes + globals) {
+        keel_shmem_refuse("shmem_init", "SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0", bytes);
     }
+    begin_globals(globals);
 }
 
 int shmem_init_thread(int requested, int *provided)
@@ -166,13 +185,26 @@ int shmem_pe_accessible(int pe)
     return pe >= 0 && (uint32_t)pe < keel_shmem.pes;
 }
 
-static int is_symmetric(const void *address, size_t bytes)
+static int is_of_heap(const void *address, size_t bytes)
 {
     const uintptr_t heap = (uintptr_t)(keel_shmem.hidden + 1);
     const size_t size = keel_shmem.bytes - sizeof(keel_shmem_hidden_t);
     const uintptr_t at = (uintptr_t)address;
 
     return at >= heap && bytes <= size && at - heap <= size - bytes;
+}
+
+static void refuse_address(const void *address, const char *call)
+{
+    char what[160];
+
+    if (keel_shmem_globals.why == NULL) {
+        keel_shmem_refuse(call, "neither in the symmetric heap nor a global variable of the program",
+                          (uintptr_t)address);
+    }
+    snprintf(what, sizeof(what), "not in the symmetric heap; global variables are not symmetric here, %s",
+             keel_shmem_globals.why);
+    keel_shmem_refuse(call, what, (uintptr_t)address);
 }
 
 uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call)
@@ -182,17 +214,21 @@ uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char
     if (pe < 0 || (uint32_t)pe >= keel_shmem.pes) {
         keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)pe);
     }
-    if (!is_symmetric(address, bytes) &&
-        ((const char *)address < hidden || (const char *)address >= hidden + sizeof(keel_shmem_hidden_t))) {
-        keel_shmem_refuse(call, "not in the symmetric heap; global variables are not symmetric here",
-                          (uintptr_t)address);
+    if (is_of_heap(address, bytes)) {
+        return (uint64_t)((const char *)address - hidden);
+    }
+    if (keel_shmem_globals_have(address, bytes)) {
+        return keel_shmem_globals.offset + ((uintptr_t)address - keel_shmem_globals.begin);
+    }
+    if ((const char *)address < hidden || (const char *)address >= hidden + sizeof(keel_shmem_hidden_t)) {
+        refuse_address(address, call);
     }
     return (uint64_t)((const char *)address - hidden);
 }
 
 int shmem_addr_accessible(const void *addr, int pe)
 {
-    return shmem_pe_accessible(pe) && is_symmetric(addr, 1);
+    return shmem_pe_accessible(pe) && (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1));
 }
 
 void *shmem_ptr(const void *dest, int pe)

@@ -56,6 +56,11 @@ static inline size_t keel_shmem_bytes(size_t count, size_t size)
 /* offset in the window; refuses what is not in the heap as a whole, and PEs that are none */
 uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call);
 
+/* shmem_heap.c: says what belongs into the next image */
+keel_status_t keel_shmem_extents(void);
+/* shmem_safepoint.c: what is done ahead of one; then the memory may go into an image */
+keel_status_t keel_shmem_make_safe(void);
+
 /* shmem_rma.c: blocking */
 void keel_shmem_put(void *dest, const void *source, size_t bytes, int pe, const char *call);
 void keel_shmem_get(void *dest, const void *source, size_t bytes, int pe, const char *call);

@@ -1,10 +1,23 @@
 /* Restart points, and what is put back there. */
+#include "shmem_globals.h"
 #include "shmem_state.h"
+#include "shmemx.h"
 
 void shmemx_protect(unsigned id, void *address, size_t bytes)
 {
     (void)keel_shmem_begin("shmemx_protect");
     keel_shmem_end(keel_protect(keel_shmem.ctx, id, address, bytes), "shmemx_protect");
+}
+
+void shmemx_globals(int are_restored)
+{
+    (void)keel_shmem_begin("shmemx_globals");
+    if (are_restored && keel_shmem_globals.why == NULL && keel_shmem_program_moves(&keel_shmem_globals.program)) {
+        keel_shmem_refuse("shmemx_globals",
+                          "a replacement has the program at other addresses: link it by oshcc, or -no-pie",
+                          keel_shmem_globals.begin);
+    }
+    keel_shmem_globals.are_restored = are_restored;
 }
 
 jmp_buf *shmemx_restart_buffer(void)

@@ -33,7 +33,8 @@ static void check_setup(void)
     EXPECT(major == 1 && minor == 5 && strcmp(name, "Keel") == 0 && provided == SHMEM_THREAD_SERIALIZED);
     EXPECT(shmem_pe_accessible(0) && shmem_pe_accessible(pes - 1) && !shmem_pe_accessible(pes) &&
            !shmem_pe_accessible(-1));
-    EXPECT(!shmem_addr_accessible(&global, 0) && shmem_ptr(&global, pe) == NULL);
+    EXPECT(shmem_addr_accessible(&global, 0) && shmem_ptr(&global, pe) == &global);
+    EXPECT(!shmem_addr_accessible(&major, 0) && shmem_ptr(&major, pe) == NULL);
     EXPECT(shmem_team_my_pe(SHMEM_TEAM_WORLD) == pe && shmem_team_n_pes(SHMEM_TEAM_WORLD) == pes);
     EXPECT(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1 && shmem_team_sync(SHMEM_TEAM_INVALID) == -1);
     EXPECT(shmem_team_sync(SHMEM_TEAM_WORLD) == 0);
@@ -431,8 +432,8 @@ static void do_wrong(const char *what)
         shmem_int_put(word, &none, 1, 2);
     } else if (strcmp(what, "negative") == 0) {
         shmem_int_get(&none, word, 1, -1);
-    } else if (strcmp(what, "global") == 0) {
-        shmem_int_put(&global, &none, 1, 1);
+    } else if (strcmp(what, "local") == 0) {
+        shmem_int_put(&none, &none, 1, 1);
     } else if (strcmp(what, "beyond") == 0) {
         shmem_putmem(word, &none, (size_t)1 << 30, 1);
     } else if (strcmp(what, "much") == 0) {

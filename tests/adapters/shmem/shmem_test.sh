@@ -34,9 +34,9 @@ wrong_calls_are_named()
     done <<'END'
 pe|shmem_int_put: there is no PE of this number: 0x2$
 negative|shmem_int_get: there is no PE of this number: 0xffffffffffffffff$
-global|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
-beyond|shmem_putmem: not in the symmetric heap; global variables are not symmetric here: 0x
-much|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
+local|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
+beyond|shmem_putmem: neither in the symmetric heap nor a global variable of the program: 0x
+much|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
 freed|shmem_free: not memory that was allocated: 0x
 comparison|shmem_int_wait_until: no comparison: 0x6$
 signal|shmem_putmem_signal: no operation of a signal: 0x2$
@@ -49,7 +49,7 @@ END
     grep -q 'SHMEM_SYMMETRIC_SIZE is no number of bytes' "$err" || fail "not named"
     # shellcheck disable=SC2016 # the rank's shell is to expand it
     run 1 -n 2 --nodes 2 "${small[@]}" sh -c '[ "$PMIX_RANK" = 0 ] || export SHMEM_SYMMETRIC_SIZE=5M; exec "$0"' "$chapters"
-    grep -q '^shmem 1 error: shmem_init: SHMEM_SYMMETRIC_SIZE is another than that of PE 0: 0x500000$' "$err" || fail "not named"
+    grep -q '^shmem 1 error: shmem_init: SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0: 0x500000$' "$err" || fail "not named"
     run 9 -n 3 --nodes 2 "${small[@]}" "$chapters" exit
 }
 

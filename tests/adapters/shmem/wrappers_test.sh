@@ -39,8 +39,8 @@ programs_are_compiled()
     "$wrappers/oshcc" "$scratch/none.c" 2>"$err" && fail "a file that is not there was compiled"
     "$wrappers/oshcc" 2>"$err" && fail "nothing was compiled"
     has "$err" 1 '^oshcc: no files; see oshcc --help$'
-    KEEL_OSHCC='no-such-compiler -m64' "$wrappers/oshcc" a.c 2>"$err" && fail "no compiler compiled"
-    has "$err" 1 '^oshcc: no compiler no-such-compiler; KEEL_OSHCC names another$'
+    OSHCC_CC='no-such-compiler -m64' "$wrappers/oshcc" a.c 2>"$err" && fail "no compiler compiled"
+    has "$err" 1 '^oshcc: no compiler no-such-compiler; OSHCC_CC names another$'
 }
 
 commands_are_shown()
@@ -106,7 +106,7 @@ launchers_are_called()
     has "$out" 1 '.*-x KEEL_SPAWN=2 '
     run 0 -np 4 -x A=b --launcher "$scratch/prterun" prog e
     has "$out" 1 '^prterun --runtime-options recoverable,notifyerrors --map-by :oversubscribe -n 4 .*-x A=b prog e$'
-    KEEL_OSHRUN=$scratch/srun run 0 -np 4 -x A=b prog e
+    OSHRUN_LAUNCHER=$scratch/srun run 0 -np 4 -x A=b prog e
     has "$out" 1 '^srun --mpi=pmix -n 4 prog e$'
     has "$out" 1 '^b$'
 }

@@ -1,0 +1,158 @@
+/* Global variables: where they are, mapped a second time, and what of them a checkpoint has. */
+#define _GNU_SOURCE /* mremap's flags */
+#include "shmem_globals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+keel_shmem_globals_t keel_shmem_globals;
+
+size_t keel_shmem_globals_find(void)
+{
+    keel_shmem_globals_t *globals = &keel_shmem_globals;
+    const char *asked = getenv("SHMEM_KEEL_GLOBALS");
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    if (globals->begin != 0) { /* of a job before this one: they are there */
+        return globals->bytes;
+    }
+    globals->why = (asked != NULL && strcmp(asked, "n") == 0) ? "SHMEM_KEEL_GLOBALS says so"
+                                                              : keel_shmem_program_open(&globals->program);
+    if (globals->why != NULL) {
+        return 0;
+    }
+    globals->begin = globals->program.ranges[0].begin & ~(page - 1);
+    globals->bytes =
+        (globals->program.ranges[globals->program.count - 1].end - globals->begin + page - 1) & ~(page - 1);
+    return globals->bytes;
+}
+
+/* ---- mapping ---- */
+
+/* Not by mremap(): UCX puts its own in place of the C library's. */
+static int map_again(void *from, void *to, size_t bytes)
+{
+    return syscall(SYS_mremap, from, (size_t)0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to;
+}
+
+/* A window that nobody else maps is private memory, which cannot be mapped twice: other memory takes its place, in both. */
+static int map_both(void *window, void *to, size_t bytes)
+{
+    const int file = memfd_create("globals", MFD_CLOEXEC);
+    int is_mapped = 0;
+
+    if (file >= 0 && ftruncate(file, (off_t)bytes) == 0 &&
+        mmap(window, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) == window) {
+        memcpy(window, to, bytes);
+        is_mapped = map_again(window, to, bytes);
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    return is_mapped;
+}
+
+/* A child of fork() has memory of its own there: a copy from when it began. */
+static _Thread_local void *child_copy;
+
+static void fork_begins(void)
+{
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+    void *copy = mmap(NULL, globals->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    child_copy = (copy != MAP_FAILED) ? memcpy(copy, (void *)globals->begin, globals->bytes) : NULL;
+}
+
+static void fork_in_parent(void)
+{
+    if (child_copy != NULL) {
+        munmap(child_copy, keel_shmem_globals.bytes);
+    }
+}
+
+static void fork_in_child(void)
+{
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+
+    if (child_copy != NULL) {
+        (void)syscall(SYS_mremap, child_copy, globals->bytes, globals->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                      (void *)globals->begin);
+    }
+}
+
+int keel_shmem_globals_map(void *base, uint64_t offset)
+{
+    static int has_handlers;
+    keel_shmem_globals_t *globals = &keel_shmem_globals;
+    char *window = (char *)base + offset;
+    void *begin = (void *)globals->begin;
+    sigset_t all, before;
+    int is_mapped;
+
+    sigfillset(&all); /* no handler stores there between the copy and the mapping */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    memcpy(window, begin, globals->bytes);
+    is_mapped = map_again(window, begin, globals->bytes) || map_both(window, begin, globals->bytes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!is_mapped) {
+        globals->why = "their memory cannot be mapped a second time";
+        return 0;
+    }
+    (void)madvise(begin, globals->bytes, MADV_DOFORK); /* the window's own are not there in a child */
+    if (!has_handlers) {
+        has_handlers = pthread_atfork(fork_begins, fork_in_parent, fork_in_child) == 0;
+    }
+    globals->offset = offset;
+    return 1;
+}
+
+/* ---- what is theirs ---- */
+
+int keel_shmem_globals_have(const void *address, size_t bytes)
+{
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+    const uintptr_t begin = (uintptr_t)address;
+    unsigned low = 0, high = globals->program.count;
+
+    if (globals->why != NULL || begin < globals->begin || begin - globals->begin >= globals->bytes) {
+        return 0;
+    }
+    while (low < high) { /* the first that ends behind it */
+        const unsigned middle = (low + high) / 2;
+
+        if (globals->program.ranges[middle].end <= begin) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < globals->program.count && begin >= globals->program.ranges[low].begin &&
+           bytes <= globals->program.ranges[low].end - begin;
+}
+
+unsigned keel_shmem_globals_extents(keel_extent_t *extents)
+{
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+    unsigned count = 0;
+
+    if (globals->why != NULL || !globals->are_restored) {
+        return 0;
+    }
+    for (unsigned i = 0; i < globals->program.count; i++) {
+        const keel_shmem_range_t *range = &globals->program.ranges[i];
+
+        if (!range->is_volatile) {
+            if (extents != NULL) {
+                extents[count] = (keel_extent_t){.offset = globals->offset + (range->begin - globals->begin),
+                                                 .length = range->end - range->begin};
+            }
+            count++;
+        }
+    }
+    return count;
+}
