@@ -1,13 +1,11 @@
 /* Beginning and end, who is there, and what becomes of a call that a death was amid. */
 #include "shmem_globals.h"
+#include "shmem_job.h"
 #include "shmem_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define HEAP_DEFAULT ((size_t)64 << 20)
 
 keel_shmem_t keel_shmem;
 
@@ -27,13 +25,6 @@ void keel_shmem_refuse(const char *call, const char *what, uint64_t is)
     _Exit(EXIT_FAILURE);
 }
 
-/* from the program's start, by whoever started it */
-static void start_anew(const char *call, const char *why)
-{
-    fprintf(stderr, "shmem %u: %s: a PE died, and %s: the job has to be started anew\n", keel_shmem.pe, call, why);
-    keel_abort(keel_shmem.ctx, KEEL_EXIT_AGAIN);
-}
-
 int keel_shmem_begin(const char *call)
 {
     if (keel_shmem.ctx == NULL) {
@@ -46,7 +37,8 @@ int keel_shmem_begin(const char *call)
 void keel_shmem_begin_reading(const char *call)
 {
     if (keel_shmem_begin(call)) {
-        start_anew(call, "its replacement came to a call that cannot be left out ahead of a SHMEMX_RESTART_POINT");
+        keel_shmem_job_start_anew(
+            call, "its replacement came to a call that cannot be left out ahead of a SHMEMX_RESTART_POINT");
     }
 }
 
@@ -56,7 +48,8 @@ void keel_shmem_end(keel_status_t status, const char *call)
         return;
     }
     if (status == KEEL_ERR_ROLLED_BACK) {
-        start_anew(call, "there is no checkpoint yet, or no SHMEMX_RESTART_POINT");
+        keel_shmem_job_start_anew(
+            call, "there is no checkpoint to go back to (shmemx_safepoint takes some), or no SHMEMX_RESTART_POINT");
     }
     say(call, keel_status_string(status));
     keel_abort(keel_shmem.ctx, EXIT_FAILURE);
@@ -64,79 +57,9 @@ void keel_shmem_end(keel_status_t status, const char *call)
 
 /* ---- beginning ---- */
 
-/* bytes, with K, M, G or T behind the number; 0: it is none */
-static size_t heap_bytes(const char *text)
-{
-    static const char units[] = "kmgt";
-    char *end;
-    const double number = strtod(text, &end);
-    const char *unit = (*end != '\0') ? strchr(units, *end | 0x20) : NULL;
-    const unsigned shift = (unit != NULL) ? 10 * (unsigned)(unit - units + 1) : 0;
-
-    if (end == text || number <= 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) || number > 0x1p46) {
-        return 0;
-    }
-    return (size_t)(number * (double)((uint64_t)1 << shift));
-}
-
-/* what has no checkpoint has no restart point either, as far as can be known: nothing is to be left out then */
-static void check_checkpoint(void)
-{
-    keel_stats_t stats;
-
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), "shmem_init");
-    if (stats.generation == 0) {
-        start_anew("shmem_init", "there is no checkpoint yet");
-    }
-}
-
-/* A gsync lies between what is filled here and what others put there. */
-static void begin_globals(size_t bytes)
-{
-    if (bytes > 0 && !keel_shmem_globals_map(keel_shmem.hidden, keel_shmem.bytes)) {
-        say("shmem_init", "global variables cannot be symmetric, their memory is not mapped a second time; "
-                          "SHMEM_KEEL_GLOBALS=n goes on without");
-        keel_abort(keel_shmem.ctx, EXIT_FAILURE);
-    }
-    if (!keel_shmem.is_due) {
-        keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), "shmem_init");
-    }
-}
-
 void shmem_init(void)
 {
-    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
-    const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t bytes = (text != NULL) ? heap_bytes(text) : HEAP_DEFAULT, globals;
-    keel_status_t status;
-
-    if (keel_shmem.ctx != NULL) {
-        return;
-    }
-    if (bytes == 0 || bytes > (size_t)1 << 46) {
-        say("shmem_init", "SHMEM_SYMMETRIC_SIZE is no number of bytes");
-        _Exit(EXIT_FAILURE);
-    }
-    status = keel_init(&params, &keel_shmem.ctx);
-    if (status != KEEL_OK) {
-        say("shmem_init", keel_status_string(status));
-        _Exit(EXIT_FAILURE);
-    }
-    keel_shmem.pe = keel_rank(keel_shmem.ctx);
-    keel_shmem.pes = keel_size(keel_shmem.ctx);
-    globals = keel_shmem_globals_find();
-    keel_shmem.bytes = sizeof(keel_shmem_hidden_t) + bytes;
-    keel_shmem.bytes += (globals > 0) ? -keel_shmem.bytes & (page - 1) : 0;
-    keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
-    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes + globals, NULL, &keel_shmem.win), "shmem_init");
-    keel_shmem.hidden = keel_win_base(keel_shmem.win);
-    if (keel_shmem.is_due) {
-        check_checkpoint();
-    } else if (keel_win_size(keel_shmem.win, 0) != keel_shmem.bytes + globals) {
-        keel_shmem_refuse("shmem_init", "SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0", bytes);
-    }
-    begin_globals(globals);
+    keel_shmem_job_join(0, "shmem_init");
 }
 
 int shmem_init_thread(int requested, int *provided)
@@ -154,15 +77,12 @@ void shmem_query_thread(int *provided)
 
 void shmem_finalize(void)
 {
-    keel_shmem_begin_reading("shmem_finalize");
-    keel_shmem_end(keel_finalize(keel_shmem.ctx), "shmem_finalize");
-    keel_shmem = (keel_shmem_t){0};
+    keel_shmem_job_leave("shmem_finalize");
 }
 
 void shmem_global_exit(int status)
 {
-    (void)keel_shmem_begin("shmem_global_exit");
-    keel_abort(keel_shmem.ctx, status & 0xff);
+    keel_shmem_job_end(status);
 }
 
 /* ---- who and what is there ---- */

@@ -1,7 +1,20 @@
 /* Restart points, and what is put back there. */
 #include "shmem_globals.h"
+#include "shmem_job.h"
 #include "shmem_state.h"
 #include "shmemx.h"
+
+int shmemx_init_attr(const shmemx_init_attr_t *attr)
+{
+    const uint64_t fields = (attr != NULL) ? attr->field_mask : 0;
+    const uint64_t flags = (fields & SHMEMX_INIT_FIELD_FLAGS) ? attr->flags : 0;
+
+    if ((fields & ~(uint64_t)SHMEMX_INIT_FIELD_FLAGS) || (flags & ~(uint64_t)SHMEMX_INIT_DETERMINISTIC)) {
+        return -1;
+    }
+    keel_shmem_job_join((flags & SHMEMX_INIT_DETERMINISTIC) != 0, "shmemx_init_attr");
+    return 0;
+}
 
 void shmemx_protect(unsigned id, void *address, size_t bytes)
 {

@@ -1,0 +1,167 @@
+/*
+ * The job: one window of the hidden part, the heap and global variables; then a gsync, since what is filled here is put to by others behind
+ * it. A replacement to which a checkpoint will be restored leaves the gsync out, as it does all up to its restart point; one that is recovered
+ * from the program's start does all again.
+ */
+#define _DEFAULT_SOURCE /* on_exit */
+#include "shmem_job.h"
+#include "shmem_environment.h"
+#include "shmem_globals.h"
+#include "shmem_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static keel_shmem_environment_t environment;
+static pid_t process; /* that joined: a child of it has no part in the job */
+
+void keel_shmem_job_start_anew(const char *call, const char *why)
+{
+    fprintf(stderr, "shmem %u: %s: a PE died, and %s: the job has to be started anew\n", keel_shmem.pe, call, why);
+    keel_abort(keel_shmem.ctx, KEEL_EXIT_AGAIN);
+}
+
+/* ---- joining ---- */
+
+static void join(const char *call)
+{
+    static const char *const debug[] = {"KEEL_VERBOSE=y", NULL}, *const none[] = {NULL};
+    const keel_params_t params = {
+        .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
+        .flags = environment.is_deterministic ? 0 : KEEL_PARAM_FLAG_NONDETERMINISTIC,
+        .env = environment.is_debug ? debug : none,
+    };
+    const keel_status_t status = keel_init(&params, &keel_shmem.ctx);
+
+    if (status != KEEL_OK) {
+        keel_shmem_refuse(call, keel_status_string(status), (uint64_t)(int64_t)status);
+    }
+    keel_shmem.pe = keel_rank(keel_shmem.ctx);
+    keel_shmem.pes = keel_size(keel_shmem.ctx);
+    process = getpid();
+}
+
+/* A replacement. What has no checkpoint has no restart point either, as far as can be known: nothing is to be left out then. */
+static void go_on(const char *call)
+{
+    keel_stats_t stats;
+    keel_status_t status;
+
+    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), call);
+    if (stats.generation > 0) {
+        return;
+    }
+    if (!environment.is_deterministic) {
+        keel_shmem_job_start_anew(call, "there is no checkpoint yet");
+    }
+    status = keel_restore(keel_shmem.ctx);
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        keel_shmem_job_start_anew(call, "another, ahead of any checkpoint");
+    }
+    keel_shmem_end(status, call);
+    keel_shmem.is_due = 0;
+}
+
+static void make_window(const char *call)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t globals = environment.has_globals ? keel_shmem_globals_find() : 0;
+    size_t bytes;
+
+    keel_shmem.bytes = sizeof(keel_shmem_hidden_t) + environment.heap_bytes;
+    keel_shmem.bytes += (globals > 0) ? -keel_shmem.bytes & (page - 1) : 0;
+    bytes = keel_shmem.bytes + globals;
+    keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
+    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, bytes, NULL, &keel_shmem.win), call);
+    keel_shmem.hidden = keel_win_base(keel_shmem.win);
+    if (keel_shmem.is_due) {
+        go_on(call);
+    } else if (keel_win_size(keel_shmem.win, 0) != bytes) {
+        keel_shmem_refuse(call, "SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0",
+                          environment.heap_bytes);
+    }
+    if (globals > 0 && !keel_shmem_globals_map(keel_shmem.hidden, keel_shmem.bytes)) {
+        keel_shmem_refuse(call,
+                          "global variables cannot be symmetric, their memory is not mapped a second time; "
+                          "SHMEM_KEEL_GLOBALS=n goes on without",
+                          keel_shmem_globals.begin);
+    }
+}
+
+static void say_where(void)
+{
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+
+    fprintf(stderr,
+            "shmem %u info: process %d, life %u, %u PEs; heap of %zu bytes at %p; global variables in %zu bytes at "
+            "0x%lx%s%s\n",
+            keel_shmem.pe, (int)process, keel_incarnation(keel_shmem.ctx), keel_shmem.pes, environment.heap_bytes,
+            (void *)(keel_shmem.hidden + 1), globals->bytes, (unsigned long)globals->begin,
+            globals->why == NULL ? "" : ": ", globals->why == NULL ? "" : globals->why);
+}
+
+static void leave_at_exit(int status, void *arg);
+
+void keel_shmem_job_join(int is_deterministic, const char *call)
+{
+    static int is_watched;
+    const char *wrong;
+
+    if (keel_shmem.ctx != NULL) {
+        return;
+    }
+    wrong = keel_shmem_environment_read(&environment);
+    if (wrong != NULL) {
+        fprintf(stderr, "shmem 0 error: %s: %s is no number of bytes\n", call, wrong);
+        _Exit(EXIT_FAILURE);
+    }
+    environment.is_deterministic |= is_deterministic;
+    join(call);
+    if (keel_shmem.pe == 0 && keel_incarnation(keel_shmem.ctx) == 0) {
+        keel_shmem_environment_print(&environment);
+    }
+    make_window(call);
+    if (environment.is_debug) {
+        say_where();
+    }
+    if (!keel_shmem.is_due) {
+        keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
+    }
+    if (!is_watched) {
+        is_watched = on_exit(leave_at_exit, NULL) == 0;
+    }
+}
+
+/* ---- leaving ---- */
+
+void keel_shmem_job_leave(const char *call)
+{
+    keel_shmem_begin_reading(call);
+    (void)fflush(NULL); /* a launcher may end PEs that are left in it */
+    keel_shmem_end(keel_finalize(keel_shmem.ctx), call);
+    keel_shmem = (keel_shmem_t){0};
+}
+
+void keel_shmem_job_end(int status)
+{
+    if (keel_shmem.ctx == NULL) { /* not in it */
+        exit(status);
+    }
+    keel_abort(keel_shmem.ctx, status & 0xff);
+}
+
+/* A program may leave shmem_finalize() out. One that ends otherwise than it should would leave others waiting for it. */
+static void leave_at_exit(int status, void *arg)
+{
+    (void)arg;
+    if (keel_shmem.ctx == NULL || getpid() != process) {
+        return;
+    }
+    if ((status & 0xff) != 0) {
+        keel_abort(keel_shmem.ctx, status & 0xff);
+    }
+    keel_restart_clear(keel_shmem.ctx); /* main() has been left */
+    keel_shmem_job_leave("exit");
+}
