@@ -4,8 +4,7 @@
  *
  * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
  * SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun starts it anew, once. With the promise of shmemx_init_attr() (shmemx.h) the
- * dead PE alone is run again, where that is possible. A call that cannot be carried out ends
- * the job with a message. One thread at a time.
+ * dead PE alone is run again, where that is possible. A call that cannot be carried out ends the job with a message. One thread at a time.
  */
 #ifndef KEEL_SHMEM_H_
 #define KEEL_SHMEM_H_

@@ -48,7 +48,7 @@ const char *keel_shmem_environment_read(keel_shmem_environment_t *environment)
 
     *environment = (keel_shmem_environment_t){
         .heap_bytes = (heap != NULL) ? bytes_of(heap) : HEAP_DEFAULT,
-        .is_deterministic = is_on(getenv("SHMEM_KEEL_DETERMINISTIC")),
+        .is_promised = is_on(getenv("SHMEM_KEEL_DETERMINISTIC")),
         .has_globals = globals == NULL || is_on(globals),
         .is_debug = is_on(value_of("SHMEM_DEBUG", "SMA_DEBUG")),
         .asks_info = is_on(value_of("SHMEM_INFO", "SMA_INFO")),
@@ -76,7 +76,7 @@ void keel_shmem_environment_print(const keel_shmem_environment_t *environment)
                "Those of the first three lines have their old names, too: SMA_SYMMETRIC_SIZE. keel_info -cf prints "
                "KEEL_...\n",
                environment->heap_bytes, environment->asks_info, environment->asks_version, environment->is_debug,
-               environment->is_deterministic ? 'y' : 'n', environment->has_globals ? 'y' : 'n');
+               environment->is_promised ? 'y' : 'n', environment->has_globals ? 'y' : 'n');
     }
     (void)fflush(stdout);
 }

@@ -6,8 +6,8 @@
 
 typedef struct keel_shmem_environment {
     size_t heap_bytes;
-    int is_deterministic; /* the promise was given */
-    int has_globals;      /* they are to be symmetric */
+    int is_promised; /* the promise was given */
+    int has_globals; /* they are to be symmetric */
     int is_debug;
     int asks_info, asks_version;
 } keel_shmem_environment_t;

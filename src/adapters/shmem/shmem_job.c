@@ -30,7 +30,7 @@ static void join(const char *call)
     static const char *const debug[] = {"KEEL_VERBOSE=y", NULL}, *const none[] = {NULL};
     const keel_params_t params = {
         .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
-        .flags = environment.is_deterministic ? 0 : KEEL_PARAM_FLAG_NONDETERMINISTIC,
+        .flags = environment.is_promised ? 0 : KEEL_PARAM_FLAG_NONDETERMINISTIC,
         .env = environment.is_debug ? debug : none,
     };
     const keel_status_t status = keel_init(&params, &keel_shmem.ctx);
@@ -53,7 +53,7 @@ static void go_on(const char *call)
     if (stats.generation > 0) {
         return;
     }
-    if (!environment.is_deterministic) {
+    if (!environment.is_promised) {
         keel_shmem_job_start_anew(call, "there is no checkpoint yet");
     }
     status = keel_restore(keel_shmem.ctx);
@@ -104,7 +104,7 @@ static void say_where(void)
 
 static void leave_at_exit(int status, void *arg);
 
-void keel_shmem_job_join(int is_deterministic, const char *call)
+void keel_shmem_job_join(int is_promised, const char *call)
 {
     static int is_watched;
     const char *wrong;
@@ -117,7 +117,7 @@ void keel_shmem_job_join(int is_deterministic, const char *call)
         fprintf(stderr, "shmem 0 error: %s: %s is no number of bytes\n", call, wrong);
         _Exit(EXIT_FAILURE);
     }
-    environment.is_deterministic |= is_deterministic;
+    environment.is_promised |= is_promised;
     join(call);
     if (keel_shmem.pe == 0 && keel_incarnation(keel_shmem.ctx) == 0) {
         keel_shmem_environment_print(&environment);
