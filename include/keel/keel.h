@@ -96,6 +96,11 @@ KEEL_API uint32_t keel_rank(keel_context_h ctx); /**< 0 .. size-1; survives the 
 KEEL_API uint32_t keel_size(keel_context_h ctx); /**< number of ranks that run the program */
 KEEL_API uint32_t
 keel_incarnation(keel_context_h ctx); /**< 0 in the first process of a rank, larger in each later one */
+/**
+ * The same of another rank, so who has died since it was asked before. Local; what this process has heard of, which after KEEL_ERR_ROLLED_BACK,
+ * and in a replacement after keel_init(), is the same in all ranks that go on from there until another one dies. 0 of a rank that is none.
+ */
+KEEL_API uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank);
 
 /**
  * True when keel_restore() has to be called: in a replacement, and after KEEL_ERR_ROLLED_BACK.

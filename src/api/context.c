@@ -247,6 +247,14 @@ uint32_t keel_incarnation(keel_context_h ctx)
     return (ctx == NULL) ? 0 : ctx->lane.incarnation;
 }
 
+uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank)
+{
+    if (ctx == NULL || rank >= ctx->lane.programs) {
+        return 0;
+    }
+    return (rank == ctx->lane.rank) ? ctx->lane.incarnation : ctx->lane.peers[rank].incarnation;
+}
+
 static void context_stats(const keel_context_h ctx, keel_stats_t *stats_p)
 {
     *stats_p = ctx->stats;

@@ -238,17 +238,12 @@ void keel_rehearse_leave(keel_context_h ctx, uint32_t number, int was_front)
 
 /* ---- who is killed, and when ---- */
 
-static uint32_t incarnation_of(const keel_context_h ctx, uint32_t rank)
-{
-    return (rank == ctx->lane.rank) ? ctx->lane.incarnation : ctx->lane.peers[rank].incarnation;
-}
-
 /* the first rank that has not died; the number of ranks: there is none */
 static uint32_t next_victim(const keel_context_h ctx)
 {
     uint32_t rank = 0;
 
-    while (rank < ctx->lane.programs && incarnation_of(ctx, rank) > 0) {
+    while (rank < ctx->lane.programs && keel_rank_incarnation(ctx, rank) > 0) {
         rank++;
     }
     return rank;

@@ -84,6 +84,19 @@ program_jumps_to_its_restart_point()
     has "$out" 4 ': 524288$'
 }
 
+# all of them the same
+ranks_know_who_died()
+{
+    local lane
+
+    for lane in direct served; do
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/who_died" 20 2@6.0,0@12.0
+        has "$out" 4 '^rank [0-3]: 0 0 1 0$'
+        has "$out" 4 '^rank [0-3]: 1 0 1 0$'
+        has "$out" 8 '^rank '
+    done
+}
+
 # deaths before the clock of a benchmark starts, at the edge and behind it
 program_warms_up_through_deaths()
 {
