@@ -1,6 +1,7 @@
 /* Global variables: where they are, mapped a second time, and what of them a checkpoint has. */
 #define _GNU_SOURCE /* mremap's flags */
 #include "shmem_globals.h"
+#include "shmem_state.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-keel_shmem_globals_t keel_shmem_globals = {.why = "SHMEM_KEEL_GLOBALS says so"};
+keel_shmem_globals_t keel_shmem_globals = {.why = "SHMEM_KEEL_GLOBALS says so", .are_restored = -1};
 
 size_t keel_shmem_globals_find(void)
 {
@@ -110,6 +111,17 @@ int keel_shmem_globals_map(void *base, uint64_t offset)
 
 /* ---- what is theirs ---- */
 
+void keel_shmem_globals_restore(int are_restored, const char *call)
+{
+    keel_shmem_globals_t *globals = &keel_shmem_globals;
+
+    if (are_restored && globals->why == NULL && keel_shmem_program_moves(&globals->program)) {
+        keel_shmem_refuse(call, "a replacement has the program at other addresses: link it by oshcc, or -no-pie",
+                          globals->begin);
+    }
+    globals->are_restored = are_restored != 0;
+}
+
 int keel_shmem_globals_have(const void *address, size_t bytes)
 {
     const keel_shmem_globals_t *globals = &keel_shmem_globals;
@@ -137,7 +149,7 @@ unsigned keel_shmem_globals_extents(keel_extent_t *extents)
     const keel_shmem_globals_t *globals = &keel_shmem_globals;
     unsigned count = 0;
 
-    if (globals->why != NULL || !globals->are_restored) {
+    if (globals->why != NULL || globals->are_restored <= 0) {
         return 0;
     }
     for (unsigned i = 0; i < globals->program.count; i++) {

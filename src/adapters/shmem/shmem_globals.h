@@ -15,7 +15,7 @@ typedef struct keel_shmem_globals {
     uintptr_t begin;  /* of their pages; 0: not looked for */
     size_t bytes;     /* of them */
     uint64_t offset;  /* in the window */
-    int are_restored; /* they are part of checkpoints */
+    int are_restored; /* they are part of checkpoints; below 0: the program has not said it */
     keel_shmem_program_t program;
 } keel_shmem_globals_t;
 
@@ -25,6 +25,8 @@ extern keel_shmem_globals_t keel_shmem_globals;
 size_t keel_shmem_globals_find(void);
 /* moves them into the window, of which they are the part at @a offset; 0: that failed, and @a why is set */
 int keel_shmem_globals_map(void *base, uint64_t offset);
+/* says whether they are part of checkpoints; refuses where a replacement has them at other addresses */
+void keel_shmem_globals_restore(int are_restored, const char *call);
 /* all of it is global variables of the program */
 int keel_shmem_globals_have(const void *address, size_t bytes);
 /* what of them a checkpoint has: so many; @a extents NULL: counted only */

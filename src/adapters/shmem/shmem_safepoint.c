@@ -14,7 +14,7 @@ static void warn_of_pointers(void)
     char names[400];
     unsigned count;
 
-    if (is_done || !keel_shmem_globals.are_restored || keel_shmem.pe != 0) {
+    if (is_done || keel_shmem_globals.are_restored <= 0 || keel_shmem.pe != 0) {
         return;
     }
     is_done = 1;

@@ -25,6 +25,7 @@ typedef struct keel_shmem_tree {
 
 typedef struct keel_shmem_hidden {
     keel_shmem_tree_t tree;
+    uint64_t is_not_kept; /* some PE does not keep what it has through a restore */
     uint64_t block_count;
     keel_extent_t blocks[KEEL_SHMEM_BLOCKS]; /* in use, ascending; offsets in the window */
 } keel_shmem_hidden_t;
@@ -60,6 +61,9 @@ uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char
 keel_status_t keel_shmem_extents(void);
 /* shmem_safepoint.c: what is done ahead of one; then the memory may go into an image */
 keel_status_t keel_shmem_make_safe(void);
+
+/* shmem_survive.c: from the newest checkpoint; where there is none the job ends */
+void keel_shmem_restore(const char *call);
 
 /* shmem_rma.c: blocking */
 void keel_shmem_put(void *dest, const void *source, size_t bytes, int pe, const char *call);

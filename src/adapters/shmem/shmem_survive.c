@@ -1,6 +1,7 @@
 /* Restart points, and what is put back there. */
 #include "shmem_globals.h"
 #include "shmem_job.h"
+#include "shmem_keep.h"
 #include "shmem_state.h"
 #include "shmemx.h"
 
@@ -20,17 +21,13 @@ void shmemx_protect(unsigned id, void *address, size_t bytes)
 {
     (void)keel_shmem_begin("shmemx_protect");
     keel_shmem_end(keel_protect(keel_shmem.ctx, id, address, bytes), "shmemx_protect");
+    keel_shmem_keep_region(address, bytes);
 }
 
 void shmemx_globals(int are_restored)
 {
     (void)keel_shmem_begin("shmemx_globals");
-    if (are_restored && keel_shmem_globals.why == NULL && keel_shmem_program_moves(&keel_shmem_globals.program)) {
-        keel_shmem_refuse("shmemx_globals",
-                          "a replacement has the program at other addresses: link it by oshcc, or -no-pie",
-                          keel_shmem_globals.begin);
-    }
-    keel_shmem_globals.are_restored = are_restored;
+    keel_shmem_globals_restore(are_restored, "shmemx_globals");
 }
 
 jmp_buf *shmemx_restart_buffer(void)
@@ -51,19 +48,24 @@ unsigned shmemx_incarnation(void)
     return keel_incarnation(keel_shmem.ctx);
 }
 
-void shmemx_restore(void)
+void keel_shmem_restore(const char *call)
 {
     keel_stats_t stats;
     keel_status_t status;
 
-    (void)keel_shmem_begin("shmemx_restore");
     do {
         status = keel_restore(keel_shmem.ctx);
     } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
-    keel_shmem_end(status, "shmemx_restore");
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), "shmemx_restore");
+    keel_shmem_end(status, call);
+    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), call);
     if (stats.generation == 0) { /* where the heap is empty, and the program has pointers into it */
-        keel_shmem_end(KEEL_ERR_ROLLED_BACK, "shmemx_restore");
+        keel_shmem_end(KEEL_ERR_ROLLED_BACK, call);
     }
     keel_shmem.is_due = 0;
+}
+
+void shmemx_restore(void)
+{
+    (void)keel_shmem_begin("shmemx_restore");
+    keel_shmem_restore("shmemx_restore");
 }

@@ -40,6 +40,47 @@ SHMEM_API void shmemx_globals(int are_restored);
 SHMEM_API void shmemx_safepoint(void);
 #define shmemx_volatile __attribute__((section("keel_shmem_volatile")))
 
+/* ---- the interface of Hao et al., Fault Tolerance for OpenSHMEM (OUG 2014), section 3 ---- */
+
+/**
+ * Collective: keeps a copy of the heap in use, of global variables (but with shmemx_globals(0)) and of what is protected, in other PEs'
+ * memory. 0, or SHMEMX_FAULT: a PE died, and shmem_restore_all() has to be called.
+ *
+ * When a PE dies, all others come back to the call of this that they were at last, out of whatever call they are in, and it returns
+ * SHMEMX_FAULT; so it does, at its first call, in the process that takes the dead one's place, which has come here from main() by
+ * itself. What it puts ahead of its first call and its barriers there are left out, as they have been done. The rules of setjmp() hold:
+ * the function that calls it must not return before its next call, and of its local variables those that changed since the call are lost: what
+ * the loop counts is static. Where the promise of shmemx_init_attr() holds the new process alone is told, and the others go on.
+ * A death ahead of the first complete one ends the job with status 75 (oshrun starts it anew).
+ */
+SHMEM_API int shmem_checkpoint_all(void);
+#define shmem_checkpoint_all() (setjmp(*shmemx_restart_buffer()), shmem_checkpoint_all())
+enum { SHMEMX_FAULT = 1 };
+
+/**
+ * Local: which PEs died since this PE asked last, in a new process since the program began. The lists are the library's, valid
+ * until the next call. @a pes_status says of each SHMEMX_PE_RESTARTED: a new process has its place, or will have. 0.
+ */
+SHMEM_API int shmem_query_fault(int **pes, int **pes_status, size_t *numpes);
+enum { SHMEMX_PE_RESTARTED = 1 };
+
+/** Launchers start PEs anew by themselves, so nothing is done. Local; -1: not PEs. Whom nobody restarts ends the job with a message. */
+SHMEM_API int shmem_restart_pes(int *pes, size_t numpes);
+
+/** Collective: all PEs get back what they had at the newest checkpoint, from copies of their own but for the dead [section 3.3, first]. 0. */
+SHMEM_API int shmem_restore_all(void);
+
+enum {
+    SHMEMX_RESTORE_CHECKPOINT, /**< as shmem_restore_all() */
+    /**
+     * The dead PE alone gets back what it had then, the others keep what they have now [section 3.3, second]: for methods that converge from
+     * any state. A checkpoint follows. PEs may be at different steps then, and agree on one: shmem_int_max_reduce().
+     */
+    SHMEMX_RESTORE_DEAD,
+    SHMEMX_RESTORED_CHECKPOINT /**< returned: a heap was allocated from since, or memory was short, so all have the checkpoint */
+};
+SHMEM_API int shmemx_restore_all(int option);
+
 #ifdef __cplusplus
 }
 #endif
