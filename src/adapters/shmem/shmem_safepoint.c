@@ -1,6 +1,6 @@
 /* Safe points: where a checkpoint is taken, or may be. */
 #include "shmem_globals.h"
-#include "shmem_scan.h"
+#include "shmem_pointers.h"
 #include "shmem_state.h"
 #include "shmemx.h"
 
@@ -18,8 +18,8 @@ static void warn_of_pointers(void)
         return;
     }
     is_done = 1;
-    count = keel_shmem_scan(&keel_shmem_globals, window, window + keel_shmem.bytes + keel_shmem_globals.bytes, names,
-                            sizeof(names));
+    count = keel_shmem_pointers_find(&keel_shmem_globals, window, window + keel_shmem.bytes + keel_shmem_globals.bytes,
+                                     names, sizeof(names));
     if (count > 0) {
         fprintf(stderr,
                 "shmem 0 warning: %u global variables look as if they pointed to private memory, which no checkpoint "

@@ -1,5 +1,5 @@
 /* Words that are addresses of memory which this process has to itself: its heap, its stack, its libraries. */
-#include "shmem_scan.h"
+#include "shmem_pointers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,8 @@ static void found_add(found_t *found, const keel_shmem_program_t *program, uintp
     found->count++;
 }
 
-unsigned keel_shmem_scan(const keel_shmem_globals_t *globals, uintptr_t begin, uintptr_t end, char *text, size_t room)
+unsigned keel_shmem_pointers_find(const keel_shmem_globals_t *globals, uintptr_t begin, uintptr_t end, char *text,
+                                  size_t room)
 {
     found_t found = {.text = text, .room = room};
     areas_t areas = {0};
