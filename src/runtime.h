@@ -54,6 +54,12 @@ typedef void (*keel_spare_order_cb_t)(void *arg, uint32_t rank, uint32_t *spare)
 
 #define KEEL_NEEDS_MAX 16
 
+/* in the order of what the process writes to standard output and error */
+typedef enum {
+    KEEL_MARK_SAVED, /* an image was taken here; number 0: the program's start is behind this */
+    KEEL_MARK_BACK   /* it was restored: what follows was written before, from that place on */
+} keel_mark_t;
+
 /* what a spare does while it waits; as need() told last */
 typedef keel_status_t (*keel_prepare_cb_t)(void *arg, const uint64_t *bytes, unsigned count);
 
@@ -106,6 +112,8 @@ typedef struct keel_runtime_ops {
     void (*finish)(keel_runtime_t *runtime);
     /* ends the whole job with @a status, for @a reason; does not return when the runtime can do so */
     void (*abort)(keel_runtime_t *runtime, int status, const char *reason);
+    /* flushes stdio, and tells a launcher that prints once what is computed again; NULL: there is no output */
+    void (*mark)(keel_runtime_t *runtime, keel_mark_t mark, uint32_t number);
     /* ends this process as SIGKILL would; NULL: it cannot be done */
     void (*die)(keel_runtime_t *runtime);
 } keel_runtime_ops_t;

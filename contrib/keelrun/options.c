@@ -51,6 +51,9 @@ static const char options_help[] =
     "recovered\n"
     "      --rehearse           kill each rank once, behind a gsync, and compare what its replacement does again with\n"
     "                           what it had done; ends the job at the first difference (README.md says more)\n"
+    "      --output once|all    once: what a rank writes again, since a death took it back, is dropped, and at the "
+    "first\n"
+    "                           line of standard output that is another one it is said (once, but with --no-restart)\n"
     "      --tag                \"[rank] \" in front of each line of output\n"
     "      --timeout SECONDS    end the job after this time with status 124\n"
     "  -x NAME=VALUE            set a variable for the program\n"
@@ -82,6 +85,7 @@ enum {
     OPTION_NO_RESTART,
     OPTION_JOB_RESTARTS,
     OPTION_REHEARSE,
+    OPTION_OUTPUT,
     OPTION_TAG,
     OPTION_TIMEOUT,
     OPTION_VERSION
@@ -103,6 +107,7 @@ static const struct option options_long[] = {
     {"no-restart", no_argument, NULL, OPTION_NO_RESTART},
     {"job-restarts", required_argument, NULL, OPTION_JOB_RESTARTS},
     {"rehearse", no_argument, NULL, OPTION_REHEARSE},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"verbose", no_argument, NULL, 'v'},
@@ -186,6 +191,17 @@ static bool options_set_map(options_t *options, const char *text)
     return true;
 }
 
+static bool options_set_output(options_t *options, const char *text)
+{
+    options->once = strcmp(text, "once") == 0;
+    options->has_output = true;
+    if (!options->once && strcmp(text, "all") != 0) {
+        report("--output needs once or all, not '%s'", text);
+        return false;
+    }
+    return true;
+}
+
 /* one option; false after a line on what is wrong */
 static bool options_take(options_t *options, int option, char *value)
 {
@@ -230,6 +246,8 @@ static bool options_take(options_t *options, int option, char *value)
     case OPTION_REHEARSE:
         options->rehearse = true;
         return true;
+    case OPTION_OUTPUT:
+        return options_set_output(options, value);
     case OPTION_TAG:
         options->tag = true;
         return true;
@@ -260,6 +278,9 @@ static bool options_check(options_t *options)
 
     if (!options_check_rehearsal(options)) {
         return false;
+    }
+    if (!options->has_output) {
+        options->once = !options->no_restart;
     }
 
     if (options->nodes > options->ranks) {

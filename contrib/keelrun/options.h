@@ -22,8 +22,9 @@ typedef struct options {
     uint32_t spares; /* how many of the ranks, the last ones, wait for the death of another */
     bool cyclic;     /* ranks on nodes: round robin, else in blocks */
     bool netns, tag, verbose, no_restart, rehearse;
-    uint32_t restarts; /* of one rank, */
-    bool has_restarts; /* as was asked for */
+    bool once, has_output; /* what a rank writes again is dropped; and that was said */
+    uint32_t restarts;     /* of one rank, */
+    bool has_restarts;     /* as was asked for */
     uint32_t job_restarts;
     uint64_t start_ns; /* of keelrun, from which the timeout counts */
     double timeout_s;  /* 0: none */

@@ -14,13 +14,25 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "once.h"
+#include "report.h"
 
 #define OUTPUT_LINE_MAX 65536 /* a longer line goes out in pieces */
 #define OUTPUT_TAG_MAX  16
 
+/* what both processes of a rank write there, one behind the other */
+typedef struct record {
+    struct record *next;
+    uint32_t rank;
+    int target;
+    once_t *once;
+} record_t;
+
 typedef struct stream {
     uint32_t rank;
     int fd, target;
+    once_t *once; /* NULL: all is passed on */
+    bool is_begun;
     char *data;
     size_t length;
 } stream_t;
@@ -32,7 +44,8 @@ struct output {
     pthread_t thread;
     int wake;
     atomic_bool is_draining;
-    bool *marker_seen;    /* by index of the kill; the thread's */
+    bool *marker_seen; /* by index of the kill; the thread's */
+    record_t *records;
     pthread_mutex_t lock; /* of streams and count: the node adds, the thread alone removes and reads */
     stream_t *streams;
     size_t count;
@@ -73,41 +86,110 @@ static void output_search(output_t *output, const stream_t *stream, const char *
     }
 }
 
-/* Whole lines in writes of at most PIPE_BUF, which the kernel does not mix with those of other nodes. */
+static bool output_is_new(const stream_t *stream, const char *piece, size_t length)
+{
+    const char *expected;
+    size_t expected_length;
+    bool is_new;
+
+    if (stream->once == NULL) {
+        return true;
+    }
+    is_new = once_take(stream->once, piece, length, &expected, &expected_length);
+    if (expected != NULL && stream->target == STDOUT_FILENO) {
+        report("rank %u writes otherwise than before: '%.*s', not '%.*s'", stream->rank,
+               (int)(length - (piece[length - 1] == '\n')), piece,
+               (int)(expected_length - (expected[expected_length - 1] == '\n')), expected);
+    }
+    return is_new;
+}
+
+/* the line at @a data, or what of it is ahead of a mark; *skipped_p: the mark's length, which is not written */
+static size_t output_piece(const stream_t *stream, const char *data, size_t length, size_t *skipped_p)
+{
+    const char *newline = memchr(data, '\n', length);
+    size_t mark_length;
+
+    *skipped_p = 0;
+    length = newline != NULL ? (size_t)(newline - data) + 1 : length;
+    if (stream->once != NULL) {
+        length = once_find_mark(data, length, &mark_length);
+        *skipped_p = mark_length;
+    }
+    return length;
+}
+
+/* writes of at most PIPE_BUF, which the kernel does not mix with those of other nodes */
+typedef struct batch {
+    int target;
+    size_t used;
+    char data[PIPE_BUF];
+} batch_t;
+
+static void batch_add(batch_t *batch, const char *tag, const char *piece, size_t length)
+{
+    const size_t tag_length = strlen(tag);
+
+    if (batch->used + tag_length + length > sizeof batch->data) {
+        output_write(batch->target, batch->data, batch->used);
+        batch->used = 0;
+    }
+    memcpy(batch->data + batch->used, tag, tag_length);
+    batch->used += tag_length;
+    if (batch->used + length > sizeof batch->data) {
+        output_write(batch->target, batch->data, batch->used);
+        output_write(batch->target, piece, length);
+        batch->used = 0;
+    } else {
+        memcpy(batch->data + batch->used, piece, length);
+        batch->used += length;
+    }
+}
+
 static void output_lines(output_t *output, stream_t *stream, size_t end)
 {
-    char buffer[PIPE_BUF], tag[OUTPUT_TAG_MAX] = "";
-    size_t used = 0, start = 0, tag_length;
+    batch_t batch = {.target = stream->target};
+    char tag[OUTPUT_TAG_MAX] = "";
+    size_t start = 0, mark;
 
     if (output->options->tag) {
         snprintf(tag, sizeof tag, "[%u] ", stream->rank);
     }
-    tag_length = strlen(tag);
     while (start < end) {
         const char *line = stream->data + start;
-        const char *newline = memchr(line, '\n', end - start);
-        size_t length = newline != NULL ? (size_t)(newline - line) + 1 : end - start;
+        const size_t length = output_piece(stream, line, end - start, &mark);
+        const bool is_cut = mark > 0 && once_mark_cuts(stream->once, line + length, mark);
 
-        if (used + tag_length + length > sizeof buffer) {
-            output_write(stream->target, buffer, used);
-            used = 0;
+        if (length > 0 && !is_cut && output_is_new(stream, line, length)) {
+            batch_add(&batch, tag, line, length);
         }
-        memcpy(buffer + used, tag, tag_length);
-        used += tag_length;
-        if (used + length > sizeof buffer) {
-            output_write(stream->target, buffer, used);
-            output_write(stream->target, line, length);
-            used = 0;
-        } else {
-            memcpy(buffer + used, line, length);
-            used += length;
+        if (length > 0) {
+            output_search(output, stream, line, length);
         }
-        output_search(output, stream, line, length);
-        start += length;
+        if (mark > 0) {
+            once_take_mark(stream->once, line + length, mark);
+        }
+        start += length + mark;
     }
-    output_write(stream->target, buffer, used);
+    output_write(batch.target, batch.data, batch.used);
     stream->length -= end;
     memmove(stream->data, stream->data + end, stream->length);
+}
+
+/* how much of what is there can be passed on: whole lines, and what is ahead of a mark */
+static size_t output_whole(const stream_t *stream)
+{
+    const char *last = memrchr(stream->data, '\n', stream->length);
+    size_t end = last != NULL ? (size_t)(last - stream->data) + 1 : 0, at, mark;
+
+    while (stream->once != NULL) {
+        at = once_find_mark(stream->data + end, stream->length - end, &mark);
+        if (mark == 0) {
+            break;
+        }
+        end += at + mark;
+    }
+    return end;
 }
 
 /* false at the end of the stream, or when it has nothing now */
@@ -117,12 +199,12 @@ static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
 
     *at_end_p = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
     if (count > 0) {
-        const char *last;
+        size_t end;
 
         stream->length += (size_t)count;
-        last = memrchr(stream->data, '\n', stream->length);
-        if (last != NULL) {
-            output_lines(output, stream, (size_t)(last - stream->data) + 1);
+        end = output_whole(stream);
+        if (end != 0) {
+            output_lines(output, stream, end);
         } else if (stream->length == OUTPUT_LINE_MAX) {
             output_lines(output, stream, stream->length);
         }
@@ -130,13 +212,27 @@ static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
     return count > 0;
 }
 
+/* a last line without its end */
+static void output_rest(const output_t *output, uint32_t rank, int target, const char *rest, size_t length)
+{
+    char tag[OUTPUT_TAG_MAX];
+
+    if (output->options->tag) {
+        snprintf(tag, sizeof tag, "[%u] ", rank);
+        output_write(target, tag, strlen(tag));
+    }
+    output_write(target, rest, length);
+    if (output->options->tag) {
+        output_write(target, "\n", 1);
+    }
+}
+
 static void output_close(output_t *output, stream_t *stream)
 {
-    if (stream->length != 0) { /* a last line without its end */
-        if (output->options->tag) {
-            stream->data[stream->length < OUTPUT_LINE_MAX ? stream->length++ : OUTPUT_LINE_MAX - 1] = '\n';
-        }
-        output_lines(output, stream, stream->length);
+    if (stream->length != 0 && stream->once != NULL) {
+        once_take_rest(stream->once, stream->data, stream->length);
+    } else if (stream->length != 0) {
+        output_rest(output, stream->rank, stream->target, stream->data, stream->length);
     }
     close(stream->fd);
     free(stream->data);
@@ -157,24 +253,65 @@ static void output_remove_closed(output_t *output)
     pthread_mutex_unlock(&output->lock);
 }
 
+static stream_t output_stream(output_t *output, size_t i)
+{
+    stream_t stream;
+
+    pthread_mutex_lock(&output->lock); /* the array may move while it is added to */
+    stream = output->streams[i];
+    pthread_mutex_unlock(&output->lock);
+    return stream;
+}
+
+static void output_set_stream(output_t *output, size_t i, const stream_t *stream)
+{
+    pthread_mutex_lock(&output->lock);
+    output->streams[i] = *stream;
+    pthread_mutex_unlock(&output->lock);
+}
+
+/* false: it has nothing yet. All that the rank's process before it wrote is read ahead of it; a line that it did not end is gone. */
+static bool output_begin(output_t *output, size_t i, stream_t *stream)
+{
+    struct pollfd has = {.fd = stream->fd, .events = POLLIN};
+
+    if (stream->once == NULL || stream->is_begun) {
+        return true;
+    }
+    if (poll(&has, 1, 0) <= 0) {
+        return false;
+    }
+    for (size_t j = 0; j < i; j++) {
+        stream_t before = output_stream(output, j);
+        bool at_end;
+
+        if (before.once == stream->once && before.fd >= 0) {
+            while (output_read(output, &before, &at_end)) {
+            }
+            before.length = 0;
+            output_set_stream(output, j, &before);
+        }
+    }
+    once_begin(stream->once);
+    stream->is_begun = true;
+    return true;
+}
+
 /* reads each stream while it has something, the last time when all writers are gone */
 static void output_pass(output_t *output, size_t count, bool is_last)
 {
     for (size_t i = 0; i < count; i++) {
-        stream_t stream;
+        stream_t stream = output_stream(output, i);
         bool at_end = false;
 
-        pthread_mutex_lock(&output->lock); /* the array may move while it is added to */
-        stream = output->streams[i];
-        pthread_mutex_unlock(&output->lock);
-        while (output_read(output, &stream, &at_end) && is_last) {
+        if (output_begin(output, i, &stream)) {
+            while (output_read(output, &stream, &at_end) && is_last) {
+            }
         }
         if (at_end || is_last) {
             output_close(output, &stream);
         }
-        pthread_mutex_lock(&output->lock);
-        output->streams[i] = stream;
-        pthread_mutex_unlock(&output->lock);
+        output_set_stream(output, i, &stream);
     }
     output_remove_closed(output);
 }
@@ -236,12 +373,28 @@ static void output_wake(output_t *output)
     }
 }
 
+static once_t *output_record(output_t *output, uint32_t rank, int target)
+{
+    record_t *record = output->records;
+
+    while (record != NULL && (record->rank != rank || record->target != target)) {
+        record = record->next;
+    }
+    if (record == NULL) {
+        record = must_allocate(NULL, sizeof *record);
+        *record = (record_t){.next = output->records, .rank = rank, .target = target, .once = once_create()};
+        output->records = record;
+    }
+    return record->once;
+}
+
 void output_add(output_t *output, uint32_t rank, int fd, int target)
 {
     stream_t stream = {.rank = rank, .fd = fd, .target = target, .data = must_allocate(NULL, OUTPUT_LINE_MAX)};
 
     fcntl(fd, F_SETFL, O_NONBLOCK);
     pthread_mutex_lock(&output->lock);
+    stream.once = output->options->once ? output_record(output, rank, target) : NULL;
     output->streams = must_allocate(output->streams, (output->count + 1) * sizeof stream);
     output->streams[output->count++] = stream;
     pthread_mutex_unlock(&output->lock);
@@ -253,6 +406,18 @@ void output_drain(output_t *output)
     atomic_store(&output->is_draining, true);
     output_wake(output);
     pthread_join(output->thread, NULL);
+    while (output->records != NULL) {
+        record_t *record = output->records;
+        size_t length;
+        const char *rest = once_rest(record->once, &length);
+
+        if (rest != NULL) {
+            output_rest(output, record->rank, record->target, rest, length);
+        }
+        output->records = record->next;
+        once_destroy(record->once);
+        free(record);
+    }
     free(output->marker_seen);
     free(output->streams);
     free(output);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <runtime/pmix_events.h>
+#include <runtime/pmix_output.h>
 
 #include "fence.h"
 #include "register.h"
@@ -384,6 +385,7 @@ char **server_expect(uint32_t rank, uint32_t incarnation, uint32_t local)
     PMIX_SETENV(status, KEEL_ENV_INCARNATION, text, &env);
     snprintf(text, sizeof text, "%u", server.params.node);
     PMIX_SETENV(status, KEELRUN_ENV_NODE, text, &env);
+    PMIX_SETENV(status, KEELRUN_ENV_OUTPUT, server.params.options->once ? "once" : "all", &env);
     return env;
 }
 

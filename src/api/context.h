@@ -190,6 +190,14 @@ static inline int keel_fork_is_child(const keel_context_h ctx)
 void keel_context_look(keel_context_h ctx);
 /* KEEL_OK when the program may communicate now */
 keel_status_t keel_context_check(keel_context_h ctx);
+
+/* see keel_runtime_ops_t.mark */
+static inline void keel_context_mark(keel_context_h ctx, keel_mark_t mark, uint32_t number)
+{
+    if (ctx->runtime->ops->mark != NULL) {
+        ctx->runtime->ops->mark(ctx->runtime, mark, number);
+    }
+}
 /* the same for any call but a window's: from the first on, the windows made so far belong to generation 0 */
 keel_status_t keel_context_begin(keel_context_h ctx);
 /* KEEL_ERR_STATE, said, in a callback: the call that it was called from is not over */

@@ -67,6 +67,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
 
     count = keel_context_image(ctx, &parts);
     status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
+    keel_context_mark(ctx, KEEL_MARK_SAVED, number);
     if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
         keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
     }
@@ -110,6 +111,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
     if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) {
         count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
+        keel_context_mark(ctx, KEEL_MARK_SAVED, number);
         keel_lane_say_second(&ctx->lane, number);
         status = keel_position_arrive(&ctx->rec, number);
     }

@@ -438,6 +438,9 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
         ctx->runtime->ops->started(ctx->runtime);
     }
+    if (ctx->lane.incarnation == 0) {
+        keel_context_mark(ctx, KEEL_MARK_SAVED, 0);
+    }
     *ctx_p = ctx;
     return KEEL_OK;
 

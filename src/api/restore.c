@@ -110,6 +110,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     }
     if (ctx->is_restore_due && ctx->rec.is_restored && ctx->rec.roll == KEEL_ROLL_NONE) {
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
+        keel_context_mark(ctx, KEEL_MARK_BACK, 0);
         restore_close_prefix(ctx);
         keel_wait_resume(ctx);
         return KEEL_OK;
@@ -130,6 +131,7 @@ keel_status_t keel_restore(keel_context_h ctx)
         }
     } while (status == KEEL_ERR_ROLLED_BACK);
     if (status == KEEL_OK) {
+        keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
         ctx->is_restore_due = 0;
         keel_sync_restored(&ctx->sync, ctx->rec.restored.number > 0);
         keel_recovery_close_prefix(&ctx->rec, ctx->rec.generation.window_calls);

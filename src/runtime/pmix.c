@@ -193,6 +193,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     keel_status_t status;
 
     runtime->is_keelrun = getenv(KEELRUN_ENV_NODE) != NULL; /* which starts replacements unasked */
+    keel_pmix_output_open(&runtime->output);
     spawns = runtime->is_keelrun ? 0 : spawns;
     if (spares > 0 && spawns > 0) {
         fprintf(stderr, "keel: KEEL_SPARES and KEEL_SPAWN exclude each other\n");
@@ -339,6 +340,11 @@ static void keel_pmix_started(keel_runtime_t *base)
     }
 }
 
+static void keel_pmix_mark(keel_runtime_t *base, keel_mark_t mark, uint32_t number)
+{
+    keel_pmix_output_mark(&((keel_runtime_pmix_t *)base)->output, mark, number);
+}
+
 static void keel_pmix_notify(keel_runtime_t *base, uint8_t *news)
 {
     keel_pmix_queue_notify(&((keel_runtime_pmix_t *)base)->queue, news);
@@ -376,5 +382,6 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .replace = keel_pmix_replace,
     .finish = keel_pmix_spares_finish,
     .abort = keel_pmix_abort,
+    .mark = keel_pmix_mark,
     .die = pmix_die,
 };

@@ -8,6 +8,7 @@
 #include <stdatomic.h> /* pmix_queue.h */
 
 #include "fabric.h"
+#include "pmix_output.h"
 #include "pmix_queue.h"
 #include "pmix_spare.h"
 #include "process.h"
@@ -33,6 +34,7 @@ struct keel_runtime_pmix {
     keel_pmix_spares_t spares;
     keel_process_t *processes; /* of the launcher, those on this node; NULL: not needed */
     keel_reprieve_t accused;   /* by this process, last */
+    keel_pmix_output_t output;
     size_t handler;
     keel_pmix_queue_t queue;
     keel_fabric_t *fabric; /* NULL: not watched */

@@ -1,0 +1,79 @@
+#!/bin/bash
+# One case of what ranks print when deaths have them print it again: output_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+# run() of proc_lib.sh uses it
+# shellcheck disable=SC2034
+keelrun=$build/contrib/keelrun/keelrun
+prints=$build/tests/proc/prints
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m --timeout 40)
+
+# printed RANKS STEPS: each line of each rank once, in its order, and nothing else
+printed()
+{
+    local rank step
+
+    for ((rank = 0; rank < $1; rank++)); do
+        {
+            echo "rank $rank: it has joined"
+            for ((step = 0; step < $2; step++)); do
+                printf 'rank %d: step %d\nrank %d: more of step %d\n' $rank $step $rank $step
+            done
+        } >"$scratch/expected"
+        grep "^rank $rank: [^t]" "$out" | grep -v "the end" | diff - "$scratch/expected" >&2 || fail "rank $rank printed something else"
+        grep "^rank $rank: error" "$err" | diff - <(for ((step = 0; step < $2; step++)); do echo "rank $rank: error $step"; done) >&2 ||
+            fail "rank $rank printed other errors"
+    done
+    has "$out" "$1" '^it begins$'
+    [ "$(grep -o 'rank [0-9]*: the end' "$out" | sort -u | wc -l)" -eq "$1" ] || fail "an end is missing"
+    [ "$(grep -o 'the end' "$out" | wc -l)" -eq "$1" ] || fail "an end too many"
+    [ "$(grep -c . "$out")" -le $(($1 * (2 * $2 + 3))) ] || fail "more lines"
+}
+
+lines_appear_once()
+{
+    local place declared
+
+    for declared in '' declared; do
+        for place in 0 1 2 3 4; do
+            run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$prints" 20 1@7.$place,2@12.$place $declared
+            printed 4 20
+            has "$err" 0 'writes otherwise'
+        done
+        # ahead of any image; by two processes of one rank
+        [ -n "$declared" ] || for place in 1 2; do
+            run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$prints" 20 3@1.$place,0@2.$place
+            printed 4 20
+        done
+    done
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" --kill 1@marker:'rank 1: step 30' --kill 2@marker:'rank 2: step 90' "$prints" 500 -
+    printed 4 500
+}
+lines_appear_once_direct() { lines_appear_once direct; }
+lines_appear_once_served() { lines_appear_once served; }
+
+what_differs_is_said()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$prints" 20 1@8.3 - differs
+    has "$out" 1 '^rank 1: another line$'
+    has "$err" 1 "^keelrun: rank 1 writes otherwise than before: 'rank 1: another line', not 'rank 1: step 8'$"
+    sed -i '/another line/d' "$out"
+    printed 4 20
+}
+
+# also where nobody marks anything: whoever is started again begins at its beginning
+all_can_be_had()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" --output all "$prints" 20 1@8.3
+    has "$out" 5 'it begins$' # once behind the line that a death ended
+    has "$out" 2 '^rank 1: it has joined$'
+    [ "$(grep -c 'rank 1: step 8$' "$out")" -eq 2 ] || fail "a line was dropped"
+    ! grep -q '_keel' "$out" || fail "marks where they were not asked for"
+    run 2 --output some true
+    one_line "keelrun: --output needs once or all, not 'some'"
+}
+
+run_case

@@ -1,0 +1,79 @@
+/*
+ * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared] [differs]. Each rank named dies there in its first
+ * life: 0 ahead of printf, 1 behind it, 2 behind fflush, 3 behind the gsync, 4 behind the safe point. declared: not deterministic, so that
+ * all ranks print again; differs: a replacement prints something else once.
+ */
+#include "deaths.h"
+
+#include <keel/keel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAVE_EVERY = 3 };
+
+static uint64_t step;
+static keel_context_h ctx;
+static const char *deaths;
+
+static void die_here(unsigned place)
+{
+    die_when_said(deaths, keel_rank(ctx), step, place);
+}
+
+static int one_step(int differs)
+{
+    const unsigned rank = keel_rank(ctx);
+
+    die_here(0);
+    if (differs && keel_incarnation(ctx) > 0 && step == 8) {
+        printf("rank %u: another line\n", rank);
+    }
+    printf("rank %u: step %lu\nrank %u: more of ", rank, (unsigned long)step, rank);
+    fprintf(stderr, "rank %u: error %lu\n", rank, (unsigned long)step);
+    die_here(1);
+    if (step % 2 == 0) {
+        fflush(stdout);
+    }
+    die_here(2);
+    if (keel_gsync(ctx, 0) != KEEL_OK) {
+        return 0;
+    }
+    die_here(3);
+    printf("step %lu\n", (unsigned long)step);
+    step++;
+    if ((step % SAVE_EVERY == 0 ? keel_checkpoint(ctx) : keel_gsync(ctx, KEEL_GSYNC_SAFE)) != KEEL_OK) {
+        return 0;
+    }
+    die_here(4);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    const int is_declared = argc > 3 && strcmp(argv[3], "declared") == 0;
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS,
+                                  .flags = is_declared ? KEEL_PARAM_FLAG_NONDETERMINISTIC : 0};
+    keel_win_h win;
+
+    printf("it begins\n");
+    if (argc < 3 || keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 8, NULL, &win) != KEEL_OK ||
+        keel_protect(ctx, 0, &step, sizeof(step)) != KEEL_OK) {
+        return 1;
+    }
+    printf("rank %u: it has joined\n", keel_rank(ctx));
+    KEEL_RESTART_POINT(ctx);
+    if (keel_restarted(ctx) && keel_restore(ctx) != KEEL_OK) {
+        return 1;
+    }
+    deaths = (keel_incarnation(ctx) == 0) ? argv[2] : NULL;
+    while (step < strtoul(argv[1], NULL, 10)) {
+        if (!one_step(argc > 4)) {
+            return 1;
+        }
+    }
+    printf("rank %u: the end", keel_rank(ctx)); /* a line that has none */
+    fflush(stdout);
+    return keel_finalize(ctx) != KEEL_OK;
+}
