@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -38,16 +39,38 @@ static int map_again(void *from, void *to, size_t bytes)
     return syscall(SYS_mremap, from, (size_t)0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to;
 }
 
+/* others may have it, too: it cannot be replaced */
+static int is_shared(const void *address)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    unsigned long begin, end;
+    char line[512], access[8];
+    int shared = 1;
+
+    while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+        if (sscanf(line, "%lx-%lx %7s", &begin, &end, access) == 3 && (uintptr_t)address >= begin &&
+            (uintptr_t)address < end) {
+            shared = access[3] != 'p';
+            break;
+        }
+    }
+    if (maps != NULL) {
+        fclose(maps);
+    }
+    return shared;
+}
+
 /* A window that nobody else maps is private memory, which cannot be mapped twice: other memory takes its place, in both. */
 static int map_both(void *window, void *to, size_t bytes)
 {
-    const int file = memfd_create("globals", MFD_CLOEXEC);
+    const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    const int file = is_shared(window) ? -1 : memfd_create("globals", MFD_CLOEXEC);
     int is_mapped = 0;
 
     if (file >= 0 && ftruncate(file, (off_t)bytes) == 0 &&
-        mmap(window, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) == window) {
+        mmap(window, bytes, PROT_READ | PROT_WRITE, flags, file, 0) == window) {
         memcpy(window, to, bytes);
-        is_mapped = map_again(window, to, bytes);
+        is_mapped = mmap(to, bytes, PROT_READ | PROT_WRITE, flags, file, 0) == to;
     }
     if (file >= 0) {
         close(file);
@@ -124,7 +147,7 @@ void keel_shmem_globals_restore(int are_restored, const char *call)
 
 int keel_shmem_globals_have(const void *address, size_t bytes)
 {
-    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+    keel_shmem_globals_t *globals = &keel_shmem_globals;
     const uintptr_t begin = (uintptr_t)address;
     unsigned low = 0, high = globals->program.count;
 
@@ -140,6 +163,7 @@ int keel_shmem_globals_have(const void *address, size_t bytes)
             high = middle;
         }
     }
+    globals->are_used = 1;
     return low < globals->program.count && begin >= globals->program.ranges[low].begin &&
            bytes <= globals->program.ranges[low].end - begin;
 }

@@ -16,6 +16,7 @@ typedef struct keel_shmem_globals {
     size_t bytes;     /* of them */
     uint64_t offset;  /* in the window */
     int are_restored; /* they are part of checkpoints; below 0: the program has not said it */
+    int are_used;     /* as symmetric objects */
     keel_shmem_program_t program;
 } keel_shmem_globals_t;
 

@@ -6,20 +6,13 @@
 
 #include <stdio.h>
 
-/* once, by one PE */
 static void warn_of_pointers(void)
 {
-    static int is_done;
     const uintptr_t window = (uintptr_t)keel_shmem.hidden;
     char names[400];
-    unsigned count;
+    const unsigned count = keel_shmem_pointers_find(
+        &keel_shmem_globals, window, window + keel_shmem.bytes + keel_shmem_globals.bytes, names, sizeof(names));
 
-    if (is_done || keel_shmem_globals.are_restored <= 0 || keel_shmem.pe != 0) {
-        return;
-    }
-    is_done = 1;
-    count = keel_shmem_pointers_find(&keel_shmem_globals, window, window + keel_shmem.bytes + keel_shmem_globals.bytes,
-                                     names, sizeof(names));
     if (count > 0) {
         fprintf(stderr,
                 "shmem 0 warning: %u global variables look as if they pointed to private memory, which no checkpoint "
@@ -28,12 +21,27 @@ static void warn_of_pointers(void)
     }
 }
 
+/* once, by one PE */
+static void warn_of_globals(void)
+{
+    static int is_done;
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+
+    if (is_done || globals->why != NULL || keel_shmem.pe != 0) {
+        return;
+    }
+    is_done = 1;
+    if (globals->are_restored > 0) {
+        warn_of_pointers();
+    } else if (globals->are_restored < 0 && globals->are_used) {
+        fprintf(stderr, "shmem 0 warning: others put to global variables, or read them, and no checkpoint has these: "
+                        "shmemx_globals(1) is missing, or shmemx_globals(0) where that is right\n");
+    }
+}
+
 keel_status_t keel_shmem_make_safe(void)
 {
-    if (keel_shmem_globals.why == NULL) {
-        warn_of_pointers();
-    }
-    (void)fflush(NULL); /* what was printed ahead of a checkpoint is not printed again behind it */
+    warn_of_globals();
     return keel_shmem_extents();
 }
 

@@ -74,7 +74,8 @@ enum {
     SHMEMX_RESTORE_CHECKPOINT, /**< as shmem_restore_all() */
     /**
      * The dead PE alone gets back what it had then, the others keep what they have now [section 3.3, second]: for methods that converge from
-     * any state. A checkpoint follows. PEs may be at different steps then, and agree on one: shmem_int_max_reduce().
+     * any state. A checkpoint follows. PEs may be at different steps then, and agree on one: shmem_int_max_reduce(). Words that they wait for,
+     * locks and pSync arrays among what is kept have to be set anew, ahead of a barrier: they may be as a call amid left them.
      */
     SHMEMX_RESTORE_DEAD,
     SHMEMX_RESTORED_CHECKPOINT /**< returned: a heap was allocated from since, or memory was short, so all have the checkpoint */

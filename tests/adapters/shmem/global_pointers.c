@@ -1,4 +1,7 @@
-/* Global variables that point somewhere: four of them to what is not restored; compiled by oshcc. */
+/*
+ * Global variables that point somewhere: four of them to what is not restored; compiled by oshcc. global_pointers [used|declined]: one is
+ * used as a symmetric object, and the program does not say that they are restored, or says that they are not.
+ */
 #include <shmem.h>
 #include <shmemx.h>
 
@@ -16,9 +19,14 @@ static shmemx_volatile FILE *kept;
 static int (*function)(const char *);
 static long *in_heap, *to_global = &number;
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int is_used = argc > 1, is_declined = is_used && argv[1][0] == 'd';
+
     shmem_init();
+    if (is_used) {
+        shmem_long_p(&number, number, 0);
+    }
     private_name = (char *)malloc(10);
     trace = stderr;
     several.to[1] = several.to[3] = private_name;
@@ -27,7 +35,9 @@ int main(void)
     function = puts;
     in_heap = (long *)shmem_malloc(sizeof(long));
     *in_heap = 1;
-    shmemx_globals(1);
+    if (is_declined || !is_used) {
+        shmemx_globals(!is_declined);
+    }
     shmemx_checkpoint();
     shmemx_safepoint();
     shmem_finalize();

@@ -113,6 +113,10 @@ pointers_are_warned_of()
     for word in function private_name trace several; do
         has "$err" 1 "[:,] $word\\(,\\|\$\\)"
     done
+    run 0 -np 2 --nodes 2 "$scratch/a" used
+    one_line '^shmem 0 warning: others put to global variables, or read them, and no checkpoint has these: shmemx_globals(1) is missing'
+    run 0 -np 2 --nodes 2 "$scratch/a" declined
+    has "$err" 0 .
 }
 
 run_case

@@ -55,6 +55,9 @@ int main(int argc, char **argv)
         for (int i = 1; i <= CELLS; i++) {
             old[i] = new[i];
         }
+        if (step % 10 == 9) {
+            printf("PE %d has done %ld steps\n", me, step + 1);
+        }
         shmem_barrier_all();
     }
     for (int i = 1; i <= CELLS; i++) {

@@ -14,18 +14,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 export KEEL_OPLOG_SIZE=4m KEEL_GETLOG_SIZE=1m SHMEM_SYMMETRIC_SIZE=4M
 "$wrappers/oshcc" -O2 -Wall -I"$here/../../lib" -o "$scratch/heat" "$here/plain_heat.c" || fail "not compiled"
 run 0 -np 4 --nodes 4 "$scratch/heat" 40 -
-right=$(cat "$out")
-[[ $right == 'plain_heat: 4 PEs, 40 steps: '* ]] || fail "no result without a death"
+right=$(sort "$out")
+[[ $right == *'plain_heat: 4 PEs, 40 steps: '* ]] || fail "no result without a death"
+has "$out" 17 .
 
 puts=0
-# heat DEATHS OPTIONS...: the same result, each PE's lines once
+# heat DEATHS OPTIONS...: the same result; each PE's lines appear once, but when the job is started anew
 heat()
 {
     local deaths=$1
     shift
 
     run 0 -np 4 --nodes 4 -x SHMEM_DEBUG=1 "$@" "$scratch/heat" 40 "$deaths" $puts
-    [ "$(cat "$out")" = "$right" ] || fail "another result with $deaths: $(cat "$out"), not $right"
+    if grep -q 'started anew' "$err"; then
+        sort -u "$out"
+    else
+        sort "$out"
+    fi >"$scratch/sorted"
+    [ "$(cat "$scratch/sorted")" = "$right" ] || fail "another result with $deaths: $(cat "$scratch/sorted"), not $right"
 }
 
 # one after the other: in the first step, in the middle, by who coordinates, at the end
