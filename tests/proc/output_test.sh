@@ -43,14 +43,12 @@ lines_appear_once()
             printed 4 20
             has "$err" 0 'writes otherwise'
         done
-        # ahead of any image; by two processes of one rank
+        # ahead of any image
         [ -n "$declared" ] || for place in 1 2; do
             run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$prints" 20 3@1.$place,0@2.$place
             printed 4 20
         done
     done
-    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" --kill 1@marker:'rank 1: step 30' --kill 2@marker:'rank 2: step 90' "$prints" 500 -
-    printed 4 500
 }
 lines_appear_once_direct() { lines_appear_once direct; }
 lines_appear_once_served() { lines_appear_once served; }
