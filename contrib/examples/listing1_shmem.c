@@ -32,7 +32,7 @@ static void execute_computation(int step)
     }
     shmem_barrier_all(); /* the ends have been read */
     memcpy(&rod[1], &next[1], CELLS * sizeof(rod[0]));
-    usleep(5000); /* time to be killed in */
+    usleep(10000); /* time to be killed in */
 }
 
 static double heat(void)
