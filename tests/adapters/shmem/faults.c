@@ -64,13 +64,27 @@ static void come_back(const char *how)
     told++;
 }
 
+static void begin(int is_promised)
+{
+    const shmemx_init_attr_t unknown_field = {.field_mask = 2}, unknown_flag = {.field_mask = 1, .flags = 2};
+    const shmemx_init_attr_t promise = {.field_mask = SHMEMX_INIT_FIELD_FLAGS, .flags = SHMEMX_INIT_DETERMINISTIC};
+
+    if (shmemx_init_attr(&unknown_field) != -1 || shmemx_init_attr(&unknown_flag) != -1) {
+        fprintf(stderr, "faults: what is not known is not refused\n");
+        exit(1);
+    }
+    if (shmemx_init_attr(is_promised ? &promise : NULL) != 0) {
+        exit(1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *deaths, *how = (argc > 3) ? argv[3] : "";
     const long steps = (argc > 3) ? strtol(argv[1], NULL, 10) : 0;
     int me, npes;
 
-    shmem_init();
+    begin(strcmp(how, "alone") == 0);
     me = shmem_my_pe();
     npes = shmem_n_pes();
     deaths = (shmemx_incarnation() == 0) ? argv[2] : NULL;
