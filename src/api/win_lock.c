@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/plant.h"
 #include "peer/issue.h"
+#include "peer/store.h"
 
 #define WIN_LOCK_PATIENCE 64 /* rounds that who would share lets others go ahead */
 
@@ -215,7 +216,7 @@ void keel_win_locks_reset(keel_context_h ctx)
 
         keel_free(win->locked);
         win->locked = NULL;
-        __atomic_store_n(win_word(win), 0, __ATOMIC_SEQ_CST);
+        keel_store_word_fenced(win_word(win), 0);
     }
     ctx->windows_locked = 0;
 }
@@ -228,7 +229,7 @@ static keel_status_t win_locks_take(keel_context_h ctx, const win_locks_entry_t 
         return KEEL_ERR_CORRUPT;
     }
     if (entry->rank == KEEL_RANK_NONE) {
-        __atomic_store_n(win_word(win), entry->value, __ATOMIC_SEQ_CST);
+        keel_store_word_fenced(win_word(win), entry->value);
         return KEEL_OK;
     }
     if (entry->rank >= ctx->lane.size || entry->value >= KEEL_LOCK_HOW_LAST) {

@@ -1,6 +1,8 @@
 /* Accumulates as the CPU does them. */
 #include "peer/combine.h"
 
+#include "peer/store.h"
+
 #include <string.h>
 
 /* name, type, and the unsigned one of its size */
@@ -75,6 +77,7 @@ COMBINE_FLOATS(COMBINE_FLOAT)
     {                                                                                                              \
         _word *element = target;                                                                                   \
                                                                                                                    \
+        KEEL_STORE_FENCE();                                                                                        \
         for (uint32_t i = 0; i < head->count; i++, element++) {                                                    \
             _word before = __atomic_load_n(element, __ATOMIC_ACQUIRE), after;                                      \
             _type old, value;                                                                                      \

@@ -9,7 +9,7 @@
 #ifndef KEEL_PEER_WINLOCK_WORD_H_
 #define KEEL_PEER_WINLOCK_WORD_H_
 
-#include "base/plant.h"
+#include "peer/store.h"
 
 #include <stdint.h>
 
@@ -27,11 +27,12 @@ static inline uint64_t keel_winlock_try(uint64_t *lock, uint32_t rank, int wishe
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
     while ((word & ~KEEL_WINLOCK_WISH) == 0 || KEEL_PLANT(winlock_taken)) {
-        if (__atomic_compare_exchange_n(lock, &word, rank + 1ull, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (keel_store_word_exchange(lock, &word, rank + 1ull)) {
             return 1;
         }
     }
     if (wishes) {
+        KEEL_STORE_FENCE();
         __atomic_fetch_or(lock, KEEL_WINLOCK_WISH, __ATOMIC_ACQ_REL);
     }
     return 0;
@@ -42,7 +43,7 @@ static inline uint64_t keel_winlock_try_shared(uint64_t *lock, int insists)
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
     while ((word & KEEL_WINLOCK_OWNER) == 0 && ((word & KEEL_WINLOCK_WISH) == 0 || insists)) {
-        if (__atomic_compare_exchange_n(lock, &word, word + KEEL_WINLOCK_ONE, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (keel_store_word_exchange(lock, &word, word + KEEL_WINLOCK_ONE)) {
             return 1;
         }
     }
@@ -54,8 +55,7 @@ static inline void keel_winlock_release(uint64_t *lock, uint32_t rank)
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
     while ((word & KEEL_WINLOCK_OWNER) == rank + 1ull) {
-        if (__atomic_compare_exchange_n(lock, &word, word & ~(uint64_t)KEEL_WINLOCK_OWNER, 0, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
+        if (keel_store_word_exchange(lock, &word, word & ~(uint64_t)KEEL_WINLOCK_OWNER)) {
             return;
         }
     }
@@ -66,7 +66,7 @@ static inline void keel_winlock_release_shared(uint64_t *lock)
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
     while ((word & KEEL_WINLOCK_SHARES) != 0) {
-        if (__atomic_compare_exchange_n(lock, &word, word - KEEL_WINLOCK_ONE, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (keel_store_word_exchange(lock, &word, word - KEEL_WINLOCK_ONE)) {
             return;
         }
     }
