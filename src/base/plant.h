@@ -67,7 +67,8 @@
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
       "a rank begins to mix while a replacement does again what its predecessor did")                                  \
     _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
-    _(answer_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "who tests words does not mix")        \
+    _(answer_untold, 4000, "--style mixed --undeclared 1 --ranks 3 --deaths 1 --seed 4400",                            \
+      "who tests words does not mix")                                                                                  \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
       "who does what is not logged does not mix")                                                                      \
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \
