@@ -13,6 +13,7 @@
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/issue.h"
+#include "peer/store.h"
 
 #include <string.h>
 
@@ -139,7 +140,7 @@ static keel_status_t accumulate_piece(keel_win_h win, uint32_t rank, uint64_t of
         return (a->result != NULL) ? accumulate_fetch(win, rank, where, a, req) : accumulate_post(ctx, rank, where, a);
     }
     keel_combine(&a->head, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, a->values, a->result);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_store_fence();
     keel_lane_ring(&ctx->lane, rank);
     return KEEL_OK;
 }

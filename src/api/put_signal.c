@@ -7,6 +7,7 @@
 #include "api/target.h"
 
 #include "base/plant.h"
+#include "peer/store.h"
 
 static keel_status_t signal_check(keel_win_h win, uint32_t rank, const keel_signal_t *signal)
 {
@@ -58,14 +59,14 @@ keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, co
     if (status == KEEL_OK && length > 0) {
         status = keel_put(win, rank, offset, buffer, length);
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_store_fence();
     if (status == KEEL_OK && !KEEL_PLANT(signal_first)) {
         status = signal_send(at, rank, signal);
     }
     if (status == KEEL_OK) {
         status = keel_flush_start(win->ctx, rank);
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    keel_store_fence();
     keel_lane_ring(&win->ctx->lane, rank);
     return keel_win_end(win, status);
 }
