@@ -58,7 +58,7 @@ static uint64_t block_make(size_t alignment, size_t bytes)
 /* of a pointer that the program says is one */
 static uint64_t block_of(const void *ptr, const char *call)
 {
-    const uint64_t offset = keel_shmem_offset(ptr, 1, 0, call), i = block_at(offset);
+    const uint64_t offset = keel_shmem_place(ptr, 1, 0, call).offset, i = block_at(offset);
 
     if (i == keel_shmem.hidden->block_count || keel_shmem.hidden->blocks[i].offset != offset) {
         keel_shmem_refuse(call, "not memory that was allocated", (uintptr_t)ptr);
@@ -93,22 +93,22 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
     return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
 }
 
-void *shmem_malloc(size_t size)
+KEEL_SHMEM_DEFINE(void *, malloc, (size_t size))
 {
     return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_malloc");
 }
 
-void *shmem_malloc_with_hints(size_t size, long hints)
+KEEL_SHMEM_DEFINE(void *, malloc_with_hints, (size_t size, long hints))
 {
     return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_malloc_with_hints");
 }
 
-void *shmem_align(size_t alignment, size_t size)
+KEEL_SHMEM_DEFINE(void *, align, (size_t alignment, size_t size))
 {
     return allocate(alignment, size, 0, "shmem_align");
 }
 
-void *shmem_calloc(size_t count, size_t size)
+KEEL_SHMEM_DEFINE(void *, calloc, (size_t count, size_t size))
 {
     if (size > 0 && count > SIZE_MAX / size) {
         return NULL;
@@ -116,7 +116,7 @@ void *shmem_calloc(size_t count, size_t size)
     return allocate(KEEL_SHMEM_ALIGN, count * size, 1, "shmem_calloc");
 }
 
-void shmem_free(void *ptr)
+KEEL_SHMEM_DEFINE(void, free, (void *ptr))
 {
     uint64_t i;
 
@@ -129,7 +129,7 @@ void shmem_free(void *ptr)
     block_free(i);
 }
 
-void *shmem_realloc(void *ptr, size_t size)
+KEEL_SHMEM_DEFINE(void *, realloc, (void *ptr, size_t size))
 {
     uint64_t i, offset, length;
 
@@ -192,5 +192,28 @@ void shmemx_checkpoint(void)
         return;
     }
     keel_shmem_end(say_extents(), "shmemx_checkpoint");
+    keel_shmem_end(keel_shmem_teams_extents(), "shmemx_checkpoint");
     keel_shmem_end(keel_checkpoint(keel_shmem.ctx), "shmemx_checkpoint");
+}
+
+/* ---- deprecated ---- */
+
+void *shmalloc(size_t size)
+{
+    return pshmem_malloc(size);
+}
+
+void shfree(void *ptr)
+{
+    pshmem_free(ptr);
+}
+
+void *shrealloc(void *ptr, size_t size)
+{
+    return pshmem_realloc(ptr, size);
+}
+
+void *shmemalign(size_t alignment, size_t size)
+{
+    return pshmem_align(alignment, size);
 }

@@ -88,7 +88,7 @@ static void check_checkpoint(void)
     }
 }
 
-void shmem_init(void)
+KEEL_SHMEM_DEFINE(void, init, (void))
 {
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
     const char *text = getenv("SHMEM_SYMMETRIC_SIZE");
@@ -113,6 +113,7 @@ void shmem_init(void)
     keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
     keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes, NULL, &keel_shmem.win), "shmem_init");
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
+    keel_shmem_teams_begin();
     if (keel_shmem.is_due) {
         check_checkpoint();
     } else if (keel_win_size(keel_shmem.win, 0) != keel_shmem.bytes) {
@@ -120,27 +121,27 @@ void shmem_init(void)
     }
 }
 
-int shmem_init_thread(int requested, int *provided)
+KEEL_SHMEM_DEFINE(int, init_thread, (int requested, int *provided))
 {
-    shmem_init();
+    pshmem_init();
     *provided = (requested < SHMEM_THREAD_SERIALIZED) ? requested : SHMEM_THREAD_SERIALIZED;
     return 0;
 }
 
-void shmem_query_thread(int *provided)
+KEEL_SHMEM_DEFINE(void, query_thread, (int *provided))
 {
     (void)keel_shmem_begin("shmem_query_thread");
     *provided = SHMEM_THREAD_SERIALIZED;
 }
 
-void shmem_finalize(void)
+KEEL_SHMEM_DEFINE(void, finalize, (void))
 {
     keel_shmem_begin_reading("shmem_finalize");
     keel_shmem_end(keel_finalize(keel_shmem.ctx), "shmem_finalize");
     keel_shmem = (keel_shmem_t){0};
 }
 
-void shmem_global_exit(int status)
+KEEL_SHMEM_DEFINE(void, global_exit, (int status))
 {
     (void)keel_shmem_begin("shmem_global_exit");
     keel_abort(keel_shmem.ctx, status & 0xff);
@@ -148,19 +149,19 @@ void shmem_global_exit(int status)
 
 /* ---- who and what is there ---- */
 
-int shmem_my_pe(void)
+KEEL_SHMEM_DEFINE(int, my_pe, (void))
 {
     (void)keel_shmem_begin("shmem_my_pe");
     return (int)keel_shmem.pe;
 }
 
-int shmem_n_pes(void)
+KEEL_SHMEM_DEFINE(int, n_pes, (void))
 {
     (void)keel_shmem_begin("shmem_n_pes");
     return (int)keel_shmem.pes;
 }
 
-int shmem_pe_accessible(int pe)
+KEEL_SHMEM_DEFINE(int, pe_accessible, (int pe))
 {
     (void)keel_shmem_begin("shmem_pe_accessible");
     return pe >= 0 && (uint32_t)pe < keel_shmem.pes;
@@ -175,38 +176,62 @@ static int is_symmetric(const void *address, size_t bytes)
     return at >= heap && bytes <= size && at - heap <= size - bytes;
 }
 
-uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call)
+keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, const char *call)
 {
     const char *hidden = (const char *)keel_shmem.hidden;
+    keel_shmem_place_t place;
 
     if (pe < 0 || (uint32_t)pe >= keel_shmem.pes) {
         keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)pe);
     }
-    if (!is_symmetric(address, bytes) &&
-        ((const char *)address < hidden || (const char *)address >= hidden + sizeof(keel_shmem_hidden_t))) {
+    if (!is_symmetric(address, bytes)) {
+        if (keel_shmem_teams_place(address, bytes, &place)) {
+            return place;
+        }
         keel_shmem_refuse(call, "not in the symmetric heap; global variables are not symmetric here",
                           (uintptr_t)address);
     }
-    return (uint64_t)((const char *)address - hidden);
+    return (keel_shmem_place_t){keel_shmem.win, (uint64_t)((const char *)address - hidden)};
 }
 
-int shmem_addr_accessible(const void *addr, int pe)
+KEEL_SHMEM_DEFINE(int, addr_accessible, (const void *addr, int pe))
 {
-    return shmem_pe_accessible(pe) && is_symmetric(addr, 1);
+    return pshmem_pe_accessible(pe) && is_symmetric(addr, 1);
 }
 
-void *shmem_ptr(const void *dest, int pe)
+KEEL_SHMEM_DEFINE(void *, ptr, (const void *dest, int pe))
 {
-    return (shmem_addr_accessible(dest, pe) && (uint32_t)pe == keel_shmem.pe) ? (void *)dest : NULL;
+    return (pshmem_addr_accessible(dest, pe) && (uint32_t)pe == keel_shmem.pe) ? (void *)dest : NULL;
 }
 
-void shmem_info_get_version(int *major, int *minor)
+KEEL_SHMEM_DEFINE(void, info_get_version, (int *major, int *minor))
 {
     *major = SHMEM_MAJOR_VERSION;
     *minor = SHMEM_MINOR_VERSION;
 }
 
-void shmem_info_get_name(char *name)
+KEEL_SHMEM_DEFINE(void, info_get_name, (char *name))
 {
     strcpy(name, SHMEM_VENDOR_STRING);
+}
+
+KEEL_SHMEM_DEFINE(void, pcontrol, (int level, ...))
+{
+}
+
+/* ---- deprecated ---- */
+
+void start_pes(int npes)
+{
+    pshmem_init();
+}
+
+int _my_pe(void)
+{
+    return pshmem_my_pe();
+}
+
+int _num_pes(void)
+{
+    return pshmem_n_pes();
 }

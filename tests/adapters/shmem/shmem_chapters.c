@@ -257,8 +257,10 @@ static void check_waits(void)
         }                                                                                                 \
         EXPECT(shmem_##_name##_broadcast(SHMEM_TEAM_WORLD, to, from, 20, pes - 1) == 0);                  \
         EXPECT(to[0] == (_type)(pes * 10 - 10) && to[19] == to[0]);                                       \
+        shmem_sync_all();                                                                                 \
         EXPECT(shmem_##_name##_fcollect(SHMEM_TEAM_WORLD, to, from, 20) == 0);                            \
         EXPECT(to[19] == 0 && to[20 * pes - 1] == (_type)(pes * 10 - 10));                                \
+        shmem_sync_all();                                                                                 \
         EXPECT(shmem_##_name##_alltoall(SHMEM_TEAM_WORLD, to, from, 20) == 0);                            \
         EXPECT(to[20 * right] == (_type)(right * 10 + pe) && to[20 * right + 19] == to[20 * right]);      \
         EXPECT(shmem_##_name##_fcollect(SHMEM_TEAM_INVALID, to, from, 20) == -1);                         \
@@ -277,11 +279,14 @@ static void check_waits(void)
         }                                                                                                         \
         EXPECT(shmem_##_name##_sum_reduce(SHMEM_TEAM_WORLD, to, from, MANY) == 0);                                \
         EXPECT(to[0] == (_type)(pes * (pes - 1) / 2) && to[MANY - 1] == (_type)(49 * pes + pes * (pes - 1) / 2)); \
+        shmem_sync_all();                                                                                         \
         EXPECT(shmem_##_name##_max_reduce(SHMEM_TEAM_WORLD, to, from, MANY) == 0);                                \
         EXPECT(to[10] == (_type)(10 + pes - 1) && to[MANY - 1] == (_type)(49 + pes - 1));                         \
+        shmem_sync_all();                                                                                         \
         EXPECT(shmem_##_name##_min_reduce(SHMEM_TEAM_WORLD, from, from, MANY) == 0); /* in its place */           \
         EXPECT(from[10] == (_type)10 && from[MANY - 1] == (_type)49);                                             \
         from[0] = (_type)(1 + pe % 3);                                                                            \
+        shmem_sync_all();                                                                                         \
         EXPECT(shmem_##_name##_prod_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 && to[0] == prod);                 \
         shmem_free(to);                                                                                           \
         shmem_free(from);                                                                                         \
@@ -293,8 +298,10 @@ static void check_waits(void)
         *from = (_type)(1 << pe);                                                                                \
         EXPECT(shmem_##_name##_or_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 && *to == (_type)((1 << pes) - 1)); \
         *from = (_type)(1 << pe | 1024);                                                                         \
+        shmem_sync_all();                                                                                        \
         EXPECT(shmem_##_name##_and_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 &&                                 \
                *to == (_type)(pes == 1 ? 1025 : 1024));                                                          \
+        shmem_sync_all();                                                                                        \
         EXPECT(shmem_##_name##_xor_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 &&                                 \
                *to == (_type)((1 << pes) - 1 + pes % 2 * 1024));                                                 \
         shmem_free(to);                                                                                          \
@@ -308,8 +315,9 @@ static void check_collectives(void)
     SHMEM_TYPES(CHECK_COLLECT)
     SHMEM_INTEGERS(CHECK_NUMBERS)
     SHMEM_FLOATS(CHECK_NUMBERS)
-    SHMEM_INTEGERS(CHECK_BITS)
+    SHMEM_BIT_TYPES(CHECK_BITS)
     EXPECT(shmem_fcollectmem(SHMEM_TEAM_WORLD, bytes, &own, 1) == 0 && bytes[right] == right + 1);
+    shmem_sync_all();
     EXPECT(shmem_broadcastmem(SHMEM_TEAM_WORLD, bytes, &own, 1, 0) == 0 && bytes[0] == 1);
     EXPECT(shmem_alltoallmem(SHMEM_TEAM_WORLD, bytes, bytes, 0) == 0);
     shmem_sync_all();
@@ -334,6 +342,7 @@ static void check_collectives(void)
         shmem_quiet();                                                                                   \
         shmem_iget(back, to, 1, 2, 2, right);                                                            \
         EXPECT(back[0] == (_type)(pe + 1) && back[1] == (_type)3);                                       \
+        shmem_sync_all();                                                                                \
         EXPECT(shmem_broadcast(SHMEM_TEAM_WORLD, to, from, 1, 0) == 0 && to[0] == (_type)1);             \
         shmem_barrier_all();                                                                             \
         shmem_free(to);                                                                                  \
@@ -352,10 +361,12 @@ static void check_collectives(void)
         EXPECT(shmem_test(to, SHMEM_CMP_LT, 6) == 1 && shmem_test_all(to, 2, NULL, SHMEM_CMP_EQ, 5) == 0);     \
         EXPECT(shmem_test_any(to, 2, NULL, SHMEM_CMP_EQ, 0) == 1);                                             \
         EXPECT(shmem_test_some(to, 2, &found, NULL, SHMEM_CMP_EQ, 0) == 1 && found == 1);                      \
+        shmem_sync_all();                                                                                      \
         EXPECT(shmem_max_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 && to[0] == (_type)pes);                   \
+        shmem_sync_all();                                                                                      \
         EXPECT(shmem_min_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 && to[0] == (_type)1);                     \
+        shmem_sync_all();                                                                                      \
         EXPECT(shmem_sum_reduce(SHMEM_TEAM_WORLD, to, from, 1) == 0 && to[0] == (_type)(pes * (pes + 1) / 2)); \
-        EXPECT(shmem_or_reduce(SHMEM_TEAM_WORLD, to, from + 1, 1) == 0 && to[0] == 0);                         \
         shmem_free(to);                                                                                        \
         shmem_free(from);                                                                                      \
     }
@@ -375,18 +386,20 @@ static void check_collectives(void)
         shmem_barrier_all();                                                                \
         shmem_free(word);                                                                   \
     }
-#define CHECK_GENERIC_BITS(_name, _type)                                   \
-    {                                                                      \
-        _type *word = shmem_calloc(1, sizeof(_type));                      \
-                                                                           \
-        shmem_atomic_or(word, (_type)6, right);                            \
-        EXPECT(shmem_atomic_fetch_or(word, (_type)1, right) == (_type)6);  \
-        shmem_atomic_and(word, (_type)5, right);                           \
-        EXPECT(shmem_atomic_fetch_and(word, (_type)4, right) == (_type)5); \
-        shmem_atomic_xor(word, (_type)5, right);                           \
-        EXPECT(shmem_atomic_fetch_xor(word, (_type)1, right) == (_type)1); \
-        shmem_barrier_all();                                               \
-        shmem_free(word);                                                  \
+#define CHECK_GENERIC_BITS(_name, _type)                                                                     \
+    {                                                                                                        \
+        _type *word = shmem_calloc(1, sizeof(_type));                                                        \
+                                                                                                             \
+        shmem_atomic_or(word, (_type)6, right);                                                              \
+        EXPECT(shmem_atomic_fetch_or(word, (_type)1, right) == (_type)6);                                    \
+        shmem_atomic_and(word, (_type)5, right);                                                             \
+        EXPECT(shmem_atomic_fetch_and(word, (_type)4, right) == (_type)5);                                   \
+        shmem_atomic_xor(word, (_type)5, right);                                                             \
+        EXPECT(shmem_atomic_fetch_xor(word, (_type)1, right) == (_type)1);                                   \
+        shmem_barrier_all();                                                                                 \
+        word[0] = (_type)(1 << pe);                                                                          \
+        EXPECT(shmem_or_reduce(SHMEM_TEAM_WORLD, word, word, 1) == 0 && word[0] == (_type)((1 << pes) - 1)); \
+        shmem_free(word);                                                                                    \
     }
 
 static void check_generics(void)
