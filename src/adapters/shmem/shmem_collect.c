@@ -77,6 +77,7 @@ static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
         if (set->me >= step) {
             keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_SCAN, k));
             sum += head[HEAD_SUM];
+            head[HEAD_SUM] = 0;
         }
     }
     return sum - bytes;
@@ -116,6 +117,7 @@ void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, s
         keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
         said[0] += head[HEAD_BYTES];
         said[1] |= head[HEAD_TOTAL]; /* who says it says the same */
+        head[HEAD_BYTES] = head[HEAD_TOTAL] = 0;
     }
 }
 

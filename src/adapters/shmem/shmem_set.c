@@ -70,11 +70,11 @@ static void sync_active(keel_shmem_set_t *set)
 
     for (; (uint32_t)1 << k < set->size && (set->me >> k & 1) == 0; k++) {
         if ((set->me | (uint32_t)1 << k) < set->size) {
-            keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_PAIR, k));
+            keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_UP, k));
         }
     }
     if (set->me != 0) {
-        keel_shmem_set_signal(set, set->me & ~((uint32_t)1 << k), keel_shmem_set_flag(set, KEEL_SHMEM_PAIR, k));
+        keel_shmem_set_signal(set, set->me & ~((uint32_t)1 << k), keel_shmem_set_flag(set, KEEL_SHMEM_UP, k));
         keel_shmem_set_await(set, keel_shmem_set_single(set, KEEL_SHMEM_DOWN));
     }
     while (k-- > 0) {

@@ -36,7 +36,8 @@ typedef struct keel_shmem_set {
 typedef enum {
     KEEL_SHMEM_FORWARD, /* from me - 2^round, around the set */
     KEEL_SHMEM_SCAN,    /* from me - 2^round */
-    KEEL_SHMEM_PAIR,    /* from me ^ 2^round, or, when an active set meets, me + 2^round */
+    KEEL_SHMEM_PAIR,    /* from me ^ 2^round */
+    KEEL_SHMEM_UP,      /* from me + 2^round, when an active set meets */
     KEEL_SHMEM_KINDS
 } keel_shmem_kind_t;
 

@@ -34,7 +34,7 @@ wrong_calls_are_named()
     done <<'END'
 pe|shmem_int_put: there is no PE of this number: 0x2$
 negative|shmem_int_get: there is no PE of this number: 0xffffffffffffffff$
-global|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
+stack|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
 beyond|shmem_putmem: not in the symmetric heap; global variables are not symmetric here: 0x
 much|shmem_int_put: not in the symmetric heap; global variables are not symmetric here: 0x
 freed|shmem_free: not memory that was allocated: 0x
@@ -42,6 +42,15 @@ comparison|shmem_int_wait_until: no comparison: 0x6$
 signal|shmem_putmem_signal: no operation of a signal: 0x2$
 lock|shmem_set_lock: this PE has that lock already: 0x
 root|shmem_int_broadcast: there is no PE of this number: 0x2$
+team|shmem_team_my_pe: not a team: 0x63$
+destroyed|shmem_team_n_pes: not a team: 0x3$
+world|shmem_team_destroy: this team is there for good: 0x1$
+context|shmem_ctx_int_put: not a context: 0x4d$
+no_context|shmem_ctx_int_atomic_inc: not a context: 0x0$
+context_pe|shmem_ctx_int_p: there is no PE of this number in the context's team: 0x1$
+default|shmem_ctx_destroy: the default context is there for good: 0x1$
+set|shmem_barrier: no active set of so many PEs: 0x2$
+member|shmem_sync: this PE is not in the active set: 0x0$
 END
     run 1 -n 1 "$chapters" early
     grep -q '^shmem 0 error: shmem_n_pes: not between shmem_init and shmem_finalize$' "$err" || fail "not named"
