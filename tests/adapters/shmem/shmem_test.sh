@@ -74,6 +74,40 @@ deaths_are_rolled_back()
 deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
 deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
 
+teams_survive()
+{
+    local teams=$build/tests/adapters/shmem/shmem_teams_survive
+
+    run 0 -n 6 --nodes 3 "${small[@]}" -x KEEL_LANES="$1" "$teams" 12 -
+    has "$out" 1 '^shmem_teams_survive: 6 PEs, 12 steps: right$'
+    run 0 -n 6 --nodes 6 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$teams" 20 1@4.0,2@7.1,0@10.2,3@13.3,5@16.4
+    has "$out" 1 '^shmem_teams_survive: 6 PEs, 20 steps: right$'
+    has "$err" 5 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+teams_survive_direct() { teams_survive direct; }
+teams_survive_served() { teams_survive served; }
+
+# whichever way it is linked
+tools_see_what_is_called()
+{
+    for tool in shmem_tool shmem_tool_static; do
+        run 0 -n 2 --nodes 2 "${small[@]}" "$build/tests/adapters/shmem/$tool"
+        has "$out" 2 '^shmem_tool: PE [01]: right$'
+    done
+}
+
+programs_in_cplus_run()
+{
+    local folder=$build/src/adapters/shmem
+
+    "${CXX:-c++}" -Wall -Wextra -Werror -I "$(dirname "$0")/../../../src/adapters/shmem" -o "$scratch/shmem_cplus" \
+        "$(dirname "$0")/shmem_cplus.cc" -L "$folder" -lkeel-shmem "-Wl,-rpath,$folder" "-Wl,-rpath-link,$build/src" ||
+        fail "the program does not compile"
+    run 0 -n 3 --nodes 2 "${small[@]}" "$scratch/shmem_cplus"
+    has "$out" 3 '^shmem_cplus: PE [0-2]: right$'
+}
+
 # ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
 jobs_without_a_checkpoint_are_started_anew()
 {
