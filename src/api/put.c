@@ -8,6 +8,7 @@
 #include "api/put.h"
 #include "api/target.h"
 
+#include "base/copy.h"
 #include "base/plant.h"
 #include "api/lock.h"
 #include "api/mix.h"
@@ -252,7 +253,7 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
         keel_put_log_store(&ctx->puts, keel_put_log_reserve(&ctx->puts, rank, length),
                            keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
     } else {
-        memcpy(target, buffer, length);
+        keel_copy_one(target, buffer, length);
     }
     return KEEL_OK;
 }

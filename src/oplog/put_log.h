@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) void keel_put_log_store(const keel_
                                                                      size_t length)
 {
     if (__builtin_expect(record == NULL, 0)) {
-        memcpy(target_ptr, from, length);
+        keel_copy_one(target_ptr, from, length);
         return;
     }
     if (length < KEEL_COPY_STREAM) {

@@ -1,6 +1,7 @@
 /* Handing over what was done at a rank that lost it. */
 #include "recovery/hand_over.h"
 
+#include "base/copy.h"
 #include "base/plant.h"
 #include "peer/access.h"
 #include "peer/apply.h"
@@ -36,7 +37,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
         return;
     }
     if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
-        memcpy(target, record + 1, record->length);
+        keel_copy_one(target, record + 1, record->length);
     } else {
         keel_board_mark(slot, over->phase, 1);
         KEEL_STORES();
