@@ -113,12 +113,13 @@ KEEL_SHMEM_DEFINE(void, init, (void))
     keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
     keel_shmem_end(keel_win_alloc(keel_shmem.ctx, keel_shmem.bytes, NULL, &keel_shmem.win), "shmem_init");
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
-    keel_shmem_teams_begin();
+    keel_shmem_teams_alloc("shmem_init");
     if (keel_shmem.is_due) {
         check_checkpoint();
     } else if (keel_win_size(keel_shmem.win, 0) != keel_shmem.bytes) {
         keel_shmem_refuse("shmem_init", "SHMEM_SYMMETRIC_SIZE is another than that of PE 0", bytes);
     }
+    keel_shmem_teams_begin();
 }
 
 KEEL_SHMEM_DEFINE(int, init_thread, (int requested, int *provided))

@@ -121,7 +121,8 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
 /* shmem_team.c: a barrier of all PEs, which a replacement leaves out ahead of its restart point */
 void keel_shmem_meet(const char *call);
 
-/* shmem_team_state.c: the window of teams; to be called in shmem_init() */
+/* shmem_team_state.c: the window of teams, to be called in shmem_init() ahead of any restore, and what it holds at first, behind it */
+void keel_shmem_teams_alloc(const char *call);
 void keel_shmem_teams_begin(void);
 /* true when it is there */
 int keel_shmem_teams_place(const void *address, size_t bytes, keel_shmem_place_t *place_p);

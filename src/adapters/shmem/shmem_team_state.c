@@ -42,13 +42,17 @@ static void team_make(unsigned entry, int start, uint32_t size, uint32_t me)
     keel_shmem.teams->free_slots &= ~((uint64_t)1 << entry);
 }
 
-void keel_shmem_teams_begin(void)
+void keel_shmem_teams_alloc(const char *call)
 {
     const size_t bytes = places_offset() + KEEL_SHMEM_TEAMS * slot_places();
     const keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_NAME, .name = "teams"};
 
-    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, bytes, &params, &keel_shmem.teams_win), "shmem_init");
+    keel_shmem_end(keel_win_alloc(keel_shmem.ctx, bytes, &params, &keel_shmem.teams_win), call);
     keel_shmem.teams = keel_win_base(keel_shmem.teams_win);
+}
+
+void keel_shmem_teams_begin(void)
+{
     keel_shmem.teams->free_slots = UINT64_MAX;
     team_make(0, 0, keel_shmem.pes, keel_shmem.pe);
     team_make(1, (int)keel_shmem.pe, 1, 0); /* no PE stores to another's memory */
