@@ -13,6 +13,7 @@ void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source,
     if (root < 0 || (uint32_t)root >= set->size) {
         keel_shmem_refuse(set->call, "there is no PE of this number", (uint64_t)(int64_t)root);
     }
+    keel_shmem_set_check(set, dest, bytes);
     if (bytes == 0) {
         return;
     }
@@ -38,10 +39,10 @@ void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, 
     char *blocks = dest;
 
     keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, keel_shmem_bytes(bytes, set->size));
     if (bytes == 0) {
         return;
     }
-    (void)keel_shmem_bytes(set->size, bytes);
     keel_shmem_set_begin(set);
     memmove(blocks + set->me * bytes, source, bytes);
     for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
@@ -100,6 +101,7 @@ void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, s
     uint64_t ahead, said[2]; /* what this PE has: bytes, and of all blocks, 0 as long as it does not know */
 
     keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, bytes);
     keel_shmem_set_begin_whole(set);
     ahead = sizes_ahead(set, bytes);
     said[0] = bytes;
@@ -130,6 +132,7 @@ void keel_shmem_alltoall(keel_shmem_set_t *set, void *dest, const void *source, 
     char *to = (char *)dest + (ptrdiff_t)(set->me * count) * dst;
 
     keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, keel_shmem_bytes(keel_shmem_bytes(count, size), set->size));
     if (count == 0) {
         return;
     }

@@ -17,16 +17,12 @@
 
 /* which the formatter takes for labels */
 /* clang-format off */
-#define SHMEM_GENERIC_OLD(_ctx, _what) \
+#define SHMEM_GENERIC_SIGNED(_ctx, _what) \
     int: shmem_##_ctx##int##_what, \
     long: shmem_##_ctx##long##_what, \
     long long: shmem_##_ctx##longlong##_what
-#define SHMEM_GENERIC_OLD_FLOATS(_ctx, _what) \
-    SHMEM_GENERIC_OLD(_ctx, _what), \
-    float: shmem_##_ctx##float##_what, \
-    double: shmem_##_ctx##double##_what
 #define SHMEM_GENERIC_WORDS(_ctx, _what) \
-    SHMEM_GENERIC_OLD(_ctx, _what), \
+    SHMEM_GENERIC_SIGNED(_ctx, _what), \
     unsigned: shmem_##_ctx##uint##_what, \
     unsigned long: shmem_##_ctx##ulong##_what, \
     unsigned long long: shmem_##_ctx##ulonglong##_what
@@ -131,14 +127,15 @@
 #define shmem_atomic_xor(...)              SHMEM_WITH_CTX(SHMEM_GENERIC_BITS, _atomic_xor, 3, __VA_ARGS__)
 #define shmem_atomic_fetch_xor(...)        SHMEM_WITH_CTX(SHMEM_GENERIC_BITS, _atomic_fetch_xor, 3, __VA_ARGS__)
 #define shmem_atomic_fetch_xor_nbi(...)    SHMEM_WITH_CTX(SHMEM_GENERIC_BITS, _atomic_fetch_xor_nbi, 4, __VA_ARGS__)
-#define shmem_fetch(...)                   SHMEM_BY_FIRST(SHMEM_GENERIC_OLD_FLOATS, _fetch, __VA_ARGS__)
-#define shmem_set(...)                     SHMEM_BY_FIRST(SHMEM_GENERIC_OLD_FLOATS, _set, __VA_ARGS__)
-#define shmem_swap(...)                    SHMEM_BY_FIRST(SHMEM_GENERIC_OLD_FLOATS, _swap, __VA_ARGS__)
-#define shmem_add(...)                     SHMEM_BY_FIRST(SHMEM_GENERIC_OLD, _add, __VA_ARGS__)
-#define shmem_fadd(...)                    SHMEM_BY_FIRST(SHMEM_GENERIC_OLD, _fadd, __VA_ARGS__)
-#define shmem_inc(...)                     SHMEM_BY_FIRST(SHMEM_GENERIC_OLD, _inc, __VA_ARGS__)
-#define shmem_finc(...)                    SHMEM_BY_FIRST(SHMEM_GENERIC_OLD, _finc, __VA_ARGS__)
-#define shmem_cswap(...)                   SHMEM_BY_FIRST(SHMEM_GENERIC_OLD, _cswap, __VA_ARGS__)
+/* by their old names, of more types than these had */
+#define shmem_fetch(...) SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS_FLOATS, _atomic_fetch, __VA_ARGS__)
+#define shmem_set(...)   SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS_FLOATS, _atomic_set, __VA_ARGS__)
+#define shmem_swap(...)  SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS_FLOATS, _atomic_swap, __VA_ARGS__)
+#define shmem_add(...)   SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS, _atomic_add, __VA_ARGS__)
+#define shmem_fadd(...)  SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS, _atomic_fetch_add, __VA_ARGS__)
+#define shmem_inc(...)   SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS, _atomic_inc, __VA_ARGS__)
+#define shmem_finc(...)  SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS, _atomic_fetch_inc, __VA_ARGS__)
+#define shmem_cswap(...) SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS, _atomic_compare_swap, __VA_ARGS__)
 
 /* ---- waits and tests ---- */
 

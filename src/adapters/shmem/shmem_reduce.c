@@ -130,6 +130,7 @@ void keel_shmem_reduce(keel_shmem_set_t *set, void *dest, const void *source, co
     const size_t bytes = keel_shmem_bytes(numbers->count, numbers->size);
 
     keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, bytes);
     if (bytes <= set->place_bytes || bytes / set->size < BLOCK_LEAST) {
         reduce_chunks(set, dest, source, numbers);
     } else {
@@ -195,6 +196,7 @@ void keel_shmem_scan(keel_shmem_set_t *set, void *dest, const void *source, cons
     const size_t size = numbers->size, most = sizeof(sum) / size;
 
     keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, keel_shmem_bytes(numbers->count, size));
     for (size_t at = 0; at < numbers->count; at += most) {
         const size_t some = (numbers->count - at < most) ? numbers->count - at : most;
         const keel_shmem_numbers_t chunk = {some, size, numbers->combine};

@@ -1,5 +1,12 @@
 #include "shmem_set.h"
 
+void keel_shmem_set_check(const keel_shmem_set_t *set, const void *dest, size_t bytes)
+{
+    if (bytes > 0) {
+        (void)keel_shmem_place(dest, bytes, (int)keel_shmem.pe, set->call);
+    }
+}
+
 void keel_shmem_set_begin(keel_shmem_set_t *set)
 {
     set->turn = (set->turns != NULL) ? ++set->turns[0] : 1;

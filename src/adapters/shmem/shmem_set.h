@@ -76,6 +76,9 @@ static inline int keel_shmem_set_pe(const keel_shmem_set_t *set, uint32_t i)
     return set->start + (int)i * set->stride;
 }
 
+/* refuses a result that is not symmetric as a whole */
+void keel_shmem_set_check(const keel_shmem_set_t *set, const void *dest, size_t bytes);
+
 /* a step: what is signalled from here on is of it */
 void keel_shmem_set_begin(keel_shmem_set_t *set);
 /* the same for one that uses heads or places */

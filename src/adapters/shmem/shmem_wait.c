@@ -64,6 +64,19 @@ static size_t words_tell(const keel_word_t *words, size_t count, size_t *indices
     return met;
 }
 
+/* one after the other, which a log can answer for */
+static keel_status_t wait_all(const keel_word_t *words, size_t count)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (size_t i = 0; i < count && status == KEEL_OK; i++) {
+        if (words[i].win != NULL) {
+            status = keel_wait_until(words[i].win, words[i].offset, words[i].size, words[i].compare, words[i].value);
+        }
+    }
+    return status;
+}
+
 size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int is_test, size_t *indices,
                        const char *call)
 {
@@ -80,9 +93,13 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
         }
     }
     words_fill(wait, words, call);
-    status = is_test ? keel_test(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL)
-                     : keel_wait(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL);
-    if (status == KEEL_OK) {
+    if (how == KEEL_WAIT_ALL && !is_test) {
+        status = wait_all(words, wait->count);
+    } else {
+        status = is_test ? keel_test(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL)
+                         : keel_wait(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL);
+    }
+    if (status == KEEL_OK && how == KEEL_WAIT_ANY) {
         met = words_tell(words, wait->count, indices);
     }
     if (words != few) {

@@ -49,6 +49,8 @@ context|shmem_ctx_int_put: not a context: 0x4d$
 no_context|shmem_ctx_int_atomic_inc: not a context: 0x0$
 context_pe|shmem_ctx_int_p: there is no PE of this number in the context's team: 0x1$
 default|shmem_ctx_destroy: the default context is there for good: 0x1$
+collect|shmem_long_fcollect: not in the symmetric heap; global variables are not symmetric here: 0x
+reduce|shmem_long_sum_reduce: not in the symmetric heap; global variables are not symmetric here: 0x
 set|shmem_barrier: no active set of so many PEs: 0x2$
 member|shmem_sync: this PE is not in the active set: 0x0$
 END

@@ -56,6 +56,10 @@ void do_wrong(const char *what)
         shmem_ctx_int_p(ctx, word, 1, 1);
     } else if (strcmp(what, "default") == 0) {
         shmem_ctx_destroy(SHMEM_CTX_DEFAULT);
+    } else if (strcmp(what, "collect") == 0) {
+        shmem_long_fcollect(SHMEM_TEAM_SHARED, lock, lock, (size_t)1 << 40);
+    } else if (strcmp(what, "reduce") == 0) {
+        shmem_long_sum_reduce(SHMEM_TEAM_SHARED, lock, lock, SIZE_MAX / 4);
     } else if (strcmp(what, "set") == 0) {
         shmem_barrier(0, 1, 2, lock);
     } else if (strcmp(what, "member") == 0) {
