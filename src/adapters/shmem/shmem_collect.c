@@ -5,9 +5,34 @@
  */
 #include "shmem_collect.h"
 
+/* to the PEs 2^k behind, from round @a k on */
+static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *source, size_t bytes,
+                           uint32_t from_root, uint32_t k)
+{
+    for (; from_root + ((uint64_t)1 << k) < set->size; k++) {
+        const uint32_t to = (set->me + ((uint32_t)1 << k)) % set->size;
+
+        keel_shmem_set_put(set, to, dest, source, bytes);
+        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+    }
+}
+
+/* Of an active set: programs alternate two work arrays, or use one at once again. So nobody leaves ahead of who has its flag from it. */
+static void broadcast_ack(const keel_shmem_set_t *set, uint32_t from_root, uint32_t k)
+{
+    for (uint32_t i = k; from_root + ((uint64_t)1 << i) < set->size; i++) {
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_ACK, i));
+    }
+    if (from_root > 0) {
+        const uint32_t to = (set->me + set->size - ((uint32_t)1 << (k - 1))) % set->size;
+
+        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_ACK, k - 1));
+    }
+}
+
 void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes, int root)
 {
-    uint32_t from_root, k = 0;
+    uint32_t from_root, k = 0; /* k: its first round of putting */
 
     keel_shmem_begin_reading(set->call);
     if (root < 0 || (uint32_t)root >= set->size) {
@@ -26,11 +51,9 @@ void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source,
         keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k++));
         source = dest;
     }
-    for (; from_root + ((uint64_t)1 << k) < set->size; k++) {
-        const uint32_t to = (set->me + ((uint32_t)1 << k)) % set->size;
-
-        keel_shmem_set_put(set, to, dest, source, bytes);
-        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+    broadcast_down(set, dest, source, bytes, from_root, k);
+    if (set->turns == NULL) {
+        broadcast_ack(set, from_root, k);
     }
 }
 

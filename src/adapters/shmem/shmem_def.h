@@ -48,7 +48,7 @@ enum { SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHM
 /* ---- work arrays of collectives over active sets ---- */
 
 #define SHMEM_SYNC_VALUE              0l
-#define SHMEM_SYNC_SIZE               192
+#define SHMEM_SYNC_SIZE               208
 #define SHMEM_BARRIER_SYNC_SIZE       SHMEM_SYNC_SIZE
 #define SHMEM_BCAST_SYNC_SIZE         SHMEM_SYNC_SIZE
 #define SHMEM_COLLECT_SYNC_SIZE       SHMEM_SYNC_SIZE

@@ -82,7 +82,7 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
     if (bytes == 0) {
         return NULL;
     }
-    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30) {
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30) {
         return NULL;
     }
     offset = block_make(alignment < KEEL_SHMEM_ALIGN ? KEEL_SHMEM_ALIGN : alignment, bytes);

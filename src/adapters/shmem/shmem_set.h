@@ -38,6 +38,7 @@ typedef enum {
     KEEL_SHMEM_SCAN,    /* from me - 2^round */
     KEEL_SHMEM_PAIR,    /* from me ^ 2^round */
     KEEL_SHMEM_UP,      /* from me + 2^round, when an active set meets */
+    KEEL_SHMEM_ACK,     /* from me + 2^round, around the set, when an active set was broadcast to */
     KEEL_SHMEM_KINDS
 } keel_shmem_kind_t;
 

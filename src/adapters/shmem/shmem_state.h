@@ -48,7 +48,8 @@ typedef struct keel_shmem {
     keel_win_h teams_win;
     struct keel_shmem_teams *teams; /* its base */
     uint32_t pe, pes;
-    int is_due; /* a replacement's: it has yet to come to its restart point */
+    size_t last_any; /* of words, any of which was waited for: the one that was told */
+    int is_due;      /* a replacement's: it has yet to come to its restart point */
 } keel_shmem_t;
 
 extern keel_shmem_t keel_shmem;

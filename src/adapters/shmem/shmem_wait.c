@@ -109,18 +109,23 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
     return (status == KEEL_OK && how == KEEL_WAIT_ALL) ? 1 : met;
 }
 
+/* behind the one that was told last, around the array: so each that is met has its turn */
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
-    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), first = SIZE_MAX;
+    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0;
 
     if (indices == NULL) {
         keel_shmem_refuse(call, "no memory for so many words", wait->count);
     }
-    if (keel_shmem_wait(wait, KEEL_WAIT_ANY, is_test, indices, call) > 0) {
-        first = indices[0];
+    count = keel_shmem_wait(wait, KEEL_WAIT_ANY, is_test, indices, call);
+    while (next < count && indices[next] <= keel_shmem.last_any) {
+        next++;
+    }
+    if (count > 0) {
+        keel_shmem.last_any = indices[next < count ? next : 0];
     }
     free(indices);
-    return first;
+    return (count > 0) ? keel_shmem.last_any : SIZE_MAX;
 }
 
 /* one word, which the log of a death can answer for */

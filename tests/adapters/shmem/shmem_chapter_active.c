@@ -125,6 +125,28 @@ static void check_moves(const set_t *set)
     CHECK_MOVES(64, uint64_t)
 }
 
+/* programs use one array again at once, or two in turn, with another root each time */
+static void check_broadcasts(const set_t *set)
+{
+    uint64_t *to = shmem_calloc(TURNS, sizeof(*to)), *from = shmem_calloc(TURNS, sizeof(*from));
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        from[turn] = (uint64_t)(100 * turn + set->me);
+        to[turn] = from[turn];
+    }
+    MEET();
+    for (int turn = 0; turn < TURNS; turn++) {
+        shmem_broadcast64(&to[turn], &from[turn], 1, turn / 3 % set->size, set->start, set->log_stride, set->size,
+                          turn % 3 == 0 ? other_work : work);
+    }
+    for (int turn = 0; turn < TURNS; turn++) {
+        EXPECT(to[turn] == (uint64_t)(100 * turn + turn / 3 % set->size));
+    }
+    shmem_barrier_all();
+    shmem_free(from);
+    shmem_free(to);
+}
+
 void check_active(void)
 {
     set_t set = set_all();
@@ -132,7 +154,9 @@ void check_active(void)
     work_begin();
     check_meeting(&set);
     check_moves(&set);
+    check_broadcasts(&set);
     set = set_second();
+    check_broadcasts(&set);
     check_meeting(&set);
     check_moves(&set);
     set = (set_t){pe, 3, 1, 0}; /* itself */

@@ -27,6 +27,7 @@ void check_memory(void)
     EXPECT(a != NULL && b != NULL && c != NULL && (uintptr_t)b % 4096 == 0 && (uintptr_t)a % 16 == 0);
     EXPECT(a + 1000 <= b && (c >= b + 5000 || (c >= a + 1000 && c + 300 <= b)));
     EXPECT(shmem_malloc(0) == NULL && shmem_malloc((size_t)1 << 40) == NULL && shmem_align(3, 8) == NULL);
+    shmem_free(shmem_align(2, 8)); /* less than it asks for */
     EXPECT(shmem_calloc(SIZE_MAX, 2) == NULL && shmem_malloc_with_hints(0, SHMEM_MALLOC_ATOMICS_REMOTE) == NULL);
     EXPECT(shmem_addr_accessible(b, right) && shmem_ptr(b, pe) == b && (pes == 1 || shmem_ptr(b, right) == NULL));
     memset(b, 7, 5000);

@@ -103,6 +103,23 @@ static void check_vectors(const lists_t *lists)
     SHMEM_INTEGERS(CHECK_VECTOR)
 }
 
+/* of several words that are met, each has its turn */
+static void check_turns(void)
+{
+    enum { WORDS = 5 };
+    long *words = shmem_calloc(WORDS, sizeof(*words));
+    int is_seen[WORDS] = {0};
+
+    for (int i = 0; i < WORDS; i++) {
+        is_seen[shmem_long_test_any(words, WORDS, NULL, SHMEM_CMP_EQ, 0)]++;
+        is_seen[shmem_long_wait_until_any(words, WORDS, NULL, SHMEM_CMP_LE, 0)]++;
+    }
+    for (int i = 0; i < WORDS; i++) {
+        EXPECT(is_seen[i] == 2);
+    }
+    shmem_free(words);
+}
+
 void check_waits(void)
 {
     lists_t lists = {calloc((size_t)pes, sizeof(int)), calloc((size_t)pes, sizeof(size_t))};
@@ -110,6 +127,7 @@ void check_waits(void)
     lists.out[pe] = 1;
     check_several(&lists);
     check_vectors(&lists);
+    check_turns();
     SHMEM_INTEGERS(CHECK_ONE)
     free(lists.out);
     free(lists.found);
