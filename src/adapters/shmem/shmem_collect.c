@@ -57,6 +57,14 @@ void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source,
     }
 }
 
+/* Of an active set: as with broadcasts, its work array may be used again at once. */
+static void leave_together(keel_shmem_set_t *set)
+{
+    if (set->turns == NULL) {
+        keel_shmem_set_sync(set);
+    }
+}
+
 void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes)
 {
     char *blocks = dest;
@@ -79,6 +87,7 @@ void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, 
         keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
         keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
     }
+    leave_together(set);
 }
 
 /* ---- blocks of any sizes ---- */
@@ -144,6 +153,7 @@ void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, s
         said[1] |= head[HEAD_TOTAL]; /* who says it says the same */
         head[HEAD_BYTES] = head[HEAD_TOTAL] = 0;
     }
+    leave_together(set);
 }
 
 /* ---- a block to each ---- */

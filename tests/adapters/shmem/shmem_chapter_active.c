@@ -129,6 +129,7 @@ static void check_moves(const set_t *set)
 static void check_broadcasts(const set_t *set)
 {
     uint64_t *to = shmem_calloc(TURNS, sizeof(*to)), *from = shmem_calloc(TURNS, sizeof(*from));
+    uint64_t *all = shmem_calloc((size_t)(TURNS * pes), sizeof(*all));
 
     for (int turn = 0; turn < TURNS; turn++) {
         from[turn] = (uint64_t)(100 * turn + set->me);
@@ -138,11 +139,15 @@ static void check_broadcasts(const set_t *set)
     for (int turn = 0; turn < TURNS; turn++) {
         shmem_broadcast64(&to[turn], &from[turn], 1, turn / 3 % set->size, set->start, set->log_stride, set->size,
                           turn % 3 == 0 ? other_work : work);
+        shmem_fcollect64(&all[turn * pes], &from[turn], 1, SET);
+        shmem_collect64(&all[turn * pes], &from[turn], 1, SET);
     }
     for (int turn = 0; turn < TURNS; turn++) {
         EXPECT(to[turn] == (uint64_t)(100 * turn + turn / 3 % set->size));
+        EXPECT(all[turn * pes + set->size - 1] == (uint64_t)(100 * turn + set->size - 1));
     }
     shmem_barrier_all();
+    shmem_free(all);
     shmem_free(from);
     shmem_free(to);
 }
