@@ -4,7 +4,8 @@
  * Each flag has one writer: the PE at a fixed distance, which the flag's kind and round say. A team's flags hold the turn of the last
  * step that used them, and turns only grow; so a PE may be any number of steps ahead of the one that it puts to. The flags of an
  * active set are 0 or 1, for its work array has to be as it was afterwards: who waits takes the 1 back. There a flag is used again only
- * when all have left the collective, which the program sees to, or, in keel_shmem_set_sync(), when its reader is past it.
+ * when its reader is past it: meeting, broadcasts and collects see to that by themselves, of reductions and exchanges, as the
+ * specification has it, the program, by two work arrays in turn or by meeting.
  *
  * Heads and places, where other than flags is put, are read after their flag and may be written by the next step. Of a team there are two sets
  * of them, which alternate: keel_shmem_set_begin_whole() is for steps that end at a PE only when all PEs have begun them, so that
