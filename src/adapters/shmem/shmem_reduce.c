@@ -29,6 +29,20 @@ static void combine_left(void *sum, void *place, const keel_shmem_numbers_t *num
     memcpy(sum, place, numbers->count * numbers->size);
 }
 
+/* Of an active set: programs use pWrk, and often pSync, again at once. So nobody leaves ahead of who has looked at what it put. */
+static void reduce_ack(const keel_shmem_set_t *set, uint32_t power, uint32_t extra)
+{
+    for (uint32_t k = 0; (uint32_t)1 << k < power; k++) {
+        keel_shmem_set_signal(set, set->me ^ (uint32_t)1 << k, keel_shmem_set_flag(set, KEEL_SHMEM_ACK, k));
+    }
+    for (uint32_t k = 0; (uint32_t)1 << k < power; k++) {
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_ACK, k));
+    }
+    if (set->me < extra) {
+        keel_shmem_set_await(set, keel_shmem_set_single(set, KEEL_SHMEM_FOLD_ACK));
+    }
+}
+
 /* a chunk, which fits the places; @a sum: own memory */
 static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numbers_t *numbers)
 {
@@ -41,6 +55,9 @@ static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numb
         keel_shmem_set_signal(set, set->me - power, keel_shmem_set_single(set, KEEL_SHMEM_FOLD_IN));
         keel_shmem_set_await(set, keel_shmem_set_single(set, KEEL_SHMEM_FOLD_OUT));
         memcpy(sum, keel_shmem_set_place(set, fold), bytes);
+        if (set->turns == NULL) {
+            keel_shmem_set_signal(set, set->me - power, keel_shmem_set_single(set, KEEL_SHMEM_FOLD_ACK));
+        }
         return;
     }
     if (set->me < extra) {
@@ -63,6 +80,9 @@ static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numb
         give(set, set->me + power, fold, sum, bytes);
         keel_shmem_set_signal(set, set->me + power, keel_shmem_set_single(set, KEEL_SHMEM_FOLD_OUT));
     }
+    if (set->turns == NULL) {
+        reduce_ack(set, power, extra);
+    }
 }
 
 static void reduce_chunks(keel_shmem_set_t *set, char *dest, const char *source, const keel_shmem_numbers_t *numbers)
@@ -75,9 +95,6 @@ static void reduce_chunks(keel_shmem_set_t *set, char *dest, const char *source,
         const size_t some = (numbers->count - at < most) ? numbers->count - at : most;
         const keel_shmem_numbers_t chunk = {some, size, numbers->combine};
 
-        if (at > 0 && set->turns == NULL) {
-            keel_shmem_set_sync(set); /* its flags are free again */
-        }
         memcpy(sum, source + at * size, some * size);
         reduce_chunk(set, sum, &chunk);
         memcpy(dest + at * size, sum, some * size);

@@ -3,9 +3,8 @@
  *
  * Each flag has one writer: the PE at a fixed distance, which the flag's kind and round say. A team's flags hold the turn of the last
  * step that used them, and turns only grow; so a PE may be any number of steps ahead of the one that it puts to. The flags of an
- * active set are 0 or 1, for its work array has to be as it was afterwards: who waits takes the 1 back. There a flag is used again only
- * when its reader is past it: meeting, broadcasts and collects see to that by themselves, of reductions and exchanges, as the
- * specification has it, the program, by two work arrays in turn or by meeting.
+ * active set are 0 or 1, for its work array has to be as it was afterwards: who waits takes the 1 back. There nobody leaves ahead of the
+ * readers of what it put, so that work arrays may be used again at once.
  *
  * Heads and places, where other than flags is put, are read after their flag and may be written by the next step. Of a team there are two sets
  * of them, which alternate: keel_shmem_set_begin_whole() is for steps that end at a PE only when all PEs have begun them, so that
@@ -39,12 +38,18 @@ typedef enum {
     KEEL_SHMEM_SCAN,    /* from me - 2^round */
     KEEL_SHMEM_PAIR,    /* from me ^ 2^round */
     KEEL_SHMEM_UP,      /* from me + 2^round, when an active set meets */
-    KEEL_SHMEM_ACK,     /* from me + 2^round, around the set, when an active set was broadcast to */
+    KEEL_SHMEM_ACK,     /* of an active set: from me + 2^round, around the set, or, of a reduction, me ^ 2^round */
     KEEL_SHMEM_KINDS
 } keel_shmem_kind_t;
 
 /* behind the rounds of all kinds */
-typedef enum { KEEL_SHMEM_DOWN, KEEL_SHMEM_FOLD_IN, KEEL_SHMEM_FOLD_OUT, KEEL_SHMEM_SINGLES } keel_shmem_single_t;
+typedef enum {
+    KEEL_SHMEM_DOWN,
+    KEEL_SHMEM_FOLD_IN,
+    KEEL_SHMEM_FOLD_OUT,
+    KEEL_SHMEM_FOLD_ACK,
+    KEEL_SHMEM_SINGLES
+} keel_shmem_single_t;
 
 static inline size_t keel_shmem_set_words(uint32_t rounds, int is_team)
 {

@@ -239,8 +239,25 @@ void check_active(void)
         END()                                                                                             \
     }
 
+/* one work array of each kind, again and again, without meeting */
+static void check_again(const set_t *set)
+{
+    BEGIN(long)
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        from[turn] = 100 * turn + set->me;
+    }
+    MEET();
+    for (int turn = 0; turn < TURNS; turn++) {
+        shmem_long_sum_to_all(&to[turn], &from[turn], 1, set->start, set->log_stride, set->size, room, work);
+        EXPECT(to[turn] == set->size * (100 * turn) + set->size * (set->size - 1) / 2);
+    }
+    END()
+}
+
 static void check_set(const set_t *set)
 {
+    check_again(set);
     SHMEM_ACTIVE_INTEGERS(CHECK_SUMS)
     SHMEM_FLOATS(CHECK_SUMS)
     SHMEM_COMPLEX(CHECK_SUMS)
