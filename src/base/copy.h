@@ -71,6 +71,19 @@ static inline void keel_copy_two_block(uint8_t *a, uint8_t *b, const uint8_t *fr
 
 typedef uint32_t keel_copy_half_t __attribute__((aligned(1), may_alias));
 
+/* less than 16 bytes */
+static inline void keel_copy_one_short(uint8_t *to, const uint8_t *from, size_t length)
+{
+    size_t at = 0;
+
+    for (; at + sizeof(keel_copy_half_t) <= length; at += sizeof(keel_copy_half_t)) {
+        *(volatile keel_copy_half_t *)(to + at) = *(const keel_copy_half_t *)(from + at);
+    }
+    for (; at < length; at++) {
+        *(volatile uint8_t *)(to + at) = from[at];
+    }
+}
+
 /* less than 16 bytes, but for 8; halves of words whole, for programs that look at them while others write */
 static inline void keel_copy_two_short(uint8_t *a, uint8_t *b, const uint8_t *from, size_t length)
 {
@@ -84,6 +97,29 @@ static inline void keel_copy_two_short(uint8_t *a, uint8_t *b, const uint8_t *fr
     }
     for (; at < length; at++) {
         a[at] = b[at] = *(const volatile uint8_t *)(from + at);
+    }
+}
+
+/*
+ * One copy, to memory that its owner looks at and writes meanwhile: a word on its own, or a few, are stored once. memcpy() may store the
+ * bytes of a short one twice, and undo what the owner wrote when it had seen the first.
+ */
+static inline __attribute__((always_inline)) void keel_copy_one(void *to, const void *from, size_t length)
+{
+    uint8_t *target = (uint8_t *)to;
+    const uint8_t *source = (const uint8_t *)from;
+    uint64_t word;
+
+    if (length % sizeof(word) == 0 && length <= KEEL_COPY_LINE) {
+        for (size_t at = 0; at < length; at += sizeof(word)) {
+            memcpy(&word, source + at, sizeof(word));
+            __asm__ volatile("" : "+r"(word) : : "memory"); /* no call of memcpy() is made of it */
+            memcpy(target + at, &word, sizeof(word));
+        }
+    } else if (length < 2 * sizeof(word)) {
+        keel_copy_one_short(target, source, length);
+    } else {
+        memcpy(target, source, length);
     }
 }
 

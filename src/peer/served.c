@@ -112,7 +112,7 @@ static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record,
 /* the program's memory, and nothing else of this process: tests/proc/sanitizers names this function */
 static void served_store(void *target, const void *payload, size_t length)
 {
-    memcpy(target, payload, length);
+    keel_copy_one(target, payload, length);
 }
 
 const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload)

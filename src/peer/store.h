@@ -66,11 +66,11 @@ KEEL_STORE_INLINE void keel_store_word_fenced(uint64_t *to, uint64_t value)
     KEEL_STORES();
 }
 
-/* bytes, in any order among themselves but for aligned words, which are whole */
+/* bytes, in any order among themselves but for aligned words, which are whole, and of which a few are stored once */
 KEEL_STORE_INLINE void keel_store_bytes(void *to, const void *from, size_t length)
 {
     KEEL_HOLD(to, length, KEEL_STORED_PLAIN);
-    memcpy(to, from, length);
+    keel_copy_one(to, from, length);
     KEEL_STORES();
 }
 

@@ -42,7 +42,7 @@ lint_format() {
 lint_headers() {
     local header flags output
     flags="-fsyntax-only -Wall -Wextra -Werror -Wno-unused-parameter"
-    flags="$flags -Iinclude -I$build/include -Isrc -Itransports -Itests/lib -I. $(pkg-config --cflags ucx pmix hwloc libisal libibverbs 2> /dev/null)"
+    flags="$flags -Iinclude -I$build/include -Isrc -Itransports -Itests/lib -Isrc/adapters/shmem -I. $(pkg-config --cflags ucx pmix hwloc libisal libibverbs 2> /dev/null)"
     for header in $(sources '*.h'); do
         case $header in
         contrib/*) continue ;;

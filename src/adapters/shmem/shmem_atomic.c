@@ -1,82 +1,76 @@
-/* Atomics, and the locks that are made of them. */
+/* Atomics. */
 #include "shmem_state.h"
 
-#include <string.h>
-
-void keel_shmem_atomic(keel_atomic_op_t op, const void *dest, size_t size, const void *operand, const void *compare,
-                       void *result, int pe, const char *call)
+void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int pe, const char *call)
 {
-    uint64_t offset, value = 0, condition = 0;
+    uint64_t value = 0, condition = 0;
+    keel_shmem_place_t place;
+    keel_status_t status;
 
-    if (result != NULL) {
+    if (atomic->result != NULL) {
         keel_shmem_begin_reading(call);
     } else if (keel_shmem_begin(call)) {
         return;
     }
-    offset = keel_shmem_offset(dest, size, pe, call);
-    memcpy(&value, operand, size);
-    if (compare != NULL) {
-        memcpy(&condition, compare, size);
+    place = keel_shmem_place(dest, atomic->size, pe, call);
+    memcpy(&value, atomic->operand, atomic->size);
+    if (atomic->compare != NULL) {
+        memcpy(&condition, atomic->compare, atomic->size);
     }
-    keel_shmem_end(keel_atomic(keel_shmem.win, op, (uint32_t)pe, offset, size, value, condition, result), call);
+    if (atomic->is_nbi) {
+        status = keel_atomic_nbx(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size, value, condition,
+                                 atomic->result, NULL, NULL);
+    } else {
+        status = keel_atomic(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size, value, condition,
+                             atomic->result);
+    }
+    keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
 
-#define DEFINE_WORD(_name, _type)                                                                                      \
-    _type shmem_##_name##_atomic_fetch(const _type *source, int pe)                                                    \
-    {                                                                                                                  \
-        const uint64_t none = 0;                                                                                       \
-        _type is;                                                                                                      \
-                                                                                                                       \
-        keel_shmem_atomic(KEEL_ATOMIC_ADD, source, sizeof(is), &none, NULL, &is, pe, "shmem_" #_name "_atomic_fetch"); \
-        return is;                                                                                                     \
-    }                                                                                                                  \
-    void shmem_##_name##_atomic_set(_type *dest, _type value, int pe)                                                  \
-    {                                                                                                                  \
-        keel_shmem_atomic(KEEL_ATOMIC_SWAP, dest, sizeof(value), &value, NULL, NULL, pe,                               \
-                          "shmem_" #_name "_atomic_set");                                                              \
-    }                                                                                                                  \
-    _type shmem_##_name##_atomic_swap(_type *dest, _type value, int pe)                                                \
-    {                                                                                                                  \
-        _type was;                                                                                                     \
-                                                                                                                       \
-        keel_shmem_atomic(KEEL_ATOMIC_SWAP, dest, sizeof(value), &value, NULL, &was, pe,                               \
-                          "shmem_" #_name "_atomic_swap");                                                             \
-        return was;                                                                                                    \
-    }
+/* ---- the functions ---- */
+
+#define RUN(_op, _dest, _operand, _compare, _result, _is_nbi)                                                    \
+    keel_shmem_atomic(&(const keel_shmem_atomic_t){_op, sizeof(*(_dest)), _operand, _compare, _result, _is_nbi}, \
+                      _dest, keel_shmem_pe(ctx, pe, KEEL_SHMEM_CALL), KEEL_SHMEM_CALL);
+
+/* three functions: one that is posted, one that fetches, one that does so later */
+#define DEFINE_OP(_name, _type, _what, _op)                                                                    \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_##_what, (_type * dest, _type value, int pe),                   \
+                          RUN(_op, dest, &value, NULL, NULL, 0))                                               \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch_##_what, (_type * dest, _type value, int pe), _type was; \
+                          RUN(_op, dest, &value, NULL, &was, 0) return was;)                                   \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_##_what##_nbi,                                            \
+                          (_type * fetch, _type * dest, _type value, int pe), RUN(_op, dest, &value, NULL, fetch, 1))
+
+#define DEFINE_WORD(_name, _type)                                                                              \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch, (const _type *source, int pe), const uint64_t none = 0; \
+                          _type is; RUN(KEEL_ATOMIC_ADD, source, &none, NULL, &is, 0) return is;)              \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_nbi, (_type * fetch, const _type *source, int pe),        \
+                          const uint64_t none = 0;                                                             \
+                          RUN(KEEL_ATOMIC_ADD, source, &none, NULL, fetch, 1))                                 \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_set, (_type * dest, _type value, int pe),                       \
+                          RUN(KEEL_ATOMIC_SWAP, dest, &value, NULL, NULL, 0))                                  \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_swap, (_type * dest, _type value, int pe), _type was;          \
+                          RUN(KEEL_ATOMIC_SWAP, dest, &value, NULL, &was, 0) return was;)                      \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_swap_nbi, (_type * fetch, _type * dest, _type value, int pe),   \
+                          RUN(KEEL_ATOMIC_SWAP, dest, &value, NULL, fetch, 1))
 SHMEM_ATOMIC_TYPES_EXTENDED(DEFINE_WORD)
 
-/* two functions, _name(...) and its fetching form */
-#define DEFINE_OP(_name, _type, _what, _op)                                                                           \
-    void shmem_##_name##_atomic_##_what(_type *dest, _type value, int pe)                                             \
-    {                                                                                                                 \
-        keel_shmem_atomic(_op, dest, sizeof(value), &value, NULL, NULL, pe, "shmem_" #_name "_atomic_" #_what);       \
-    }                                                                                                                 \
-    _type shmem_##_name##_atomic_fetch_##_what(_type *dest, _type value, int pe)                                      \
-    {                                                                                                                 \
-        _type was;                                                                                                    \
-                                                                                                                      \
-        keel_shmem_atomic(_op, dest, sizeof(value), &value, NULL, &was, pe, "shmem_" #_name "_atomic_fetch_" #_what); \
-        return was;                                                                                                   \
-    }
-
-#define DEFINE_ATOMIC(_name, _type)                                                         \
-    DEFINE_OP(_name, _type, add, KEEL_ATOMIC_ADD)                                           \
-    void shmem_##_name##_atomic_inc(_type *dest, int pe)                                    \
-    {                                                                                       \
-        shmem_##_name##_atomic_add(dest, 1, pe);                                            \
-    }                                                                                       \
-    _type shmem_##_name##_atomic_fetch_inc(_type *dest, int pe)                             \
-    {                                                                                       \
-        return shmem_##_name##_atomic_fetch_add(dest, 1, pe);                               \
-    }                                                                                       \
-    _type shmem_##_name##_atomic_compare_swap(_type *dest, _type cond, _type value, int pe) \
-    {                                                                                       \
-        _type was;                                                                          \
-                                                                                            \
-        keel_shmem_atomic(KEEL_ATOMIC_CSWAP, dest, sizeof(value), &value, &cond, &was, pe,  \
-                          "shmem_" #_name "_atomic_compare_swap");                          \
-        return was;                                                                         \
-    }
+#define DEFINE_ATOMIC(_name, _type)                                                                                \
+    DEFINE_OP(_name, _type, add, KEEL_ATOMIC_ADD)                                                                  \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_inc, (_type * dest, int pe), const _type one = 1;                   \
+                          RUN(KEEL_ATOMIC_ADD, dest, &one, NULL, NULL, 0))                                         \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch_inc, (_type * dest, int pe), const _type one = 1; _type was; \
+                          RUN(KEEL_ATOMIC_ADD, dest, &one, NULL, &was, 0) return was;)                             \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_inc_nbi, (_type * fetch, _type * dest, int pe),               \
+                          const _type one = 1;                                                                     \
+                          RUN(KEEL_ATOMIC_ADD, dest, &one, NULL, fetch, 1))                                        \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_compare_swap, (_type * dest, _type cond, _type value, int pe),     \
+                          _type was;                                                                               \
+                          RUN(KEEL_ATOMIC_CSWAP, dest, &value, &cond, &was, 0) return was;)                        \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_compare_swap_nbi,                                                   \
+                          (_type * fetch, _type * dest, _type cond, _type value, int pe),                          \
+                          RUN(KEEL_ATOMIC_CSWAP, dest, &value, &cond, fetch, 1))
 SHMEM_ATOMIC_TYPES(DEFINE_ATOMIC)
 
 #define DEFINE_BITWISE(_name, _type)              \
@@ -84,38 +78,3 @@ SHMEM_ATOMIC_TYPES(DEFINE_ATOMIC)
     DEFINE_OP(_name, _type, or, KEEL_ATOMIC_OR)   \
     DEFINE_OP(_name, _type, xor, KEEL_ATOMIC_XOR)
 SHMEM_ATOMIC_TYPES_BITWISE(DEFINE_BITWISE)
-
-/* ---- locks: the word at PE 0 is 1 + the PE that has it ---- */
-
-static int lock_try(long *lock, const char *call)
-{
-    const long none = 0, own = (long)keel_shmem.pe + 1;
-    long was;
-
-    keel_shmem_atomic(KEEL_ATOMIC_CSWAP, lock, sizeof(*lock), &own, &none, &was, 0, call);
-    if (was == own) {
-        keel_shmem_refuse(call, "this PE has that lock already", (uintptr_t)lock);
-    }
-    return was == none;
-}
-
-void shmem_set_lock(long *lock)
-{
-    while (!lock_try(lock, "shmem_set_lock")) {
-        keel_shmem_end(keel_progress(keel_shmem.ctx), "shmem_set_lock");
-    }
-}
-
-int shmem_test_lock(long *lock)
-{
-    return !lock_try(lock, "shmem_test_lock");
-}
-
-void shmem_clear_lock(long *lock)
-{
-    const long none = 0;
-
-    shmem_quiet();
-    keel_shmem_atomic(KEEL_ATOMIC_SWAP, lock, sizeof(*lock), &none, NULL, NULL, 0, "shmem_clear_lock");
-    shmem_quiet();
-}

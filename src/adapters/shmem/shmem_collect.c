@@ -1,237 +1,184 @@
 /*
- * Collectives of all PEs. What is reduced goes up a binomial tree to PE 0 and down it again, a chunk at a time: log n rounds, and
- * log n places at each PE. A place is free for the next chunk when this one has come down: the child above it waits for that.
+ * Data goes straight to where it belongs, which the program says is ready at all PEs when the first of them begins. Broadcasts go down a
+ * binomial tree around the root; blocks are collected as Bruck has it: after round k a PE has its own and the 2^(k + 1) - 1 ahead of it, and
+ * puts them to the PE as far behind it.
  */
-#include "shmem_state.h"
+#include "shmem_collect.h"
 
-#include <string.h>
-
-shmem_team_t shmem_team_world(void)
+/* to the PEs 2^k behind, from round @a k on */
+static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *source, size_t bytes,
+                           uint32_t from_root, uint32_t k)
 {
-    return (shmem_team_t)&keel_shmem;
-}
+    for (; from_root + ((uint64_t)1 << k) < set->size; k++) {
+        const uint32_t to = (set->me + ((uint32_t)1 << k)) % set->size;
 
-static int is_world(shmem_team_t team, const char *call)
-{
-    if (team == SHMEM_TEAM_INVALID) {
-        return 0;
-    }
-    if (team != SHMEM_TEAM_WORLD) {
-        keel_shmem_refuse(call, "not a team", (uintptr_t)team);
-    }
-    return 1;
-}
-
-int shmem_team_my_pe(shmem_team_t team)
-{
-    return is_world(team, "shmem_team_my_pe") ? shmem_my_pe() : -1;
-}
-
-int shmem_team_n_pes(shmem_team_t team)
-{
-    return is_world(team, "shmem_team_n_pes") ? shmem_n_pes() : -1;
-}
-
-void keel_shmem_meet(const char *call)
-{
-    if (!keel_shmem_begin(call)) {
-        keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
+        keel_shmem_set_put(set, to, dest, source, bytes);
+        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
     }
 }
 
-void shmem_barrier_all(void)
+/* Of an active set: programs alternate two work arrays, or use one at once again. So nobody leaves ahead of who has its flag from it. */
+static void broadcast_ack(const keel_shmem_set_t *set, uint32_t from_root, uint32_t k)
 {
-    keel_shmem_meet("shmem_barrier_all");
-}
-
-void shmem_sync_all(void)
-{
-    keel_shmem_meet("shmem_sync_all");
-}
-
-int shmem_team_sync(shmem_team_t team)
-{
-    if (!is_world(team, "shmem_team_sync")) {
-        return -1;
+    for (uint32_t i = k; from_root + ((uint64_t)1 << i) < set->size; i++) {
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_ACK, i));
     }
-    keel_shmem_meet("shmem_team_sync");
-    return 0;
+    if (from_root > 0) {
+        const uint32_t to = (set->me + set->size - ((uint32_t)1 << (k - 1))) % set->size;
+
+        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_ACK, k - 1));
+    }
 }
 
-/* ---- the tree ---- */
-
-/* behind what is there for that turn */
-static void tree_await(const uint64_t *turn_at, const char *call)
+void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes, int root)
 {
-    const keel_shmem_tree_t *tree = &keel_shmem.hidden->tree;
-    keel_word_t word = {.win = keel_shmem.win,
-                        .offset = (uint64_t)((const char *)turn_at - (const char *)keel_shmem.hidden),
-                        .size = sizeof(*turn_at),
-                        .compare = KEEL_COMPARE_GE,
-                        .value = tree->turn};
+    uint32_t from_root, k = 0; /* k: its first round of putting */
 
-    keel_shmem_end(keel_wait(keel_shmem.ctx, KEEL_WAIT_ALL, &word, 1, NULL), call);
+    keel_shmem_begin_reading(set->call);
+    if (root < 0 || (uint32_t)root >= set->size) {
+        keel_shmem_refuse(set->call, "there is no PE of this number", (uint64_t)(int64_t)root);
+    }
+    keel_shmem_set_check(set, dest, bytes);
+    if (bytes == 0) {
+        return;
+    }
+    keel_shmem_set_begin(set);
+    from_root = (set->me + set->size - (uint32_t)root) % set->size;
+    if (from_root > 0) {
+        while (from_root >> k > 1) {
+            k++;
+        }
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k++));
+        source = dest;
+    }
+    broadcast_down(set, dest, source, bytes, from_root, k);
+    if (set->turns == NULL) {
+        broadcast_ack(set, from_root, k);
+    }
 }
 
-static void tree_put(uint32_t pe, void *place, uint64_t *turn_at, const void *data, size_t bytes, const char *call)
+/* Of an active set: as with broadcasts, its work array may be used again at once. */
+static void leave_together(keel_shmem_set_t *set)
 {
-    keel_shmem_put(place, data, bytes, (int)pe, call);
-    shmem_fence();
-    keel_shmem_put(turn_at, &keel_shmem.hidden->tree.turn, sizeof(*turn_at), (int)pe, call);
+    if (set->turns == NULL) {
+        keel_shmem_set_sync(set);
+    }
 }
 
-static void tree_run(void *sum, size_t count, size_t size, keel_shmem_combine_t combine, const char *call)
+void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes)
 {
-    keel_shmem_tree_t *tree = &keel_shmem.hidden->tree;
-    const uint32_t pe = keel_shmem.pe, pes = keel_shmem.pes;
-    unsigned round = 0;
+    char *blocks = dest;
 
-    tree->turn++;
-    for (; ((uint64_t)1 << round) < pes && (pe >> round & 1) == 0; round++) {
-        if ((pe | 1u << round) < pes) {
-            tree_await(&tree->up_turn[round], call);
-            combine(sum, tree->up[round], count);
+    keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, keel_shmem_bytes(bytes, set->size));
+    if (bytes == 0) {
+        return;
+    }
+    keel_shmem_set_begin(set);
+    memmove(blocks + set->me * bytes, source, bytes);
+    for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
+        const uint32_t step = (uint32_t)1 << k, to = (set->me + step) % set->size;
+        const uint32_t count = (step < set->size - step) ? step : set->size - step;
+        const uint32_t begin = (set->me + set->size + 1 - count) % set->size;
+        const uint32_t some = (count < set->size - begin) ? count : set->size - begin;
+
+        keel_shmem_set_put(set, to, blocks + begin * bytes, blocks + begin * bytes, some * bytes);
+        keel_shmem_set_put(set, to, blocks, blocks, (count - some) * bytes); /* from the set's begin */
+        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+    }
+    leave_together(set);
+}
+
+/* ---- blocks of any sizes ---- */
+
+enum { HEAD_SUM, HEAD_BYTES, HEAD_TOTAL };
+
+/* bytes of the blocks ahead of the caller's */
+static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
+{
+    uint64_t sum = bytes;
+
+    for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
+        const uint32_t step = (uint32_t)1 << k;
+        uint64_t *head = keel_shmem_set_head(set, k);
+
+        if (set->me + step < set->size) {
+            keel_shmem_set_put(set, set->me + step, &head[HEAD_SUM], &sum, sizeof(sum));
+            keel_shmem_set_signal(set, set->me + step, keel_shmem_set_flag(set, KEEL_SHMEM_SCAN, k));
+        }
+        if (set->me >= step) {
+            keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_SCAN, k));
+            sum += head[HEAD_SUM];
+            head[HEAD_SUM] = 0;
         }
     }
-    if (pe != 0) {
-        tree_put(pe & ~(1u << round), tree->up[round], &tree->up_turn[round], sum, count * size, call);
-        tree_await(&tree->down_turn, call);
-        memcpy(sum, tree->down, count * size);
+    return sum - bytes;
+}
+
+/* the bytes ahead of @a end, and those of them that are the last ones of all, around the set's begin; to the same place at @a to */
+static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uint64_t end, const uint64_t *said)
+{
+    const uint64_t bytes = said[HEAD_BYTES - 1], total = said[HEAD_TOTAL - 1];
+    const uint64_t near = (bytes < end) ? bytes : end, far = bytes - near;
+
+    keel_shmem_set_put(set, to, dest + end - near, dest + end - near, near);
+    if (far > 0) {
+        keel_shmem_set_put(set, to, dest + total - far, dest + total - far, far);
     }
-    while (round-- > 0) {
-        if ((pe | 1u << round) < pes) {
-            tree_put(pe | 1u << round, tree->down, &tree->down_turn, sum, count * size, call);
+}
+
+void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes)
+{
+    uint64_t ahead, said[2]; /* what this PE has: bytes, and of all blocks, 0 as long as it does not know */
+
+    keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, bytes);
+    keel_shmem_set_begin_whole(set);
+    ahead = sizes_ahead(set, bytes);
+    said[0] = bytes;
+    said[1] = (set->me == set->size - 1) ? ahead + bytes : 0;
+    if (bytes > 0) {
+        memmove((char *)dest + ahead, source, bytes);
+    }
+    for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
+        const uint32_t to = (set->me + ((uint32_t)1 << k)) % set->size;
+        uint64_t *head = keel_shmem_set_head(set, k);
+
+        window_put(set, to, dest, ahead + bytes, said);
+        keel_shmem_set_put(set, to, &head[HEAD_BYTES], said, sizeof(said));
+        keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+        said[0] += head[HEAD_BYTES];
+        said[1] |= head[HEAD_TOTAL]; /* who says it says the same */
+        head[HEAD_BYTES] = head[HEAD_TOTAL] = 0;
+    }
+    leave_together(set);
+}
+
+/* ---- a block to each ---- */
+
+void keel_shmem_alltoall(keel_shmem_set_t *set, void *dest, const void *source, const keel_shmem_elements_t *elements)
+{
+    const size_t count = elements->count, size = elements->size;
+    const ptrdiff_t dst = elements->dst * (ptrdiff_t)size, sst = elements->sst * (ptrdiff_t)size;
+    char *to = (char *)dest + (ptrdiff_t)(set->me * count) * dst;
+
+    keel_shmem_begin_reading(set->call);
+    keel_shmem_set_check(set, dest, keel_shmem_bytes(keel_shmem_bytes(count, size), set->size));
+    if (count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < set->size; i++) {
+        const uint32_t other = (set->me + i) % set->size;
+        const char *from = (const char *)source + (ptrdiff_t)(other * count) * sst;
+
+        if (elements->dst == 1 && elements->sst == 1) {
+            keel_shmem_set_put(set, other, to, from, keel_shmem_bytes(count, size));
+        } else {
+            keel_shmem_put_strided(to, from, dst, sst, count, size, keel_shmem_set_pe(set, other), set->call);
         }
     }
+    keel_shmem_quiet(set->call);
+    keel_shmem_set_sync(set);
 }
-
-int keel_shmem_reduce(shmem_team_t team, void *dest, const void *source, size_t count, size_t size,
-                      keel_shmem_combine_t combine, const char *call)
-{
-    char sum[KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
-    const size_t most = sizeof(sum) / size;
-
-    if (!is_world(team, call)) {
-        return -1;
-    }
-    keel_shmem_begin_reading(call);
-    for (size_t at = 0; at < count; at += most) {
-        const size_t some = (count - at < most) ? count - at : most;
-
-        memcpy(sum, (const char *)source + at * size, some * size);
-        tree_run(sum, some, size, combine, call);
-        memcpy((char *)dest + at * size, sum, some * size);
-    }
-    return 0;
-}
-
-static void either(void *sum, const void *other, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        ((uint8_t *)sum)[i] |= ((const uint8_t *)other)[i];
-    }
-}
-
-/* what PE_root has, or with what the others do not have */
-static int broadcast(shmem_team_t team, void *dest, const void *source, size_t bytes, int root, const char *call)
-{
-    char sum[KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
-
-    if (!is_world(team, call)) {
-        return -1;
-    }
-    keel_shmem_begin_reading(call);
-    if (root < 0 || (uint32_t)root >= keel_shmem.pes) {
-        keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)root);
-    }
-    for (size_t at = 0; at < bytes; at += sizeof(sum)) {
-        const size_t some = (bytes - at < sizeof(sum)) ? bytes - at : sizeof(sum);
-
-        memset(sum, 0, some);
-        if ((uint32_t)root == keel_shmem.pe) {
-            memcpy(sum, (const char *)source + at, some);
-        }
-        tree_run(sum, some, 1, either, call);
-        memcpy((char *)dest + at, sum, some);
-    }
-    return 0;
-}
-
-/* own blocks to everybody's place; a result of n blocks takes n of them */
-static int exchange(shmem_team_t team, char *dest, const char *source, size_t bytes, int is_all_to_all,
-                    const char *call)
-{
-    if (!is_world(team, call)) {
-        return -1;
-    }
-    keel_shmem_meet(call); /* everybody may be put to */
-    for (uint32_t i = 0; i < keel_shmem.pes; i++) {
-        const uint32_t pe = (keel_shmem.pe + i) % keel_shmem.pes;
-
-        keel_shmem_put(dest + keel_shmem.pe * bytes, source + (is_all_to_all ? pe * bytes : 0), bytes, (int)pe, call);
-    }
-    keel_shmem_meet(call);
-    return 0;
-}
-
-#define DEFINE_COLLECT(_name, _type)                                                                               \
-    int shmem_##_name##_broadcast(shmem_team_t team, _type *dest, const _type *source, size_t nelems, int PE_root) \
-    {                                                                                                              \
-        return broadcast(team, dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), PE_root,                     \
-                         "shmem_" #_name "_broadcast");                                                            \
-    }                                                                                                              \
-    int shmem_##_name##_fcollect(shmem_team_t team, _type *dest, const _type *source, size_t nelems)               \
-    {                                                                                                              \
-        return exchange(team, (char *)dest, (const char *)source, keel_shmem_bytes(nelems, sizeof(*dest)), 0,      \
-                        "shmem_" #_name "_fcollect");                                                              \
-    }                                                                                                              \
-    int shmem_##_name##_alltoall(shmem_team_t team, _type *dest, const _type *source, size_t nelems)               \
-    {                                                                                                              \
-        return exchange(team, (char *)dest, (const char *)source, keel_shmem_bytes(nelems, sizeof(*dest)), 1,      \
-                        "shmem_" #_name "_alltoall");                                                              \
-    }
-SHMEM_TYPES(DEFINE_COLLECT)
-
-int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root)
-{
-    return broadcast(team, dest, source, nelems, PE_root, "shmem_broadcastmem");
-}
-
-int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
-{
-    return exchange(team, dest, source, nelems, 0, "shmem_fcollectmem");
-}
-
-int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
-{
-    return exchange(team, dest, source, nelems, 1, "shmem_alltoallmem");
-}
-
-/* ---- reductions ---- */
-
-#define DEFINE_REDUCE(_name, _type, _op, _expression)                                                       \
-    static void _name##_##_op(void *sum, const void *other, size_t count)                                   \
-    {                                                                                                       \
-        for (size_t i = 0; i < count; i++) {                                                                \
-            const _type a = ((_type *)sum)[i], b = ((const _type *)other)[i];                               \
-                                                                                                            \
-            ((_type *)sum)[i] = (_type)(_expression);                                                       \
-        }                                                                                                   \
-    }                                                                                                       \
-    int shmem_##_name##_##_op##_reduce(shmem_team_t team, _type *dest, const _type *source, size_t nreduce) \
-    {                                                                                                       \
-        return keel_shmem_reduce(team, dest, source, nreduce, sizeof(*dest), _name##_##_op,                 \
-                                 "shmem_" #_name "_" #_op "_reduce");                                       \
-    }
-#define DEFINE_NUMBERS(_name, _type)                \
-    DEFINE_REDUCE(_name, _type, sum, a + b)         \
-    DEFINE_REDUCE(_name, _type, prod, a *b)         \
-    DEFINE_REDUCE(_name, _type, min, a < b ? a : b) \
-    DEFINE_REDUCE(_name, _type, max, a > b ? a : b)
-#define DEFINE_BITS(_name, _type)          \
-    DEFINE_REDUCE(_name, _type, and, a &b) \
-    DEFINE_REDUCE(_name, _type, or, a | b) \
-    DEFINE_REDUCE(_name, _type, xor, a ^ b)
-SHMEM_INTEGERS(DEFINE_NUMBERS)
-SHMEM_FLOATS(DEFINE_NUMBERS)
-SHMEM_INTEGERS(DEFINE_BITS)

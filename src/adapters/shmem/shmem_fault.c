@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int(shmem_checkpoint_all)(void)
+/* the function, not the restart point ahead of it */
+#undef shmem_checkpoint_all
+
+KEEL_SHMEM_DEFINE(int, checkpoint_all, (void))
 {
     const char *call = "shmem_checkpoint_all";
 
@@ -27,7 +30,7 @@ int(shmem_checkpoint_all)(void)
     return 0;
 }
 
-int shmem_query_fault(int **pes, int **pes_status, size_t *numpes)
+KEEL_SHMEM_DEFINE(int, query_fault, (int **pes, int **pes_status, size_t *numpes))
 {
     static uint32_t *known; /* lives of each PE, when it was asked last */
     static int *dead, *states;
@@ -57,7 +60,7 @@ int shmem_query_fault(int **pes, int **pes_status, size_t *numpes)
     return 0;
 }
 
-int shmem_restart_pes(int *pes, size_t numpes)
+KEEL_SHMEM_DEFINE(int, restart_pes, (int *pes, size_t numpes))
 {
     (void)keel_shmem_begin("shmem_restart_pes");
     for (size_t i = 0; i < numpes; i++) {
@@ -70,7 +73,7 @@ int shmem_restart_pes(int *pes, size_t numpes)
 
 /* ---- restoring ---- */
 
-int shmem_restore_all(void)
+KEEL_SHMEM_DEFINE(int, restore_all, (void))
 {
     return shmemx_restore_all(SHMEMX_RESTORE_CHECKPOINT);
 }

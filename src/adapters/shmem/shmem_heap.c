@@ -59,7 +59,7 @@ static uint64_t block_make(size_t alignment, size_t bytes)
 /* of a pointer that the program says is one */
 static uint64_t block_of(const void *ptr, const char *call)
 {
-    const uint64_t offset = keel_shmem_offset(ptr, 1, 0, call), i = block_at(offset);
+    const uint64_t offset = keel_shmem_place(ptr, 1, 0, call).offset, i = block_at(offset);
 
     if (i == keel_shmem.hidden->block_count || keel_shmem.hidden->blocks[i].offset != offset) {
         keel_shmem_refuse(call, "not memory that was allocated", (uintptr_t)ptr);
@@ -83,7 +83,7 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
     if (bytes == 0) {
         return NULL;
     }
-    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30) {
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30) {
         return NULL;
     }
     offset = block_make(alignment < KEEL_SHMEM_ALIGN ? KEEL_SHMEM_ALIGN : alignment, bytes);
@@ -94,22 +94,22 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
     return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
 }
 
-void *shmem_malloc(size_t size)
+KEEL_SHMEM_DEFINE(void *, malloc, (size_t size))
 {
     return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_malloc");
 }
 
-void *shmem_malloc_with_hints(size_t size, long hints)
+KEEL_SHMEM_DEFINE(void *, malloc_with_hints, (size_t size, long hints))
 {
     return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_malloc_with_hints");
 }
 
-void *shmem_align(size_t alignment, size_t size)
+KEEL_SHMEM_DEFINE(void *, align, (size_t alignment, size_t size))
 {
     return allocate(alignment, size, 0, "shmem_align");
 }
 
-void *shmem_calloc(size_t count, size_t size)
+KEEL_SHMEM_DEFINE(void *, calloc, (size_t count, size_t size))
 {
     if (size > 0 && count > SIZE_MAX / size) {
         return NULL;
@@ -117,7 +117,7 @@ void *shmem_calloc(size_t count, size_t size)
     return allocate(KEEL_SHMEM_ALIGN, count * size, 1, "shmem_calloc");
 }
 
-void shmem_free(void *ptr)
+KEEL_SHMEM_DEFINE(void, free, (void *ptr))
 {
     uint64_t i;
 
@@ -130,7 +130,7 @@ void shmem_free(void *ptr)
     block_free(i);
 }
 
-void *shmem_realloc(void *ptr, size_t size)
+KEEL_SHMEM_DEFINE(void *, realloc, (void *ptr, size_t size))
 {
     uint64_t i, offset, length;
 
@@ -185,5 +185,27 @@ keel_status_t keel_shmem_extents(void)
     count += keel_shmem_globals_extents(&extents[count]);
     status = keel_win_extents(keel_shmem.win, extents, count);
     free(extents);
-    return status;
+    return (status == KEEL_OK) ? keel_shmem_teams_extents() : status;
+}
+
+/* ---- deprecated ---- */
+
+void *shmalloc(size_t size)
+{
+    return pshmem_malloc(size);
+}
+
+void shfree(void *ptr)
+{
+    pshmem_free(ptr);
+}
+
+void *shrealloc(void *ptr, size_t size)
+{
+    return pshmem_realloc(ptr, size);
+}
+
+void *shmemalign(size_t alignment, size_t size)
+{
+    return pshmem_align(alignment, size);
 }

@@ -76,6 +76,7 @@ static void make_window(const char *call)
     keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
     keel_shmem_end(keel_win_alloc(keel_shmem.ctx, bytes, NULL, &keel_shmem.win), call);
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
+    keel_shmem_teams_alloc(call);
     if (keel_shmem.is_due) {
         go_on(call);
     } else if (keel_win_size(keel_shmem.win, 0) != bytes) {
@@ -123,6 +124,7 @@ void keel_shmem_job_join(int is_promised, const char *call)
         keel_shmem_environment_print(&environment);
     }
     make_window(call);
+    keel_shmem_teams_begin();
     if (environment.is_debug) {
         say_where();
     }

@@ -1,140 +1,161 @@
 /* Puts, gets, signals, and their order. */
 #include "shmem_state.h"
 
-#include <string.h>
-
-void keel_shmem_put(void *dest, const void *source, size_t bytes, int pe, const char *call)
+static void put(void *dest, const void *source, size_t bytes, int is_nbi, int pe, const char *call)
 {
-    uint64_t offset;
+    keel_shmem_place_t place;
+    keel_status_t status;
 
     if (keel_shmem_begin(call) || bytes == 0) {
         return;
     }
-    offset = keel_shmem_offset(dest, bytes, pe, call);
-    keel_shmem_end(keel_put(keel_shmem.win, (uint32_t)pe, offset, source, bytes), call);
+    place = keel_shmem_place(dest, bytes, pe, call);
+    if (is_nbi) {
+        status = keel_put_nbx(place.win, (uint32_t)pe, place.offset, source, bytes, NULL, NULL);
+    } else {
+        status = keel_put(place.win, (uint32_t)pe, place.offset, source, bytes);
+    }
+    keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
+}
+
+static void get(void *dest, const void *source, size_t bytes, int is_nbi, int pe, const char *call)
+{
+    keel_shmem_place_t place;
+    keel_status_t status;
+
+    keel_shmem_begin_reading(call);
+    if (bytes == 0) {
+        return;
+    }
+    place = keel_shmem_place(source, bytes, pe, call);
+    if (is_nbi) {
+        status = keel_get_nbx(place.win, (uint32_t)pe, place.offset, dest, bytes, NULL, NULL);
+    } else {
+        status = keel_get(place.win, (uint32_t)pe, place.offset, dest, bytes);
+    }
+    keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
+}
+
+void keel_shmem_put(void *dest, const void *source, size_t bytes, int pe, const char *call)
+{
+    put(dest, source, bytes, 0, pe, call);
 }
 
 void keel_shmem_get(void *dest, const void *source, size_t bytes, int pe, const char *call)
 {
-    uint64_t offset;
+    get(dest, source, bytes, 0, pe, call);
+}
 
-    keel_shmem_begin_reading(call);
-    if (bytes > 0) {
-        offset = keel_shmem_offset(source, bytes, pe, call);
-        keel_shmem_end(keel_get(keel_shmem.win, (uint32_t)pe, offset, dest, bytes), call);
+void keel_shmem_put_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
+                            int pe, const char *call)
+{
+    for (size_t i = 0; i < nelems; i++) {
+        put((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 0, pe, call);
     }
 }
 
-static void put_strided(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
+static void get_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
                         int pe, const char *call)
 {
     for (size_t i = 0; i < nelems; i++) {
-        keel_shmem_put(dest + (ptrdiff_t)i * dst * (ptrdiff_t)size, source + (ptrdiff_t)i * sst * (ptrdiff_t)size, size,
-                       pe, call);
+        get((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 1, pe, call);
+    }
+    keel_shmem_quiet(call);
+}
+
+/* ---- order ---- */
+
+void keel_shmem_fence(const char *call)
+{
+    if (!keel_shmem_begin(call)) {
+        keel_shmem_end(keel_fence(keel_shmem.ctx), call);
     }
 }
 
-static void get_strided(char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
-                        int pe, const char *call)
+void keel_shmem_quiet(const char *call)
 {
-    for (size_t i = 0; i < nelems; i++) {
-        keel_shmem_get(dest + (ptrdiff_t)i * dst * (ptrdiff_t)size, source + (ptrdiff_t)i * sst * (ptrdiff_t)size, size,
-                       pe, call);
+    if (!keel_shmem_begin(call)) {
+        keel_shmem_end(keel_flush_all(keel_shmem.ctx), call);
     }
 }
 
-static void put_signal(void *dest, const void *source, size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                       int pe, const char *call)
+KEEL_SHMEM_DEFINE(void, fence, (void))
 {
-    if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD) {
-        keel_shmem_refuse(call, "no operation of a signal", (uint64_t)(int64_t)sig_op);
+    keel_shmem_fence(KEEL_SHMEM_CALL);
+}
+
+KEEL_SHMEM_DEFINE(void, quiet, (void))
+{
+    keel_shmem_quiet(KEEL_SHMEM_CALL);
+}
+
+/* ---- signals ---- */
+
+typedef struct {
+    uint64_t *address, signal;
+    int op, is_nbi;
+} signal_t;
+
+static void put_signal(void *dest, const void *source, size_t bytes, const signal_t *signal, int pe, const char *call)
+{
+    if (signal->op != SHMEM_SIGNAL_SET && signal->op != SHMEM_SIGNAL_ADD) {
+        keel_shmem_refuse(call, "no operation of a signal", (uint64_t)(int64_t)signal->op);
     }
-    keel_shmem_put(dest, source, bytes, pe, call);
-    shmem_fence();
-    keel_shmem_atomic(sig_op == SHMEM_SIGNAL_SET ? KEEL_ATOMIC_SWAP : KEEL_ATOMIC_ADD, sig_addr, sizeof(signal),
-                      &signal, NULL, NULL, pe, call);
-}
+    put(dest, source, bytes, signal->is_nbi, pe, call);
+    keel_shmem_fence(call);
+    if (signal->op == SHMEM_SIGNAL_SET) {
+        put(signal->address, &signal->signal, sizeof(signal->signal), 0, pe, call);
+    } else {
+        const keel_shmem_atomic_t add = {.op = KEEL_ATOMIC_ADD, .size = sizeof(uint64_t), .operand = &signal->signal};
 
-#define DEFINE_RMA(_name, _type)                                                                                       \
-    void shmem_##_name##_put(_type *dest, const _type *source, size_t nelems, int pe)                                  \
-    {                                                                                                                  \
-        keel_shmem_put(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_put");             \
-    }                                                                                                                  \
-    void shmem_##_name##_get(_type *dest, const _type *source, size_t nelems, int pe)                                  \
-    {                                                                                                                  \
-        keel_shmem_get(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_get");             \
-    }                                                                                                                  \
-    void shmem_##_name##_put_nbi(_type *dest, const _type *source, size_t nelems, int pe)                              \
-    {                                                                                                                  \
-        keel_shmem_put(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_put_nbi");         \
-    }                                                                                                                  \
-    void shmem_##_name##_get_nbi(_type *dest, const _type *source, size_t nelems, int pe)                              \
-    {                                                                                                                  \
-        keel_shmem_get(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), pe, "shmem_" #_name "_get_nbi");         \
-    }                                                                                                                  \
-    void shmem_##_name##_p(_type *dest, _type value, int pe)                                                           \
-    {                                                                                                                  \
-        keel_shmem_put(dest, &value, sizeof(value), pe, "shmem_" #_name "_p");                                         \
-    }                                                                                                                  \
-    _type shmem_##_name##_g(const _type *source, int pe)                                                               \
-    {                                                                                                                  \
-        _type value;                                                                                                   \
-                                                                                                                       \
-        keel_shmem_get(&value, source, sizeof(value), pe, "shmem_" #_name "_g");                                       \
-        return value;                                                                                                  \
-    }                                                                                                                  \
-    void shmem_##_name##_iput(_type *dest, const _type *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)   \
-    {                                                                                                                  \
-        put_strided((char *)dest, (const char *)source, dst, sst, nelems, sizeof(*dest), pe, "shmem_" #_name "_iput"); \
-    }                                                                                                                  \
-    void shmem_##_name##_iget(_type *dest, const _type *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)   \
-    {                                                                                                                  \
-        get_strided((char *)dest, (const char *)source, dst, sst, nelems, sizeof(*dest), pe, "shmem_" #_name "_iget"); \
-    }                                                                                                                  \
-    void shmem_##_name##_put_signal(_type *dest, const _type *source, size_t nelems, uint64_t *sig_addr,               \
-                                    uint64_t signal, int sig_op, int pe)                                               \
-    {                                                                                                                  \
-        put_signal(dest, source, keel_shmem_bytes(nelems, sizeof(*dest)), sig_addr, signal, sig_op, pe,                \
-                   "shmem_" #_name "_put_signal");                                                                     \
-    }
-SHMEM_TYPES(DEFINE_RMA)
-
-void shmem_putmem(void *dest, const void *source, size_t nelems, int pe)
-{
-    keel_shmem_put(dest, source, nelems, pe, "shmem_putmem");
-}
-
-void shmem_getmem(void *dest, const void *source, size_t nelems, int pe)
-{
-    keel_shmem_get(dest, source, nelems, pe, "shmem_getmem");
-}
-
-void shmem_putmem_nbi(void *dest, const void *source, size_t nelems, int pe)
-{
-    keel_shmem_put(dest, source, nelems, pe, "shmem_putmem_nbi");
-}
-
-void shmem_getmem_nbi(void *dest, const void *source, size_t nelems, int pe)
-{
-    keel_shmem_get(dest, source, nelems, pe, "shmem_getmem_nbi");
-}
-
-void shmem_putmem_signal(void *dest, const void *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                         int pe)
-{
-    put_signal(dest, source, nelems, sig_addr, signal, sig_op, pe, "shmem_putmem_signal");
-}
-
-void shmem_fence(void)
-{
-    if (!keel_shmem_begin("shmem_fence")) {
-        keel_shmem_end(keel_fence(keel_shmem.ctx), "shmem_fence");
+        keel_shmem_atomic(&add, signal->address, pe, call);
     }
 }
 
-void shmem_quiet(void)
-{
-    if (!keel_shmem_begin("shmem_quiet")) {
-        keel_shmem_end(keel_flush_all(keel_shmem.ctx), "shmem_quiet");
-    }
-}
+/* ---- the functions; size: of an element ---- */
+
+#define PE        keel_shmem_pe(ctx, pe, KEEL_SHMEM_CALL)
+#define CALL      KEEL_SHMEM_CALL
+#define STRIDE(_) (_ * (ptrdiff_t)size)
+
+#define DEFINE_BLOCKS(_put, _get, _type, _size)                                                         \
+    KEEL_SHMEM_DEFINE_CTX(void, _put, (_type * dest, const _type *source, size_t nelems, int pe),       \
+                          put(dest, source, keel_shmem_bytes(nelems, _size), 0, PE, CALL);)             \
+    KEEL_SHMEM_DEFINE_CTX(void, _get, (_type * dest, const _type *source, size_t nelems, int pe),       \
+                          get(dest, source, keel_shmem_bytes(nelems, _size), 0, PE, CALL);)             \
+    KEEL_SHMEM_DEFINE_CTX(void, _put##_nbi, (_type * dest, const _type *source, size_t nelems, int pe), \
+                          put(dest, source, keel_shmem_bytes(nelems, _size), 1, PE, CALL);)             \
+    KEEL_SHMEM_DEFINE_CTX(void, _get##_nbi, (_type * dest, const _type *source, size_t nelems, int pe), \
+                          get(dest, source, keel_shmem_bytes(nelems, _size), 1, PE, CALL);)             \
+    DEFINE_SIGNAL(_put##_signal, _type, _size, 0)                                                       \
+    DEFINE_SIGNAL(_put##_signal_nbi, _type, _size, 1)
+#define DEFINE_SIGNAL(_name, _type, _size, _is_nbi)                                                                  \
+    KEEL_SHMEM_DEFINE_CTX(                                                                                           \
+        void, _name,                                                                                                 \
+        (_type * dest, const _type *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe), \
+        const signal_t said = {sig_addr, signal, sig_op, _is_nbi};                                                   \
+        put_signal(dest, source, keel_shmem_bytes(nelems, _size), &said, PE, CALL);)
+#define DEFINE_STRIDED(_iput, _iget, _type, _size)                                                                  \
+    KEEL_SHMEM_DEFINE_CTX(void, _iput,                                                                              \
+                          (_type * dest, const _type *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), \
+                          const size_t size = _size;                                                                \
+                          keel_shmem_put_strided(dest, source, STRIDE(dst), STRIDE(sst), nelems, size, PE, CALL);)  \
+    KEEL_SHMEM_DEFINE_CTX(void, _iget,                                                                              \
+                          (_type * dest, const _type *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), \
+                          const size_t size = _size;                                                                \
+                          get_strided(dest, source, STRIDE(dst), STRIDE(sst), nelems, size, PE, CALL);)
+
+#define DEFINE_TYPE(_name, _type)                                                       \
+    DEFINE_BLOCKS(_name##_put, _name##_get, _type, sizeof(_type))                       \
+    DEFINE_STRIDED(_name##_iput, _name##_iget, _type, sizeof(_type))                    \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_p, (_type * dest, _type value, int pe),         \
+                          put(dest, &value, sizeof(value), 0, PE, CALL);)               \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_g, (const _type *source, int pe), _type value; \
+                          get(&value, source, sizeof(value), 0, PE, CALL); return value;)
+#define DEFINE_SIZE(_bits)                                   \
+    DEFINE_BLOCKS(put##_bits, get##_bits, void, (_bits) / 8) \
+    DEFINE_STRIDED(iput##_bits, iget##_bits, void, (_bits) / 8)
+
+SHMEM_TYPES(DEFINE_TYPE)
+SHMEM_SIZES(DEFINE_SIZE)
+DEFINE_BLOCKS(putmem, getmem, void, 1)

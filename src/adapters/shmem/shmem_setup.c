@@ -57,49 +57,49 @@ void keel_shmem_end(keel_status_t status, const char *call)
 
 /* ---- beginning ---- */
 
-void shmem_init(void)
+KEEL_SHMEM_DEFINE(void, init, (void))
 {
     keel_shmem_job_join(0, "shmem_init");
 }
 
-int shmem_init_thread(int requested, int *provided)
+KEEL_SHMEM_DEFINE(int, init_thread, (int requested, int *provided))
 {
-    shmem_init();
+    pshmem_init();
     *provided = (requested < SHMEM_THREAD_SERIALIZED) ? requested : SHMEM_THREAD_SERIALIZED;
     return 0;
 }
 
-void shmem_query_thread(int *provided)
+KEEL_SHMEM_DEFINE(void, query_thread, (int *provided))
 {
     (void)keel_shmem_begin("shmem_query_thread");
     *provided = SHMEM_THREAD_SERIALIZED;
 }
 
-void shmem_finalize(void)
+KEEL_SHMEM_DEFINE(void, finalize, (void))
 {
     keel_shmem_job_leave("shmem_finalize");
 }
 
-void shmem_global_exit(int status)
+KEEL_SHMEM_DEFINE(void, global_exit, (int status))
 {
     keel_shmem_job_end(status);
 }
 
 /* ---- who and what is there ---- */
 
-int shmem_my_pe(void)
+KEEL_SHMEM_DEFINE(int, my_pe, (void))
 {
     (void)keel_shmem_begin("shmem_my_pe");
     return (int)keel_shmem.pe;
 }
 
-int shmem_n_pes(void)
+KEEL_SHMEM_DEFINE(int, n_pes, (void))
 {
     (void)keel_shmem_begin("shmem_n_pes");
     return (int)keel_shmem.pes;
 }
 
-int shmem_pe_accessible(int pe)
+KEEL_SHMEM_DEFINE(int, pe_accessible, (int pe))
 {
     (void)keel_shmem_begin("shmem_pe_accessible");
     return pe >= 0 && (uint32_t)pe < keel_shmem.pes;
@@ -127,42 +127,68 @@ static void refuse_address(const void *address, const char *call)
     keel_shmem_refuse(call, what, (uintptr_t)address);
 }
 
-uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call)
+keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, const char *call)
 {
     const char *hidden = (const char *)keel_shmem.hidden;
+    keel_shmem_place_t place;
 
     if (pe < 0 || (uint32_t)pe >= keel_shmem.pes) {
         keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)pe);
     }
     if (is_of_heap(address, bytes)) {
-        return (uint64_t)((const char *)address - hidden);
+        return (keel_shmem_place_t){keel_shmem.win, (uint64_t)((const char *)address - hidden)};
     }
     if (keel_shmem_globals_have(address, bytes)) {
-        return keel_shmem_globals.offset + ((uintptr_t)address - keel_shmem_globals.begin);
+        return (keel_shmem_place_t){keel_shmem.win,
+                                    keel_shmem_globals.offset + ((uintptr_t)address - keel_shmem_globals.begin)};
+    }
+    if (keel_shmem_teams_place(address, bytes, &place)) {
+        return place;
     }
     if ((const char *)address < hidden || (const char *)address >= hidden + sizeof(keel_shmem_hidden_t)) {
         refuse_address(address, call);
     }
-    return (uint64_t)((const char *)address - hidden);
+    return (keel_shmem_place_t){keel_shmem.win, (uint64_t)((const char *)address - hidden)};
 }
 
-int shmem_addr_accessible(const void *addr, int pe)
+KEEL_SHMEM_DEFINE(int, addr_accessible, (const void *addr, int pe))
 {
-    return shmem_pe_accessible(pe) && (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1));
+    return pshmem_pe_accessible(pe) && (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1));
 }
 
-void *shmem_ptr(const void *dest, int pe)
+KEEL_SHMEM_DEFINE(void *, ptr, (const void *dest, int pe))
 {
-    return (shmem_addr_accessible(dest, pe) && (uint32_t)pe == keel_shmem.pe) ? (void *)dest : NULL;
+    return (pshmem_addr_accessible(dest, pe) && (uint32_t)pe == keel_shmem.pe) ? (void *)dest : NULL;
 }
 
-void shmem_info_get_version(int *major, int *minor)
+KEEL_SHMEM_DEFINE(void, info_get_version, (int *major, int *minor))
 {
     *major = SHMEM_MAJOR_VERSION;
     *minor = SHMEM_MINOR_VERSION;
 }
 
-void shmem_info_get_name(char *name)
+KEEL_SHMEM_DEFINE(void, info_get_name, (char *name))
 {
     strcpy(name, SHMEM_VENDOR_STRING);
+}
+
+KEEL_SHMEM_DEFINE(void, pcontrol, (int level, ...))
+{
+}
+
+/* ---- deprecated ---- */
+
+void start_pes(int npes)
+{
+    pshmem_init();
+}
+
+int _my_pe(void)
+{
+    return pshmem_my_pe();
+}
+
+int _num_pes(void)
+{
+    return pshmem_n_pes();
 }

@@ -9,22 +9,33 @@
 
 #include <keel/keel.h>
 
+#include <string.h>
+
+/* a function of the interface, known by two names; the body follows */
+#define KEEL_SHMEM_DEFINE(_result, _name, _arguments)                                \
+    _result shmem_##_name _arguments __attribute__((weak, alias("pshmem_" #_name))); \
+    _result pshmem_##_name _arguments
+/* the same with a context: @a _arguments in parentheses, behind them the body of both; without one ctx is the default's */
+#define KEEL_SHMEM_DEFINE_CTX(_result, _name, _arguments, ...)                             \
+    KEEL_SHMEM_DEFINE(_result, _name, _arguments)                                          \
+    {                                                                                      \
+        const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                                         \
+        __VA_ARGS__                                                                        \
+    }                                                                                      \
+    KEEL_SHMEM_DEFINE(_result, ctx_##_name, (shmem_ctx_t ctx, KEEL_SHMEM_LIST _arguments)) \
+    {                                                                                      \
+        __VA_ARGS__                                                                        \
+    }
+#define KEEL_SHMEM_LIST(...) __VA_ARGS__
+/* in such a function: its name, as the program knows it */
+#define KEEL_SHMEM_CALL (&__func__[1])
+
 enum {
     KEEL_SHMEM_BLOCKS = 16384, /* of the heap that are in use at one time, at most */
-    KEEL_SHMEM_ROUNDS = 24,    /* of a tree over all PEs */
-    KEEL_SHMEM_CHUNK = 4096,   /* bytes that are reduced at once */
     KEEL_SHMEM_ALIGN = 64
 };
 
-typedef struct keel_shmem_tree {
-    uint64_t turn; /* of this PE: the chunk that it is at */
-    uint64_t up_turn[KEEL_SHMEM_ROUNDS], down_turn;
-    char up[KEEL_SHMEM_ROUNDS][KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
-    char down[KEEL_SHMEM_CHUNK] __attribute__((aligned(KEEL_SHMEM_ALIGN)));
-} keel_shmem_tree_t;
-
 typedef struct keel_shmem_hidden {
-    keel_shmem_tree_t tree;
     uint64_t is_not_kept; /* some PE does not keep what it has through a restore */
     uint64_t block_count;
     keel_extent_t blocks[KEEL_SHMEM_BLOCKS]; /* in use, ascending; offsets in the window */
@@ -35,8 +46,11 @@ typedef struct keel_shmem {
     keel_win_h win;
     keel_shmem_hidden_t *hidden; /* the window's base */
     size_t bytes;                /* of the window */
+    keel_win_h teams_win;
+    struct keel_shmem_teams *teams; /* its base */
     uint32_t pe, pes;
-    int is_due; /* a replacement's: it has yet to come to its restart point */
+    size_t last_any; /* of words, any of which was waited for: the one that was told */
+    int is_due;      /* a replacement's: it has yet to come to its restart point */
 } keel_shmem_t;
 
 extern keel_shmem_t keel_shmem;
@@ -54,8 +68,22 @@ static inline size_t keel_shmem_bytes(size_t count, size_t size)
 {
     return (count <= SIZE_MAX / size) ? count * size : SIZE_MAX;
 }
-/* offset in the window; refuses what is not in the heap as a whole, and PEs that are none */
-uint64_t keel_shmem_offset(const void *address, size_t bytes, int pe, const char *call);
+
+/* where symmetric memory is */
+typedef struct keel_shmem_place {
+    keel_win_h win;
+    uint64_t offset;
+} keel_shmem_place_t;
+
+/* refuses what is not symmetric as a whole, and PEs that are none */
+keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, const char *call);
+
+/* shmem_context.c: the world's number of a PE of the context's team */
+int keel_shmem_ctx_pe(shmem_ctx_t ctx, int pe, const char *call);
+static inline int keel_shmem_pe(shmem_ctx_t ctx, int pe, const char *call)
+{
+    return (ctx == SHMEM_CTX_DEFAULT) ? pe : keel_shmem_ctx_pe(ctx, pe, call);
+}
 
 /* shmem_heap.c: says what belongs into the next image */
 keel_status_t keel_shmem_extents(void);
@@ -68,9 +96,21 @@ void keel_shmem_restore(const char *call);
 /* shmem_rma.c: blocking */
 void keel_shmem_put(void *dest, const void *source, size_t bytes, int pe, const char *call);
 void keel_shmem_get(void *dest, const void *source, size_t bytes, int pe, const char *call);
-/* shmem_atomic.c: operands are the word's bytes, @a result NULL or as many */
-void keel_shmem_atomic(keel_atomic_op_t op, const void *dest, size_t size, const void *operand, const void *compare,
-                       void *result, int pe, const char *call);
+/* @a sst and @a dst: bytes from one element to the next */
+void keel_shmem_put_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
+                            int pe, const char *call);
+void keel_shmem_fence(const char *call);
+void keel_shmem_quiet(const char *call);
+
+/* shmem_atomic.c */
+typedef struct keel_shmem_atomic {
+    keel_atomic_op_t op;
+    size_t size;                   /* of the word, and of all that follows */
+    const void *operand, *compare; /* compare: NULL but with CSWAP */
+    void *result;                  /* NULL: not asked for */
+    int is_nbi;                    /* the result is there after a quiet */
+} keel_shmem_atomic_t;
+void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int pe, const char *call);
 
 /* shmem_wait.c */
 typedef struct keel_shmem_wait {
@@ -78,17 +118,25 @@ typedef struct keel_shmem_wait {
     size_t count, size;
     const int *status;
     int cmp, is_signed;
-    const void *value; /* size bytes */
+    const void *values; /* size bytes */
+    size_t value_step;  /* bytes from one word's value to the next one's; 0: one for all */
 } keel_shmem_wait_t;
 
+/* returns when that word of the own memory is @a value or more, or is not 0 */
+void keel_shmem_await(const uint64_t *word, keel_compare_t compare, uint64_t value, const char *call);
 /* how many are met; @a indices gets them, in order, NULL: they are not asked for. @a is_test: as it is now, 0 with ALL: not all are */
 size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int is_test, size_t *indices,
                        const char *call);
 
-/* shmem_collect.c: a barrier, which a replacement leaves out ahead of its restart point */
+/* shmem_team.c: a barrier of all PEs, which a replacement leaves out ahead of its restart point */
 void keel_shmem_meet(const char *call);
-typedef void (*keel_shmem_combine_t)(void *sum, const void *other, size_t count);
-int keel_shmem_reduce(shmem_team_t team, void *dest, const void *source, size_t count, size_t size,
-                      keel_shmem_combine_t combine, const char *call);
+
+/* shmem_team_state.c: the window of teams, to be called in shmem_init() ahead of any restore, and what it holds at first, behind it */
+void keel_shmem_teams_alloc(const char *call);
+void keel_shmem_teams_begin(void);
+/* true when it is there */
+int keel_shmem_teams_place(const void *address, size_t bytes, keel_shmem_place_t *place_p);
+/* says what of it belongs into images */
+keel_status_t keel_shmem_teams_extents(void);
 
 #endif

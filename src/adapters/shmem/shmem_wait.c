@@ -2,7 +2,6 @@
 #include "shmem_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static keel_compare_t compare_of(const keel_shmem_wait_t *wait, const char *call)
 {
@@ -20,12 +19,12 @@ static keel_compare_t compare_of(const keel_shmem_wait_t *wait, const char *call
 }
 
 /* as Keel's comparisons take it: without a sign, or with it in all of 64 bits */
-static uint64_t value_of(const keel_shmem_wait_t *wait)
+static uint64_t value_of(const keel_shmem_wait_t *wait, size_t i)
 {
     const unsigned shift = 64 - 8 * (unsigned)wait->size;
     uint64_t value = 0;
 
-    memcpy(&value, wait->value, wait->size);
+    memcpy(&value, (const char *)wait->values + i * wait->value_step, wait->size);
     if (wait->is_signed && wait->cmp != SHMEM_CMP_EQ && wait->cmp != SHMEM_CMP_NE) {
         value = (uint64_t)((int64_t)(value << shift) >> shift);
     }
@@ -35,17 +34,17 @@ static uint64_t value_of(const keel_shmem_wait_t *wait)
 static void words_fill(const keel_shmem_wait_t *wait, keel_word_t *words, const char *call)
 {
     const keel_compare_t compare = compare_of(wait, call);
-    const uint64_t value = value_of(wait);
 
     for (size_t i = 0; i < wait->count; i++) {
-        const char *word = (const char *)wait->words + i * wait->size;
+        const keel_shmem_place_t place =
+            keel_shmem_place((const char *)wait->words + i * wait->size, wait->size, (int)keel_shmem.pe, call);
 
         words[i] = (keel_word_t){
-            .win = (wait->status == NULL || wait->status[i] == 0) ? keel_shmem.win : NULL,
-            .offset = keel_shmem_offset(word, wait->size, (int)keel_shmem.pe, call),
+            .win = (wait->status == NULL || wait->status[i] == 0) ? place.win : NULL,
+            .offset = place.offset,
             .size = wait->size,
             .compare = compare,
-            .value = value,
+            .value = value_of(wait, i),
         };
     }
 }
@@ -65,6 +64,19 @@ static size_t words_tell(const keel_word_t *words, size_t count, size_t *indices
     return met;
 }
 
+/* one after the other, which a log can answer for */
+static keel_status_t wait_all(const keel_word_t *words, size_t count)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (size_t i = 0; i < count && status == KEEL_OK; i++) {
+        if (words[i].win != NULL) {
+            status = keel_wait_until(words[i].win, words[i].offset, words[i].size, words[i].compare, words[i].value);
+        }
+    }
+    return status;
+}
+
 size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int is_test, size_t *indices,
                        const char *call)
 {
@@ -81,9 +93,13 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
         }
     }
     words_fill(wait, words, call);
-    status = is_test ? keel_test(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL)
-                     : keel_wait(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL);
-    if (status == KEEL_OK) {
+    if (how == KEEL_WAIT_ALL && !is_test) {
+        status = wait_all(words, wait->count);
+    } else {
+        status = is_test ? keel_test(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL)
+                         : keel_wait(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL);
+    }
+    if (status == KEEL_OK && how == KEEL_WAIT_ANY) {
         met = words_tell(words, wait->count, indices);
     }
     if (words != few) {
@@ -93,95 +109,154 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
     return (status == KEEL_OK && how == KEEL_WAIT_ALL) ? 1 : met;
 }
 
+/* behind the one that was told last, around the array: so each that is met has its turn */
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
-    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), first = SIZE_MAX;
+    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0;
 
     if (indices == NULL) {
         keel_shmem_refuse(call, "no memory for so many words", wait->count);
     }
-    if (keel_shmem_wait(wait, KEEL_WAIT_ANY, is_test, indices, call) > 0) {
-        first = indices[0];
+    count = keel_shmem_wait(wait, KEEL_WAIT_ANY, is_test, indices, call);
+    while (next < count && indices[next] <= keel_shmem.last_any) {
+        next++;
+    }
+    if (count > 0) {
+        keel_shmem.last_any = indices[next < count ? next : 0];
     }
     free(indices);
-    return first;
+    return (count > 0) ? keel_shmem.last_any : SIZE_MAX;
 }
 
+/* one word, which the log of a death can answer for */
+static void wait_one(const keel_shmem_wait_t *wait, const char *call)
+{
+    keel_word_t word;
+
+    keel_shmem_begin_reading(call);
+    words_fill(wait, &word, call);
+    keel_shmem_end(keel_wait_until(word.win, word.offset, word.size, word.compare, word.value), call);
+}
+
+void keel_shmem_await(const uint64_t *word, keel_compare_t compare, uint64_t value, const char *call)
+{
+    const keel_shmem_place_t place = keel_shmem_place(word, sizeof(*word), (int)keel_shmem.pe, call);
+
+    keel_shmem_end(keel_wait_until(place.win, place.offset, sizeof(*word), compare, value), call);
+}
+
+/* ---- the functions ---- */
+
 #define IS_SIGNED(_type) ((_type)-1 < (_type)1)
-#define WORDS(_type, _words, _count, _status)                                                         \
+#define WORDS(_type, _words, _count, _status, _values, _step)                                         \
     {                                                                                                 \
         .words = (_words), .count = (_count), .size = sizeof(_type), .status = (_status), .cmp = cmp, \
-        .is_signed = IS_SIGNED(_type), .value = &cmp_value                                            \
+        .is_signed = IS_SIGNED(_type), .values = (_values), .value_step = (_step)                     \
     }
 
-#define DEFINE_WAIT(_name, _type)                                                                                    \
-    void shmem_##_name##_wait_until(_type *ivar, int cmp, _type cmp_value)                                           \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivar, 1, NULL);                                                  \
-                                                                                                                     \
-        (void)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 0, NULL, "shmem_" #_name "_wait_until");                         \
-    }                                                                                                                \
-    void shmem_##_name##_wait_until_all(_type *ivars, size_t nelems, const int *status, int cmp, _type cmp_value)    \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status);                                          \
-                                                                                                                     \
-        (void)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 0, NULL, "shmem_" #_name "_wait_until_all");                     \
-    }                                                                                                                \
-    size_t shmem_##_name##_wait_until_any(_type *ivars, size_t nelems, const int *status, int cmp, _type cmp_value)  \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status);                                          \
-                                                                                                                     \
-        return wait_any(&wait, 0, "shmem_" #_name "_wait_until_any");                                                \
-    }                                                                                                                \
-    size_t shmem_##_name##_wait_until_some(_type *ivars, size_t nelems, size_t *indices, const int *status, int cmp, \
-                                           _type cmp_value)                                                          \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status);                                          \
-                                                                                                                     \
-        return keel_shmem_wait(&wait, KEEL_WAIT_ANY, 0, indices, "shmem_" #_name "_wait_until_some");                \
-    }                                                                                                                \
-    int shmem_##_name##_test(_type *ivar, int cmp, _type cmp_value)                                                  \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivar, 1, NULL);                                                  \
-                                                                                                                     \
-        return (int)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 1, NULL, "shmem_" #_name "_test");                         \
-    }                                                                                                                \
-    int shmem_##_name##_test_all(_type *ivars, size_t nelems, const int *status, int cmp, _type cmp_value)           \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status);                                          \
-                                                                                                                     \
-        return (int)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 1, NULL, "shmem_" #_name "_test_all");                     \
-    }                                                                                                                \
-    size_t shmem_##_name##_test_any(_type *ivars, size_t nelems, const int *status, int cmp, _type cmp_value)        \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status);                                          \
-                                                                                                                     \
-        return wait_any(&wait, 1, "shmem_" #_name "_test_any");                                                      \
-    }                                                                                                                \
-    size_t shmem_##_name##_test_some(_type *ivars, size_t nelems, size_t *indices, const int *status, int cmp,       \
-                                     _type cmp_value)                                                                \
-    {                                                                                                                \
-        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status);                                          \
-                                                                                                                     \
-        return keel_shmem_wait(&wait, KEEL_WAIT_ANY, 1, indices, "shmem_" #_name "_test_some");                      \
+/* of several words: one value for all, or a vector of them */
+#define DEFINE_SEVERAL(_name, _type, _form, _value, _values, _step)                                               \
+    KEEL_SHMEM_DEFINE(void, _name##_wait_until_all##_form,                                                        \
+                      (_type * ivars, size_t nelems, const int *status, int cmp, _type _value))                   \
+    {                                                                                                             \
+        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status, _values, _step);                       \
+                                                                                                                  \
+        (void)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 0, NULL, KEEL_SHMEM_CALL);                                    \
+    }                                                                                                             \
+    KEEL_SHMEM_DEFINE(size_t, _name##_wait_until_any##_form,                                                      \
+                      (_type * ivars, size_t nelems, const int *status, int cmp, _type _value))                   \
+    {                                                                                                             \
+        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status, _values, _step);                       \
+                                                                                                                  \
+        return wait_any(&wait, 0, KEEL_SHMEM_CALL);                                                               \
+    }                                                                                                             \
+    KEEL_SHMEM_DEFINE(size_t, _name##_wait_until_some##_form,                                                     \
+                      (_type * ivars, size_t nelems, size_t * indices, const int *status, int cmp, _type _value)) \
+    {                                                                                                             \
+        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status, _values, _step);                       \
+                                                                                                                  \
+        return keel_shmem_wait(&wait, KEEL_WAIT_ANY, 0, indices, KEEL_SHMEM_CALL);                                \
+    }                                                                                                             \
+    KEEL_SHMEM_DEFINE(int, _name##_test_all##_form,                                                               \
+                      (_type * ivars, size_t nelems, const int *status, int cmp, _type _value))                   \
+    {                                                                                                             \
+        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status, _values, _step);                       \
+                                                                                                                  \
+        return (int)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 1, NULL, KEEL_SHMEM_CALL);                              \
+    }                                                                                                             \
+    KEEL_SHMEM_DEFINE(size_t, _name##_test_any##_form,                                                            \
+                      (_type * ivars, size_t nelems, const int *status, int cmp, _type _value))                   \
+    {                                                                                                             \
+        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status, _values, _step);                       \
+                                                                                                                  \
+        return wait_any(&wait, 1, KEEL_SHMEM_CALL);                                                               \
+    }                                                                                                             \
+    KEEL_SHMEM_DEFINE(size_t, _name##_test_some##_form,                                                           \
+                      (_type * ivars, size_t nelems, size_t * indices, const int *status, int cmp, _type _value)) \
+    {                                                                                                             \
+        const keel_shmem_wait_t wait = WORDS(_type, ivars, nelems, status, _values, _step);                       \
+                                                                                                                  \
+        return keel_shmem_wait(&wait, KEEL_WAIT_ANY, 1, indices, KEEL_SHMEM_CALL);                                \
     }
+
+#define DEFINE_WAIT(_name, _type)                                                         \
+    KEEL_SHMEM_DEFINE(void, _name##_wait_until, (_type * ivar, int cmp, _type cmp_value)) \
+    {                                                                                     \
+        const keel_shmem_wait_t wait = WORDS(_type, ivar, 1, NULL, &cmp_value, 0);        \
+                                                                                          \
+        wait_one(&wait, KEEL_SHMEM_CALL);                                                 \
+    }                                                                                     \
+    KEEL_SHMEM_DEFINE(int, _name##_test, (_type * ivar, int cmp, _type cmp_value))        \
+    {                                                                                     \
+        const keel_shmem_wait_t wait = WORDS(_type, ivar, 1, NULL, &cmp_value, 0);        \
+                                                                                          \
+        return (int)keel_shmem_wait(&wait, KEEL_WAIT_ALL, 1, NULL, KEEL_SHMEM_CALL);      \
+    }                                                                                     \
+    DEFINE_SEVERAL(_name, _type, , cmp_value, &cmp_value, 0)                              \
+    DEFINE_SEVERAL(_name, _type, _vector, *cmp_values, cmp_values, sizeof(_type))
 SHMEM_INTEGERS(DEFINE_WAIT)
 
-uint64_t shmem_signal_fetch(const uint64_t *sig_addr)
+/* ---- deprecated ---- */
+
+#define DEFINE_OLD_WAIT(_name, _type)                                      \
+    KEEL_SHMEM_DEFINE(void, _name##_wait, (_type * ivar, _type cmp_value)) \
+    {                                                                      \
+        pshmem_##_name##_wait_until(ivar, SHMEM_CMP_NE, cmp_value);        \
+    }
+SHMEM_ACTIVE_INTEGERS(DEFINE_OLD_WAIT)
+
+KEEL_SHMEM_DEFINE(void, wait, (long *ivar, long cmp_value))
 {
-    keel_shmem_begin_reading("shmem_signal_fetch");
-    (void)keel_shmem_offset(sig_addr, sizeof(*sig_addr), (int)keel_shmem.pe, "shmem_signal_fetch");
-    keel_shmem_end(keel_progress(keel_shmem.ctx), "shmem_signal_fetch");
+    pshmem_long_wait_until(ivar, SHMEM_CMP_NE, cmp_value);
+}
+
+#undef shmem_wait_until
+KEEL_SHMEM_DEFINE(void, wait_until, (long *ivar, int cmp, long cmp_value))
+{
+    pshmem_long_wait_until(ivar, cmp, cmp_value);
+}
+
+/* ---- signals ---- */
+
+KEEL_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t *sig_addr))
+{
+    keel_shmem_begin_reading(KEEL_SHMEM_CALL);
+    (void)keel_shmem_place(sig_addr, sizeof(*sig_addr), (int)keel_shmem.pe, KEEL_SHMEM_CALL);
+    keel_shmem_end(keel_progress(keel_shmem.ctx), KEEL_SHMEM_CALL);
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 }
 
-uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+KEEL_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value))
 {
-    const keel_shmem_wait_t wait = WORDS(uint64_t, sig_addr, 1, NULL);
+    const keel_shmem_wait_t wait = WORDS(uint64_t, sig_addr, 1, NULL, &cmp_value, 0);
     keel_word_t word;
 
-    keel_shmem_begin_reading("shmem_signal_wait_until");
-    words_fill(&wait, &word, "shmem_signal_wait_until");
-    keel_shmem_end(keel_wait(keel_shmem.ctx, KEEL_WAIT_ALL, &word, 1, NULL), "shmem_signal_wait_until");
+    if (cmp == SHMEM_CMP_EQ) {
+        wait_one(&wait, KEEL_SHMEM_CALL);
+        return cmp_value;
+    }
+    keel_shmem_begin_reading(KEEL_SHMEM_CALL);
+    words_fill(&wait, &word, KEEL_SHMEM_CALL);
+    keel_shmem_end(keel_wait(keel_shmem.ctx, KEEL_WAIT_ALL, &word, 1, NULL), KEEL_SHMEM_CALL);
     return word.seen;
 }

@@ -53,7 +53,7 @@ SHMEM_API void shmemx_safepoint(void);
  * the loop counts is static. Where the promise of shmemx_init_attr() holds the new process alone is told, and the others go on.
  * A death ahead of the first complete one ends the job with status 75 (oshrun starts it anew).
  */
-SHMEM_API int shmem_checkpoint_all(void);
+SHMEM_FUNCTION(int, checkpoint_all, (void))
 #define shmem_checkpoint_all() (setjmp(*shmemx_restart_buffer()), shmem_checkpoint_all())
 enum { SHMEMX_FAULT = 1 };
 
@@ -61,14 +61,14 @@ enum { SHMEMX_FAULT = 1 };
  * Local: which PEs died since this PE asked last, in a new process since the program began. The lists are the library's, valid
  * until the next call. @a pes_status says of each SHMEMX_PE_RESTARTED: a new process has its place, or will have. 0.
  */
-SHMEM_API int shmem_query_fault(int **pes, int **pes_status, size_t *numpes);
+SHMEM_FUNCTION(int, query_fault, (int **pes, int **pes_status, size_t *numpes))
 enum { SHMEMX_PE_RESTARTED = 1 };
 
 /** Launchers start PEs anew by themselves, so nothing is done. Local; -1: not PEs. Whom nobody restarts ends the job with a message. */
-SHMEM_API int shmem_restart_pes(int *pes, size_t numpes);
+SHMEM_FUNCTION(int, restart_pes, (int *pes, size_t numpes))
 
 /** Collective: all PEs get back what they had at the newest checkpoint, from copies of their own but for the dead [section 3.3, first]. 0. */
-SHMEM_API int shmem_restore_all(void);
+SHMEM_FUNCTION(int, restore_all, (void))
 
 enum {
     SHMEMX_RESTORE_CHECKPOINT, /**< as shmem_restore_all() */
@@ -76,6 +76,7 @@ enum {
      * The dead PE alone gets back what it had then, the others keep what they have now [section 3.3, second]: for methods that converge from
      * any state. A checkpoint follows. PEs may be at different steps then, and agree on one: shmem_int_max_reduce(). Words that they wait for,
      * locks and pSync arrays among what is kept have to be set anew, ahead of a barrier: they may be as a call amid left them.
+     * Teams and contexts are those of the checkpoint, for all.
      */
     SHMEMX_RESTORE_DEAD,
     SHMEMX_RESTORED_CHECKPOINT /**< returned: a heap was allocated from since, or memory was short, so all have the checkpoint */

@@ -34,7 +34,7 @@ wrong_calls_are_named()
     done <<'END'
 pe|shmem_int_put: there is no PE of this number: 0x2$
 negative|shmem_int_get: there is no PE of this number: 0xffffffffffffffff$
-local|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
+stack|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
 beyond|shmem_putmem: neither in the symmetric heap nor a global variable of the program: 0x
 much|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
 freed|shmem_free: not memory that was allocated: 0x
@@ -42,6 +42,17 @@ comparison|shmem_int_wait_until: no comparison: 0x6$
 signal|shmem_putmem_signal: no operation of a signal: 0x2$
 lock|shmem_set_lock: this PE has that lock already: 0x
 root|shmem_int_broadcast: there is no PE of this number: 0x2$
+team|shmem_team_my_pe: not a team: 0x63$
+destroyed|shmem_team_n_pes: not a team: 0x3$
+world|shmem_team_destroy: this team is there for good: 0x1$
+context|shmem_ctx_int_put: not a context: 0x4d$
+no_context|shmem_ctx_int_atomic_inc: not a context: 0x0$
+context_pe|shmem_ctx_int_p: there is no PE of this number in the context's team: 0x1$
+default|shmem_ctx_destroy: the default context is there for good: 0x1$
+collect|shmem_long_fcollect: neither in the symmetric heap nor a global variable of the program: 0x
+reduce|shmem_long_sum_reduce: neither in the symmetric heap nor a global variable of the program: 0x
+set|shmem_barrier: no active set of so many PEs: 0x2$
+member|shmem_sync: this PE is not in the active set: 0x0$
 END
     run 1 -n 1 "$chapters" early
     grep -q '^shmem 0 error: shmem_n_pes: not between shmem_init and shmem_finalize$' "$err" || fail "not named"
@@ -64,6 +75,54 @@ deaths_are_rolled_back()
 }
 deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
 deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
+
+teams_survive()
+{
+    local teams=$build/tests/adapters/shmem/shmem_teams_survive
+
+    run 0 -n 6 --nodes 3 "${small[@]}" -x KEEL_LANES="$1" "$teams" 12 -
+    has "$out" 1 '^shmem_teams_survive: 6 PEs, 12 steps: right$'
+    run 0 -n 6 --nodes 6 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$teams" 20 1@4.0,2@7.1,0@10.2,3@13.3,5@16.4
+    has "$out" 1 '^shmem_teams_survive: 6 PEs, 20 steps: right$'
+    has "$err" 5 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+teams_survive_direct() { teams_survive direct; }
+teams_survive_served() { teams_survive served; }
+
+# with the promise that the program is deterministic: from its start, and from a checkpoint; the others do not roll back
+teams_are_recovered_alone()
+{
+    run 0 -n 6 --nodes 6 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y -x SHMEM_KEEL_DETERMINISTIC=y \
+        "$build/tests/adapters/shmem/shmem_teams_survive" 20 1@1.0,3@13.3
+    has "$out" 1 '^shmem_teams_survive: 6 PEs, 20 steps: right$'
+    grep -q ' decided: local recovery from generation 0,' "$err" || fail "not recovered alone from its start"
+    grep -q ' decided: local recovery from generation [1-9]' "$err" || fail "not recovered alone from a checkpoint"
+    has "$err" 0 'roll back'
+    has "$err" 0 'started anew'
+}
+teams_are_recovered_alone_direct() { teams_are_recovered_alone direct; }
+teams_are_recovered_alone_served() { teams_are_recovered_alone served; }
+
+# whichever way it is linked
+tools_see_what_is_called()
+{
+    for tool in shmem_tool shmem_tool_static; do
+        run 0 -n 2 --nodes 2 "${small[@]}" "$build/tests/adapters/shmem/$tool"
+        has "$out" 2 '^shmem_tool: PE [01]: right$'
+    done
+}
+
+programs_in_cplus_run()
+{
+    local folder=$build/src/adapters/shmem
+
+    "${CXX:-c++}" -Wall -Wextra -Werror -I "$(dirname "$0")/../../../src/adapters/shmem" -o "$scratch/shmem_cplus" \
+        "$(dirname "$0")/shmem_cplus.cc" -L "$folder" -lkeel-shmem "-Wl,-rpath,$folder" "-Wl,-rpath-link,$build/src" ||
+        fail "the program does not compile"
+    run 0 -n 3 --nodes 2 "${small[@]}" "$scratch/shmem_cplus"
+    has "$out" 3 '^shmem_cplus: PE [0-2]: right$'
+}
 
 # ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
 jobs_without_a_checkpoint_are_started_anew()

@@ -1,0 +1,102 @@
+#include "shmem_set.h"
+
+void keel_shmem_set_check(const keel_shmem_set_t *set, const void *dest, size_t bytes)
+{
+    if (bytes > 0) {
+        (void)keel_shmem_place(dest, bytes, (int)keel_shmem.pe, set->call);
+    }
+}
+
+void keel_shmem_set_begin(keel_shmem_set_t *set)
+{
+    set->turn = (set->turns != NULL) ? ++set->turns[0] : 1;
+}
+
+void keel_shmem_set_begin_whole(keel_shmem_set_t *set)
+{
+    keel_shmem_set_begin(set);
+    if (set->turns != NULL) {
+        set->turns[1]++;
+    }
+}
+
+/* which of the two sets of heads and places */
+static uint32_t side(const keel_shmem_set_t *set)
+{
+    return (set->turns != NULL) ? set->turns[1] & 1 : 0;
+}
+
+uint64_t *keel_shmem_set_head(const keel_shmem_set_t *set, uint32_t round)
+{
+    return set->flags + KEEL_SHMEM_KINDS * set->rounds + KEEL_SHMEM_SINGLES +
+           (size_t)KEEL_SHMEM_HEAD * (side(set) * set->rounds + round);
+}
+
+char *keel_shmem_set_place(const keel_shmem_set_t *set, uint32_t round)
+{
+    return set->places + (side(set) * (set->rounds + 1) + round) * set->place_bytes;
+}
+
+void keel_shmem_set_put(const keel_shmem_set_t *set, uint32_t to, void *dest, const void *source, size_t bytes)
+{
+    if (to != set->me) {
+        keel_shmem_put(dest, source, bytes, keel_shmem_set_pe(set, to), set->call);
+    } else if (dest != source && bytes > 0) {
+        memmove(dest, source, bytes);
+    }
+}
+
+void keel_shmem_set_signal(const keel_shmem_set_t *set, uint32_t to, uint64_t *flag)
+{
+    keel_shmem_fence(set->call);
+    keel_shmem_put(flag, &set->turn, sizeof(set->turn), keel_shmem_set_pe(set, to), set->call);
+}
+
+void keel_shmem_set_await(const keel_shmem_set_t *set, uint64_t *flag)
+{
+    keel_shmem_await(flag, KEEL_COMPARE_GE, set->turn, set->call);
+    if (set->turns == NULL) {
+        *flag = 0;
+    }
+}
+
+/* dissemination: after round k a PE knows of 2^(k + 1) others that they are there */
+static void sync_team(keel_shmem_set_t *set)
+{
+    for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
+        keel_shmem_set_signal(set, (set->me + ((uint32_t)1 << k)) % set->size,
+                              keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+        keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
+    }
+}
+
+/* up a binomial tree and down it again: who is let go knows that all its flags were taken back, and may meet again at once */
+static void sync_active(keel_shmem_set_t *set)
+{
+    uint32_t k = 0;
+
+    for (; (uint32_t)1 << k < set->size && (set->me >> k & 1) == 0; k++) {
+        if ((set->me | (uint32_t)1 << k) < set->size) {
+            keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_UP, k));
+        }
+    }
+    if (set->me != 0) {
+        keel_shmem_set_signal(set, set->me & ~((uint32_t)1 << k), keel_shmem_set_flag(set, KEEL_SHMEM_UP, k));
+        keel_shmem_set_await(set, keel_shmem_set_single(set, KEEL_SHMEM_DOWN));
+    }
+    while (k-- > 0) {
+        if ((set->me | (uint32_t)1 << k) < set->size) {
+            keel_shmem_set_signal(set, set->me | (uint32_t)1 << k, keel_shmem_set_single(set, KEEL_SHMEM_DOWN));
+        }
+    }
+}
+
+void keel_shmem_set_sync(keel_shmem_set_t *set)
+{
+    keel_shmem_set_begin(set);
+    if (set->turns != NULL) {
+        sync_team(set);
+    } else {
+        sync_active(set);
+    }
+}
