@@ -99,8 +99,10 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
 {
     keel_put_target_t *t = &log->targets[target];
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
-    /* the only copy of a put that its target has yet to be given must not be lost: the caller waits */
-    const int is_awaited = log->lane->peers[target].mode == KEEL_PEER_BEHIND && !t->is_off;
+    /* the only copy of a put that its target has yet to be given must not be lost: the caller waits; and it is handed over by its
+     * phase, so that is known even of a log that is off and else the send queue alone */
+    const int is_behind = log->lane->peers[target].mode == KEEL_PEER_BEHIND;
+    const int is_awaited = is_behind && !t->is_off, has_phase = !t->is_off || (is_behind && !KEEL_PLANT(off_unphased));
     keel_record_t *record;
 
     assert(length <= log->record_max);
@@ -115,8 +117,8 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
         }
     }
     put_target_sync(t);
-    if (!t->is_off && keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
-        if (is_awaited) {
+    if (has_phase && keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
+        if (is_behind) {
             return NULL;
         }
         put_target_lose(log, target, "too many phases or flushes since the last image");
@@ -134,10 +136,10 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     if (t->is_off && !keel_access_is_served(log->lane, target)) {
         return NULL;
     }
-    if (!t->is_off) { /* of what is only sent no epoch has to be known, and each comes here */
+    if (!t->is_off) { /* else each comes here */
         t->limit = t->list.last->data + log->pool->segment_size;
-        log->is_epoch_used = 1;
     }
+    log->is_epoch_used |= has_phase; /* of what is only sent no epoch has to be known */
     t->list.last->last_phase = log->phase;
     record = (keel_record_t *)t->tail;
     t->tail += need;
