@@ -1,0 +1,197 @@
+#include "mpi_window.h"
+
+#include "mpi_alias.h"
+#include "mpi_arena.h"
+#include "mpi_dynamic.h"
+#include "mpi_prefix.h"
+#include "mpi_round.h"
+#include "mpi_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static keel_mpi_table_t wins;
+
+keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
+{
+    return keel_mpi_table_find(&wins, (uintptr_t)handle);
+}
+
+static uint64_t guard_make(uint32_t size, uint64_t *held_p, const char *call)
+{
+    const uint64_t guard = keel_mpi_arena_take(sizeof(keel_mpi_guard_t) + size + 1, KEEL_MPI_ALIGN, 0, call);
+
+    memset(keel_mpi_arena_at(guard), 0, sizeof(keel_mpi_guard_t) + size + 1);
+    *held_p = guard + sizeof(keel_mpi_guard_t);
+    return guard;
+}
+
+/* collective: all members learn where each has its part */
+static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t *like, uint64_t offset,
+                                const char *call)
+{
+    const uint64_t context = keel_mpi_comm_context(of, call);
+    keel_mpi_win_t *win = malloc(sizeof(*win));
+    keel_mpi_place_t mine = {.offset = offset, .bytes = (uint64_t)like->size, .unit = like->unit};
+    keel_mpi_round_t round;
+
+    if (win == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *win = *like;
+    win->comm =
+        keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
+    win->places = malloc(of->size * sizeof(*win->places));
+    if (win->places == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    mine.guard = guard_make(of->size, &win->held, call);
+    if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        mine.attached = keel_mpi_dynamic_make(call);
+    }
+    round = keel_mpi_round_begin(win->comm, call);
+    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+    return win;
+}
+
+/* the system's MPI is given no memory: it has no part in what is done to it */
+static int win_create(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
+                      MPI_Win *handle_p, const char *call)
+{
+    keel_mpi_win_t *win;
+    int code = PMPI_Win_create(NULL, 0, 1, info, MPI_COMM_SELF, &like->handle);
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    win = win_make(of, like, offset, call);
+    if (!keel_mpi_table_add(&wins, (uintptr_t)win->handle, win)) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *handle_p = win->handle;
+    return MPI_SUCCESS;
+}
+
+static const char *wrong_size(MPI_Aint size, int unit)
+{
+    return (size < 0) ? "a negative size" : (unit <= 0) ? "a displacement unit that is not positive" : NULL;
+}
+
+int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    keel_mpi_win_t like = {
+        .flavor = MPI_WIN_FLAVOR_CREATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit, .base = base};
+    uint64_t offset = 0;
+    keel_mpi_round_t round;
+    KEEL_MPI_COMM(of, comm, "MPI_Win_create")
+
+    if (wrong_size(size, disp_unit) != NULL) {
+        return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_create",
+                              wrong_size(size, disp_unit));
+    }
+    round = keel_mpi_round_begin(of, "MPI_Win_create");
+    keel_mpi_round_meet(&round); /* mpi_still.c */
+    if (size > 0) {
+        offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
+    }
+    return win_create(of, &like, offset, info, win, "MPI_Win_create");
+}
+
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_ALLOCATE,
+                           .model = MPI_WIN_UNIFIED,
+                           .size = size,
+                           .unit = disp_unit,
+                           .is_allocated = 1};
+    uint64_t offset;
+    KEEL_MPI_COMM(of, comm, "MPI_Win_allocate")
+
+    if (wrong_size(size, disp_unit) != NULL) {
+        return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_allocate",
+                              wrong_size(size, disp_unit));
+    }
+    offset = keel_mpi_arena_take((size_t)size, KEEL_MPI_ALIGN, 0, "MPI_Win_allocate");
+    like.base = keel_mpi_arena_at(offset);
+    *(void **)baseptr = like.base;
+    return win_create(of, &like, offset, info, win, "MPI_Win_allocate");
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .model = MPI_WIN_UNIFIED, .unit = 1};
+    KEEL_MPI_COMM(of, comm, "MPI_Win_create_dynamic")
+
+    return win_create(of, &like, 0, info, win, "MPI_Win_create_dynamic");
+}
+
+/* where the own part begins in the arena */
+static uint64_t own_offset(const keel_mpi_win_t *win)
+{
+    return win->places[win->comm->rank].offset;
+}
+
+static void win_remove(keel_mpi_win_t *win)
+{
+    if (win->is_allocated) {
+        keel_mpi_arena_give(own_offset(win));
+    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0) {
+        keel_mpi_alias_remove(win->base, (size_t)win->size);
+    }
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        keel_mpi_dynamic_remove(win);
+    }
+    keel_mpi_arena_give(win->places[win->comm->rank].guard);
+    keel_mpi_comm_remove(win->comm);
+    keel_mpi_table_remove(&wins, (uintptr_t)win->handle);
+    free(win->places);
+    free(win);
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+    keel_mpi_round_t round;
+    KEEL_MPI_WIN(of, *win, "MPI_Win_free")
+
+    keel_mpi_flush_all("MPI_Win_free");
+    round = keel_mpi_round_begin(of->comm, "MPI_Win_free");
+    keel_mpi_round_meet(&round);
+    win_remove(of);
+    return PMPI_Win_free(win);
+}
+
+void keel_mpi_win_unmake(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL) {
+            PMPI_Win_free(&win->handle);
+            free(win->places);
+            free(win);
+        }
+    }
+    free(wins.entries);
+    wins = (keel_mpi_table_t){0};
+}
+
+int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_get_attr")
+
+    *flag = 1;
+    if (win_keyval == MPI_WIN_BASE) {
+        *(void **)attribute_val = of->base;
+    } else if (win_keyval == MPI_WIN_SIZE) {
+        *(MPI_Aint **)attribute_val = &of->size;
+    } else if (win_keyval == MPI_WIN_DISP_UNIT) {
+        *(int **)attribute_val = &of->unit;
+    } else if (win_keyval == MPI_WIN_CREATE_FLAVOR) {
+        *(int **)attribute_val = &of->flavor;
+    } else if (win_keyval == MPI_WIN_MODEL) {
+        *(int **)attribute_val = &of->model;
+    } else {
+        return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
+    }
+    return MPI_SUCCESS;
+}
