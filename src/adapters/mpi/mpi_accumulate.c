@@ -10,15 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTEGERS(_)                                                                                      \
-    _(MPI_INT)                                                                                           \
-    _(MPI_LONG)                                                                                          \
-    _(MPI_LONG_LONG_INT)                                                                                 \
-    _(MPI_UNSIGNED)                                                                                      \
-    _(MPI_UNSIGNED_LONG)                                                                                 \
-    _(MPI_UNSIGNED_LONG_LONG)                                                                            \
-    _(MPI_INT32_T) _(MPI_INT64_T) _(MPI_UINT32_T) _(MPI_UINT64_T) _(MPI_AINT) _(MPI_OFFSET) _(MPI_COUNT) \
-        _(MPI_INTEGER) _(MPI_INTEGER4) _(MPI_INTEGER8)
+#define INTEGERS(_)           \
+    _(MPI_INT)                \
+    _(MPI_LONG)               \
+    _(MPI_LONG_LONG_INT)      \
+    _(MPI_UNSIGNED)           \
+    _(MPI_UNSIGNED_LONG)      \
+    _(MPI_UNSIGNED_LONG_LONG) \
+    _(MPI_INT32_T)            \
+    _(MPI_INT64_T)            \
+    _(MPI_UINT32_T)           \
+    _(MPI_UINT64_T) _(MPI_AINT) _(MPI_OFFSET) _(MPI_COUNT) _(MPI_INTEGER) _(MPI_INTEGER4) _(MPI_INTEGER8)
 
 static int is_integer(MPI_Datatype type)
 {

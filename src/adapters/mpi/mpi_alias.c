@@ -22,10 +22,20 @@ typedef struct alias {
     char *pages;
     size_t length;
     uint64_t offset; /* of a block of the arena */
-    unsigned uses;   /* windows that have some of it */
+    unsigned uses;   /* pieces that lie in it */
 } alias_t;
 
+/* memory of one window */
+typedef struct piece {
+    struct piece *next;
+    alias_t *alias;
+    char *address;
+    size_t bytes;
+    int is_late; /* made behind the restart point */
+} piece_t;
+
 static alias_t *aliases;
+static piece_t *pieces;
 
 /* what is done on the other stack: nothing else, and no call that might not be on it */
 static struct {
@@ -144,13 +154,28 @@ static alias_t *alias_make(char *pages, size_t length, const char *call)
     return alias;
 }
 
+static uint64_t piece_make(alias_t *alias, void *address, size_t bytes, const char *call)
+{
+    const uint64_t offset = alias->offset + (uint64_t)((char *)address - alias->pages);
+    piece_t *piece = malloc(sizeof(*piece));
+
+    if (piece == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *piece = (piece_t){pieces, alias, address, bytes, keel_mpi.phase == KEEL_MPI_RUNS};
+    pieces = piece;
+    alias->uses++;
+    keel_mpi_arena_expose(offset, bytes);
+    return offset;
+}
+
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
 {
     const uintptr_t page = page_bytes(), at = (uintptr_t)address;
     char *pages = (char *)address - at % page;
     const size_t length = (at % page + bytes + page - 1) / page * page;
     alias_t *alias;
-    uint64_t offset, before = at % page;
+    uint64_t before = at % page;
 
     if (keel_mpi_arena_has(address, bytes)) {
         return keel_mpi_arena_offset(address);
@@ -167,31 +192,67 @@ uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
                         "this memory shares a page with that of another window, and goes beyond it: use MPI_Alloc_mem, "
                         "or make the larger window first");
     }
-    alias->uses++;
-    offset = alias->offset + (uint64_t)((char *)address - alias->pages);
-    keel_mpi_arena_expose(offset, bytes);
-    return offset;
+    return piece_make(alias, address, bytes, call);
+}
+
+static void alias_drop(alias_t *alias)
+{
+    alias_t **at = &aliases;
+
+    while (*at != alias) {
+        at = &(*at)->next;
+    }
+    *at = alias->next;
+    move_elsewhere(alias->pages, keel_mpi_arena_at(alias->offset), alias->length, 1, "MPI_Win_free");
+    keel_mpi_arena_give(alias->offset);
+    free(alias);
+}
+
+static void piece_drop(piece_t **at)
+{
+    piece_t *piece = *at;
+
+    *at = piece->next;
+    if (--piece->alias->uses == 0) {
+        alias_drop(piece->alias);
+    }
+    free(piece);
 }
 
 void keel_mpi_alias_remove(void *address, size_t bytes)
 {
-    alias_t **at = &aliases;
+    for (piece_t **at = &pieces; *at != NULL; at = &(*at)->next) {
+        const piece_t *piece = *at;
 
-    if (keel_mpi_arena_has(address, bytes)) {
-        return;
+        if (piece->address == address && piece->bytes == bytes) {
+            keel_mpi_arena_hide(piece->alias->offset + (uint64_t)(piece->address - piece->alias->pages), bytes);
+            if (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late) {
+                piece_drop(at);
+            }
+            return;
+        }
     }
-    while (*at != NULL && ((char *)address < (*at)->pages || (char *)address >= (*at)->pages + (*at)->length)) {
-        at = &(*at)->next;
-    }
-    if (*at != NULL) {
-        alias_t *alias = *at;
+}
 
-        keel_mpi_arena_hide(alias->offset + (uint64_t)((char *)address - alias->pages), bytes);
-        if (--alias->uses == 0) {
-            move_elsewhere(alias->pages, keel_mpi_arena_at(alias->offset), alias->length, 1, "MPI_Win_free");
-            keel_mpi_arena_give(alias->offset);
-            *at = alias->next;
-            free(alias);
+int keel_mpi_alias_is_late(void)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->is_late) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void keel_mpi_alias_drop_late(void)
+{
+    piece_t **at = &pieces;
+
+    while (*at != NULL) {
+        if ((*at)->is_late) {
+            piece_drop(at);
+        } else {
+            at = &(*at)->next;
         }
     }
 }

@@ -4,6 +4,7 @@
 #include "mpi_group.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
+#include "mpi_survive.h"
 #include "mpi_table.h"
 
 #include <stdlib.h>
@@ -15,7 +16,9 @@ static keel_mpi_table_t comms;
 
 keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle)
 {
-    return keel_mpi_table_find(&comms, (uintptr_t)handle);
+    keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
+
+    return (comm != NULL && comm->freed == NULL) ? comm : NULL;
 }
 
 uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const char *call)
@@ -52,6 +55,7 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
     }
     *comm = (keel_mpi_comm_t){.handle = handle, .size = size, .members = members, .context = context};
     comm->rank = keel_mpi_comm_index(comm, keel_mpi.rank);
+    comm->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
     comm->turn = keel_mpi_arena_take(sizeof(uint64_t), KEEL_MPI_ALIGN, 0, call);
     *(uint64_t *)keel_mpi_arena_at(comm->turn) = 0;
     if (handle != MPI_COMM_NULL && !keel_mpi_table_add(&comms, (uintptr_t)handle, comm)) {
@@ -99,6 +103,49 @@ void keel_mpi_comm_unmake(void)
     }
     free(comms.entries);
     comms = (keel_mpi_table_t){0};
+}
+
+int keel_mpi_comm_is_late(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        const keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL && comm->is_late) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* removing one moves others to where was looked already: so until there is none */
+void keel_mpi_comm_drop_late(void)
+{
+    while (keel_mpi_comm_is_late()) {
+        for (size_t i = 0; i < comms.size; i++) {
+            keel_mpi_comm_t *comm = comms.entries[i].object;
+
+            if (comm != NULL && comm->is_late) {
+                MPI_Comm handle = comm->handle;
+
+                keel_mpi_comm_remove(comm);
+                PMPI_Comm_free(&handle);
+            }
+        }
+    }
+}
+
+void keel_mpi_comm_revive(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL && comm->freed != NULL && keel_mpi_arena_block(comm->turn, sizeof(uint64_t)) != NULL) {
+            if (keel_mpi_is_alive(comm->freed) && *comm->freed == MPI_COMM_NULL) {
+                *comm->freed = comm->handle;
+            }
+            comm->freed = NULL;
+        }
+    }
 }
 
 /* the largest that a member has not used yet; contexts are even */
@@ -332,6 +379,12 @@ int MPI_Comm_free(MPI_Comm *comm)
 
     if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) {
         return keel_mpi_raise(*comm, MPI_ERR_COMM, "MPI_Comm_free", "one of those that are always there");
+    }
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
+        keel_mpi_arena_give(of->turn);
+        of->freed = comm;
+        *comm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
     }
     keel_mpi_comm_remove(of);
     return PMPI_Comm_free(comm);

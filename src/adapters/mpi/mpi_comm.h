@@ -13,11 +13,18 @@ typedef struct keel_mpi_comm {
     uint32_t *members; /* ranks of the job */
     uint64_t context;  /* of its messages; the next one is that of its collectives */
     uint64_t turn;     /* offset of the number of collectives it has done, a block of the arena */
+    int is_late;       /* made behind the restart point: a rollback takes it away */
+    MPI_Comm
+        *freed; /* the variable by which it was freed behind the restart point, which a rollback undoes; NULL: in use */
 } keel_mpi_comm_t;
 
 /* MPI_COMM_WORLD and MPI_COMM_SELF */
 void keel_mpi_comm_make(void);
 void keel_mpi_comm_unmake(void); /* what the program has left */
+/* one that a checkpoint cannot have; and at a rollback, ahead of the arena's return and behind it */
+int keel_mpi_comm_is_late(void);
+void keel_mpi_comm_drop_late(void);
+void keel_mpi_comm_revive(void);
 
 /* NULL: no communicator */
 keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle);

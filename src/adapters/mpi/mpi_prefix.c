@@ -12,6 +12,9 @@ void keel_mpi_prefix_make(void)
     const char *text = getenv("KEELMPI_PREFIX");
     const size_t bytes = (text != NULL) ? keel_mpi_bytes(text) : PREFIX_DEFAULT;
 
+    if (keel_mpi_is_replay()) {
+        return;
+    }
     if (bytes == 0) {
         keel_mpi_refuse("MPI_Init", "KEELMPI_PREFIX is no number of bytes");
     }
@@ -29,6 +32,9 @@ static void record(const void *data, size_t bytes)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
+    if (hidden->prefix == 0) { /* its own block */
+        return;
+    }
     if (keel_mpi_prefix_is_full() || bytes > hidden->prefix_bytes - hidden->prefix_used) {
         hidden->prefix_used = hidden->prefix_bytes + 1;
         return;

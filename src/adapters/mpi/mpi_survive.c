@@ -11,9 +11,12 @@
 #include "mpi_comm.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
+#include "mpi_window.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define STACK_MOST ((ptrdiff_t)64 << 20)
 
 typedef struct piece {
     struct piece *next;
@@ -30,6 +33,7 @@ static struct {
     unsigned count;
     char *copy;
     int is_restarted;
+    const char *frame; /* of the restart point: below it the stack is that of calls that a jump leaves */
 } kept;
 
 static void restore(const char *call)
@@ -141,6 +145,14 @@ static void settle(const char *call)
 
 static void checkpoint(const char *call)
 {
+    const char *unfit = keel_mpi_win_unfit();
+
+    if (unfit != NULL) {
+        keel_mpi_refuse(call, unfit);
+    }
+    if (keel_mpi_comm_is_late()) {
+        keel_mpi_refuse(call, "a communicator that was made behind the restart point is still there");
+    }
     if (keel_mpi_channel_is_posted()) {
         keel_mpi_refuse(call, "a receive is open: complete or cancel it ahead of a checkpoint");
     }
@@ -193,7 +205,13 @@ void keel_mpi_protect(unsigned id, void *address, size_t bytes)
 jmp_buf *keel_mpi_restart_buffer(void)
 {
     keel_mpi_begin("KEEL_MPI_RESTART_POINT");
+    kept.frame = __builtin_frame_address(0);
     return keel_restart_buffer(keel_mpi.ctx);
+}
+
+int keel_mpi_is_alive(const void *variable)
+{
+    return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MOST;
 }
 
 static void resume_first(void)
@@ -214,6 +232,8 @@ void keel_mpi_resume(void)
     keel_mpi.phase = KEEL_MPI_RUNS;
     if (keel_restarted(keel_mpi.ctx)) { /* rolled back, or once more since MPI_Init */
         kept_forget();
+        keel_mpi_win_drop_late(); /* ahead of what would write to pages of its memory */
+        keel_mpi_comm_drop_late();
         restore("KEEL_MPI_RESTART_POINT");
     } else {
         kept_put_back();
@@ -221,6 +241,8 @@ void keel_mpi_resume(void)
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         memcpy(piece->address, keel_mpi_arena_at(piece->offset), piece->bytes);
     }
+    keel_mpi_comm_revive();
+    keel_mpi_win_revive();
     keel_mpi_channel_restore();
     kept.is_restarted = 1;
     keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");

@@ -5,6 +5,7 @@
 #include "mpi_dynamic.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
+#include "mpi_survive.h"
 #include "mpi_table.h"
 
 #include <stdlib.h>
@@ -14,7 +15,9 @@ static keel_mpi_table_t wins;
 
 keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
 {
-    return keel_mpi_table_find(&wins, (uintptr_t)handle);
+    keel_mpi_win_t *win = keel_mpi_table_find(&wins, (uintptr_t)handle);
+
+    return (win != NULL && win->freed == NULL) ? win : NULL;
 }
 
 static uint64_t guard_make(uint32_t size, uint64_t *held_p, const char *call)
@@ -39,6 +42,7 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
         keel_mpi_refuse(call, "no memory");
     }
     *win = *like;
+    win->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
     win->comm =
         keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
     win->places = malloc(of->size * sizeof(*win->places));
@@ -131,17 +135,21 @@ static uint64_t own_offset(const keel_mpi_win_t *win)
     return win->places[win->comm->rank].offset;
 }
 
-static void win_remove(keel_mpi_win_t *win)
+/* what of it lies in the arena is free: a rollback brings that back */
+static void win_give(const keel_mpi_win_t *win)
 {
     if (win->is_allocated) {
         keel_mpi_arena_give(own_offset(win));
     } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0) {
         keel_mpi_alias_remove(win->base, (size_t)win->size);
-    }
-    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+    } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         keel_mpi_dynamic_remove(win);
     }
     keel_mpi_arena_give(win->places[win->comm->rank].guard);
+}
+
+static void win_destroy(keel_mpi_win_t *win)
+{
     keel_mpi_comm_remove(win->comm);
     keel_mpi_table_remove(&wins, (uintptr_t)win->handle);
     free(win->places);
@@ -156,7 +164,13 @@ int MPI_Win_free(MPI_Win *win)
     keel_mpi_flush_all("MPI_Win_free");
     round = keel_mpi_round_begin(of->comm, "MPI_Win_free");
     keel_mpi_round_meet(&round);
-    win_remove(of);
+    win_give(of);
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
+        of->freed = win;
+        *win = MPI_WIN_NULL;
+        return MPI_SUCCESS;
+    }
+    win_destroy(of);
     return PMPI_Win_free(win);
 }
 
@@ -167,12 +181,78 @@ void keel_mpi_win_unmake(void)
 
         if (win != NULL) {
             PMPI_Win_free(&win->handle);
+            free(win->comm->members);
+            free(win->comm);
             free(win->places);
             free(win);
         }
     }
     free(wins.entries);
     wins = (keel_mpi_table_t){0};
+}
+
+/* ---- checkpoints and rollbacks ---- */
+
+const char *keel_mpi_win_unfit(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        const keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL && win->is_late) {
+            return "a window that was made behind the restart point is still there";
+        }
+        if (win != NULL && (win->posted != NULL || win->started != NULL)) {
+            return "amid an epoch of MPI_Win_post or MPI_Win_start";
+        }
+    }
+    return keel_mpi_alias_is_late() ? "memory that was attached to a window behind the restart point is still there"
+                                    : NULL;
+}
+
+static keel_mpi_win_t *win_late(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL && win->is_late) {
+            return win;
+        }
+    }
+    return NULL;
+}
+
+void keel_mpi_win_drop_late(void)
+{
+    keel_mpi_win_t *win;
+
+    while ((win = win_late()) != NULL) {
+        MPI_Win handle = win->handle;
+
+        win_destroy(win);
+        PMPI_Win_free(&handle);
+    }
+    keel_mpi_alias_drop_late();
+}
+
+void keel_mpi_win_revive(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win == NULL) {
+            continue;
+        }
+        free((void *)win->posted);
+        free((void *)win->started);
+        win->posted = win->started = NULL;
+        if (win->freed != NULL &&
+            keel_mpi_arena_block(win->places[win->comm->rank].guard, sizeof(keel_mpi_guard_t)) != NULL) {
+            if (keel_mpi_is_alive(win->freed) && *win->freed == MPI_WIN_NULL) {
+                *win->freed = win->handle;
+            }
+            win->freed = NULL;
+        }
+    }
 }
 
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)

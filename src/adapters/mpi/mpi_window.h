@@ -41,11 +41,17 @@ typedef struct keel_mpi_win {
     keel_mpi_place_t *places; /* of each member */
     uint64_t held; /* offset of a keel_mpi_held_t for each member, one byte each, and one more for lock_all */
     const struct keel_mpi_group *posted, *started;
+    int is_late; /* as of communicators */
+    MPI_Win *freed;
 } keel_mpi_win_t;
 
 /* NULL: no window */
 keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle);
 void keel_mpi_win_unmake(void); /* what the program has left */
+/* one that a checkpoint cannot have: what is said of it, NULL: none; and at a rollback, ahead of the arena's return and behind it */
+const char *keel_mpi_win_unfit(void);
+void keel_mpi_win_drop_late(void);
+void keel_mpi_win_revive(void);
 
 /* begins a call on a window: it is there, or the call returns with an error */
 #define KEEL_MPI_WIN(_win, _handle, _call)                                         \

@@ -28,4 +28,37 @@ chapters_are_right()
 chapters_are_right_direct() { chapters_are_right direct; }
 chapters_are_right_served() { chapters_are_right served; }
 
+survives=$programs/mpi_survives_$mpi
+
+deaths_are_rolled_back()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$survives" 40 1@8.0,2@15.1,0@23.2,3@31.3
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
+deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
+
+# a communicator was freed by then, which the restored program has again; what it printed may be there twice
+deaths_behind_the_last_call_are_rolled_back()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 0@40.9,3@39.1
+    grep -q '^mpi_survives: 4 ranks, 40 steps: right$' "$out" || fail "not right"
+    has "$err" 0 'started anew'
+}
+
+# ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
+jobs_without_a_checkpoint_are_started_anew()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@0.8
+    has "$err" 1 'the job is started anew (1 of 1)$'
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 2@17.2 plain
+    has "$err" 1 'the job is started anew (1 of 1)$'
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    grep -q '^mpi [0-3]: .* a rank died, and there is no .*: the job has to be started anew$' "$err" || fail "no rank says why"
+    run 75 -n 4 --nodes 4 --job-restarts 0 "${small[@]}" "$survives" 40 2@17.2 plain
+}
+
 run_case
