@@ -12,8 +12,9 @@ static const char *const hidden[] = {"PMIX_",          "PMI_",          "OMPI_CO
 
 /* Open MPI: alone, and with what needs no network for its windows of one. MPICH is alone where nothing is said. */
 static const char *const alone[][2] = {{"OMPI_MCA_ess", "singleton"}, {"OMPI_MCA_ess_singleton_isolated", "1"},
-                                       {"OMPI_MCA_pmix", "isolated"}, {"OMPI_MCA_btl", "self"},
-                                       {"OMPI_MCA_pml", "ob1"},       {"OMPI_MCA_osc", "pt2pt"}};
+                                       {"OMPI_MCA_pmix", "isolated"}, {"OMPI_MCA_orte_create_session_dirs", "0"},
+                                       {"OMPI_MCA_btl", "self"},      {"OMPI_MCA_pml", "ob1"},
+                                       {"OMPI_MCA_osc", "pt2pt"}};
 
 static int is_hidden(const char *variable)
 {
