@@ -16,6 +16,7 @@ enum { TOGETHER = 4096 }; /* up to so many bytes a message is one put with its h
 static struct {
     keel_mpi_letter_t *first, **last; /* nobody has asked for them; in the order of their heads */
     keel_mpi_want_t *posted, **posted_last;
+    uint64_t asked;             /* how many answers were asked for */
     keel_mpi_letter_t **coming; /* of each rank: the letter that is not whole; NULL: none */
 } box;
 
@@ -280,11 +281,10 @@ static void send_to_self(const keel_mpi_head_t *head, const void *data)
     letter_deliver(letter);
 }
 
-void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                           const char *call)
+static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
 {
     static const char padding[8];
-    const keel_mpi_head_t head = {context, tag, bytes, keel_mpi.rank};
+    const size_t bytes = head.bytes;
 
     if (keel_mpi_is_replay()) {
         return;
@@ -305,6 +305,30 @@ void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const v
     }
 }
 
+void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
+                           const char *call)
+{
+    send_letter(rank, (keel_mpi_head_t){context, tag, bytes, keel_mpi.rank, 0}, data, call);
+}
+
+int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
+                                     const char *call)
+{
+    const uint64_t answer = ++box.asked;
+
+    send_letter(rank, (keel_mpi_head_t){context, tag, bytes, keel_mpi.rank, answer}, data, call);
+    return (int64_t)answer;
+}
+
+void keel_mpi_channel_done(keel_mpi_letter_t *letter, const char *call)
+{
+    if (letter->head.answer != 0) {
+        keel_mpi_channel_send((uint32_t)letter->head.source, KEEL_MPI_ANSWERS, (int64_t)letter->head.answer, NULL, 0,
+                              call);
+    }
+    free(letter);
+}
+
 size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, void *data, size_t bytes,
                                 const char *call)
 {
@@ -318,7 +342,7 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
         }
         length = (want.letter->head.bytes < bytes) ? want.letter->head.bytes : bytes;
         memcpy(data, want.letter->data, length);
-        free(want.letter);
+        keel_mpi_channel_done(want.letter, call);
     }
     keel_mpi_prefix_result(&length, sizeof(length));
     keel_mpi_prefix_result(data, length);
@@ -326,11 +350,6 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
 }
 
 /* ---- checkpoints ---- */
-
-int keel_mpi_channel_is_posted(void)
-{
-    return box.posted != NULL;
-}
 
 void keel_mpi_channel_save(const char *call)
 {

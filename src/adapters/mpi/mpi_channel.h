@@ -9,6 +9,7 @@
 
 #define KEEL_MPI_ANY_RANK UINT32_MAX
 #define KEEL_MPI_ANY_TAG  INT64_MIN
+#define KEEL_MPI_ANSWERS  1 /* a context that no communicator has */
 
 /* in front of each message on a ring, and in the record */
 typedef struct keel_mpi_head {
@@ -16,6 +17,7 @@ typedef struct keel_mpi_head {
     int64_t tag;
     uint64_t bytes;
     uint64_t source; /* a rank of the job */
+    uint64_t answer; /* tag of the message that tells the sender that this one was matched; 0: none */
 } keel_mpi_head_t;
 
 typedef struct keel_mpi_letter {
@@ -38,6 +40,9 @@ void keel_mpi_channel_make(void);
 /* returns when the data may be changed; takes what comes meanwhile */
 void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
                            const char *call);
+/* the same; the receiver answers by an empty message of KEEL_MPI_ANSWERS and the tag that is returned */
+int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
+                                     const char *call);
 /* progress of everything: takes what has come, and notices deaths; true when something came */
 int keel_mpi_channel_progress(const char *call);
 /* the same, and lets others run where nothing came: for who waits */
@@ -54,6 +59,9 @@ static inline int keel_mpi_channel_has(const keel_mpi_want_t *want)
 /* the first that would be matched and is whole, which stays or is taken (@a is_taken); NULL: none has come */
 keel_mpi_letter_t *keel_mpi_channel_peek(const keel_mpi_want_t *want, int is_taken);
 
+/* a letter that was matched and is whole is done with: answers it, and frees it */
+void keel_mpi_channel_done(keel_mpi_letter_t *letter, const char *call);
+
 /* waits; what is longer than @a bytes is cut. Knows the record. Returns the length. */
 size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, void *data, size_t bytes,
                                 const char *call);
@@ -61,7 +69,5 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
 /* those that nobody has asked for, at a checkpoint, when nobody sends: into a block of the arena, and back from it */
 void keel_mpi_channel_save(const char *call);
 void keel_mpi_channel_restore(void);
-/* what is posted, for whom a checkpoint is refused */
-int keel_mpi_channel_is_posted(void);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 6 };
 
@@ -321,6 +322,34 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
         return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split", "a color that is negative");
     }
     return split(of, color, key, newcomm, "MPI_Comm_split");
+}
+
+/* the ranks that share memory are those whose processes see one host name */
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    char mine[256] = "", *all;
+    int color = MPI_UNDEFINED;
+    keel_mpi_round_t round;
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_split_type")
+
+    if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED) {
+        return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split_type", "a type that is not MPI_COMM_TYPE_SHARED");
+    }
+    gethostname(mine, sizeof(mine) - 1);
+    keel_mpi_prefix_result(mine, sizeof(mine)); /* a replacement may be elsewhere */
+    all = calloc(of->size, sizeof(mine));
+    if (all == NULL) {
+        keel_mpi_refuse("MPI_Comm_split_type", "no memory");
+    }
+    round = keel_mpi_round_begin(of, "MPI_Comm_split_type");
+    keel_mpi_round_all(&round, mine, sizeof(mine), all);
+    for (uint32_t i = 0; i < of->size && split_type != MPI_UNDEFINED && color == MPI_UNDEFINED; i++) {
+        if (memcmp(all + i * sizeof(mine), mine, sizeof(mine)) == 0) {
+            color = (int)i;
+        }
+    }
+    free(all);
+    return split(of, color, key, newcomm, "MPI_Comm_split_type");
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)

@@ -211,6 +211,18 @@ const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type)
     return layout;
 }
 
+keel_mpi_layout_t *keel_mpi_layout_keep(const keel_mpi_layout_t *layout, const char *call)
+{
+    const size_t bytes = sizeof(*layout) + (layout->run_count + 1) * sizeof(layout->runs[0]);
+    keel_mpi_layout_t *copy = malloc(bytes);
+
+    if (copy == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    memcpy(copy, layout, bytes);
+    return copy;
+}
+
 /* ---- elements ---- */
 
 int keel_mpi_layout_each(const keel_mpi_layout_t *layout, size_t count, keel_mpi_piece_cb_t each, void *user)

@@ -29,6 +29,9 @@ void keel_mpi_layout_unmake(void);
 /* NULL: no type, or one that is not committed; lives as long as the type */
 const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type);
 
+/* a copy, for what may outlive the type; free it */
+keel_mpi_layout_t *keel_mpi_layout_keep(const keel_mpi_layout_t *layout, const char *call);
+
 /* for each piece of @a count elements, in the order of packing: until one returns 0 */
 typedef int (*keel_mpi_piece_cb_t)(void *user, ptrdiff_t offset, size_t length);
 int keel_mpi_layout_each(const keel_mpi_layout_t *layout, size_t count, keel_mpi_piece_cb_t each, void *user);

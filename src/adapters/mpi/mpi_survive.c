@@ -10,6 +10,7 @@
 #include "mpi_channel.h"
 #include "mpi_comm.h"
 #include "mpi_prefix.h"
+#include "mpi_request.h"
 #include "mpi_round.h"
 #include "mpi_window.h"
 
@@ -153,8 +154,8 @@ static void checkpoint(const char *call)
     if (keel_mpi_comm_is_late()) {
         keel_mpi_refuse(call, "a communicator that was made behind the restart point is still there");
     }
-    if (keel_mpi_channel_is_posted()) {
-        keel_mpi_refuse(call, "a receive is open: complete or cancel it ahead of a checkpoint");
+    if (keel_mpi_request_is_open()) {
+        keel_mpi_refuse(call, "a request is open: complete or cancel it ahead of a checkpoint");
     }
     settle(call);
     keel_mpi_channel_save(call);
@@ -232,6 +233,7 @@ void keel_mpi_resume(void)
     keel_mpi.phase = KEEL_MPI_RUNS;
     if (keel_restarted(keel_mpi.ctx)) { /* rolled back, or once more since MPI_Init */
         kept_forget();
+        keel_mpi_request_drop();
         keel_mpi_win_drop_late(); /* ahead of what would write to pages of its memory */
         keel_mpi_comm_drop_late();
         restore("KEEL_MPI_RESTART_POINT");
