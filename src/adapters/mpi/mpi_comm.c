@@ -419,6 +419,11 @@ int MPI_Comm_free(MPI_Comm *comm)
     return PMPI_Comm_free(comm);
 }
 
+int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return MPI_Comm_free(comm); /* nothing is under way when a call returns */
+}
+
 int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     KEEL_MPI_COMM(of, comm, "MPI_Comm_test_inter")

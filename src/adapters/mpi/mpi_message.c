@@ -121,9 +121,8 @@ static int is_received(keel_mpi_request_t *request)
     return keel_mpi_channel_has(&request->want);
 }
 
-/* of a message that was matched: where it goes, and what is known of it; gives the code */
-static int deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
-                   const keel_mpi_layout_t *layout, MPI_Status *status, const char *call)
+int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
+                     const keel_mpi_layout_t *layout, MPI_Status *status, const char *call)
 {
     const size_t room = layout->size * count;
     keel_mpi_head_t head = {0};
@@ -158,8 +157,8 @@ static int truncated(const keel_mpi_comm_t *comm, const char *call)
 
 static void receive_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
-    if (deliver(request->comm, &request->want, request->buffer, request->count, request->layout, status,
-                request->call) != MPI_SUCCESS) {
+    if (keel_mpi_deliver(request->comm, &request->want, request->buffer, request->count, request->layout, status,
+                         request->call) != MPI_SUCCESS) {
         status->MPI_ERROR = truncated(request->comm, request->call);
     }
 }
@@ -191,6 +190,22 @@ static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status)
     if (is_cancelled) {
         request->ops = &cancelled_ops;
     }
+}
+
+static void received_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+}
+
+static const keel_mpi_request_ops_t received_ops = {.is_ready = is_ready_always, .finish = received_finish};
+
+int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
+{
+    keel_mpi_request_t *open = keel_mpi_request_make(&received_ops, "MPI_Imrecv");
+
+    open->status = *status;
+    open->status.MPI_ERROR = MPI_SUCCESS;
+    *request = open->handle;
+    return MPI_SUCCESS;
 }
 
 static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
@@ -316,7 +331,7 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
             keel_mpi_channel_idle(call);
         }
     }
-    code = deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
+    code = keel_mpi_deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
     return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
 }
 

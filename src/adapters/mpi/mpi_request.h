@@ -58,6 +58,12 @@ void keel_mpi_request_drop(void);
 typedef int (*keel_mpi_start_t)(const void *arguments, MPI_Request *request);
 int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Request *request);
 
+/* mpi_message.c: of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
+int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
+                     const keel_mpi_layout_t *layout, MPI_Status *status, const char *call);
+/* a request of a message that was received */
+int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request);
+
 void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_comm.h"
+#include "mpi_error.h"
 #include "mpi_layout.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
@@ -54,41 +55,6 @@ void keel_mpi_begin(const char *call)
     }
 }
 
-/* the system's MPI would end this process alone */
-static int is_fatal(MPI_Errhandler *handler)
-{
-    const int is = *handler == MPI_ERRORS_ARE_FATAL;
-
-    if (*handler != MPI_ERRORS_ARE_FATAL && *handler != MPI_ERRORS_RETURN) {
-        PMPI_Errhandler_free(handler);
-    }
-    return is;
-}
-
-int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what)
-{
-    MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
-
-    PMPI_Comm_get_errhandler(comm, &handler);
-    if (is_fatal(&handler)) {
-        keel_mpi_refuse(call, what);
-    }
-    PMPI_Comm_call_errhandler(comm, code);
-    return code;
-}
-
-int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what)
-{
-    MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
-
-    PMPI_Win_get_errhandler(win, &handler);
-    if (is_fatal(&handler)) {
-        keel_mpi_refuse(call, what);
-    }
-    PMPI_Win_call_errhandler(win, code);
-    return code;
-}
-
 /* ---- beginning and end ---- */
 
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
@@ -117,6 +83,7 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
     keel_mpi_channel_make();
     keel_mpi_layout_make();
     keel_mpi_comm_make();
+    keel_mpi_error_make();
     return MPI_SUCCESS;
 }
 

@@ -61,11 +61,11 @@ void keel_mpi_check(keel_status_t status, const char *call);
 void keel_mpi_start_anew(const char *call, const char *why) __attribute__((noreturn));
 /* ends the job: what no error handler can mend */
 void keel_mpi_refuse(const char *call, const char *what) __attribute__((noreturn));
-/* an error of the program: calls the communicator's error handler, and returns its code if that returns */
-int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what);
-int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what);
-
 /* ends the job when it is not between MPI_Init and MPI_Finalize */
 void keel_mpi_begin(const char *call);
+
+/* mpi_error.c: an error of the program: calls the error handler of the communicator or window, and returns its code if that returns */
+int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what);
+int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what);
 
 #endif

@@ -46,7 +46,7 @@ static void restore(const char *call)
         status = keel_restore(keel_mpi.ctx);
     } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
     keel_mpi_check(status, call);
-    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats), call);
+    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats, sizeof(stats)), call);
     if (stats.generation == 0) {
         keel_mpi_check(KEEL_ERR_ROLLED_BACK, call);
     }
@@ -97,7 +97,7 @@ void keel_mpi_survive_begin(void)
         keel_mpi.phase = KEEL_MPI_RECORDS;
         return;
     }
-    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats), "MPI_Init");
+    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats, sizeof(stats)), "MPI_Init");
     if (stats.generation == 0) {
         keel_mpi_start_anew("MPI_Init", "there is no checkpoint yet");
     }

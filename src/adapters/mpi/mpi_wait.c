@@ -91,19 +91,14 @@ static char *marks_make(unsigned count, const char *call)
     return marks;
 }
 
-/* one by one until all are complete */
-static void finish_all(int count, const MPI_Request now[], const char *call)
+/* one by one; those that are not open here are the system's MPI's to wait for: it has them of files, and of the program itself */
+static void finish_all(int count, const MPI_Request now[])
 {
     for (int i = 0; i < count; i++) {
         keel_mpi_request_t *request = keel_mpi_request_of(now[i]);
-        int is = 0;
 
         if (request != NULL) {
             keel_mpi_request_finish(request);
-        }
-        while (now[i] != MPI_REQUEST_NULL && PMPI_Request_get_status(now[i], &is, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-               !is) {
-            keel_mpi_channel_idle(call); /* another's, who completes it elsewhere */
         }
     }
 }
@@ -123,7 +118,7 @@ int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_
         return code;
     }
     now = translate(count, array_of_requests, "MPI_Waitall");
-    finish_all(count, now, "MPI_Waitall");
+    finish_all(count, now);
     code = PMPI_Waitall(count, now, array_of_statuses);
     translate_back(count, array_of_requests, now);
     return code;
@@ -136,7 +131,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
     keel_mpi_begin("MPI_Wait");
     now = translate(1, request, "MPI_Wait");
-    finish_all(1, now, "MPI_Wait");
+    finish_all(1, now);
     code = PMPI_Wait(now, status);
     translate_back(1, request, now);
     return code;
@@ -257,7 +252,7 @@ int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Statu
     }
     *flag = mark_ready(count, now, marks, 0, "MPI_Testall") == open;
     if (*flag) {
-        finish_all(count, now, "MPI_Testall");
+        finish_all(count, now);
         code = PMPI_Testall(count, now, flag, array_of_statuses);
     }
     free(marks);
@@ -273,7 +268,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
     keel_mpi_begin("MPI_Test");
     now = translate(1, request, "MPI_Test");
-    *flag = mark_ready(1, now, &mark, 0, "MPI_Test") > 0 || *now == MPI_REQUEST_NULL;
+    *flag = mark_ready(1, now, &mark, 0, "MPI_Test") > 0 || keel_mpi_request_of(*now) == NULL;
     if (*flag) {
         settle_handle(*now);
         code = PMPI_Test(now, flag, status);

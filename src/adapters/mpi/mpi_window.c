@@ -3,6 +3,7 @@
 #include "mpi_alias.h"
 #include "mpi_arena.h"
 #include "mpi_dynamic.h"
+#include "mpi_error.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
 #include "mpi_survive.h"
@@ -68,6 +69,7 @@ static int win_create(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
     if (code != MPI_SUCCESS) {
         return code;
     }
+    keel_mpi_error_win(like->handle);
     win = win_make(of, like, offset, call);
     if (!keel_mpi_table_add(&wins, (uintptr_t)win->handle, win)) {
         keel_mpi_refuse(call, "no memory");
@@ -101,24 +103,57 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     return win_create(of, &like, offset, info, win, "MPI_Win_create");
 }
 
+static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *comm, void *baseptr, MPI_Win *win,
+                    const char *call)
+{
+    uint64_t offset;
+
+    if (wrong_size(like->size, like->unit) != NULL) {
+        return keel_mpi_raise(comm->handle, like->size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, call,
+                              wrong_size(like->size, like->unit));
+    }
+    offset = keel_mpi_arena_take((size_t)like->size, KEEL_MPI_ALIGN, 0, call);
+    like->base = keel_mpi_arena_at(offset);
+    like->is_allocated = 1;
+    *(void **)baseptr = like->base;
+    return win_create(comm, like, offset, info, win, call);
+}
+
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_ALLOCATE,
-                           .model = MPI_WIN_UNIFIED,
-                           .size = size,
-                           .unit = disp_unit,
-                           .is_allocated = 1};
-    uint64_t offset;
+    keel_mpi_win_t like = {
+        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
     KEEL_MPI_COMM(of, comm, "MPI_Win_allocate")
 
-    if (wrong_size(size, disp_unit) != NULL) {
-        return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_allocate",
-                              wrong_size(size, disp_unit));
+    return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate");
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_SHARED, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
+    KEEL_MPI_COMM(of, comm, "MPI_Win_allocate_shared")
+
+    if (of->size > 1) { /* the memory of others is not mapped here */
+        return keel_mpi_raise(comm, MPI_ERR_RMA_SHARED, "MPI_Win_allocate_shared",
+                              "of a communicator of several ranks");
     }
-    offset = keel_mpi_arena_take((size_t)size, KEEL_MPI_ALIGN, 0, "MPI_Win_allocate");
-    like.base = keel_mpi_arena_at(offset);
-    *(void **)baseptr = like.base;
-    return win_create(of, &like, offset, info, win, "MPI_Win_allocate");
+    return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate_shared");
+}
+
+int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_shared_query")
+
+    if (of->flavor != MPI_WIN_FLAVOR_SHARED) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query", "not a shared window");
+    }
+    if (rank != 0 && rank != MPI_PROC_NULL) {
+        return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_shared_query", "no rank of the window");
+    }
+    *size = of->size;
+    *disp_unit = of->unit;
+    *(void **)baseptr = of->base;
+    return MPI_SUCCESS;
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)

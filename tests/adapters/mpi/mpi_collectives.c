@@ -4,6 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* types and places in bytes for each */
+static void check_each_type(MPI_Comm comm, int me, int n, const int *from, int *to, int *counts, int *displs)
+{
+    MPI_Datatype *types = malloc((size_t)n * sizeof(MPI_Datatype));
+
+    for (int i = 0; i < n; i++) {
+        types[i] = MPI_INT;
+        counts[i] = 1;
+        displs[i] = i * (int)sizeof(int);
+        to[i] = -1;
+    }
+    MPI_Alltoallw(from, counts, displs, types, to, counts, displs, types, comm);
+    for (int i = 0; i < n; i++) {
+        EXPECT(to[i] == i * 100 + me);
+    }
+    free(types);
+}
+
 static void check_data(MPI_Comm comm)
 {
     int me, n, value, *all, *other, *counts, *displs;
@@ -59,6 +77,7 @@ static void check_data(MPI_Comm comm)
     EXPECT(all[0] == me * 100 && all[n - 1] == me * 100 + n - 1);
     MPI_Alltoallv(other, counts, displs, MPI_INT, all, counts, displs, MPI_INT, comm);
     EXPECT(all[n - 1] == n - 1 - me && all[0] == (n - 1) * 100 + n - 1 - me);
+    check_each_type(comm, me, n, other, all, counts, displs);
     free(all);
     free(other);
     free(counts);
@@ -85,7 +104,7 @@ static void check_reductions(MPI_Comm comm)
         double value;
         int index;
     } mine, least;
-    int me, n, in[3], out[3], *all, matrix[4], product[4], expected[4] = {1, 0, 0, 1};
+    int me, n, in[3], out[3], wide[64], *counts, *all, matrix[4], product[4], expected[4] = {1, 0, 0, 1};
     MPI_Datatype four;
     MPI_Op times;
 
@@ -118,6 +137,11 @@ static void check_reductions(MPI_Comm comm)
     }
     MPI_Reduce_scatter_block(all, out, 1, MPI_INT, MPI_SUM, comm);
     EXPECT(out[0] == n * (n - 1) / 2 * me);
+    counts = calloc((size_t)n, sizeof(int));
+    counts[n - 1] = n; /* all to the last one */
+    MPI_Reduce_scatter(all, wide, counts, MPI_INT, MPI_SUM, comm);
+    EXPECT(me != n - 1 || (wide[0] == 0 && wide[n - 1] == n * (n - 1) / 2 * (n - 1)));
+    free(counts);
     free(all);
     MPI_Type_contiguous(4, MPI_INT, &four);
     MPI_Type_commit(&four);
@@ -159,6 +183,11 @@ static void check_comms(void)
     MPI_Group world, evens, odds, both, none;
     int n, me, result, picks[] = {0, ranks - 1}, translated[2], range[1][3] = {{0, ranks - 1, 2}};
 
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &dup);
+    MPI_Comm_test_inter(dup, &result);
+    EXPECT(!result);
+    MPI_Comm_disconnect(&dup);
+    EXPECT(dup == MPI_COMM_NULL);
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     MPI_Comm_compare(MPI_COMM_WORLD, dup, &result);
     EXPECT(result == MPI_CONGRUENT);
@@ -188,6 +217,12 @@ static void check_comms(void)
     MPI_Group_size(both, &n);
     MPI_Group_compare(both, world, &result);
     EXPECT(n == ranks && result == (ranks == 1 ? MPI_IDENT : MPI_SIMILAR) && none == MPI_GROUP_EMPTY);
+    MPI_Group_range_excl(world, 1, range, &none);
+    MPI_Group_compare(none, odds, &result);
+    EXPECT(result == MPI_IDENT);
+    MPI_Group_excl(world, 1, picks, &none);
+    MPI_Group_size(none, &n);
+    EXPECT(n == ranks - 1);
     MPI_Group_rank(evens, &me);
     EXPECT(me == (rank % 2 == 0 ? rank / 2 : MPI_UNDEFINED));
     MPI_Group_translate_ranks(world, 2, picks, evens, translated);

@@ -156,6 +156,60 @@ static void check_types(void)
     MPI_Type_free(&column);
 }
 
+/* the other ways to send and to receive */
+static void check_ways(void)
+{
+    char room[1000 + 4 * MPI_BSEND_OVERHEAD], *back;
+    int out[7], in[7], bytes, flag = 0;
+    MPI_Request sends[5], receives[7];
+    MPI_Message message;
+    MPI_Status status;
+
+    MPI_Buffer_attach(room, sizeof(room));
+    for (int i = 0; i < 7; i++) {
+        out[i] = rank * 10 + i;
+        in[i] = -1;
+        if (i < 5) {
+            MPI_Recv_init(&in[i], 1, MPI_INT, left, 300 + i, MPI_COMM_WORLD, &receives[i]);
+            MPI_Start(&receives[i]);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD); /* a ready send is right only behind its receive */
+    MPI_Ibsend(&out[0], 1, MPI_INT, right, 300, MPI_COMM_WORLD, &sends[0]);
+    MPI_Irsend(&out[1], 1, MPI_INT, right, 301, MPI_COMM_WORLD, &sends[1]);
+    MPI_Bsend_init(&out[2], 1, MPI_INT, right, 302, MPI_COMM_WORLD, &sends[2]);
+    MPI_Rsend_init(&out[3], 1, MPI_INT, right, 303, MPI_COMM_WORLD, &sends[3]);
+    MPI_Ssend_init(&out[4], 1, MPI_INT, right, 304, MPI_COMM_WORLD, &sends[4]);
+    MPI_Startall(3, &sends[2]);
+    while (!flag) {
+        MPI_Request_get_status(receives[4], &flag, &status);
+    }
+    EXPECT(in[4] == left * 10 + 4 && status.MPI_TAG == 304);
+    MPI_Waitall(5, receives, MPI_STATUSES_IGNORE);
+    MPI_Waitall(5, sends, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 5; i++) {
+        EXPECT(in[i] == left * 10 + i);
+        MPI_Request_free(&receives[i]);
+    }
+    for (int i = 2; i < 5; i++) {
+        MPI_Request_free(&sends[i]);
+    }
+    MPI_Bsend(&out[5], 1, MPI_INT, right, 305, MPI_COMM_WORLD);
+    for (flag = 0; !flag;) {
+        MPI_Improbe(left, 305, MPI_COMM_WORLD, &flag, &message, &status);
+    }
+    MPI_Imrecv(&in[5], 1, MPI_INT, &message, &receives[0]);
+    MPI_Wait(&receives[0], &status);
+    EXPECT(in[5] == left * 10 + 5 && status.MPI_SOURCE == left && status.MPI_TAG == 305);
+    MPI_Irecv(&in[6], 1, MPI_INT, left, 306, MPI_COMM_WORLD, &receives[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Rsend(&out[6], 1, MPI_INT, right, 306, MPI_COMM_WORLD);
+    MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
+    EXPECT(in[6] == left * 10 + 6);
+    MPI_Buffer_detach(&back, &bytes);
+    EXPECT(back == room && bytes == (int)sizeof(room));
+}
+
 int main(int argc, char **argv)
 {
     expect_begin(&argc, &argv);
@@ -166,5 +220,6 @@ int main(int argc, char **argv)
     check_requests();
     check_persistent();
     check_types();
+    check_ways();
     return expect_end("mpi_messages");
 }

@@ -99,12 +99,13 @@ int main(int argc, char **argv)
     memory_t *memory;
     MPI_Win counters, cells;
     MPI_Comm half;
+    int provided;
 
     if (steps <= 0 || (argc == 4 && !is_plain)) {
         fprintf(stderr, "usage: mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]\n");
         return USAGE;
     }
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);

@@ -2,31 +2,33 @@
 # One case of programs for MPI: mpi_test.sh DIRECTORY-OF-THE-BUILD openmpi|mpich CASE.
 set -u
 
-build=$1 mpi=$2 name=$3
+build=$1 mpi=$2 name=$3 here=$(dirname "$0")
 # run() of proc_lib.sh uses it
 # shellcheck disable=SC2034
 keelrun=$build/src/adapters/mpi/keel-mpirun
 programs=$build/tests/adapters/mpi
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/../../proc/proc_lib.sh"
-chapters=(mpi_windows mpi_messages mpi_collectives)
+chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects)
 small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
 
-# each program says once for each rank that it is right, and nothing else
+# each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
 chapters_are_right()
 {
-    local ranks program
+    local lanes=$1 ranks program
 
+    shift
     for program in "${chapters[@]}"; do
-        for ranks in 1 2 3 4 8; do
-            run 0 -n $ranks --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$programs/${program}_$mpi"
-            has "$out" $ranks "^$program: rank [0-9]* of $ranks: right\$"
-            has "$out" $ranks ''
+        for ranks; do
+            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" "$programs/${program}_$mpi"
+            has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
+            has "$out" "$ranks" ''
         done
     done
 }
-chapters_are_right_direct() { chapters_are_right direct; }
-chapters_are_right_served() { chapters_are_right served; }
+chapters_are_right_direct() { chapters_are_right direct 1 4; }
+chapters_are_right_served() { chapters_are_right served 2 3; }
+chapters_are_right_with_both_lanes() { chapters_are_right auto 8; }
 
 survives=$programs/mpi_survives_$mpi
 
@@ -59,6 +61,66 @@ jobs_without_a_checkpoint_are_started_anew()
     has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
     grep -q '^mpi [0-3]: .* a rank died, and there is no .*: the job has to be started anew$' "$err" || fail "no rank says why"
     run 75 -n 4 --nodes 4 --job-restarts 0 "${small[@]}" "$survives" 40 2@17.2 plain
+}
+
+# every function that mpi.h declares is in one of the lists; what is done here is exported, and called by a test
+every_function_is_listed()
+{
+    local lists package=$mpi missing
+
+    [ "$mpi" != openmpi ] || package=ompi-c
+    lists=$here/../../../src/adapters/mpi/mpi_functions.h
+    # shellcheck disable=SC2046 # flags are several words
+    echo '#include <mpi.h>' | cc -E -P -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX $(pkg-config --cflags "$package") -xc - | tr '\n' ' ' |
+        grep -oE '\bMPI_[A-Z][A-Za-z0-9_]+ *\(' | tr -d ' (' | grep -vx MPI_Aint | sort -u >"$scratch/declared"
+    [ "$(wc -l <"$scratch/declared")" -gt 350 ] || fail "mpi.h declares only $(wc -l <"$scratch/declared") functions"
+    grep -oE '_\(MPI_[A-Za-z0-9_]+\)' "$lists" | tr -d '_()' | sort | uniq -d >"$scratch/twice"
+    [ ! -s "$scratch/twice" ] || fail "listed twice: $(cat "$scratch/twice")"
+    grep -oE '_\(MPI_[A-Za-z0-9_]+\)' "$lists" | sed 's/_(//; s/)//' | sort >"$scratch/listed"
+    missing=$(comm -23 "$scratch/declared" "$scratch/listed")
+    [ -z "$missing" ] || fail "in no list of mpi_functions.h: $missing"
+    nm -D --defined-only "$build/src/adapters/mpi/$mpi/libkeel-mpi.so" | awk '{ print $3 }' | grep '^MPI_' | sort >"$scratch/there"
+    sed -n '/KEEL_MPI_COVERED/,/^$/p' "$lists" | grep -oE 'MPI_[A-Z][a-z][A-Za-z0-9_]+' | sort >"$scratch/covered"
+    [ -z "$(comm -23 "$scratch/covered" "$scratch/there")" ] || fail "not there: $(comm -23 "$scratch/covered" "$scratch/there")"
+    while read -r call; do
+        grep -qE "\b$call\b" "$here"/*.[ch] || fail "no test calls $call"
+    done < <(sed -n '/KEEL_MPI_COVERED/,/^$/p; /KEEL_MPI_NATIVE/,/^$/p' "$lists" | grep -oE 'MPI_[A-Z][a-z][A-Za-z0-9_]+')
+}
+
+refused_functions_are_named()
+{
+    local count
+
+    run 0 -n 2 "${small[@]}" "$programs/mpi_refusals_$mpi"
+    count=$(sed -n 's/^mpi_refusals: \([0-9]*\) functions$/\1/p' "$out")
+    [ "${count:-0}" -gt 200 ] || fail "only ${count:-0} are refused"
+    has "$out" 2 'right$'
+    has "$err" $((2 * count)) "^mpi [01]: MPI_[A-Za-z_]*: not there in Keel's MPI\$"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" cart
+    grep -q "^mpi [01] error: MPI_Cart_create: not there in Keel's MPI\$" "$err" || fail "not named"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" shared
+    grep -q '^mpi [01] error: MPI_Win_allocate_shared: of a communicator of several ranks$' "$err" || fail "not named"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" file
+    grep -q '^mpi [01] error: MPI_File_open: of a communicator of several ranks$' "$err" || fail "not named"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" native
+    grep -q '^mpi [01] error: MPI: ' "$err" || fail "not named"
+    run 9 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort
+}
+
+mpirun_finds_out_which_mpi()
+{
+
+    run 2 -n 1 /bin/true
+    one_line "'/bin/true' is not linked to Open MPI or MPICH"
+    run 127 -n 1 /no/such/program
+    run 2 --mpi none "$programs/mpi_windows_$mpi"
+    # shellcheck disable=SC2016 # the rank's shell is to expand it
+    run 0 --mpi=$mpi -n 2 "${small[@]}" sh -c 'exec "$0"' "$programs/mpi_windows_$mpi"
+    has "$out" 2 'right$'
+    "$keelrun" --help | grep -q -- '--job-restarts N' || fail "--help does not name keelrun's options"
+    # options without a value: those of keelrun's text that have none are the ones that keel-mpirun knows
+    diff <("$build/contrib/keelrun/keelrun" --help | grep -oE '^ +(-[a-z], )? *--[a-z-]+($|  )' | grep -oE -- '--[a-z-]+' | grep -vE 'help|version' | sort) \
+        <(grep -E '^ *--netns' "$keelrun" | grep -oE -- '--[a-z-]+' | sort) >"$out" || fail "keel-mpirun knows other options"
 }
 
 run_case

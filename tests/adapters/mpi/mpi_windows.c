@@ -128,6 +128,7 @@ static void check_locks(void)
         MPI_Win_flush_local(right, win);
     }
     EXPECT(sum >= 4950);
+    MPI_Win_flush_local_all(win);
     do { /* a mutex by compare and swap */
         MPI_Compare_and_swap(&one, &none, &old, MPI_LONG, 0, 3, win);
         MPI_Win_flush_all(win);
