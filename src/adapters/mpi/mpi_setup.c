@@ -59,12 +59,22 @@ void keel_mpi_begin(const char *call)
 
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
 {
-    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
+    const char *env[3] = {NULL};
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
+                                  .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
+                                  .env = env};
+    unsigned count = 0;
     keel_status_t status;
     int code;
 
     if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
         keel_mpi_refuse(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
+    }
+    if (getenv("KEEL_OPLOG_SIZE") == NULL) { /* nothing is logged */
+        env[count++] = "KEEL_OPLOG_SIZE=1m";
+    }
+    if (getenv("KEEL_GETLOG_SIZE") == NULL) {
+        env[count++] = "KEEL_GETLOG_SIZE=1m";
     }
     status = keel_init(&params, &keel_mpi.ctx);
     if (status != KEEL_OK) {

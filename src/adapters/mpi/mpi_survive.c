@@ -14,6 +14,7 @@
 #include "mpi_round.h"
 #include "mpi_window.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,10 +216,44 @@ int keel_mpi_is_alive(const void *variable)
     return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MOST;
 }
 
+/* what a handle is, NULL: no handle that another process has otherwise; MPICH's of MPI_COMM_WORLD are numbers that are the same everywhere */
+static const char *handle_kind(uintptr_t value)
+{
+    const int is_fixed =
+        sizeof(MPI_Comm) < sizeof(void *) && (value == (uintptr_t)MPI_COMM_WORLD || value == (uintptr_t)MPI_COMM_SELF);
+
+    return (!is_fixed && keel_mpi_comm_of((MPI_Comm)value) != NULL) ? "a communicator"
+           : (keel_mpi_win_of((MPI_Win)value) != NULL)              ? "a window"
+                                                                    : NULL;
+}
+
+/* handles are made anew in each process: one that is restored would be none there */
+static void refuse_handles(const piece_t *piece)
+{
+    char text[128];
+
+    for (size_t at = -(uintptr_t)piece->address % sizeof(MPI_Comm); at + sizeof(MPI_Comm) <= piece->bytes;
+         at += sizeof(MPI_Comm)) {
+        uintptr_t value = 0;
+        const char *kind;
+
+        memcpy(&value, (const char *)piece->address + at, sizeof(MPI_Comm));
+        kind = handle_kind(sizeof(MPI_Comm) < sizeof(void *) ? (uintptr_t)(intptr_t)(int)value : value);
+        if (kind != NULL) {
+            snprintf(text, sizeof(text), "%s stands in what is protected as %u, byte %zu: handles are not restored",
+                     kind, piece->id, at);
+            keel_mpi_refuse("KEEL_MPI_RESTART_POINT", text);
+        }
+    }
+}
+
 static void resume_first(void)
 {
     if (keel_mpi_prefix_is_full()) {
         keel_mpi_refuse("KEEL_MPI_RESTART_POINT", "what was received ahead of it is more than KEELMPI_PREFIX");
+    }
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        refuse_handles(piece);
     }
     keel_mpi.phase = KEEL_MPI_RUNS;
     checkpoint("KEEL_MPI_RESTART_POINT");
