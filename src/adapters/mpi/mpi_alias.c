@@ -2,7 +2,8 @@
 /*
  * A page becomes one of the arena by a second mapping of the arena's page at the program's address. Where the arena is private memory (no
  * other process of the node maps it), both become mappings of a file of their own. The stack may be among the pages, so that is done on
- * another one; and what other threads write there meanwhile would be lost, so they stand still. Pages come back when no window has them.
+ * another one; and what other threads write there meanwhile would be lost, so they stand still. Pages come back when no window has them. At a rollback all come
+ * back ahead of the arena's return and are mapped anew behind it, elsewhere, as a replacement's memory may lie otherwise in its pages.
  */
 #include "mpi_alias.h"
 
@@ -25,17 +26,20 @@ typedef struct alias {
     unsigned uses;   /* pieces that lie in it */
 } alias_t;
 
-/* memory of one window */
+/* memory of one window; one that was made ahead of the restart point is remembered when it is removed, as a rollback has it again */
 typedef struct piece {
     struct piece *next;
-    alias_t *alias;
+    alias_t *alias; /* NULL: not mapped */
     char *address;
     size_t bytes;
-    int is_late; /* made behind the restart point */
+    uint64_t id;     /* the same in every life */
+    uint64_t before; /* its offset in the image, after a rollback */
+    int is_late;     /* made behind the restart point */
 } piece_t;
 
 static alias_t *aliases;
 static piece_t *pieces;
+static uint64_t made; /* pieces, in this life */
 
 /* what is done on the other stack: nothing else, and no call that might not be on it */
 static struct {
@@ -148,51 +152,13 @@ static alias_t *alias_make(char *pages, size_t length, const char *call)
         keel_mpi_refuse(call, "no memory");
     }
     *alias = (alias_t){.next = aliases, .pages = pages, .length = length};
-    alias->offset = keel_mpi_arena_take(length, page_bytes(), 1, call);
+    alias->offset = keel_mpi_arena_take_alias(length, page_bytes());
+    if (alias->offset == 0) {
+        keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
+    }
     aliases = alias;
     move_elsewhere(pages, keel_mpi_arena_at(alias->offset), length, 0, call);
     return alias;
-}
-
-static uint64_t piece_make(alias_t *alias, void *address, size_t bytes, const char *call)
-{
-    const uint64_t offset = alias->offset + (uint64_t)((char *)address - alias->pages);
-    piece_t *piece = malloc(sizeof(*piece));
-
-    if (piece == NULL) {
-        keel_mpi_refuse(call, "no memory");
-    }
-    *piece = (piece_t){pieces, alias, address, bytes, keel_mpi.phase == KEEL_MPI_RUNS};
-    pieces = piece;
-    alias->uses++;
-    keel_mpi_arena_expose(offset, bytes);
-    return offset;
-}
-
-uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
-{
-    const uintptr_t page = page_bytes(), at = (uintptr_t)address;
-    char *pages = (char *)address - at % page;
-    const size_t length = (at % page + bytes + page - 1) / page * page;
-    alias_t *alias;
-    uint64_t before = at % page;
-
-    if (keel_mpi_arena_has(address, bytes)) {
-        return keel_mpi_arena_offset(address);
-    }
-    keel_mpi_prefix_result(&before, sizeof(before));
-    if (before != at % page) {
-        keel_mpi_start_anew(call, "its replacement has a window's memory at another place of a page");
-    }
-    alias = alias_find(pages, length);
-    if (alias == NULL) {
-        alias = alias_make(pages, length, call);
-    } else if (pages < alias->pages || pages + length > alias->pages + alias->length) {
-        keel_mpi_refuse(call,
-                        "this memory shares a page with that of another window, and goes beyond it: use MPI_Alloc_mem, "
-                        "or make the larger window first");
-    }
-    return piece_make(alias, address, bytes, call);
 }
 
 static void alias_drop(alias_t *alias)
@@ -208,29 +174,87 @@ static void alias_drop(alias_t *alias)
     free(alias);
 }
 
-static void piece_drop(piece_t **at)
+static char *first_page(const char *address)
 {
-    piece_t *piece = *at;
+    return (char *)((uintptr_t)address / page_bytes() * page_bytes());
+}
 
-    *at = piece->next;
-    if (--piece->alias->uses == 0) {
-        alias_drop(piece->alias);
+static char *end_page(const char *address, size_t bytes)
+{
+    return first_page(address + bytes + page_bytes() - 1);
+}
+
+static uint64_t offset_of(const piece_t *piece)
+{
+    return piece->alias->offset + (uint64_t)(piece->address - piece->alias->pages);
+}
+
+static void piece_map(piece_t *piece, alias_t *alias)
+{
+    piece->alias = alias;
+    alias->uses++;
+    keel_mpi_arena_expose(offset_of(piece), piece->bytes, piece->id);
+}
+
+static void piece_unmap(piece_t *piece)
+{
+    alias_t *alias = piece->alias;
+
+    piece->alias = NULL;
+    keel_mpi_arena_hide(piece->id);
+    if (--alias->uses == 0) {
+        alias_drop(alias);
     }
-    free(piece);
+}
+
+uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+{
+    char *pages = first_page(address);
+    const size_t length = (size_t)(end_page(address, bytes) - pages);
+    piece_t *piece;
+    alias_t *alias;
+    uint64_t offset = 0;
+
+    if (keel_mpi_arena_has(address, bytes)) {
+        return keel_mpi_arena_offset(address);
+    }
+    piece = malloc(sizeof(*piece));
+    if (piece == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *piece = (piece_t){pieces, NULL, address, bytes, ++made, 0, keel_mpi.phase == KEEL_MPI_RUNS};
+    pieces = piece;
+    if (!keel_mpi_is_replay()) {
+        alias = alias_find(pages, length);
+        if (alias == NULL) {
+            alias = alias_make(pages, length, call);
+        } else if (pages < alias->pages || pages + length > alias->pages + alias->length) {
+            keel_mpi_refuse(call, "this memory shares a page with that of another window, and goes beyond it: use "
+                                  "MPI_Alloc_mem, or make the larger window first");
+        }
+        piece_map(piece, alias);
+        offset = offset_of(piece);
+    }
+    keel_mpi_prefix_result(&offset, sizeof(offset));
+    return offset;
 }
 
 void keel_mpi_alias_remove(void *address, size_t bytes)
 {
     for (piece_t **at = &pieces; *at != NULL; at = &(*at)->next) {
-        const piece_t *piece = *at;
+        piece_t *piece = *at;
 
-        if (piece->address == address && piece->bytes == bytes) {
-            keel_mpi_arena_hide(piece->alias->offset + (uint64_t)(piece->address - piece->alias->pages), bytes);
-            if (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late) {
-                piece_drop(at);
-            }
-            return;
+        if (piece->address != address || piece->bytes != bytes || (piece->alias == NULL && !keel_mpi_is_replay())) {
+            continue;
         }
+        if (piece->alias != NULL) {
+            piece_unmap(piece);
+        }
+        if (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late) {
+            *at = piece->next;
+            free(piece);
+        }
+        return;
     }
 }
 
@@ -244,15 +268,91 @@ int keel_mpi_alias_is_late(void)
     return 0;
 }
 
-void keel_mpi_alias_drop_late(void)
+uint64_t keel_mpi_alias_offset(const void *address, size_t bytes)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->address == address && piece->bytes == bytes && piece->alias != NULL) {
+            return offset_of(piece);
+        }
+    }
+    return 0;
+}
+
+/* ---- rollbacks ---- */
+
+void keel_mpi_alias_unmap(void)
 {
     piece_t **at = &pieces;
 
     while (*at != NULL) {
-        if ((*at)->is_late) {
-            piece_drop(at);
+        piece_t *piece = *at;
+
+        if (piece->alias != NULL) {
+            piece_unmap(piece);
+        }
+        if (piece->is_late) {
+            made--;
+            *at = piece->next;
+            free(piece);
         } else {
-            at = &(*at)->next;
+            at = &piece->next;
         }
     }
+}
+
+/* maps the pages of all that are to be, those that touch as one, and all pieces that lie there */
+static void map_run(const piece_t *first)
+{
+    char *begin = first_page(first->address), *end = end_page(first->address, first->bytes);
+    alias_t *alias;
+    int is_larger;
+
+    do {
+        is_larger = 0;
+        for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+            char *from = first_page(piece->address), *to = end_page(piece->address, piece->bytes);
+
+            if (piece->before != 0 && from <= end && to >= begin && (from < begin || to > end)) {
+                begin = (from < begin) ? from : begin;
+                end = (to > end) ? to : end;
+                is_larger = 1;
+            }
+        }
+    } while (is_larger);
+    alias = alias_make(begin, (size_t)(end - begin), "KEEL_MPI_RESTART_POINT");
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->before != 0 && piece->address >= begin && piece->address < end) {
+            piece_map(piece, alias);
+        }
+    }
+}
+
+void keel_mpi_alias_map(void)
+{
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        const keel_mpi_exposed_t *exposed = keel_mpi_arena_exposed(piece->id);
+
+        piece->before = (exposed != NULL) ? exposed->offset : 0;
+        if (exposed != NULL) {
+            memcpy(piece->address, keel_mpi_arena_at(exposed->offset), piece->bytes);
+        }
+    }
+    keel_mpi_arena_give_aliases();
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->before != 0 && piece->alias == NULL) {
+            map_run(piece);
+        }
+    }
+}
+
+int keel_mpi_alias_moved(uint64_t before, uint64_t *offset_p, uint64_t *address_p)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->alias != NULL && piece->before == before) {
+            *offset_p = offset_of(piece);
+            *address_p = (uint64_t)(uintptr_t)piece->address;
+            return 1;
+        }
+    }
+    return 0;
 }

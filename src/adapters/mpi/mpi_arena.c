@@ -114,20 +114,25 @@ static uint64_t block_make(size_t bytes, size_t alignment, int is_alias)
     return 0;
 }
 
-uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment, int is_alias)
+uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment)
 {
     uint64_t offset = 0;
 
     if (!keel_mpi_is_replay()) {
-        offset = block_make(bytes > 0 ? bytes : 1, alignment, is_alias);
+        offset = block_make(bytes > 0 ? bytes : 1, alignment, 0);
     }
     keel_mpi_prefix_result(&offset, sizeof(offset));
     return offset;
 }
 
-uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, int is_alias, const char *call)
+uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment)
 {
-    const uint64_t offset = keel_mpi_arena_try(bytes, alignment, is_alias);
+    return block_make(bytes, alignment, 1);
+}
+
+uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call)
+{
+    const uint64_t offset = keel_mpi_arena_try(bytes, alignment);
 
     if (offset == 0) {
         keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
@@ -166,32 +171,52 @@ const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes)
 
 /* ---- images ---- */
 
-void keel_mpi_arena_expose(uint64_t offset, size_t bytes)
+void keel_mpi_arena_give_aliases(void)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < hidden->block_count; i++) {
+        if (!hidden->blocks[i].is_alias) {
+            hidden->blocks[kept++] = hidden->blocks[i];
+        }
+    }
+    hidden->block_count = kept;
+    hidden->exposed_count = 0;
+}
+
+void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (keel_mpi_is_replay() || bytes == 0) {
-        return;
-    }
     if (hidden->exposed_count == KEEL_MPI_EXPOSED) {
         keel_mpi_refuse("MPI_Win_create", "too many pieces of memory are in windows: 4096");
     }
-    hidden->exposed[hidden->exposed_count++] = (keel_extent_t){offset, bytes};
+    hidden->exposed[hidden->exposed_count++] = (keel_mpi_exposed_t){offset, bytes, id};
 }
 
-void keel_mpi_arena_hide(uint64_t offset, size_t bytes)
+void keel_mpi_arena_hide(uint64_t id)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (keel_mpi_is_replay() || bytes == 0) {
-        return;
-    }
     for (uint64_t i = 0; i < hidden->exposed_count; i++) {
-        if (hidden->exposed[i].offset == offset && hidden->exposed[i].length == bytes) {
+        if (hidden->exposed[i].id == id) {
             hidden->exposed[i] = hidden->exposed[--hidden->exposed_count];
             return;
         }
     }
+}
+
+const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+        if (hidden->exposed[i].id == id) {
+            return &hidden->exposed[i];
+        }
+    }
+    return NULL;
 }
 
 static int compare_extents(const void *a, const void *b)
@@ -247,8 +272,10 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p)
             extents[count++] = (keel_extent_t){block->offset, block->length};
         }
     }
-    memcpy(extents + count, hidden->exposed, hidden->exposed_count * sizeof(*extents));
-    *count_p = extents_join(extents, count + (unsigned)hidden->exposed_count);
+    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+        extents[count++] = (keel_extent_t){hidden->exposed[i].offset, hidden->exposed[i].length};
+    }
+    *count_p = extents_join(extents, count);
     return extents;
 }
 

@@ -23,16 +23,20 @@ int keel_mpi_arena_has(const void *address, size_t bytes);
 keel_mpi_channel_t *keel_mpi_arena_channels(void); /* one for each rank */
 uint64_t keel_mpi_arena_ring(uint32_t source);     /* offset of the ring that @a source writes */
 
-/* a block's offset; 0: there is no room. Local. */
-uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment, int is_alias);
+/* a block's offset; 0: there is no room. Local. A replacement is given the one of its predecessor. */
+uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment);
 /* the same, or the end of the job */
-uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, int is_alias, const char *call);
+uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call);
+/* the same for pages of the program's own memory, which the record does not have; 0: there is no room */
+uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment);
 void keel_mpi_arena_give(uint64_t offset);
+void keel_mpi_arena_give_aliases(void); /* all blocks of that kind, and nothing is exposed then */
 /* the block that holds these bytes; NULL: none does */
 const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes);
 /* these bytes of alias pages belong to images, or no more */
-void keel_mpi_arena_expose(uint64_t offset, size_t bytes);
-void keel_mpi_arena_hide(uint64_t offset, size_t bytes);
+void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id);
+void keel_mpi_arena_hide(uint64_t id);
+const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id); /* NULL: it does not belong to images */
 
 /* what belongs to an image now, ascending and apart; allocated. NULL: no memory. */
 keel_extent_t *keel_mpi_arena_extents(unsigned *count_p);

@@ -366,7 +366,7 @@ void keel_mpi_channel_save(const char *call)
     if (bytes == 0) {
         return;
     }
-    hidden->saved = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, 0, call);
+    hidden->saved = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, call);
     hidden->saved_bytes = bytes;
     for (const keel_mpi_letter_t *letter = box.first; letter != NULL; letter = letter->next) {
         char *place = (char *)keel_mpi_arena_at(hidden->saved) + at;

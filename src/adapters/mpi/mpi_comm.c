@@ -57,7 +57,7 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
     *comm = (keel_mpi_comm_t){.handle = handle, .size = size, .members = members, .context = context};
     comm->rank = keel_mpi_comm_index(comm, keel_mpi.rank);
     comm->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
-    comm->turn = keel_mpi_arena_take(sizeof(uint64_t), KEEL_MPI_ALIGN, 0, call);
+    comm->turn = keel_mpi_arena_take(sizeof(uint64_t), KEEL_MPI_ALIGN, call);
     *(uint64_t *)keel_mpi_arena_at(comm->turn) = 0;
     if (handle != MPI_COMM_NULL && !keel_mpi_table_add(&comms, (uintptr_t)handle, comm)) {
         keel_mpi_refuse(call, "no memory");

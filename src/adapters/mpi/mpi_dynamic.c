@@ -9,6 +9,7 @@ enum { ATTACHED_MAX = 512 };
 
 typedef struct {
     uint64_t address, bytes, offset;
+    uint64_t now; /* its address in a replacement, which others may know by that of its predecessor */
 } attached_t;
 
 typedef struct {
@@ -23,7 +24,7 @@ static table_t *table_of(const keel_mpi_win_t *win)
 
 uint64_t keel_mpi_dynamic_make(const char *call)
 {
-    const uint64_t offset = keel_mpi_arena_take(sizeof(table_t), KEEL_MPI_ALIGN, 0, call);
+    const uint64_t offset = keel_mpi_arena_take(sizeof(table_t), KEEL_MPI_ALIGN, call);
 
     ((table_t *)keel_mpi_arena_at(offset))->count = 0;
     return offset;
@@ -31,7 +32,7 @@ uint64_t keel_mpi_dynamic_make(const char *call)
 
 static void piece_remove(table_t *table, uint64_t i)
 {
-    keel_mpi_alias_remove((void *)(uintptr_t)table->pieces[i].address, table->pieces[i].bytes);
+    keel_mpi_alias_remove((void *)(uintptr_t)table->pieces[i].now, table->pieces[i].bytes);
     table->pieces[i] = table->pieces[--table->count];
 }
 
@@ -58,13 +59,27 @@ int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint a
         return 0;
     }
     keel_mpi_get(rank, attached + offsetof(table_t, pieces), pieces, count * sizeof(pieces[0]), call);
-    for (uint64_t i = 0; i < count; i++) {
-        if (at >= pieces[i].address && bytes <= pieces[i].bytes && at - pieces[i].address <= pieces[i].bytes - bytes) {
-            *offset_p = pieces[i].offset + (at - pieces[i].address);
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        const attached_t *piece = &pieces[i % count];
+        const uint64_t begin = (i < count) ? piece->now : piece->address;
+
+        if (at >= begin && bytes <= piece->bytes && at - begin <= piece->bytes - bytes) {
+            *offset_p = piece->offset + (at - begin);
             return 1;
         }
     }
     return 0;
+}
+
+void keel_mpi_dynamic_move(const keel_mpi_win_t *win)
+{
+    table_t *table = table_of(win);
+
+    for (uint64_t i = 0; i < table->count; i++) {
+        attached_t *piece = &table->pieces[i];
+
+        (void)keel_mpi_alias_moved(piece->offset, &piece->offset, &piece->now);
+    }
 }
 
 /* ---- calls ---- */
@@ -87,7 +102,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (size > 0) {
         const uint64_t offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_attach");
 
-        table->pieces[table->count++] = (attached_t){(uintptr_t)base, (uint64_t)size, offset};
+        table->pieces[table->count++] = (attached_t){(uintptr_t)base, (uint64_t)size, offset, (uintptr_t)base};
     }
     return MPI_SUCCESS;
 }
@@ -102,7 +117,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     }
     table = table_of(of);
     for (uint64_t i = 0; i < table->count; i++) {
-        if (table->pieces[i].address == (uintptr_t)base) {
+        if (table->pieces[i].now == (uintptr_t)base) {
             piece_remove(table, i);
             return MPI_SUCCESS;
         }

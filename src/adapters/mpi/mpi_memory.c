@@ -9,7 +9,7 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     if (size < 0) {
         return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Alloc_mem", "a negative size");
     }
-    offset = keel_mpi_arena_try((size_t)size, KEEL_MPI_ALIGN, 0);
+    offset = keel_mpi_arena_try((size_t)size, KEEL_MPI_ALIGN);
     if (offset == 0) {
         return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_NO_MEM, "MPI_Alloc_mem",
                               "no room in the arena: KEELMPI_ARENA says how large it is");

@@ -18,7 +18,7 @@ void keel_mpi_prefix_make(void)
     if (bytes == 0) {
         keel_mpi_refuse("MPI_Init", "KEELMPI_PREFIX is no number of bytes");
     }
-    keel_mpi.hidden->prefix = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, 0, "MPI_Init");
+    keel_mpi.hidden->prefix = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, "MPI_Init");
     keel_mpi.hidden->prefix_bytes = bytes;
 }
 

@@ -31,13 +31,18 @@ typedef struct keel_mpi_block {
     uint64_t is_alias; /* pages of the program's own memory; what of them is in a window stands among the exposed */
 } keel_mpi_block_t;
 
+/* a piece of the program's memory that is in a window: where it lies in the arena, and which it is, the same in every life */
+typedef struct keel_mpi_exposed {
+    uint64_t offset, length, id;
+} keel_mpi_exposed_t;
+
 typedef struct keel_mpi_hidden {
     uint64_t next_context;
     uint64_t prefix, prefix_bytes, prefix_used; /* offset of the record, its room, how much of it is in use */
     uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
     uint64_t block_count, exposed_count;
-    keel_mpi_block_t blocks[KEEL_MPI_BLOCKS]; /* in use, ascending */
-    keel_extent_t exposed[KEEL_MPI_EXPOSED];  /* in no order */
+    keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
+    keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
 } keel_mpi_hidden_t;
 
 typedef struct keel_mpi {

@@ -6,6 +6,7 @@
 #include "mpi_survive.h"
 
 #include "keel_mpi.h"
+#include "mpi_alias.h"
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_comm.h"
@@ -200,7 +201,7 @@ void keel_mpi_protect(unsigned id, void *address, size_t bytes)
         keel_mpi_refuse("keel_mpi_protect",
                         "behind the restart point, no bytes, an id that is in use, or memory of a window");
     }
-    *piece = (piece_t){pieces, id, address, bytes, keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, 0, "keel_mpi_protect")};
+    *piece = (piece_t){pieces, id, address, bytes, keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, "keel_mpi_protect")};
     pieces = piece;
 }
 
@@ -269,8 +270,9 @@ void keel_mpi_resume(void)
     if (keel_restarted(keel_mpi.ctx)) { /* rolled back, or once more since MPI_Init */
         kept_forget();
         keel_mpi_request_drop();
-        keel_mpi_win_drop_late(); /* ahead of what would write to pages of its memory */
+        keel_mpi_win_drop_late();
         keel_mpi_comm_drop_late();
+        keel_mpi_alias_unmap();
         restore("KEEL_MPI_RESTART_POINT");
     } else {
         kept_put_back();
@@ -278,11 +280,13 @@ void keel_mpi_resume(void)
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         memcpy(piece->address, keel_mpi_arena_at(piece->offset), piece->bytes);
     }
+    keel_mpi_alias_map();
     keel_mpi_comm_revive();
     keel_mpi_win_revive();
     keel_mpi_channel_restore();
     kept.is_restarted = 1;
     keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
+    keel_mpi_win_places("KEEL_MPI_RESTART_POINT");
 }
 
 int keel_mpi_restarted(void)

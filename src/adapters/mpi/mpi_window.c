@@ -23,7 +23,7 @@ keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
 
 static uint64_t guard_make(uint32_t size, uint64_t *held_p, const char *call)
 {
-    const uint64_t guard = keel_mpi_arena_take(sizeof(keel_mpi_guard_t) + size + 1, KEEL_MPI_ALIGN, 0, call);
+    const uint64_t guard = keel_mpi_arena_take(sizeof(keel_mpi_guard_t) + size + 1, KEEL_MPI_ALIGN, call);
 
     memset(keel_mpi_arena_at(guard), 0, sizeof(keel_mpi_guard_t) + size + 1);
     *held_p = guard + sizeof(keel_mpi_guard_t);
@@ -112,7 +112,7 @@ static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *
         return keel_mpi_raise(comm->handle, like->size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, call,
                               wrong_size(like->size, like->unit));
     }
-    offset = keel_mpi_arena_take((size_t)like->size, KEEL_MPI_ALIGN, 0, call);
+    offset = keel_mpi_arena_take((size_t)like->size, KEEL_MPI_ALIGN, call);
     like->base = keel_mpi_arena_at(offset);
     like->is_allocated = 1;
     *(void **)baseptr = like->base;
@@ -266,7 +266,6 @@ void keel_mpi_win_drop_late(void)
         win_destroy(win);
         PMPI_Win_free(&handle);
     }
-    keel_mpi_alias_drop_late();
 }
 
 void keel_mpi_win_revive(void)
@@ -288,6 +287,42 @@ void keel_mpi_win_revive(void)
             win->freed = NULL;
         }
     }
+}
+
+static void places_tell(keel_mpi_win_t *win, const char *call)
+{
+    const keel_mpi_round_t round = keel_mpi_round_begin(win->comm, call);
+    keel_mpi_place_t mine = win->places[win->comm->rank];
+
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        keel_mpi_dynamic_move(win);
+    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && !keel_mpi_arena_has(win->base, 1)) {
+        mine.offset = keel_mpi_alias_offset(win->base, (size_t)win->size);
+    }
+    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+}
+
+/* in the order of their contexts, which is the same for all that have two windows in common */
+void keel_mpi_win_places(const char *call)
+{
+    uint64_t last = 0;
+    keel_mpi_win_t *next;
+
+    do {
+        next = NULL;
+        for (size_t i = 0; i < wins.size; i++) {
+            keel_mpi_win_t *win = wins.entries[i].object;
+
+            if (win != NULL && win->freed == NULL && win->comm->context > last &&
+                (next == NULL || win->comm->context < next->comm->context)) {
+                next = win;
+            }
+        }
+        if (next != NULL) {
+            last = next->comm->context;
+            places_tell(next, call);
+        }
+    } while (next != NULL);
 }
 
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)

@@ -52,6 +52,8 @@ void keel_mpi_win_unmake(void); /* what the program has left */
 const char *keel_mpi_win_unfit(void);
 void keel_mpi_win_drop_late(void);
 void keel_mpi_win_revive(void);
+/* collective, when all have their memory back: where it lies now */
+void keel_mpi_win_places(const char *call);
 
 /* begins a call on a window: it is there, or the call returns with an error */
 #define KEEL_MPI_WIN(_win, _handle, _call)                                         \

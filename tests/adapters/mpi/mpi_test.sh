@@ -123,4 +123,37 @@ mpirun_finds_out_which_mpi()
         <(grep -E '^ *--netns' "$keelrun" | grep -oE -- '--[a-z-]+' | sort) >"$out" || fail "keel-mpirun knows other options"
 }
 
+# each seed is another program, and other deaths: of rank 0 too, amid steps, and two in a row
+random_programs_are_right_in_spite_of_deaths()
+{
+    local seed lanes
+
+    for seed in 1 2 3 4; do
+        lanes=$([ $((seed % 2)) -eq 0 ] && echo direct || echo served)
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$lanes" "$programs/mpi_random_$mpi" $seed 60 \
+            $((seed % 4))@$((10 + seed)).1,$(((seed + 1) % 4))@$((30 + seed)).0,$(((seed + 3) % 4))@$((31 + seed)).1
+        has "$out" 1 "^mpi_random: seed $seed, 4 ranks, 60 steps: right\$"
+        has "$err" 0 'started anew'
+    done
+}
+
+unfit_checkpoints_are_refused()
+{
+    local word text
+
+    while IFS='|' read -r word text; do
+        run 1 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" "$word"
+        grep -q "^mpi [01] error: $text" "$err" || fail "$word: no line with '$text'"
+    done <<'END'
+request|keel_mpi_checkpoint: a request is open: complete or cancel it ahead of a checkpoint$
+window|keel_mpi_checkpoint: a window that was made behind the restart point is still there$
+communicator|keel_mpi_checkpoint: a communicator that was made behind the restart point is still there$
+post|keel_mpi_checkpoint: amid an epoch of MPI_Win_post or MPI_Win_start$
+attach|keel_mpi_checkpoint: memory that was attached to a window behind the restart point is still there$
+handle|KEEL_MPI_RESTART_POINT: a communicator stands in what is protected as 7, byte 8: handles are not restored$
+prefix|KEEL_MPI_RESTART_POINT: what was received ahead of it is more than KEELMPI_PREFIX$
+END
+    run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
+}
+
 run_case
