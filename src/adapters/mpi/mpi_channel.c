@@ -208,20 +208,27 @@ static int take_from(uint32_t source, const char *call)
     return channel->taken != before;
 }
 
-int keel_mpi_channel_progress(const char *call)
+int keel_mpi_channel_look(const char *call)
 {
     int is_news = 0;
 
     if (keel_mpi_is_replay()) {
         return 0;
     }
-    keel_mpi_check(keel_progress(keel_mpi.ctx), call);
     for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
         if (source != keel_mpi.rank) {
             is_news |= take_from(source, call);
         }
     }
     return is_news;
+}
+
+int keel_mpi_channel_progress(const char *call)
+{
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_progress(keel_mpi.ctx), call);
+    }
+    return keel_mpi_channel_look(call);
 }
 
 void keel_mpi_channel_idle(const char *call)

@@ -43,6 +43,8 @@ void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const v
 /* the same; the receiver answers by an empty message of KEEL_MPI_ANSWERS and the tag that is returned */
 int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
                                      const char *call);
+/* takes what has come; true when that was something */
+int keel_mpi_channel_look(const char *call);
 /* progress of everything: takes what has come, and notices deaths; true when something came */
 int keel_mpi_channel_progress(const char *call);
 /* the same, and lets others run where nothing came: for who waits */
