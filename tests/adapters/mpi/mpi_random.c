@@ -2,7 +2,8 @@
  * Steps drawn from a seed, the same on all ranks, of all styles mixed, whose results are known; all is checked. A message that is sent in
  * one step is received in the next, so that checkpoints find it on its way.
  *
- *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...   each rank named dies there in its first life: 0 ahead of the step, 1 amid it
+ *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 ahead of the step, 1 amid it;
+ *                                           with !, each replacement dies once more, on its way to the restart point
  */
 #include "deaths.h"
 
@@ -17,13 +18,15 @@
 enum { WRONG = 1, USAGE = 2, CELLS = 64 };
 
 static struct {
-    long step, owed; /* owed: whether a message of the last step is to be received */
+    long step, owed, added; /* owed: whether a message of the last step is to be received */
     uint64_t draw;
 } at; /* protected */
 static int rank, ranks, right, left;
 static const char *deaths;
 static long cells[CELLS];                  /* a window over static memory */
 static MPI_Win fixed, heap, dynamic, some; /* some: of those of the same parity alone */
+static MPI_Win open;                       /* locked from the start to the end */
+static long *counts;
 static MPI_Comm half;
 static MPI_Aint theirs; /* of the right one, in the dynamic window */
 static long *attached, *allocated, *shared_out;
@@ -203,6 +206,26 @@ static void step_types(unsigned cell)
     MPI_Type_free(&column);
 }
 
+/* under the lock that is held all the time, a counter that each draws from once */
+static void step_open(unsigned cell)
+{
+    const int home = (int)(cell % (unsigned)ranks);
+    const long one = 1;
+    long was, sum = 0;
+
+    MPI_Fetch_and_op(&one, &was, MPI_LONG, home, 0, MPI_SUM, open);
+    MPI_Win_flush(home, open);
+    die_here(1);
+    MPI_Allreduce(&was, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect_is("what was drawn", (2 * sum - (long)ranks * (ranks - 1)) % (2L * ranks * ranks), 0);
+    MPI_Accumulate(&one, 1, MPI_LONG, right, 1, 1, MPI_LONG, MPI_SUM, open);
+    MPI_Win_flush(right, open);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(open);
+    at.added++;
+    expect_is("what the left has added", counts[1], at.added);
+}
+
 static void receive_owed(void)
 {
     long got[2];
@@ -219,13 +242,13 @@ static void receive_owed(void)
 static void step(void)
 {
     static void (*const kinds[])(unsigned) = {step_fence,   step_post, step_accumulate, step_critical,
-                                              step_dynamic, step_late, step_types};
-    const unsigned kind = draw(8), cell = draw(CELLS);
+                                              step_dynamic, step_late, step_types,      step_open};
+    const unsigned kind = draw(9), cell = draw(CELLS);
     long said[2] = {at.step, at.step * 10 + rank};
 
     die_here(0);
     receive_owed();
-    if (kind == 7) {
+    if (kind == 8) {
         step_collect(draw((unsigned)ranks));
     } else {
         kinds[kind](cell);
@@ -235,6 +258,34 @@ static void step(void)
         at.owed = 1;
     }
     at.step++;
+}
+
+/* what a replacement is given from the record: requests, probes, atomics */
+static void talk(void)
+{
+    const long one = 1;
+    long in = -1, out = rank, drawn;
+    int flag = 0;
+    MPI_Request requests[2];
+    MPI_Status status;
+
+    MPI_Irecv(&in, 1, MPI_LONG, left, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&out, 1, MPI_LONG, right, 3, MPI_COMM_WORLD, &requests[1]);
+    while (!flag) {
+        MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+    }
+    expect_is("what a request received", in, left);
+    MPI_Send(&out, 1, MPI_LONG, right, 4, MPI_COMM_WORLD);
+    for (flag = 0; !flag;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &flag, &status);
+    }
+    MPI_Recv(&in, 1, MPI_LONG, status.MPI_SOURCE, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect_is("what a probe found", in, left);
+    MPI_Win_lock_all(0, open);
+    MPI_Fetch_and_op(&one, &drawn, MPI_LONG, 0, 2, MPI_SUM, open);
+    MPI_Win_flush(0, open);
+    MPI_Allreduce(MPI_IN_PLACE, &drawn, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+    expect_is("the last that was drawn", drawn, ranks - 1);
 }
 
 static void make(void)
@@ -250,16 +301,20 @@ static void make(void)
     MPI_Win_attach(dynamic, attached, CELLS * sizeof(*attached));
     MPI_Get_address(attached, &mine);
     MPI_Sendrecv(&mine, 1, MPI_AINT, left, 0, &theirs, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_create(counts, CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &open);
+    memset(counts, 0, CELLS * sizeof(long));
     memset(cells, 0, sizeof(cells));
     memset(allocated, 0, CELLS * sizeof(long));
     memset(shared_out, 0, CELLS * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
+    talk();
 }
 
 int main(int argc, char **argv)
 {
     const long steps = (argc == 4) ? strtol(argv[2], NULL, 10) : 0;
     const char *job = getenv("KEELRUN_JOB");
+    long stack[CELLS]; /* a window, too */
 
     if (steps <= 0) {
         fprintf(stderr, "usage: mpi_random SEED STEPS -|RANK@STEP.PLACE,...\n");
@@ -272,7 +327,11 @@ int main(int argc, char **argv)
     left = (rank + ranks - 1) % ranks;
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
     at.draw = strtoull(argv[1], NULL, 10);
+    counts = stack;
     make();
+    if (keel_mpi_incarnation() == 1 && strchr(argv[3], '!') != NULL) {
+        raise(SIGKILL);
+    }
     keel_mpi_protect(1, &at, sizeof(at));
     KEEL_MPI_RESTART_POINT();
     while (at.step < steps) {
@@ -287,6 +346,8 @@ int main(int argc, char **argv)
         printf("mpi_random: seed %s, %d ranks, %ld steps: right\n", argv[1], ranks, steps);
         fflush(stdout);
     }
+    MPI_Win_unlock_all(open);
+    MPI_Win_free(&open);
     MPI_Win_free(&fixed);
     MPI_Win_free(&heap);
     MPI_Win_free(&some);
