@@ -267,7 +267,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
 {
     const message_t *message = arguments;
     keel_mpi_request_t *open;
-    int64_t answer;
+    int64_t answer = 0;
     const int code = send(message, &answer, "MPI_Issend");
 
     if (code != MPI_SUCCESS) {
@@ -299,7 +299,7 @@ DEFINE_SEND_INIT(Ssend, start_synchronous)
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     const message_t message = {buf, count, dest, tag, datatype, comm};
-    int64_t answer;
+    int64_t answer = 0;
     const int code = send(&message, &answer, "MPI_Ssend");
 
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
