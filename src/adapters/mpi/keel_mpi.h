@@ -32,7 +32,7 @@ extern "C" {
 
 /**
  * Adds memory to what comes back. Ahead of the restart point, each @a id once, in the same order in every life. Not collective.
- * Ends the job when the id is in use, when it is memory of a window, and when a communicator or window stands in it.
+ * Ends the job when the id is in use or it is memory of the arena; the restart point does when a communicator or window stands in it.
  */
 void keel_mpi_protect(unsigned id, void *address, size_t bytes);
 
