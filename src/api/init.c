@@ -103,7 +103,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
     if (ctx->runtime->spares > 0) {
         ctx->runtime->ops->use_spare_order(ctx->runtime, keel_site_order_spares, &ctx->site);
     }
-    ctx->lane.agreement = context_agreement(&ctx->ckpt.groups, ctx->lane.size);
+    keel_lane_agree(&ctx->lane, context_agreement(&ctx->ckpt.groups, ctx->lane.size));
     status = keel_demand_init(&ctx->demand, &ctx->ckpt);
     if (status != KEEL_OK) {
         goto err_ckpt;

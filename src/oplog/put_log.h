@@ -205,6 +205,11 @@ static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target
 }
 /* direct lane, programs that lock: all that has a number in this phase is in place. A replacement elsewhere goes on behind it. */
 void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target);
+/* the clock that the records which follow were made under */
+static inline void keel_put_log_say_clock(keel_put_log_t *log, uint32_t target, uint32_t clock)
+{
+    log->targets[target].clock = clock;
+}
 /* how many had a number in this phase */
 static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t target)
 {

@@ -173,6 +173,11 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
  * @a next is the incarnation awaited */
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next);
 void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode);
+/* what all processes have to have alike, before the first is met */
+static inline void keel_lane_agree(keel_lane_t *lane, uint32_t agreement)
+{
+    lane->agreement = agreement;
+}
 /* what was derived from modes and mappings is old */
 static inline void keel_lane_change(keel_lane_t *lane)
 {
