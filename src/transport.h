@@ -3,7 +3,8 @@
  *
  * A transport reaches a peer over up to two lanes:
  *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
- *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence);
+ *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence, and requests
+ *           to that peer arrive behind all puts issued before them; puts may pass requests);
  *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *

@@ -17,6 +17,7 @@
 #include "api/mix.h"
 #include "api/flush.h"
 #include "base/reached.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -234,6 +235,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     }
     keel_sync_use(&ctx->sync, KEEL_WAY_LOCK);
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    keel_put_log_send_only(&ctx->puts);
     return keel_mix_access(ctx, ctx->lane.rank);
 }
 

@@ -5,6 +5,7 @@
 #include "api/get.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "oplog/put_send.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -128,6 +129,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
         return KEEL_OK;
     }
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    keel_put_log_send_only(&ctx->puts);
     status = lock_await_sections(ctx);
     if (status != KEEL_OK) {
         return status;

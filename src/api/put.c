@@ -11,6 +11,7 @@
 #include "base/plant.h"
 #include "api/lock.h"
 #include "api/mix.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/region.h"
 #include "recovery/position.h"

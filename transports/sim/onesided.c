@@ -38,6 +38,7 @@ void sim_op_append(sim_link_t *link, sim_op_t *op)
         link->ops_head = op;
     }
     link->ops_tail = op;
+    op->number = ++link->ops_issued;
     ++link->ops_count;
     sim_oplink_update(link);
 }
@@ -343,6 +344,19 @@ void sim_ops_of_dead(sim_link_t *link)
         }
         sim_op_unlink(link, op);
         sim_op_free(op);
+    }
+}
+
+void sim_ops_before(sim_link_t *link, uint64_t number)
+{
+    sim_op_t *op;
+
+    while ((op = link->ops_head) != NULL && op->number <= number) {
+        if (link->target != NULL && link->target->state != SIM_DEAD) {
+            sim_op_apply(link->owner->sim, op, 1);
+        }
+        sim_op_unlink(link, op);
+        sim_op_done(op, KEEL_OK);
     }
 }
 

@@ -37,7 +37,8 @@ typedef struct sim_message {
     int is_copied;
     uint32_t header_len;
     size_t data_len;
-    uint64_t sum; /* of data when it was handed over */
+    uint64_t sum;    /* of data when it was handed over */
+    uint64_t behind; /* operations to the same peer that were issued before it: it arrives behind them */
     unsigned char header[KEEL_TRANSPORT_HEADER_MAX];
 } sim_message_t;
 
@@ -82,6 +83,7 @@ struct sim_op {
     int is_copied, is_silent; /* is_silent: the caller was told of completion already, or is dead */
     uint64_t sum;
     uint64_t fence_epoch;
+    uint64_t number; /* of those on its link, from 1 */
     keel_atomic_op_t atomic;
     uint64_t operand, compare;
     keel_transport_done_cb_t cb;
@@ -102,6 +104,7 @@ struct sim_link {
     sim_queue_t replies;  /* to reply_target's on_reply */
     sim_op_t *ops_head, *ops_tail;
     unsigned ops_count;
+    uint64_t ops_issued;
     int channel_idx; /* in sim->channels, -1: not there */
     int oplink_idx;  /* in sim->oplinks */
     int reply_idx;   /* in reply_target->reply_in */
@@ -323,11 +326,13 @@ keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transpo
 
 void sim_op_step(keel_sim_t *sim, sim_link_t *link); /* one operation of the link makes progress */
 unsigned sim_ops_complete(sim_process_t *process, unsigned budget);
-void sim_ops_fail(sim_link_t *link);               /* towards a peer being forgotten: they complete now */
-void sim_ops_free(sim_link_t *link);               /* late ones of the dead, or at the end */
-void sim_ops_of_dead(sim_link_t *link);            /* some applied, some dropped, some late */
-void sim_ops_land(sim_link_t *link);               /* of a process that leaves in good order */
-void sim_ops_to_dead(sim_link_t *link);            /* some were applied just before */
+void sim_ops_fail(sim_link_t *link);    /* towards a peer being forgotten: they complete now */
+void sim_ops_free(sim_link_t *link);    /* late ones of the dead, or at the end */
+void sim_ops_of_dead(sim_link_t *link); /* some applied, some dropped, some late */
+void sim_ops_before(sim_link_t *link,
+                    uint64_t number);   /* those up to that one take effect: what comes behind them arrives */
+void sim_ops_land(sim_link_t *link);    /* of a process that leaves in good order */
+void sim_ops_to_dead(sim_link_t *link); /* some were applied just before */
 void sim_onesided_abandon(sim_process_t *process); /* completions and keys of a dead process */
 void sim_onesided_destroy(sim_process_t *process);
 
