@@ -482,7 +482,6 @@ const keel_transport_ops_t sim_transport_ops = {
     .key_ptr = sim_key_ptr,
     .put = sim_put,
     .get = sim_get,
-    .atomic = sim_atomic,
     .fence = sim_fence,
     .flush = sim_flush,
     .send = sim_send,

@@ -68,7 +68,7 @@ struct keel_transport_key {
     int is_open;
 };
 
-typedef enum { SIM_PUT, SIM_GET, SIM_ATOMIC, SIM_FLUSH } sim_op_kind_t;
+typedef enum { SIM_PUT, SIM_GET, SIM_FLUSH } sim_op_kind_t;
 
 struct sim_op {
     sim_op_t *next, *prev; /* in issue order on its link, then on the list of completions */
@@ -79,13 +79,11 @@ struct sim_op {
     size_t length, split;     /* split: where a torn transfer is cut, 0 or length: not */
     unsigned pieces_left;     /* bit 0: the part before split, bit 1: the part behind */
     const void *buffer;       /* of a put; own copy when is_copied */
-    void *result;             /* of a get or atomic; NULL: none, or the issuer is dead */
+    void *result;             /* of a get; NULL: none, or the issuer is dead */
     int is_copied, is_silent; /* is_silent: the caller was told of completion already, or is dead */
     uint64_t sum;
     uint64_t fence_epoch;
     uint64_t number; /* of those on its link, from 1 */
-    keel_atomic_op_t atomic;
-    uint64_t operand, compare;
     keel_transport_done_cb_t cb;
     void *cb_arg;
     keel_status_t status;
@@ -318,9 +316,6 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
                       size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                       size_t length, keel_transport_done_cb_t cb, void *arg);
-keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op, uint64_t offset,
-                         size_t size, uint64_t operand, uint64_t compare, void *result, keel_transport_done_cb_t cb,
-                         void *arg);
 void sim_fence(keel_transport_t *transport);
 keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);
 
