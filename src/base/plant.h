@@ -67,7 +67,7 @@
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
       "a rank begins to mix while a replacement does again what its predecessor did")                                  \
     _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
-    _(off_unphased, 20, "--style gsync --wide 1 --direct rma --lanes direct --atomics 0 --ranks 3 --seed 485",         \
+    _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \
       "what waits for a replacement in a log that is off is not found by its phase")                                   \
     _(answer_untold, 4000, "--style mixed --undeclared 1 --ranks 3 --deaths 1 --seed 4400",                            \
       "who tests words does not mix")                                                                                  \

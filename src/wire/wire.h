@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 12
+#define KEEL_WIRE_VERSION 13
 
 typedef enum {
     /* requests */
