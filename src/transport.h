@@ -3,7 +3,8 @@
  *
  * A transport reaches a peer over up to two lanes:
  *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
- *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence);
+ *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence, and requests
+ *           to that peer arrive behind all puts issued before them; puts may pass requests);
  *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *
@@ -27,7 +28,7 @@ typedef struct keel_transport_key keel_transport_key_t;
 
 enum keel_lane_caps {
     KEEL_LANE_PTR = KEEL_BIT(0), /* key_ptr() gives loads and stores on the peer's memory */
-    KEEL_LANE_RMA = KEEL_BIT(1), /* put, get, atomic, fence, flush on the peer's memory */
+    KEEL_LANE_RMA = KEEL_BIT(1), /* put, get, fence, flush on the peer's memory */
     KEEL_LANE_SERVED = KEEL_BIT(2)
 };
 
@@ -122,11 +123,7 @@ typedef struct keel_transport_ops {
                          size_t length, keel_transport_done_cb_t cb, void *arg);
     keel_status_t (*get)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                          size_t length, keel_transport_done_cb_t cb, void *arg);
-    /* old value to @a result (may be NULL), @a size 4 or 8 */
-    keel_status_t (*atomic)(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op,
-                            uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
-                            keel_transport_done_cb_t cb, void *arg);
-    /* puts and atomics issued before take effect before those issued after, per peer */
+    /* puts issued before take effect before those issued after, per peer */
     void (*fence)(keel_transport_t *transport);
     /* completes when all issued before towards @a peer has taken effect there */
     keel_status_t (*flush)(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);

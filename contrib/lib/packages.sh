@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # used by who sources this
 keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libhwloc-dev libibverbs-dev) # README, too
 # shellcheck disable=SC2034
-keel_build_packages=("${keel_install_with[@]}" check)
+keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev mpich)
 # shellcheck disable=SC2034
 keel_guest_packages=(qemu-system-x86 busybox-static kmod cpio ibverbs-providers iproute2) # tests/rdma
 # shellcheck disable=SC2034

@@ -23,7 +23,7 @@ KEEL_API size_t keel_group_bytes(unsigned count, size_t piece);
  * goes on with it, and is where the memory is.
  * @param [in]  offset   a multiple of 64.
  * @param [in]  ranks    copied; a member's place in it is its number in the group.
- * @param [out] group_p  freed by keel_group_free(); ahead of its window, or of its keel_finalize().
+ * @param [out] group_p  freed by keel_group_free() or keel_finalize(); not used behind its window.
  * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_ALIGNMENT, KEEL_ERR_RANK, KEEL_ERR_RANGE: it leaves the window, of a member where its calls
  *         are put to; KEEL_ERR_NO_MEMORY.
  */

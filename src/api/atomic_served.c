@@ -3,6 +3,7 @@
 #include "api/atomic.h"
 #include "api/target.h"
 #include "base/plant.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"

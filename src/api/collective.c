@@ -6,6 +6,7 @@
  * for the next one before all have read what they were given. Flags hold numbers of turns and only grow: who is late finds one that
  * is larger than it waits for.
  */
+#include "api/collective.h"
 #include "api/refuse.h"
 #include "api/target.h"
 #include "api/window.h"
@@ -34,6 +35,7 @@ struct keel_group {
     size_t piece;
     unsigned count, index; /* members, the caller's number */
     char *sum;             /* a piece of private memory */
+    ucs_list_link_t list;  /* of all there are */
     uint32_t ranks[];
 };
 
@@ -117,6 +119,7 @@ keel_status_t keel_group_create(keel_win_h win, uint64_t offset, size_t piece, c
     }
     group->win = win;
     group->ctx = win->ctx;
+    ucs_list_add_tail(&win->ctx->groups, &group->list);
     group->offset = offset;
     group->piece = piece;
     group->count = count;
@@ -131,8 +134,16 @@ keel_status_t keel_group_create(keel_win_h win, uint64_t offset, size_t piece, c
 void keel_group_free(keel_group_h group)
 {
     if (group != NULL) {
+        ucs_list_del(&group->list);
         keel_free(group->sum);
         keel_free(group);
+    }
+}
+
+void keel_collectives_release(keel_context_h ctx)
+{
+    while (!ucs_list_is_empty(&ctx->groups)) {
+        keel_group_free(ucs_list_head(&ctx->groups, struct keel_group, list));
     }
 }
 

@@ -133,7 +133,8 @@ struct keel_context {
     uint32_t touched_count;
     uint8_t *is_touched; /* per rank */
     ucs_list_link_t pieces_free, deferred;
-    void *chunks; /* memory of pieces and requests */
+    ucs_list_link_t groups; /* of ranks, that the program has made */
+    void *chunks;           /* memory of pieces and requests */
     struct keel_req *reqs_free, *due, *due_last;
     uint8_t *bounce;      /* served lane: a record that no log has room for, */
     uint32_t bounce_rank; /* and whom it was last sent to */

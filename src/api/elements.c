@@ -10,6 +10,7 @@
 #include "api/get.h"
 #include "api/refuse.h"
 #include "api/request.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/issue.h"

@@ -4,6 +4,7 @@
 #include "base/plant.h"
 #include "api/request.h"
 #include "api/wait.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "recovery/position.h"
 

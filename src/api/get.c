@@ -13,6 +13,7 @@
 #include "api/mix.h"
 #include "api/request.h"
 #include "api/wait.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"

@@ -156,7 +156,9 @@ static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_
     const uint64_t own = ctx->lane.slot.flags[number & 1];
 
     if (!was_front) {
-        ctx->ckpt.is_owed |= ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT);
+        if (ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT)) {
+            keel_ckpt_owe(&ctx->ckpt);
+        }
         return 0;
     }
     return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);

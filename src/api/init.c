@@ -2,6 +2,7 @@
 #include "api/atomic.h"
 #include "api/atomic_served.h"
 #include "api/checksum.h"
+#include "api/collective.h"
 #include "api/context.h"
 
 #include "base/crc.h"
@@ -70,6 +71,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
     keel_status_t status;
 
     ctx->prepared = NULL;
+    ucs_list_head_init(&ctx->groups);
     status = keel_lane_init(&ctx->lane, &lane);
     if (status != KEEL_OK) {
         goto err_pool;
@@ -101,7 +103,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
     if (ctx->runtime->spares > 0) {
         ctx->runtime->ops->use_spare_order(ctx->runtime, keel_site_order_spares, &ctx->site);
     }
-    ctx->lane.agreement = context_agreement(&ctx->ckpt.groups, ctx->lane.size);
+    keel_lane_agree(&ctx->lane, context_agreement(&ctx->ckpt.groups, ctx->lane.size));
     status = keel_demand_init(&ctx->demand, &ctx->ckpt);
     if (status != KEEL_OK) {
         goto err_ckpt;
@@ -137,6 +139,7 @@ err_pool:
 static void context_layers_release(keel_context_h ctx)
 {
     keel_rehearse_close(ctx);
+    keel_collectives_release(ctx);
     keel_windows_release(ctx);
     keel_recovery_release(&ctx->rec);
     keel_sync_release(&ctx->sync);

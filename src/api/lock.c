@@ -17,6 +17,7 @@
 #include "api/mix.h"
 #include "api/flush.h"
 #include "base/reached.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -97,7 +98,6 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 
 static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
 {
-    keel_sections_t *s = &ctx->sync.sections;
     keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_TRY_READ : KEEL_LOCK_TRY};
     uint64_t value;
     keel_status_t status;
@@ -108,7 +108,7 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     if (status == KEEL_OK) {
         status = keel_lock_replay(ctx, rank, is_read, is_read ? request.number : value);
     } else if (status == KEEL_INPROGRESS) {
-        status = s->is_replaying ? keel_lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
+        status = keel_sync_steers(&ctx->sync) ? keel_lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
         if (status == KEEL_INPROGRESS) {
             status = keel_lock_until_granted(ctx, rank, &request, &value);
         }
@@ -121,29 +121,24 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     if (status != KEEL_OK) {
         return status;
     }
-    s->held[rank] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
-    s->open++;
-    s->seen_at[rank] = is_read ? value - 1 : value;
     if (is_read) {
-        s->reads[rank] = request.number;
+        keel_sections_take_read(&ctx->sync, rank, value, request.number);
         return keel_lock_try_whole(ctx);
     }
-    s->counter_at[rank] = value;
+    keel_sections_take(&ctx->sync, rank, value);
     status = lock_log(ctx, rank, value);
     return (status == KEEL_OK) ? keel_lock_try_whole(ctx) : status;
 }
 
 static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 {
-    keel_sections_t *s = &ctx->sync.sections;
     const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     uint64_t answer;
 
-    s->held[rank] = KEEL_HELD_NOT;
-    s->open--;
+    keel_sections_give(&ctx->sync, rank);
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
-        s->is_release_due[rank] |= (uint8_t)(1 << is_read);
+        keel_sections_defer_release(&ctx->sync, rank, is_read);
         return;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
@@ -161,7 +156,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */
         keel_board_set(&slot->atomics, 0);
     }
-    if (s->is_replaying) {
+    if (keel_sync_steers(&ctx->sync)) {
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_AHEAD);
     }
@@ -171,7 +166,6 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 
 static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
 {
-    keel_sections_t *s = &ctx->sync.sections;
     keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
     const uint32_t own = ctx->lane.rank;
@@ -180,15 +174,15 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     uint64_t counter = 0;
     unsigned rounds = 0;
 
-    if (s->is_replaying) {
+    if (keel_sync_steers(&ctx->sync)) {
         status = keel_lock_replay_own(ctx);
     }
     if (status != KEEL_OK) {
         return status;
     }
-    if (s->is_replaying) {
+    if (keel_sync_steers(&ctx->sync)) {
         KEEL_REACHED(section_own);
-        counter = (s->counter < KEEL_LOCK_COUNTER_MAX) ? ++s->counter : KEEL_LOCK_SPENT;
+        counter = keel_sections_next_own(&ctx->sync);
     } else if (is_read) {
         while (status == KEEL_OK &&
                !(keel_lock_try_read(area, &who, number) && (counter = keel_lock_count_read(area)) != 0)) {
@@ -207,20 +201,16 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
         keel_lock_release_read(area, &who);
         return keel_lock_refuse_spent(ctx, own);
     }
-    s->held[own] = is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING;
-    s->reads[own] = is_read ? number : s->reads[own];
-    s->open++;
+    keel_sections_take_own(&ctx->sync, is_read, number);
     return keel_lock_try_whole(ctx);
 }
 
 static void lock_give_own(keel_context_h ctx, int is_read)
 {
-    keel_sections_t *s = &ctx->sync.sections;
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
 
-    s->held[ctx->lane.rank] = KEEL_HELD_NOT;
-    s->open--;
-    if (s->is_replaying) {
+    keel_sections_give(&ctx->sync, ctx->lane.rank);
+    if (keel_sync_steers(&ctx->sync)) {
         return;
     }
     if (is_read) {
@@ -245,6 +235,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     }
     keel_sync_use(&ctx->sync, KEEL_WAY_LOCK);
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    keel_put_log_send_only(&ctx->puts);
     return keel_mix_access(ctx, ctx->lane.rank);
 }
 
@@ -306,7 +297,7 @@ keel_status_t keel_lock_all(keel_context_h ctx)
     for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK; r++) {
         status = (r == ctx->lane.rank) ? lock_take_own(ctx, 1) : lock_take(ctx, r, 1);
     }
-    ctx->sync.sections.is_all = (status == KEEL_OK);
+    keel_sections_set_all(&ctx->sync, status == KEEL_OK);
     return keel_context_end(ctx, status);
 }
 
@@ -335,7 +326,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
             lock_give(ctx, r, 1);
         }
     }
-    ctx->sync.sections.is_all = 0;
+    keel_sections_set_all(&ctx->sync, 0);
     return keel_context_end(ctx, keel_lock_try_whole(ctx));
 }
 
@@ -353,7 +344,8 @@ keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
 {
     const keel_sections_t *s = &ctx->sync.sections;
 
-    if (!s->is_used || s->held[rank] == KEEL_HELD_WRITING || (s->held[rank] == KEEL_HELD_READING && !is_write)) {
+    if (!keel_sync_is_sectioned(&ctx->sync) || s->held[rank] == KEEL_HELD_WRITING ||
+        (s->held[rank] == KEEL_HELD_READING && !is_write)) {
         return KEEL_OK;
     }
     return keel_mix(ctx, KEEL_WAY_BARE, "an access");

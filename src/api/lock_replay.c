@@ -5,6 +5,7 @@
 #include "api/get.h"
 #include "base/plant.h"
 #include "base/reached.h"
+#include "oplog/put_send.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -108,7 +109,7 @@ keel_status_t keel_lock_try_whole(keel_context_h ctx)
 
     const uint8_t held = s->held[ctx->lane.rank];
 
-    if (!s->is_replaying || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
+    if (!keel_sync_steers(&ctx->sync) || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
         keel_sections_has_left(&ctx->sync) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
         keel_sections_has_gap(&ctx->sync) || lock_is_in_past(ctx)) {
         return KEEL_OK;
@@ -128,6 +129,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
         return KEEL_OK;
     }
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    keel_put_log_send_only(&ctx->puts);
     status = lock_await_sections(ctx);
     if (status != KEEL_OK) {
         return status;
@@ -170,7 +172,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     status = keel_lock_ask_once(ctx, rank, &request, &now);
     lock_case_replay(is_read, status == KEEL_OK && now == number);
     if (status == KEEL_OK && now == number) {
-        ctx->sync.sections.is_left[rank] = 0;
+        keel_sections_find(&ctx->sync, rank);
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
     }
@@ -191,7 +193,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
     *value_p = 0;
     if (ctx->rec.state == KEEL_RANK_FRONT) {
         status = keel_lock_ask_once(ctx, rank, &now, &word);
-        ctx->sync.sections.is_left[rank] = 0;
+        keel_sections_find(&ctx->sync, rank);
         if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
             status = keel_lock_ask_once(ctx, rank, request,
                                         value_p); /* not granted: readers are there, as in the first life */

@@ -11,6 +11,7 @@
 #include "base/plant.h"
 #include "api/lock.h"
 #include "api/mix.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/region.h"
 #include "recovery/position.h"
@@ -177,7 +178,7 @@ keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
             return status;
         }
     }
-    win->ctx->puts.targets[rank].clock = (uint32_t)clock;
+    keel_put_log_say_clock(&win->ctx->puts, rank, (uint32_t)clock);
     return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0,
                      0);
 }

@@ -26,7 +26,8 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 
     keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
     keel_requests_call_back(ctx);
-    ctx->sync.sections.is_all = ctx->is_open = 0;
+    keel_sections_set_all(&ctx->sync, 0);
+    ctx->is_open = 0;
     keel_lane_change(&ctx->lane);
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {
@@ -41,7 +42,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     if (status != KEEL_OK) {
         keel_error_ctx(ctx, "image of generation %u cannot be restored: %s", ctx->rec.restored.number, why);
     }
-    ctx->sync.sections.is_all = keel_lock_is_all(ctx);
+    keel_sections_set_all(&ctx->sync, keel_lock_is_all(ctx));
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "api/refuse.h"
 #include "api/flush.h"
 #include "api/window.h"
+#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
 

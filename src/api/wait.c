@@ -14,6 +14,7 @@
 #include "api/compare.h"
 #include "api/mix.h"
 #include "api/flush.h"
+#include "oplog/put_send.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "recovery/ask.h"
@@ -85,6 +86,7 @@ static keel_status_t wait_begin(keel_context_h ctx)
         return KEEL_OK; /* nothing is replayed into waits */
     }
     keel_context_shut(ctx, KEEL_GATE_WAITS);
+    keel_put_log_send_only(&ctx->puts);
     if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
     }
@@ -200,6 +202,7 @@ void keel_wait_resume(keel_context_h ctx)
     keel_context_open(ctx, KEEL_GATE_WAITS);
     if (keel_waits_are_numbered(&ctx->sync)) {
         keel_context_shut(ctx, KEEL_GATE_WAITS);
+        keel_put_log_send_only(&ctx->puts);
     }
 }
 

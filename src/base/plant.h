@@ -67,6 +67,8 @@
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
       "a rank begins to mix while a replacement does again what its predecessor did")                                  \
     _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
+    _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \
+      "what waits for a replacement in a log that is off is not found by its phase")                                   \
     _(answer_untold, 4000, "--style mixed --undeclared 1 --ranks 3 --deaths 1 --seed 4400",                            \
       "who tests words does not mix")                                                                                  \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
@@ -180,6 +182,12 @@
       "a word of a lock is stored, and others' are looked at before it is seen")                                       \
     _(release_relaxed, 1000, "--ranks 3 --lanes direct --direct ptr --stores arm",                                     \
       "a word that says that something is there is seen before it")                                                    \
+    _(put_redone, 0, "--direct rma --lanes direct",                                                                    \
+      "what a predecessor may have put already is put again, and not sent for the target to pass over")                \
+    _(put_passes, 0, "--direct rma --lanes direct", "a put passes requests that the target has yet to do")             \
+    _(put_untold, 600, "--direct rma --lanes direct --ranks 3 --atomics 1",                                            \
+      "a record behind puts does not say that these are there")                                                        \
+    _(put_unfenced, 1000, "--direct rma --lanes direct --ranks 3 --wide 1", "puts pass a fence")                       \
     _(gsyncs_unbounded, 0, "", "gsyncs go on behind the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */

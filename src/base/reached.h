@@ -80,6 +80,7 @@
 
 /* not reached, or too rarely, unless a test draws for it or makes the library fail (base/plant.h): asked for by that test */
 #define KEEL_CASES_PLANTED(_)                                                               \
+    _(put_remote, "a put is an operation of its source alone")                              \
     _(request_first_wait, "rollback: ranks begin to wait while another comes back")         \
     _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back") \
     _(mix_waits, "the first mixing call waits for ranks that are away")                     \

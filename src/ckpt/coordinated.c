@@ -135,6 +135,11 @@ static int ckpt_has_failed(const keel_ckpt_t *ckpt)
     return 0;
 }
 
+void keel_ckpt_owe(keel_ckpt_t *ckpt)
+{
+    ckpt->is_owed = 1;
+}
+
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
 {
     const uint64_t now = ckpt_now(ckpt);

@@ -41,6 +41,8 @@ keel_status_t keel_ckpt_init(keel_ckpt_t *ckpt, keel_lane_t *lane, const keel_do
 void keel_ckpt_release(keel_ckpt_t *ckpt);
 
 /* rank 0 at a safe gsync: is a checkpoint to be taken in it? */
+/* one was given up: the next safe gsync is to take another */
+void keel_ckpt_owe(keel_ckpt_t *ckpt);
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit);
 /* copies the image; the program may go on when all ranks have come this far (second barrier) */
 keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, const keel_part_t *parts,

@@ -22,6 +22,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     log->pool = pool;
     log->phase = lane->counters.phase;
     log->number_end = keel_counters_records(&lane->counters);
+    log->put_from = (lane->incarnation > 0) ? UINT32_MAX : 0;
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
     /* a record also has to fit in a message that sends it on */
@@ -52,14 +53,6 @@ void keel_put_log_release(keel_put_log_t *log)
     keel_epochs_release(&log->epochs);
     if (log->targets != NULL) {
         keel_arena_free(log->targets, log->lane->size * sizeof(*log->targets));
-    }
-}
-
-/* writes back what the hot path keeps in registers: how far the last segment is filled */
-static void put_target_sync(keel_put_target_t *t)
-{
-    if (t->list.last != NULL) {
-        t->list.last->used = (uint32_t)(t->tail - t->list.last->data);
     }
 }
 
@@ -99,8 +92,10 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
 {
     keel_put_target_t *t = &log->targets[target];
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
-    /* the only copy of a put that its target has yet to be given must not be lost: the caller waits */
-    const int is_awaited = log->lane->peers[target].mode == KEEL_PEER_BEHIND && !t->is_off;
+    /* the only copy of a put that its target has yet to be given must not be lost: the caller waits; and it is handed over by its
+     * phase, so that is known even of a log that is off and else the send queue alone */
+    const int is_behind = log->lane->peers[target].mode == KEEL_PEER_BEHIND;
+    const int is_awaited = is_behind && !t->is_off, has_phase = !t->is_off || (is_behind && !KEEL_PLANT(off_unphased));
     keel_record_t *record;
 
     assert(length <= log->record_max);
@@ -114,9 +109,9 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
             return NULL; /* on the served lane the log is still the send queue */
         }
     }
-    put_target_sync(t);
-    if (!t->is_off && keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
-        if (is_awaited) {
+    keel_put_target_sync(t);
+    if (has_phase && keel_epochs_enter(&log->epochs, log->phase) != KEEL_OK) {
+        if (is_behind) {
             return NULL;
         }
         put_target_lose(log, target, "too many phases or flushes since the last image");
@@ -134,10 +129,10 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     if (t->is_off && !keel_access_is_served(log->lane, target)) {
         return NULL;
     }
-    if (!t->is_off) { /* of what is only sent no epoch has to be known, and each comes here */
+    if (!t->is_off) { /* else each comes here */
         t->limit = t->list.last->data + log->pool->segment_size;
-        log->is_epoch_used = 1;
     }
+    log->is_epoch_used |= has_phase; /* of what is only sent no epoch has to be known */
     t->list.last->last_phase = log->phase;
     record = (keel_record_t *)t->tail;
     t->tail += need;
@@ -148,57 +143,11 @@ void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target)
 {
     keel_put_target_t *t = &log->targets[target];
 
-    put_target_sync(t);
+    keel_put_target_sync(t);
     keel_cursor_to_end(&t->list, &t->sent);
     t->unsent = 0;
     t->sum_end = NULL;
     t->sent_count = t->count;
-}
-
-/* bytes of the whole records that fit in @a limit bytes, and how many they are */
-static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
-{
-    keel_records_t left = keel_records_of(data, length);
-    const keel_record_t *record;
-    size_t run = 0;
-
-    *count_p = 0;
-    while ((record = keel_records_next(&left)) != NULL && run + keel_record_size(record) <= limit) {
-        run += keel_record_size(record);
-        (*count_p)++;
-    }
-    return run;
-}
-
-static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_followed)
-{
-    keel_put_target_t *t = &log->targets[target];
-    keel_status_t status;
-    const uint8_t *data;
-    uint32_t count, sum;
-    size_t length;
-
-    put_target_sync(t);
-    while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
-        length = records_run(data, length, log->lane->ops->max_data, &count);
-        sum = (data == t->sum_from && data + length == t->sum_end) ? t->sum : keel_crc(0, data, length);
-        status = keel_lane_send_summed(log->lane, target, log->phase, t->sent_count, data, length, sum, is_followed);
-        if (status != KEEL_OK) {
-            return status;
-        }
-        t->sent.offset += (uint32_t)length;
-        t->sent_count = (count < log->number_end - t->sent_count) ? t->sent_count + count : log->number_end;
-    }
-    t->unsent = 0;
-    t->sum_end = NULL;
-    return KEEL_OK;
-}
-
-keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
-{
-    keel_status_t status = put_log_send(log, target, 0);
-
-    return (status == KEEL_OK) ? keel_lane_end_run(log->lane, target) : status;
 }
 
 void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,
@@ -245,15 +194,6 @@ int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length)
     }
     t->filled = 0;
     return 1;
-}
-
-keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left)
-{
-    keel_put_target_t *t = &log->targets[target];
-
-    t->unsent += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
-    /* what is left fills a message, whatever else */
-    return (is_due || t->unsent >= log->send_at) ? put_log_send(log, target, left >= log->send_at) : KEEL_OK;
 }
 
 void keel_put_log_recycle(keel_put_log_t *log, uint32_t target)
@@ -309,7 +249,7 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
     const uint8_t *data;
     size_t length, run;
 
-    put_target_sync(t);
+    keel_put_target_sync(t);
     while ((data = keel_cursor_peek(&t->list, &cursor, &length)) != NULL &&
            keel_epoch_is_before(((const keel_record_t *)data)->epoch, walk.end)) {
         if (cursor.segment->last_phase >= phase) { /* runs end with their segment */
@@ -360,7 +300,7 @@ static void put_target_trim(keel_put_log_t *log, keel_put_target_t *t, uint32_t 
 {
     const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(trim_too_far)); /* that is kept */
 
-    put_target_sync(t);
+    keel_put_target_sync(t);
     while (t->list.first != t->list.last && t->list.first->last_phase < phase) {
         if (t->sent.segment == t->list.first) {
             t->sent = (keel_cursor_t){0}; /* it stood at the end: on to the new first */
@@ -415,7 +355,7 @@ uint32_t keel_put_log_oldest(keel_put_log_t *log, uint32_t target)
 {
     const keel_segment_list_t *list = &log->targets[target].list;
 
-    put_target_sync(&log->targets[target]);
+    keel_put_target_sync(&log->targets[target]);
     return (list->first != NULL && list->start < list->first->used)
                ? ((const keel_record_t *)(list->first->data + list->start))->epoch
                : log->epochs.open;
@@ -452,7 +392,7 @@ void keel_put_log_resume(keel_put_log_t *log, uint32_t target)
 
 uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target)
 {
-    put_target_sync(&log->targets[target]);
+    keel_put_target_sync(&log->targets[target]);
     return keel_segment_list_bytes(&log->targets[target].list);
 }
 
@@ -483,6 +423,7 @@ void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
     }
     keel_epochs_clear(&log->epochs);
     log->phase = phase;
+    log->put_from = 0;
 }
 
 uint64_t keel_put_log_bytes(keel_put_log_t *log)
@@ -490,7 +431,7 @@ uint64_t keel_put_log_bytes(keel_put_log_t *log)
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < log->lane->size; i++) {
-        put_target_sync(&log->targets[i]);
+        keel_put_target_sync(&log->targets[i]);
         bytes += keel_segment_list_bytes(&log->targets[i].list);
     }
     return bytes;

@@ -35,6 +35,7 @@ typedef struct keel_put_target {
     /* the sum of the records from sum_from to sum_end, where all of them were summed when they were written, and not sent yet */
     const uint8_t *sum_from, *sum_end;
     uint32_t sum;
+    uint32_t put_epoch;   /* of the last record that was put by an operation */
     uint32_t sent_count;  /* and how many of them were sent, or need not be */
     uint32_t clock;       /* the last one said in this phase by a record of its own (sync/waits) */
     uint32_t lost;        /* 1 + the last phase with a put that is not in the log, 0: none */
@@ -45,6 +46,14 @@ typedef struct keel_put_target {
     uint8_t atomic_kinds; /* classes of atomics in the log, one bit each */
 } __attribute__((aligned(64))) keel_put_target_t;
 
+/* writes back what the hot path keeps in registers: how far the last segment is filled */
+static inline void keel_put_target_sync(keel_put_target_t *t)
+{
+    if (t->list.last != NULL) {
+        t->list.last->used = (uint32_t)(t->tail - t->list.last->data);
+    }
+}
+
 typedef struct keel_put_log {
     /* hot */
     keel_put_target_t *targets;
@@ -54,7 +63,10 @@ typedef struct keel_put_log {
     uint32_t phase; /* GNC: gsyncs passed */
     keel_lane_t *lane;
     keel_segment_pool_t *pool;
-    int is_enabled;      /* by KEEL_PROTECT */
+    int is_enabled; /* by KEEL_PROTECT */
+    /* the first phase whose puts may be one-sided operations: what is done again is sent, for the target to pass over */
+    uint32_t put_from;
+    int is_sent_only;    /* locks and waits rely on who applies a record */
     uint32_t number_end; /* of the records of a phase: keel_counters_records() */
     size_t record_max;   /* payload of one record, bytes */
     size_t send_at;      /* served lane: records are sent when this much has gathered, bytes */
@@ -130,8 +142,6 @@ static inline void keel_put_log_close_epoch(keel_put_log_t *log)
         keel_epochs_close(&log->epochs);
     }
 }
-/* served lane: sends what was not sent yet */
-keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target);
 /*
  * Bytes of the next record of a put of which @a length > 0 are left. Of one that takes several, the first fills the message that
  * puts like it began: else a put that is a little longer than a message costs two, and a message as much as copying its data
@@ -144,9 +154,6 @@ int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length);
 /* served lane: writes a record. A long one is summed with its copy, while it is near, for the message that sends it. */
 void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *record, uint64_t where, const void *from,
                        size_t length);
-/* served lane: a record of a put of @a length was written, and @a left bytes of the put are to come; sends when it is due, or
- * enough has gathered */
-keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left);
 /* what is in the log need not be sent any more: another way brings it, or it was sent already */
 void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target);
 /* served lane: everything was acknowledged; forgets it when the log is off. */
@@ -205,6 +212,11 @@ static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target
 }
 /* direct lane, programs that lock: all that has a number in this phase is in place. A replacement elsewhere goes on behind it. */
 void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target);
+/* the clock that the records which follow were made under */
+static inline void keel_put_log_say_clock(keel_put_log_t *log, uint32_t target, uint32_t clock)
+{
+    log->targets[target].clock = clock;
+}
 /* how many had a number in this phase */
 static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t target)
 {

@@ -50,6 +50,7 @@ static keel_status_t reads_grow(keel_lane_t *lane)
 keel_status_t keel_lane_issue_init(keel_lane_t *lane)
 {
     ucs_list_head_init(&lane->reads_free);
+    ucs_list_head_init(&lane->putting);
     return reads_grow(lane);
 }
 
@@ -65,6 +66,15 @@ void keel_lane_issue_release(keel_lane_t *lane)
 }
 
 /* @a sum: of the data */
+/* ahead of records: that those before them, which were put, are there */
+static void say_put(keel_peer_t *peer, keel_wire_t *wire)
+{
+    if (peer->is_put_untold) {
+        wire->flags |= KEEL_PLANT(put_untold) ? 0 : KEEL_WIRE_FLAG_PUT;
+        peer->is_put_untold = 0;
+    }
+}
+
 static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data,
                                          size_t length, uint32_t sum)
 {
@@ -182,6 +192,7 @@ keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t p
     if (is_followed && lane->peers[rank].sent % MORE_RUN != 0) {
         wire.flags = KEEL_WIRE_FLAG_MORE;
     }
+    say_put(&lane->peers[rank], &wire);
     return lane_request_summed(lane, rank, &wire, records, length, sum);
 }
 
@@ -242,6 +253,7 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
         .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
         .body.atomic = {.number = fetch->number, .access = {.index = fetch->index, .phase = fetch->phase}}};
 
+    say_put(&lane->peers[rank], &wire);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY
                           : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
 }
@@ -253,6 +265,7 @@ keel_status_t keel_lane_send_accumulate(keel_lane_t *lane, uint32_t rank, const 
     keel_wire_t wire = {.type = KEEL_WIRE_ACCUMULATE,
                         .body.atomic = {.number = fetch->number, .access = {.phase = fetch->phase}}};
 
+    say_put(&lane->peers[rank], &wire);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY
                           : read_send(lane, rank, read, &wire, fetch->record, keel_record_size(fetch->record));
 }
@@ -317,6 +330,7 @@ keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t ar
         board_store(board, &slot);
         return KEEL_OK;
     }
+    wire.flags = (lane->peers[rank].put_phase >= arrive && arrive > 0) ? KEEL_WIRE_FLAG_PUT : 0;
     wire.body = keel_lane_arrive_body(&slot);
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }

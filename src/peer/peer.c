@@ -3,6 +3,7 @@
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/region.h"
+#include "peer/remote_put.h"
 #include "peer/served.h"
 
 #include "base/memory.h"
@@ -328,6 +329,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     peer->incarnation = next;
     keel_lane_set_mode(lane, rank, KEEL_PEER_BEHIND);
     lane->changes++;
+    keel_remote_put_drop(peer);
     keel_lane_issue_drop(lane, peer, KEEL_ERR_UNREACHABLE);
 }
 
@@ -370,6 +372,9 @@ int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in)
 
 unsigned keel_lane_progress(keel_lane_t *lane)
 {
+    if (!ucs_list_is_empty(&lane->putting)) {
+        keel_remote_put_progress(lane);
+    }
     return lane->ops->progress(lane->transport);
 }
 

@@ -76,6 +76,13 @@ typedef struct keel_peer {
     uint8_t says_more;        /* the last one sent said MORE: another one has to follow */
     ucs_list_link_t reads;    /* keel_read_t, in the order sent */
     ucs_list_link_t controls; /* keel_control_out_t, until acknowledged */
+    /* peer/remote_put */
+    ucs_list_link_t putting; /* in lane->putting while not all puts are done */
+    uint64_t put, put_done;  /* puts issued, those that have taken effect there */
+    uint64_t put_flushing;   /* those ahead of the flush under way, */
+    uint8_t is_put_flushing; /* if one is */
+    uint8_t is_put_untold;   /* no record was sent since the last of them */
+    uint32_t put_phase;      /* 1 + the phase of the last of them, 0: none */
     /* served lane, this process serving; under lane->lock */
     uint32_t accepted; /* incarnation whose messages are taken, when is_accepted */
     uint8_t is_accepted;
@@ -146,6 +153,7 @@ typedef struct keel_lane {
     uint8_t *news;
     void *reads_pool;
     ucs_list_link_t reads_free;
+    ucs_list_link_t putting; /* peers to which puts are under way (peer/remote_put) */
     uint64_t next_read;
 
     pthread_mutex_t lock; /* between the thread inside Keel and the service thread; no other lock is taken inside */
@@ -173,6 +181,11 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
  * @a next is the incarnation awaited */
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next);
 void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode);
+/* what all processes have to have alike, before the first is met */
+static inline void keel_lane_agree(keel_lane_t *lane, uint32_t agreement)
+{
+    lane->agreement = agreement;
+}
 /* what was derived from modes and mappings is old */
 static inline void keel_lane_change(keel_lane_t *lane)
 {
@@ -219,10 +232,12 @@ typedef struct keel_lock_request {
     int is_logged;
 } keel_lock_request_t;
 
-/* all requests to the peer were applied, or it is down */
+/* all requests and puts to the peer were applied, or it is down */
 static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
 {
-    return lane->peers[peer].acked == lane->peers[peer].sent;
+    const keel_peer_t *p = &lane->peers[peer];
+
+    return p->acked == p->sent && p->put_done == p->put;
 }
 /* direct lane: who waits there sees what was stored ahead of a full fence; a load and a branch unless it sleeps */
 static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)

@@ -148,6 +148,12 @@ void *keel_lane_region_base(keel_lane_t *lane, unsigned region)
     return lane->own[region].base;
 }
 
+/* of who is put to by operations, windows alone */
+static int region_is_opened(const keel_peer_t *peer, unsigned region)
+{
+    return (peer->lanes & KEEL_LANE_PTR) || ((peer->lanes & KEEL_LANE_RMA) && region >= KEEL_REGION_WINDOW0);
+}
+
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
 {
     const region_announcement_t *a = (const void *)in->payload;
@@ -177,7 +183,7 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
     known->size = a->size;
     known->is_known = 1;
     known->incarnation = in->incarnation;
-    if ((peer->lanes & KEEL_LANE_PTR) && a->blob_length > 0) {
+    if (region_is_opened(peer, a->region) && a->blob_length > 0) {
         status = lane->ops->key_open(lane->transport, in->source, a->blob, a->blob_length, a->base, &known->key);
         if (status == KEEL_OK) {
             region_succeed(lane, known);

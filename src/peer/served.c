@@ -18,6 +18,7 @@
 #include "peer/served.h"
 #include "peer/control.h"
 #include "peer/peer.h"
+#include "peer/remote_put.h"
 
 #include "base/copy.h"
 #include "base/memory.h"
@@ -191,6 +192,7 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     const void *payload;
     int is_next;
 
+    keel_remote_put_told(lane, wire, phase, number);
     while (keel_records_read(&records, &record, &payload)) {
         const char *why = NULL;
 
@@ -298,6 +300,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     }
     memcpy(&record, data, sizeof(record));
     memcpy(&atomic, payload, sizeof(atomic));
+    keel_remote_put_told(lane, wire, phase, number);
     if (keel_served_is_next(lane, wire->source, phase, number) != 1) {
         keel_served_refuse(lane, wire);
         return "fetching atomic out of its order";
@@ -336,7 +339,9 @@ static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
     keel_board_slot_t *slot = &lane->board[wire->source];
     keel_peer_t *peer = &lane->peers[wire->source];
 
-    if (peer->digest.records == peer->done) {
+    if (wire->flags & KEEL_WIRE_FLAG_PUT) {
+        peer->digest = (keel_digest_t){0}; /* it is not of all */
+    } else if (peer->digest.records == peer->done) {
         keel_digest_end(&peer->digest, (uint32_t)wire->body.arrive.arrive);
     }
     keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);

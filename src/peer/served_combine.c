@@ -1,6 +1,7 @@
 /* The service side of accumulates. */
 #include "peer/served_combine.h"
 #include "peer/combine.h"
+#include "peer/remote_put.h"
 #include "peer/served.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, con
     if (keel_records_read(&records, &record, &payload)) {
         target = served_elements(lane, &record, payload, &head);
     }
+    keel_remote_put_told(lane, wire, phase, number);
     if (target == NULL || keel_combine_bytes(&head) > lane->ops->max_data ||
         keel_served_is_next(lane, wire->source, phase, number) != 1) {
         keel_served_refuse(lane, wire);

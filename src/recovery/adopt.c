@@ -94,8 +94,9 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
         keel_ckpt_abort(rec->ckpt);
     }
     if (rec->state == KEEL_RANK_FRESH) {
-        rec->ckpt->is_owed |=
-            (int)d->is_owed; /* rank 0 alone says when one is taken, and may be the one that was lost */
+        if (d->is_owed) { /* rank 0 alone says when one is taken, and may be the one that was lost */
+            keel_ckpt_owe(rec->ckpt);
+        }
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_repair_member_has(&rec->ckpt->set, r, d->ranks[r].has);

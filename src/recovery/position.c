@@ -15,6 +15,7 @@
 #include "base/plant.h"
 #include "base/reached.h"
 #include "recovery/hand_over.h"
+#include "oplog/put_send.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -196,6 +197,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
             rec->state = KEEL_RANK_FRONT;
             rec->awaits_hands = 1;
             rec->returned = number + 1;
+            keel_put_log_put_from(rec->puts, number + 1); /* in this phase its predecessor may have died */
             rec->recoveries++;
             rec->times[KEEL_TIME_REPLAY] = keel_recovery_now(rec) - rec->mark_ns;
         }

@@ -95,6 +95,59 @@ int keel_sections_are_used(const keel_sync_t *sync, uint32_t *first_p)
     return sync->sections.is_used || first > 0;
 }
 
+/* ---- as a source ---- */
+
+static void sections_hold(keel_sections_t *s, uint32_t rank, keel_held_t held)
+{
+    s->held[rank] = (uint8_t)held;
+    s->open++;
+}
+
+void keel_sections_take(keel_sync_t *sync, uint32_t rank, uint64_t value)
+{
+    sections_hold(&sync->sections, rank, KEEL_HELD_WRITING);
+    sync->sections.seen_at[rank] = value;
+    sync->sections.counter_at[rank] = value;
+}
+
+void keel_sections_take_read(keel_sync_t *sync, uint32_t rank, uint64_t value, uint64_t reading)
+{
+    sections_hold(&sync->sections, rank, KEEL_HELD_READING);
+    sync->sections.seen_at[rank] = value - 1;
+    sync->sections.reads[rank] = reading;
+}
+
+void keel_sections_take_own(keel_sync_t *sync, int is_read, uint64_t reading)
+{
+    const uint32_t own = sync->lane->rank;
+
+    sections_hold(&sync->sections, own, is_read ? KEEL_HELD_READING : KEEL_HELD_WRITING);
+    if (is_read) {
+        sync->sections.reads[own] = reading;
+    }
+}
+
+void keel_sections_give(keel_sync_t *sync, uint32_t rank)
+{
+    sync->sections.held[rank] = KEEL_HELD_NOT;
+    sync->sections.open--;
+}
+
+void keel_sections_defer_release(keel_sync_t *sync, uint32_t rank, int is_read)
+{
+    sync->sections.is_release_due[rank] |= (uint8_t)(1 << is_read);
+}
+
+void keel_sections_set_all(keel_sync_t *sync, int is_all)
+{
+    sync->sections.is_all = is_all;
+}
+
+void keel_sections_find(keel_sync_t *sync, uint32_t rank)
+{
+    sync->sections.is_left[rank] = 0;
+}
+
 /* ---- survivors ---- */
 
 typedef struct sender {
@@ -314,6 +367,11 @@ int keel_sections_has_gap(const keel_sync_t *sync)
         counter = s->replay.pieces[i].number > counter ? s->replay.pieces[i].number : counter;
     }
     return counter < s->known;
+}
+
+uint64_t keel_sections_next_own(keel_sync_t *sync)
+{
+    return (sync->sections.counter < KEEL_LOCK_COUNTER_MAX) ? ++sync->sections.counter : KEEL_LOCK_SPENT;
 }
 
 keel_status_t keel_sections_finish(keel_sync_t *sync)

@@ -42,6 +42,18 @@ void keel_sections_release(keel_sections_t *sections);
 /* nothing is held any more; own lock word free at @a counter: rollback */
 void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint64_t counter);
 
+/* as a source: it has the lock of @a rank, under number @a value, or reads there, under @a reading, having seen it; the own memory's; and
+ * has it no more. A release that is deferred is told to the replacement. */
+void keel_sections_take(struct keel_sync *sync, uint32_t rank, uint64_t value);
+void keel_sections_take_read(struct keel_sync *sync, uint32_t rank, uint64_t value, uint64_t reading);
+void keel_sections_take_own(struct keel_sync *sync, int is_read, uint64_t reading);
+void keel_sections_give(struct keel_sync *sync, uint32_t rank);
+void keel_sections_defer_release(struct keel_sync *sync, uint32_t rank, int is_read);
+/* a reading epoch, of all ranks, begins or ends */
+void keel_sections_set_all(struct keel_sync *sync, int is_all);
+/* replacement: it has come to what its predecessor had left at @a rank */
+void keel_sections_find(struct keel_sync *sync, uint32_t rank);
+
 /* this process locks, or somebody has locked here: first in which phase, UINT32_MAX when nobody has */
 int keel_sections_are_used(const struct keel_sync *sync, uint32_t *first_p);
 /* survivor: all sections of @a phase at @a rank so far, and what is held there; how many records that were */
@@ -61,6 +73,8 @@ int keel_sections_has_left(const struct keel_sync *sync);
 keel_status_t keel_sections_apply_next(struct keel_sync *sync);
 /* whether somebody has seen a number that nobody has said to be its own, so it is this process's */
 int keel_sections_has_gap(const struct keel_sync *sync);
+/* number of the own section that begins, KEEL_LOCK_SPENT: there is none left */
+uint64_t keel_sections_next_own(struct keel_sync *sync);
 /* applies what is left; KEEL_ERR_CORRUPT when a section of this process's own is missing */
 keel_status_t keel_sections_finish(struct keel_sync *sync);
 /* own lock word as it stands now, and nothing more to replay */

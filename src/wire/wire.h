@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 12
+#define KEEL_WIRE_VERSION 13
 
 typedef enum {
     /* requests */
@@ -35,7 +35,9 @@ enum {
     KEEL_WIRE_FLAG_ATOMICS = 4,  /* MARK: an atomic of this phase is coming */
     KEEL_WIRE_FLAG_DOUBT = 8,    /* MARK, with ATOMICS: and nobody can tell what it fetches */
     KEEL_WIRE_FLAG_WAITS = 16,   /* MARK: the sender waits in this phase for what others put: the first that does */
-    KEEL_WIRE_FLAG_MORE = 32     /* RECORDS: the same put sends another message, whose acknowledgement does for both */
+    KEEL_WIRE_FLAG_MORE = 32,    /* RECORDS: the same put sends another message, whose acknowledgement does for both */
+    KEEL_WIRE_FLAG_PUT =
+        64 /* RECORDS, ATOMIC: records before these were put, and are there; ARRIVE: some of the phase were */
 };
 
 /* an access, among those of its process at this target; its record is found by it (keel_get_record_t) */

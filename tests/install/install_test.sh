@@ -8,6 +8,11 @@ sources=$1 cmake=$2 type=$3 generator=$4 compiler=$5 launcher=$6
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
+mpis=''
+for mpi in openmpi mpich; do
+    ! command -v "mpicc.$mpi" >/dev/null || mpis="$mpis $mpi"
+done
+
 fail()
 {
     echo "install: $type: $*"
@@ -23,7 +28,7 @@ quietly()
 # installed ROOT: no less and no more than belongs there
 installed()
 {
-    local file
+    local file mpi
 
     for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
         include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc \
@@ -31,13 +36,18 @@ installed()
         lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
         [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
     done
+    for mpi in $mpis; do
+        for file in lib/keel-mpi/$mpi/libkeel-mpi.so bin/keel-mpirun bin/keel-mpicc include/keel-mpi/keel_mpi.h; do
+            [ -e "$1/$file" ] || fail "$1/$file is missing"
+        done
+    done
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
 }
 
 # works ROOT: with nothing else in sight
 works()
 {
-    local flags linked
+    local flags linked mpi
 
     PKG_CONFIG_PATH=$1/lib/pkgconfig
     export PKG_CONFIG_PATH
@@ -70,6 +80,11 @@ works()
     "$1/bin/keel-oshrun" -np 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello_shmem" \
         >"$scratch/out" 2>&1 || fail "a program does not run under oshrun"
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output under oshrun"
+    for mpi in $mpis; do
+        quietly "$1/bin/keel-mpicc" --mpi $mpi -o "$scratch/hash_mpi" "$sources/contrib/examples/hash_mpi.c"
+        "$1/bin/keel-mpirun" -n 2 --timeout 40 -x KEELMPI_ARENA=8m "$scratch/hash_mpi" >"$scratch/out" 2>&1 || fail "a program for $mpi does not run"
+        grep -q '^3000 keys, their sum right$' "$scratch/out" || fail "wrong output of the program for $mpi"
+    done
 }
 
 [ "$type" != None ] || export CFLAGS="-O2 -DNDEBUG"

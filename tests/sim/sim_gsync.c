@@ -272,7 +272,7 @@ static void usage(void)
          "  --style gsync|locks|waits|races|mixed|even\n"
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
-         "  --lanes auto|direct|served  --direct ptr|rma\n"
+         "  --lanes auto|direct|served  --direct ptr|rma|messages\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
@@ -487,7 +487,9 @@ static void read_limit(options_t *options, int option, const char *value)
                                                        : CASE_STORES_ONCE;
         break;
     default:
-        limits->direct = (strcmp(value, "rma") == 0) ? KEEL_SIM_RMA : KEEL_SIM_PTR;
+        limits->direct = (strcmp(value, "rma") == 0)        ? KEEL_SIM_RMA
+                         : (strcmp(value, "messages") == 0) ? KEEL_SIM_MESSAGES
+                                                            : KEEL_SIM_PTR;
         break;
     }
 }

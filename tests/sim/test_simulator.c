@@ -461,27 +461,6 @@ START_TEST(changing_a_put_buffer_early_is_found)
 }
 END_TEST
 
-static void count_by_atomics(node_t *node)
-{
-    uint64_t old[10];
-    unsigned i;
-
-    for (i = 0; i < 10; ++i) {
-        node->net->atomic(node->transport, node->key[0], KEEL_ATOMIC_ADD, 0, 8, 1, 0, &old[i], on_done, node);
-    }
-    while (node->completed < 10) {
-        progress(node);
-    }
-    meet(node, 0);
-    ck_assert_uint_eq(node->fixture->base[0][0], 10 * RANKS);
-}
-
-START_TEST(atomics_are_atomic)
-{
-    expect_done(count_by_atomics, KEEL_SIM_RMA);
-}
-END_TEST
-
 static void leave_the_region(node_t *node)
 {
     uint64_t word = 0;
@@ -754,7 +733,6 @@ int main(void)
     tcase_add_test(tcase, flush_completes_when_all_before_took_effect);
     tcase_add_test(tcase, fence_orders_puts_and_nothing_else_does);
     tcase_add_test(tcase, changing_a_put_buffer_early_is_found);
-    tcase_add_test(tcase, atomics_are_atomic);
     tcase_add_test(tcase, access_beyond_a_region_is_found);
     tcase_add_test(tcase, late_traffic_never_reaches_the_replacement_ptr);
     tcase_add_test(tcase, late_traffic_never_reaches_the_replacement_rma);

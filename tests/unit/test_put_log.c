@@ -1,5 +1,5 @@
 /* The put log against a plain list: phases handed over in order, trimming never one too far, what a full log says. */
-#include "oplog/put_log.h"
+#include "oplog/put_send.h"
 
 #include "base/memory.h"
 #include "unit.h"

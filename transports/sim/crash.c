@@ -18,6 +18,18 @@ void sim_poison(sim_process_t *process)
     }
 }
 
+/* operations that the last of them comes behind */
+static uint64_t sim_requests_behind(const sim_link_t *link)
+{
+    const sim_message_t *message;
+    uint64_t behind = 0;
+
+    for (message = link->requests.head; message != NULL; message = message->next) {
+        behind = message->behind;
+    }
+    return behind;
+}
+
 static void sim_cut_outgoing(keel_sim_t *sim, sim_process_t *dead)
 {
     sim_link_t *link;
@@ -28,6 +40,7 @@ static void sim_cut_outgoing(keel_sim_t *sim, sim_process_t *dead)
         sim_requests_own(link);
         sim_requests_drop(link, sim_below(sim, link->requests.count + 1));
         sim_replies_drop(link, sim_below(sim, link->replies.count + 1));
+        sim_ops_before(link, sim_requests_behind(link)); /* what is not lost comes behind them */
         if (link->ops_count > 0) {
             sim_ops_of_dead(link);
         }
@@ -123,7 +136,7 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
     sim_cut_outgoing(sim, process);
     sim_cut_incoming(sim, process);
     process->is_open = 0;
-    if (sim->options.direct == KEEL_SIM_RMA) {
+    if (sim->options.direct != KEEL_SIM_PTR) {
         sim_poison(process);
     }
     sim_onesided_abandon(process);

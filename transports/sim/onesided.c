@@ -38,6 +38,7 @@ void sim_op_append(sim_link_t *link, sim_op_t *op)
         link->ops_head = op;
     }
     link->ops_tail = op;
+    op->number = ++link->ops_issued;
     ++link->ops_count;
     sim_oplink_update(link);
 }
@@ -142,40 +143,6 @@ void sim_op_capture(sim_op_t *op)
     }
 }
 
-static uint64_t sim_atomic_result(const sim_op_t *op, uint64_t old)
-{
-    switch (op->atomic) {
-    case KEEL_ATOMIC_ADD:
-        return old + op->operand;
-    case KEEL_ATOMIC_AND:
-        return old & op->operand;
-    case KEEL_ATOMIC_OR:
-        return old | op->operand;
-    case KEEL_ATOMIC_XOR:
-        return old ^ op->operand;
-    case KEEL_ATOMIC_SWAP:
-        return op->operand;
-    default:
-        return (old == op->compare) ? op->operand : old;
-    }
-}
-
-static void sim_atomic_apply(sim_op_t *op)
-{
-    char *at = op->mem->net + op->offset;
-    uint64_t old = 0, new;
-
-    memcpy(&old, at, op->length);
-    if (op->length == 4) {
-        op->compare = (uint32_t)op->compare;
-    }
-    new = sim_atomic_result(op, old);
-    memcpy(at, &new, op->length);
-    if (op->result != NULL) {
-        memcpy(op->result, &old, op->length);
-    }
-}
-
 static void sim_piece_apply(sim_op_t *op, unsigned piece)
 {
     const size_t begin = (piece == 1) ? 0 : op->split;
@@ -202,10 +169,6 @@ int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
         }
         return 1;
     }
-    if (op->kind == SIM_ATOMIC) {
-        sim_atomic_apply(op);
-        return 1;
-    }
     if (op->kind == SIM_PUT) {
         sim_op_check(op);
     }
@@ -224,10 +187,10 @@ int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
 
 static int sim_is_ordered(const sim_op_t *op)
 {
-    return (op->kind == SIM_PUT) || (op->kind == SIM_ATOMIC);
+    return op->kind == SIM_PUT;
 }
 
-/* the oldest pending put or atomic decides which others may pass it */
+/* the oldest pending put decides which others may pass it */
 static uint64_t sim_oldest_epoch(const sim_op_t *op)
 {
     for (; op != NULL; op = op->next) {
@@ -343,6 +306,19 @@ void sim_ops_of_dead(sim_link_t *link)
         }
         sim_op_unlink(link, op);
         sim_op_free(op);
+    }
+}
+
+void sim_ops_before(sim_link_t *link, uint64_t number)
+{
+    sim_op_t *op;
+
+    while ((op = link->ops_head) != NULL && op->number <= number) {
+        if (link->target != NULL && link->target->state != SIM_DEAD) {
+            sim_op_apply(link->owner->sim, op, 1);
+        }
+        sim_op_unlink(link, op);
+        sim_op_done(op, KEEL_OK);
     }
 }
 

@@ -89,33 +89,6 @@ keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, ui
     return KEEL_INPROGRESS;
 }
 
-keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op_code,
-                         uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
-                         keel_transport_done_cb_t cb, void *arg)
-{
-    keel_sim_t *sim = sim_process_of(transport)->sim;
-    keel_status_t status;
-    sim_op_t *op;
-
-    sim_point(sim, "atomic");
-    if (((size != 4) && (size != 8)) || (offset % size != 0)) {
-        return KEEL_ERR_ALIGNMENT;
-    }
-    status = sim_op_make(transport, key, SIM_ATOMIC, offset, size, &op);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    op->atomic = op_code;
-    op->operand = operand;
-    op->compare = compare;
-    op->result = result;
-    op->cb = cb;
-    op->cb_arg = arg;
-    sim_op_append(op->link, op);
-    sim_point(sim, "atomic");
-    return KEEL_INPROGRESS;
-}
-
 void sim_fence(keel_transport_t *transport)
 {
     sim_process_t *process = sim_process_of(transport);

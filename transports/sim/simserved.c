@@ -216,6 +216,7 @@ void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
         return;
     }
     message = sim_queue_pop(&link->requests);
+    sim_ops_before(link, message->behind);
     sim_channel_update(link);
     sim_message_check(sim, link, message);
     if (message->data_len > 0) {
@@ -302,6 +303,7 @@ static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const 
 {
     sim_process_t *process = sim_process_of(transport);
     sim_link_t *link = &process->links[peer];
+    sim_message_t *message;
 
     sim_point(process->sim, "send");
     keel_sim_store_fence(process->sim);
@@ -319,7 +321,9 @@ static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const 
         keel_sim_flaw(process->sim, "rank %u.%u sends to %u without end", process->rank, process->incarnation, peer);
         return KEEL_ERR_NO_MEMORY;
     }
-    sim_queue_append(&link->requests, sim_message_make(header, header_len, data, data_len));
+    message = sim_message_make(header, header_len, data, data_len);
+    message->behind = link->ops_issued;
+    sim_queue_append(&link->requests, message);
     sim_channel_update(link);
     sim_point(process->sim, "send");
     return KEEL_OK;
@@ -478,7 +482,6 @@ const keel_transport_ops_t sim_transport_ops = {
     .key_ptr = sim_key_ptr,
     .put = sim_put,
     .get = sim_get,
-    .atomic = sim_atomic,
     .fence = sim_fence,
     .flush = sim_flush,
     .send = sim_send,

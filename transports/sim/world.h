@@ -37,7 +37,8 @@ typedef struct sim_message {
     int is_copied;
     uint32_t header_len;
     size_t data_len;
-    uint64_t sum; /* of data when it was handed over */
+    uint64_t sum;    /* of data when it was handed over */
+    uint64_t behind; /* operations to the same peer that were issued before it: it arrives behind them */
     unsigned char header[KEEL_TRANSPORT_HEADER_MAX];
 } sim_message_t;
 
@@ -67,7 +68,7 @@ struct keel_transport_key {
     int is_open;
 };
 
-typedef enum { SIM_PUT, SIM_GET, SIM_ATOMIC, SIM_FLUSH } sim_op_kind_t;
+typedef enum { SIM_PUT, SIM_GET, SIM_FLUSH } sim_op_kind_t;
 
 struct sim_op {
     sim_op_t *next, *prev; /* in issue order on its link, then on the list of completions */
@@ -78,12 +79,11 @@ struct sim_op {
     size_t length, split;     /* split: where a torn transfer is cut, 0 or length: not */
     unsigned pieces_left;     /* bit 0: the part before split, bit 1: the part behind */
     const void *buffer;       /* of a put; own copy when is_copied */
-    void *result;             /* of a get or atomic; NULL: none, or the issuer is dead */
+    void *result;             /* of a get; NULL: none, or the issuer is dead */
     int is_copied, is_silent; /* is_silent: the caller was told of completion already, or is dead */
     uint64_t sum;
     uint64_t fence_epoch;
-    keel_atomic_op_t atomic;
-    uint64_t operand, compare;
+    uint64_t number; /* of those on its link, from 1 */
     keel_transport_done_cb_t cb;
     void *cb_arg;
     keel_status_t status;
@@ -102,6 +102,7 @@ struct sim_link {
     sim_queue_t replies;  /* to reply_target's on_reply */
     sim_op_t *ops_head, *ops_tail;
     unsigned ops_count;
+    uint64_t ops_issued;
     int channel_idx; /* in sim->channels, -1: not there */
     int oplink_idx;  /* in sim->oplinks */
     int reply_idx;   /* in reply_target->reply_in */
@@ -315,19 +316,18 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
                       size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                       size_t length, keel_transport_done_cb_t cb, void *arg);
-keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op, uint64_t offset,
-                         size_t size, uint64_t operand, uint64_t compare, void *result, keel_transport_done_cb_t cb,
-                         void *arg);
 void sim_fence(keel_transport_t *transport);
 keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);
 
 void sim_op_step(keel_sim_t *sim, sim_link_t *link); /* one operation of the link makes progress */
 unsigned sim_ops_complete(sim_process_t *process, unsigned budget);
-void sim_ops_fail(sim_link_t *link);               /* towards a peer being forgotten: they complete now */
-void sim_ops_free(sim_link_t *link);               /* late ones of the dead, or at the end */
-void sim_ops_of_dead(sim_link_t *link);            /* some applied, some dropped, some late */
-void sim_ops_land(sim_link_t *link);               /* of a process that leaves in good order */
-void sim_ops_to_dead(sim_link_t *link);            /* some were applied just before */
+void sim_ops_fail(sim_link_t *link);    /* towards a peer being forgotten: they complete now */
+void sim_ops_free(sim_link_t *link);    /* late ones of the dead, or at the end */
+void sim_ops_of_dead(sim_link_t *link); /* some applied, some dropped, some late */
+void sim_ops_before(sim_link_t *link,
+                    uint64_t number);   /* those up to that one take effect: what comes behind them arrives */
+void sim_ops_land(sim_link_t *link);    /* of a process that leaves in good order */
+void sim_ops_to_dead(sim_link_t *link); /* some were applied just before */
 void sim_onesided_abandon(sim_process_t *process); /* completions and keys of a dead process */
 void sim_onesided_destroy(sim_process_t *process);
 

@@ -341,13 +341,6 @@ static keel_status_t no_get(keel_transport_t *transport, keel_transport_key_t *k
     return KEEL_ERR_UNSUPPORTED;
 }
 
-static keel_status_t no_atomic(keel_transport_t *transport, keel_transport_key_t *key, keel_atomic_op_t op,
-                               uint64_t offset, size_t size, uint64_t operand, uint64_t compare, void *result,
-                               keel_transport_done_cb_t cb, void *arg)
-{
-    return KEEL_ERR_UNSUPPORTED;
-}
-
 static void no_fence(keel_transport_t *transport)
 {
 }
@@ -376,7 +369,6 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .key_succeed = keel_ucp_direct_key_succeed,
     .put = no_put,
     .get = no_get,
-    .atomic = no_atomic,
     .fence = no_fence,
     .flush = no_flush,
     .send = keel_ucp_requests_send,

@@ -1,0 +1,358 @@
+#define _GNU_SOURCE /* memfd_create, mremap */
+/*
+ * A page becomes one of the arena by a second mapping of the arena's page at the program's address. Where the arena is private memory (no
+ * other process of the node maps it), both become mappings of a file of their own. The stack may be among the pages, so that is done on
+ * another one; and what other threads write there meanwhile would be lost, so they stand still. Pages come back when no window has them. At a rollback all come
+ * back ahead of the arena's return and are mapped anew behind it, elsewhere, as a replacement's memory may lie otherwise in its pages.
+ */
+#include "mpi_alias.h"
+
+#include "mpi_arena.h"
+#include "mpi_prefix.h"
+#include "mpi_still.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef struct alias {
+    struct alias *next;
+    char *pages;
+    size_t length;
+    uint64_t offset; /* of a block of the arena */
+    unsigned uses;   /* pieces that lie in it */
+} alias_t;
+
+/* memory of one window; one that was made ahead of the restart point is remembered when it is removed, as a rollback has it again */
+typedef struct piece {
+    struct piece *next;
+    alias_t *alias; /* NULL: not mapped */
+    char *address;
+    size_t bytes;
+    uint64_t id;     /* the same in every life */
+    uint64_t before; /* its offset in the image, after a rollback */
+    int is_late;     /* made behind the restart point */
+} piece_t;
+
+static alias_t *aliases;
+static piece_t *pieces;
+static uint64_t made; /* pieces, in this life */
+
+/* what is done on the other stack: nothing else, and no call that might not be on it */
+static struct {
+    ucontext_t back, there;
+    char stack[64 << 10] __attribute__((aligned(16)));
+    char *pages, *block; /* of the program, and of the arena */
+    size_t length;
+    int is_shared; /* the arena is mapped by others, or may be */
+    int is_back;   /* the program's pages become its own again */
+    int is_done;
+} moving;
+
+static uintptr_t page_bytes(void)
+{
+    return (uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
+/* the functions are hooked by UCX, which takes locks there, and whose mremap() fails for pages that it does not know */
+static int map(char *at, int flags, int fd)
+{
+    return syscall(SYS_mmap, at, moving.length, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0L) == (long)at;
+}
+
+/* by a file for both */
+static int map_file(void)
+{
+    const int fd = memfd_create("keel-mpi", MFD_CLOEXEC);
+    int is_done = 0;
+
+    if (fd >= 0 && ftruncate(fd, (off_t)moving.length) == 0 &&
+        pwrite(fd, moving.pages, moving.length, 0) == (ssize_t)moving.length && map(moving.block, MAP_SHARED, fd)) {
+        is_done = map(moving.pages, MAP_SHARED, fd);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_done;
+}
+
+static int map_again(void)
+{
+    memcpy(moving.block, moving.pages, moving.length);
+    return syscall(SYS_mremap, moving.block, 0L, moving.length, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), moving.pages) ==
+           (long)moving.pages;
+}
+
+static int map_back(void)
+{
+    if (!map(moving.pages, MAP_PRIVATE | MAP_ANONYMOUS, -1)) {
+        return 0;
+    }
+    memcpy(moving.pages, moving.block, moving.length);
+    return moving.is_shared || map(moving.block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static void move(void)
+{
+    moving.is_done = moving.is_back ? map_back() : moving.is_shared ? map_again() : map_file();
+}
+
+/* only what is shared can be mapped a second time */
+static int arena_is_shared(void)
+{
+    const size_t page = page_bytes();
+    const long again = syscall(SYS_mremap, keel_mpi.hidden, 0L, page, (long)MREMAP_MAYMOVE, 0L);
+
+    if (again >= 0) {
+        syscall(SYS_munmap, again, page);
+    }
+    return again >= 0;
+}
+
+static void move_elsewhere(char *pages, char *block, size_t length, int is_back, const char *call)
+{
+    moving.pages = pages;
+    moving.block = block;
+    moving.length = length;
+    moving.is_back = is_back;
+    moving.is_shared = arena_is_shared();
+    if (getcontext(&moving.there) == 0) {
+        moving.there.uc_stack.ss_sp = moving.stack;
+        moving.there.uc_stack.ss_size = sizeof(moving.stack);
+        moving.there.uc_link = &moving.back;
+        makecontext(&moving.there, move, 0);
+        keel_mpi_still_begin();
+        swapcontext(&moving.back, &moving.there);
+        keel_mpi_still_end();
+    }
+    if (!moving.is_done) {
+        keel_mpi_refuse(call, "this memory cannot be mapped twice: use MPI_Win_allocate or MPI_Alloc_mem");
+    }
+}
+
+/* one that has these pages, or some of them */
+static alias_t *alias_find(const char *pages, size_t length)
+{
+    for (alias_t *alias = aliases; alias != NULL; alias = alias->next) {
+        if (pages < alias->pages + alias->length && alias->pages < pages + length) {
+            return alias;
+        }
+    }
+    return NULL;
+}
+
+static alias_t *alias_make(char *pages, size_t length, const char *call)
+{
+    alias_t *alias = malloc(sizeof(*alias));
+
+    if (alias == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *alias = (alias_t){.next = aliases, .pages = pages, .length = length};
+    alias->offset = keel_mpi_arena_take_alias(length, page_bytes());
+    if (alias->offset == 0) {
+        keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
+    }
+    aliases = alias;
+    move_elsewhere(pages, keel_mpi_arena_at(alias->offset), length, 0, call);
+    return alias;
+}
+
+static void alias_drop(alias_t *alias)
+{
+    alias_t **at = &aliases;
+
+    while (*at != alias) {
+        at = &(*at)->next;
+    }
+    *at = alias->next;
+    move_elsewhere(alias->pages, keel_mpi_arena_at(alias->offset), alias->length, 1, "MPI_Win_free");
+    keel_mpi_arena_give(alias->offset);
+    free(alias);
+}
+
+static char *first_page(const char *address)
+{
+    return (char *)((uintptr_t)address / page_bytes() * page_bytes());
+}
+
+static char *end_page(const char *address, size_t bytes)
+{
+    return first_page(address + bytes + page_bytes() - 1);
+}
+
+static uint64_t offset_of(const piece_t *piece)
+{
+    return piece->alias->offset + (uint64_t)(piece->address - piece->alias->pages);
+}
+
+static void piece_map(piece_t *piece, alias_t *alias)
+{
+    piece->alias = alias;
+    alias->uses++;
+    keel_mpi_arena_expose(offset_of(piece), piece->bytes, piece->id);
+}
+
+static void piece_unmap(piece_t *piece)
+{
+    alias_t *alias = piece->alias;
+
+    piece->alias = NULL;
+    keel_mpi_arena_hide(piece->id);
+    if (--alias->uses == 0) {
+        alias_drop(alias);
+    }
+}
+
+uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+{
+    char *pages = first_page(address);
+    const size_t length = (size_t)(end_page(address, bytes) - pages);
+    piece_t *piece;
+    alias_t *alias;
+    uint64_t offset = 0;
+
+    if (keel_mpi_arena_has(address, bytes)) {
+        return keel_mpi_arena_offset(address);
+    }
+    piece = malloc(sizeof(*piece));
+    if (piece == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *piece = (piece_t){pieces, NULL, address, bytes, ++made, 0, keel_mpi.phase == KEEL_MPI_RUNS};
+    pieces = piece;
+    if (!keel_mpi_is_replay()) {
+        alias = alias_find(pages, length);
+        if (alias == NULL) {
+            alias = alias_make(pages, length, call);
+        } else if (pages < alias->pages || pages + length > alias->pages + alias->length) {
+            keel_mpi_refuse(call, "this memory shares a page with that of another window, and goes beyond it: use "
+                                  "MPI_Alloc_mem, or make the larger window first");
+        }
+        piece_map(piece, alias);
+        offset = offset_of(piece);
+    }
+    keel_mpi_prefix_result(&offset, sizeof(offset));
+    return offset;
+}
+
+void keel_mpi_alias_remove(void *address, size_t bytes)
+{
+    for (piece_t **at = &pieces; *at != NULL; at = &(*at)->next) {
+        piece_t *piece = *at;
+
+        if (piece->address != address || piece->bytes != bytes || (piece->alias == NULL && !keel_mpi_is_replay())) {
+            continue;
+        }
+        if (piece->alias != NULL) {
+            piece_unmap(piece);
+        }
+        if (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late) {
+            *at = piece->next;
+            free(piece);
+        }
+        return;
+    }
+}
+
+int keel_mpi_alias_is_late(void)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->is_late) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+uint64_t keel_mpi_alias_offset(const void *address, size_t bytes)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->address == address && piece->bytes == bytes && piece->alias != NULL) {
+            return offset_of(piece);
+        }
+    }
+    return 0;
+}
+
+/* ---- rollbacks ---- */
+
+void keel_mpi_alias_unmap(void)
+{
+    piece_t **at = &pieces;
+
+    while (*at != NULL) {
+        piece_t *piece = *at;
+
+        if (piece->alias != NULL) {
+            piece_unmap(piece);
+        }
+        if (piece->is_late) {
+            made--;
+            *at = piece->next;
+            free(piece);
+        } else {
+            at = &piece->next;
+        }
+    }
+}
+
+/* maps the pages of all that are to be, those that touch as one, and all pieces that lie there */
+static void map_run(const piece_t *first)
+{
+    char *begin = first_page(first->address), *end = end_page(first->address, first->bytes);
+    alias_t *alias;
+    int is_larger;
+
+    do {
+        is_larger = 0;
+        for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+            char *from = first_page(piece->address), *to = end_page(piece->address, piece->bytes);
+
+            if (piece->before != 0 && from <= end && to >= begin && (from < begin || to > end)) {
+                begin = (from < begin) ? from : begin;
+                end = (to > end) ? to : end;
+                is_larger = 1;
+            }
+        }
+    } while (is_larger);
+    alias = alias_make(begin, (size_t)(end - begin), "KEEL_MPI_RESTART_POINT");
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->before != 0 && piece->address >= begin && piece->address < end) {
+            piece_map(piece, alias);
+        }
+    }
+}
+
+void keel_mpi_alias_map(void)
+{
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        const keel_mpi_exposed_t *exposed = keel_mpi_arena_exposed(piece->id);
+
+        piece->before = (exposed != NULL) ? exposed->offset : 0;
+        if (exposed != NULL) {
+            memcpy(piece->address, keel_mpi_arena_at(exposed->offset), piece->bytes);
+        }
+    }
+    keel_mpi_arena_give_aliases();
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->before != 0 && piece->alias == NULL) {
+            map_run(piece);
+        }
+    }
+}
+
+int keel_mpi_alias_moved(uint64_t before, uint64_t *offset_p, uint64_t *address_p)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->alias != NULL && piece->before == before) {
+            *offset_p = offset_of(piece);
+            *address_p = (uint64_t)(uintptr_t)piece->address;
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* Pages of the program's own memory that are pages of the arena, too: for windows over memory that the program has. */
+#ifndef KEEL_MPI_ALIAS_H_
+#define KEEL_MPI_ALIAS_H_
+
+#include "mpi_state.h"
+
+/*
+ * The arena's offset of that memory, whose contents are kept; memory of the arena is itself. In a replacement, ahead of its restart point, the
+ * offset that it had before, and nothing is done: its memory may lie otherwise, and gets its place at the restart point.
+ */
+uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call);
+/* the pages come back */
+void keel_mpi_alias_remove(void *address, size_t bytes);
+/* whether there is one that was made behind the restart point */
+int keel_mpi_alias_is_late(void);
+
+/* at a rollback, ahead of the arena's return: all pages come back, and what was made behind the restart point is forgotten */
+void keel_mpi_alias_unmap(void);
+/* and behind it: what belongs to the image is put to the program's memory, and that to a new place in the arena */
+void keel_mpi_alias_map(void);
+/* what was at that offset of the image and is in a window now; the new offset and the address; 0: nothing is */
+int keel_mpi_alias_moved(uint64_t before, uint64_t *offset_p, uint64_t *address_p);
+/* where that memory is now; 0: it is not mapped */
+uint64_t keel_mpi_alias_offset(const void *address, size_t bytes);
+
+#endif

@@ -1,0 +1,351 @@
+/*
+ * Blocks stand in a table apart from them, so that what writes beyond a block does no harm to it. A replacement is given the table of the
+ * checkpoint and, ahead of its restart point, the offsets that its predecessor had: blocks are then neither taken nor given.
+ */
+#include "mpi_arena.h"
+
+#include "mpi_prefix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARENA_DEFAULT ((size_t)64 << 20)
+
+size_t keel_mpi_bytes(const char *text)
+{
+    static const char units[] = "kmgt";
+    char *end;
+    const double number = strtod(text, &end);
+    const char *unit = (*end != '\0') ? strchr(units, *end | 0x20) : NULL;
+    const unsigned shift = (unit != NULL) ? 10 * (unsigned)(unit - units + 1) : 0;
+
+    if (end == text || number <= 0 || (*end != '\0' && (unit == NULL || end[1] != '\0')) || number > 0x1p46) {
+        return 0;
+    }
+    return (size_t)(number * (double)((uint64_t)1 << shift));
+}
+
+static uint64_t align_up(uint64_t offset, size_t alignment)
+{
+    return (offset + alignment - 1) & ~(uint64_t)(alignment - 1);
+}
+
+static uint64_t rings_begin(void)
+{
+    return align_up(sizeof(keel_mpi_hidden_t) + keel_mpi.ranks * sizeof(keel_mpi_channel_t), KEEL_MPI_ALIGN);
+}
+
+static uint64_t blocks_begin(void)
+{
+    return rings_begin() + (uint64_t)keel_mpi.ranks * KEEL_MPI_RING;
+}
+
+void keel_mpi_arena_make(void)
+{
+    const char *text = getenv("KEELMPI_ARENA");
+    const size_t bytes = (text != NULL) ? keel_mpi_bytes(text) : ARENA_DEFAULT;
+
+    if (bytes == 0) {
+        keel_mpi_refuse("MPI_Init", "KEELMPI_ARENA is no number of bytes");
+    }
+    keel_mpi.bytes = blocks_begin() + bytes;
+    keel_mpi_check(keel_win_alloc(keel_mpi.ctx, keel_mpi.bytes, NULL, &keel_mpi.arena), "MPI_Init");
+    keel_mpi.hidden = keel_win_base(keel_mpi.arena);
+}
+
+int keel_mpi_arena_has(const void *address, size_t bytes)
+{
+    const uintptr_t base = (uintptr_t)keel_mpi.hidden, at = (uintptr_t)address;
+
+    return at >= base + blocks_begin() && bytes <= keel_mpi.bytes && at - base <= keel_mpi.bytes - bytes;
+}
+
+keel_mpi_channel_t *keel_mpi_arena_channels(void)
+{
+    return (keel_mpi_channel_t *)(keel_mpi.hidden + 1);
+}
+
+uint64_t keel_mpi_arena_ring(uint32_t source)
+{
+    return rings_begin() + (uint64_t)source * KEEL_MPI_RING;
+}
+
+/* ---- blocks ---- */
+
+/* the first block at or behind the offset */
+static uint64_t block_at(uint64_t offset)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    uint64_t low = 0, high = hidden->block_count;
+
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+
+        if (hidden->blocks[middle].offset < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static uint64_t block_make(size_t bytes, size_t alignment, int is_alias)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    const uintptr_t base = (uintptr_t)hidden;
+    uint64_t begin = blocks_begin(), i;
+
+    if (hidden->block_count == KEEL_MPI_BLOCKS) {
+        return 0;
+    }
+    for (i = 0; i <= hidden->block_count; i++) {
+        const uint64_t end = (i < hidden->block_count) ? hidden->blocks[i].offset : keel_mpi.bytes;
+        const uint64_t at = align_up(base + begin, alignment) - base;
+
+        if (at <= end && bytes <= end - at) {
+            memmove(&hidden->blocks[i + 1], &hidden->blocks[i], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
+            hidden->blocks[i] = (keel_mpi_block_t){at, bytes, (uint64_t)is_alias};
+            hidden->block_count++;
+            return at;
+        }
+        begin = (i < hidden->block_count) ? end + hidden->blocks[i].length : end;
+    }
+    return 0;
+}
+
+uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment)
+{
+    uint64_t offset = 0;
+
+    if (!keel_mpi_is_replay()) {
+        offset = block_make(bytes > 0 ? bytes : 1, alignment, 0);
+    }
+    keel_mpi_prefix_result(&offset, sizeof(offset));
+    return offset;
+}
+
+uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment)
+{
+    return block_make(bytes, alignment, 1);
+}
+
+uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call)
+{
+    const uint64_t offset = keel_mpi_arena_try(bytes, alignment);
+
+    if (offset == 0) {
+        keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
+    }
+    return offset;
+}
+
+void keel_mpi_arena_give(uint64_t offset)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    const uint64_t i = block_at(offset);
+
+    if (keel_mpi_is_replay() || i == hidden->block_count || hidden->blocks[i].offset != offset) {
+        return;
+    }
+    hidden->block_count--;
+    memmove(&hidden->blocks[i], &hidden->blocks[i + 1], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
+}
+
+const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    uint64_t i = block_at(offset);
+
+    if (i == hidden->block_count || hidden->blocks[i].offset != offset) {
+        if (i == 0) {
+            return NULL;
+        }
+        i--;
+    }
+    return (offset - hidden->blocks[i].offset <= hidden->blocks[i].length &&
+            bytes <= hidden->blocks[i].length - (offset - hidden->blocks[i].offset))
+               ? &hidden->blocks[i]
+               : NULL;
+}
+
+/* ---- images ---- */
+
+void keel_mpi_arena_give_aliases(void)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    uint64_t kept = 0;
+
+    for (uint64_t i = 0; i < hidden->block_count; i++) {
+        if (!hidden->blocks[i].is_alias) {
+            hidden->blocks[kept++] = hidden->blocks[i];
+        }
+    }
+    hidden->block_count = kept;
+    hidden->exposed_count = 0;
+}
+
+void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    if (hidden->exposed_count == KEEL_MPI_EXPOSED) {
+        keel_mpi_refuse("MPI_Win_create", "too many pieces of memory are in windows: 4096");
+    }
+    hidden->exposed[hidden->exposed_count++] = (keel_mpi_exposed_t){offset, bytes, id};
+}
+
+void keel_mpi_arena_hide(uint64_t id)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+        if (hidden->exposed[i].id == id) {
+            hidden->exposed[i] = hidden->exposed[--hidden->exposed_count];
+            return;
+        }
+    }
+}
+
+const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+        if (hidden->exposed[i].id == id) {
+            return &hidden->exposed[i];
+        }
+    }
+    return NULL;
+}
+
+static int compare_extents(const void *a, const void *b)
+{
+    const uint64_t first = ((const keel_extent_t *)a)->offset, second = ((const keel_extent_t *)b)->offset;
+
+    return (first > second) - (first < second);
+}
+
+/* those that touch or overlap become one */
+static unsigned extents_join(keel_extent_t *extents, unsigned count)
+{
+    unsigned kept = 0;
+
+    qsort(extents, count, sizeof(*extents), compare_extents);
+    for (unsigned i = 1; i < count; i++) {
+        const uint64_t end = extents[kept].offset + extents[kept].length;
+        const uint64_t other = extents[i].offset + extents[i].length;
+
+        if (extents[i].offset > end) {
+            extents[++kept] = extents[i];
+        } else if (other > end) {
+            extents[kept].length = other - extents[kept].offset;
+        }
+    }
+    return kept + 1;
+}
+
+keel_extent_t *keel_mpi_arena_extents(unsigned *count_p)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    keel_extent_t *extents = malloc((hidden->block_count + hidden->exposed_count + 4) * sizeof(*extents));
+    unsigned count = 0;
+
+    if (extents == NULL) {
+        return NULL;
+    }
+    extents[count++] =
+        (keel_extent_t){0, offsetof(keel_mpi_hidden_t, blocks) + hidden->block_count * sizeof(hidden->blocks[0])};
+    if (hidden->exposed_count > 0) {
+        extents[count++] =
+            (keel_extent_t){offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0])};
+    }
+    extents[count++] = (keel_extent_t){sizeof(*hidden), keel_mpi.ranks * sizeof(keel_mpi_channel_t)};
+    for (uint64_t i = 0; i < hidden->block_count; i++) {
+        const keel_mpi_block_t *block = &hidden->blocks[i];
+
+        if (block->offset == hidden->prefix) {
+            if (hidden->prefix_used > 0 && !keel_mpi_prefix_is_full()) {
+                extents[count++] = (keel_extent_t){block->offset, hidden->prefix_used};
+            }
+        } else if (!block->is_alias) {
+            extents[count++] = (keel_extent_t){block->offset, block->length};
+        }
+    }
+    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+        extents[count++] = (keel_extent_t){hidden->exposed[i].offset, hidden->exposed[i].length};
+    }
+    *count_p = extents_join(extents, count);
+    return extents;
+}
+
+/* ---- accesses ---- */
+
+void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes, const char *call)
+{
+    if (bytes > 0 && !keel_mpi_is_replay()) {
+        keel_mpi_check(keel_put(keel_mpi.arena, rank, offset, data, bytes), call);
+    }
+}
+
+void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+{
+    if (bytes == 0) {
+        return;
+    }
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_get(keel_mpi.arena, rank, offset, data, bytes), call);
+    }
+    keel_mpi_prefix_result(data, bytes);
+}
+
+void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+{
+    keel_status_t status;
+
+    if (keel_mpi.phase != KEEL_MPI_RUNS) {
+        keel_mpi_get(rank, offset, data, bytes, call);
+    } else if (bytes > 0) {
+        status = keel_get_nbx(keel_mpi.arena, rank, offset, data, bytes, NULL, NULL);
+        keel_mpi_check(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
+    }
+}
+
+void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size, uint64_t operand,
+                     uint64_t compare, void *result, const char *call)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (keel_mpi_is_replay()) {
+        /* it was done */
+    } else if (result != NULL) {
+        status = keel_atomic(keel_mpi.arena, op, rank, offset, size, operand, compare, result);
+    } else {
+        status = keel_atomic_nbx(keel_mpi.arena, op, rank, offset, size, operand, compare, NULL, NULL, NULL);
+    }
+    keel_mpi_check(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
+    if (result != NULL) {
+        keel_mpi_prefix_result(result, size);
+    }
+}
+
+void keel_mpi_flush(uint32_t rank, const char *call)
+{
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_flush(keel_mpi.ctx, rank), call);
+    }
+}
+
+void keel_mpi_flush_all(const char *call)
+{
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_flush_all(keel_mpi.ctx), call);
+    }
+}
+
+void keel_mpi_fence(const char *call)
+{
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_fence(keel_mpi.ctx), call);
+    }
+}

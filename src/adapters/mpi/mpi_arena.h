@@ -1,0 +1,56 @@
+/* The arena: its blocks, what of it belongs to an image, and the accesses to it of all ranks, which the prefix's record knows. */
+#ifndef KEEL_MPI_ARENA_H_
+#define KEEL_MPI_ARENA_H_
+
+#include "mpi_state.h"
+
+/* collective: the window, with the hidden part made */
+void keel_mpi_arena_make(void);
+/* a number of bytes with K, M, G or T behind it; 0: it is none */
+size_t keel_mpi_bytes(const char *text);
+
+static inline void *keel_mpi_arena_at(uint64_t offset)
+{
+    return (char *)keel_mpi.hidden + offset;
+}
+
+static inline uint64_t keel_mpi_arena_offset(const void *address)
+{
+    return (uint64_t)((const char *)address - (const char *)keel_mpi.hidden);
+}
+
+int keel_mpi_arena_has(const void *address, size_t bytes);
+keel_mpi_channel_t *keel_mpi_arena_channels(void); /* one for each rank */
+uint64_t keel_mpi_arena_ring(uint32_t source);     /* offset of the ring that @a source writes */
+
+/* a block's offset; 0: there is no room. Local. A replacement is given the one of its predecessor. */
+uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment);
+/* the same, or the end of the job */
+uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call);
+/* the same for pages of the program's own memory, which the record does not have; 0: there is no room */
+uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment);
+void keel_mpi_arena_give(uint64_t offset);
+void keel_mpi_arena_give_aliases(void); /* all blocks of that kind, and nothing is exposed then */
+/* the block that holds these bytes; NULL: none does */
+const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes);
+/* these bytes of alias pages belong to images, or no more */
+void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id);
+void keel_mpi_arena_hide(uint64_t id);
+const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id); /* NULL: it does not belong to images */
+
+/* what belongs to an image now, ascending and apart; allocated. NULL: no memory. */
+keel_extent_t *keel_mpi_arena_extents(unsigned *count_p);
+
+/* accesses, ended by the job's end where they fail */
+void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes, const char *call);
+void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
+/* complete at the next flush, or earlier */
+void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
+/* @a result NULL: posted */
+void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size, uint64_t operand,
+                     uint64_t compare, void *result, const char *call);
+void keel_mpi_flush(uint32_t rank, const char *call);
+void keel_mpi_flush_all(const char *call);
+void keel_mpi_fence(const char *call);
+
+#endif

@@ -1,0 +1,247 @@
+/* Collectives that move data. Those with a root are linear but for MPI_Bcast, those without one send to each other. */
+#include "mpi_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int MPI_Barrier(MPI_Comm comm)
+{
+    keel_mpi_round_t round;
+    KEEL_MPI_COMM(of, comm, "MPI_Barrier")
+
+    round = keel_mpi_round_begin(of, "MPI_Barrier");
+    keel_mpi_round_meet(&round);
+    return MPI_SUCCESS;
+}
+
+static int root_check(const keel_mpi_comm_t *comm, int root, const char *call)
+{
+    return (root < 0 || (uint32_t)root >= comm->size)
+               ? keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator")
+               : MPI_SUCCESS;
+}
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
+    keel_mpi_round_t round;
+    void *packed;
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Bcast")
+
+    code = root_check(of, root, "MPI_Bcast");
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Bcast") : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_round_begin(of, "MPI_Bcast");
+    packed = keel_mpi_part_pack(&part, 0, "MPI_Bcast");
+    keel_mpi_round_spread(&round, (uint32_t)root, packed, keel_mpi_part_bytes(&part, 0));
+    if (of->rank != (uint32_t)root) {
+        keel_mpi_part_unpack(&part, 0, packed, keel_mpi_part_bytes(&part, 0));
+    }
+    free(packed);
+    return MPI_SUCCESS;
+}
+
+/* ---- to one, and from one ---- */
+
+static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root, MPI_Comm comm, const char *call)
+{
+    const int is_in_place = mine->buffer == MPI_IN_PLACE;
+    keel_mpi_round_t round;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = root_check(of, root, call);
+    if (code == MPI_SUCCESS && !is_in_place) {
+        code = keel_mpi_parts_check(mine, 1, of, call);
+    }
+    if (code == MPI_SUCCESS && of->rank == (uint32_t)root) {
+        code = keel_mpi_parts_check(all, of->size, of, call);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_round_begin(of, call);
+    if (of->rank != (uint32_t)root) {
+        keel_mpi_part_send(mine, 0, &round, (uint32_t)root);
+        return MPI_SUCCESS;
+    }
+    for (uint32_t i = 0; i < of->size; i++) {
+        if (i != of->rank) {
+            keel_mpi_part_receive(all, i, &round, i);
+        } else if (!is_in_place) {
+            keel_mpi_part_copy(mine, 0, all, i, call);
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+               MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return gather(&mine, &all, root, comm, "MPI_Gather");
+}
+
+int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .counts = recvcounts, .displs = displs, .type = recvtype};
+
+    return gather(&mine, &all, root, comm, "MPI_Gatherv");
+}
+
+static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, int root, MPI_Comm comm, const char *call)
+{
+    const int is_in_place = mine->buffer == MPI_IN_PLACE;
+    keel_mpi_round_t round;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = root_check(of, root, call);
+    if (code == MPI_SUCCESS && !is_in_place) {
+        code = keel_mpi_parts_check(mine, 1, of, call);
+    }
+    if (code == MPI_SUCCESS && of->rank == (uint32_t)root) {
+        code = keel_mpi_parts_check(all, of->size, of, call);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_round_begin(of, call);
+    if (of->rank != (uint32_t)root) {
+        keel_mpi_part_receive(mine, 0, &round, (uint32_t)root);
+        return MPI_SUCCESS;
+    }
+    for (uint32_t i = 0; i < of->size; i++) {
+        if (i != of->rank) {
+            keel_mpi_part_send(all, i, &round, i);
+        } else if (!is_in_place) {
+            keel_mpi_part_copy(all, i, mine, 0, call);
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const keel_mpi_parts_t all = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t mine = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return scatter(&all, &mine, root, comm, "MPI_Scatter");
+}
+
+int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const keel_mpi_parts_t all = {.buffer = sendbuf, .counts = sendcounts, .displs = displs, .type = sendtype};
+    const keel_mpi_parts_t mine = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return scatter(&all, &mine, root, comm, "MPI_Scatterv");
+}
+
+/* ---- from all to all ---- */
+
+/* @a to has a part for each, or (@a is_same) one for all */
+static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_parts_t *from, MPI_Comm comm,
+                    const char *call)
+{
+    keel_mpi_round_t round;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = keel_mpi_parts_check(to, is_same ? 1 : of->size, of, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, of->size, of, call) : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_round_begin(of, call);
+    for (uint32_t i = 1; i < of->size; i++) {
+        const uint32_t peer = (of->rank + i) % of->size;
+
+        keel_mpi_part_send(to, is_same ? 0 : peer, &round, peer);
+    }
+    keel_mpi_part_copy(to, is_same ? 0 : of->rank, from, of->rank, call);
+    for (uint32_t i = 1; i < of->size; i++) {
+        const uint32_t peer = (of->rank + of->size - i) % of->size;
+
+        keel_mpi_part_receive(from, peer, &round, peer);
+    }
+    return MPI_SUCCESS;
+}
+
+/* with MPI_IN_PLACE what is sent lies where the own part is received */
+static int all_gather(keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, MPI_Comm comm, const char *call)
+{
+    KEEL_MPI_COMM(of, comm, call)
+
+    if (mine->buffer == MPI_IN_PLACE) {
+        const int code = keel_mpi_parts_check(all, of->size, of, call);
+
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        mine->buffer = keel_mpi_part_at(all, of->rank);
+        mine->count = (all->counts != NULL) ? all->counts[of->rank] : all->count;
+        mine->type = all->type;
+    }
+    return exchange(mine, 1, all, comm, call);
+}
+
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm)
+{
+    keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return all_gather(&mine, &all, comm, "MPI_Allgather");
+}
+
+int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                   const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .counts = recvcounts, .displs = displs, .type = recvtype};
+
+    return all_gather(&mine, &all, comm, "MPI_Allgatherv");
+}
+
+/* with MPI_IN_PLACE all parts are packed and sent before any is received */
+static int all_to_all(const keel_mpi_parts_t *to, const keel_mpi_parts_t *from, MPI_Comm comm, const char *call)
+{
+    return exchange(to->buffer == MPI_IN_PLACE ? from : to, 0, from, comm, call);
+}
+
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                 MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return all_to_all(&to, &from, comm, "MPI_Alltoall");
+}
+
+int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                  void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .counts = sendcounts, .displs = sdispls, .type = sendtype};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .counts = recvcounts, .displs = rdispls, .type = recvtype};
+
+    return all_to_all(&to, &from, comm, "MPI_Alltoallv");
+}
+
+int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+                  void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                  MPI_Comm comm)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .counts = sendcounts, .displs = sdispls, .types = sendtypes};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .counts = recvcounts, .displs = rdispls, .types = recvtypes};
+
+    return all_to_all(&to, &from, comm, "MPI_Alltoallw");
+}

@@ -1,0 +1,52 @@
+/*
+ * Communicators. A handle is one of the system's MPI, for this process alone, so that names, attributes and error handlers are its
+ * affair; who belongs to it stands here.
+ */
+#ifndef KEEL_MPI_COMM_H_
+#define KEEL_MPI_COMM_H_
+
+#include "mpi_state.h"
+
+typedef struct keel_mpi_comm {
+    MPI_Comm handle; /* MPI_COMM_NULL: a window's own */
+    uint32_t size, rank;
+    uint32_t *members; /* ranks of the job */
+    uint64_t context;  /* of its messages; the next one is that of its collectives */
+    uint64_t turn;     /* offset of the number of collectives it has done, a block of the arena */
+    int is_late;       /* made behind the restart point: a rollback takes it away */
+    MPI_Comm
+        *freed; /* the variable by which it was freed behind the restart point, which a rollback undoes; NULL: in use */
+} keel_mpi_comm_t;
+
+/* MPI_COMM_WORLD and MPI_COMM_SELF */
+void keel_mpi_comm_make(void);
+void keel_mpi_comm_unmake(void); /* what the program has left */
+/* one that a checkpoint cannot have; and at a rollback, ahead of the arena's return and behind it */
+int keel_mpi_comm_is_late(void);
+void keel_mpi_comm_drop_late(void);
+void keel_mpi_comm_revive(void);
+
+/* NULL: no communicator */
+keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle);
+/* a context that no two of the members have in use; collective */
+uint64_t keel_mpi_comm_context(const keel_mpi_comm_t *comm, const char *call);
+/* the same, among those alone whom @a comm has and who give this tag, without a turn of a communicator's own */
+uint64_t keel_mpi_comm_context_by(const keel_mpi_comm_t *comm, int tag, const char *call);
+/* takes over @a members, which are allocated; the caller is one of them */
+keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *members, uint64_t context,
+                                   const char *call);
+void keel_mpi_comm_remove(keel_mpi_comm_t *comm);
+/* of a rank of the job; UINT32_MAX: not a member */
+uint32_t keel_mpi_comm_index(const keel_mpi_comm_t *comm, uint32_t rank);
+uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const char *call);
+
+/* begins a call on a communicator: comm is there, or the call returns with an error */
+#define KEEL_MPI_COMM(_comm, _handle, _call)                                              \
+    keel_mpi_comm_t *_comm;                                                               \
+    keel_mpi_begin(_call);                                                                \
+    _comm = keel_mpi_comm_of(_handle);                                                    \
+    if (_comm == NULL) {                                                                  \
+        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
+    }
+
+#endif

@@ -1,0 +1,296 @@
+#include "mpi_group.h"
+
+#include "mpi_comm.h"
+#include "mpi_table.h"
+#include "mpi_window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HANDLE_FIRST = 0x60000000 }; /* no predefined handle of either MPI, and none of its objects, has such a value */
+
+static keel_mpi_table_t groups;
+static intptr_t made;
+static const keel_mpi_group_t empty;
+
+const keel_mpi_group_t *keel_mpi_group_of(MPI_Group handle)
+{
+    return (handle == MPI_GROUP_EMPTY) ? &empty : keel_mpi_table_find(&groups, (uintptr_t)handle);
+}
+
+MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *call)
+{
+    keel_mpi_group_t *group;
+    MPI_Group handle;
+
+    if (size == 0) {
+        return MPI_GROUP_EMPTY;
+    }
+    group = malloc(sizeof(*group) + size * sizeof(*ranks));
+    handle = (MPI_Group)(HANDLE_FIRST + 16 * made++ % HANDLE_FIRST);
+    if (group == NULL || !keel_mpi_table_add(&groups, (uintptr_t)handle, group)) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    group->size = size;
+    memcpy(group->ranks, ranks, size * sizeof(*ranks));
+    return handle;
+}
+
+static uint32_t index_of(uint32_t size, const uint32_t *ranks, uint32_t rank)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        if (ranks[i] == rank) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+uint32_t keel_mpi_group_index(const keel_mpi_group_t *group, uint32_t rank)
+{
+    return index_of(group->size, group->ranks, rank);
+}
+
+int keel_mpi_members_compare(uint32_t size, const uint32_t *members, uint32_t other_size, const uint32_t *others)
+{
+    if (size != other_size) {
+        return MPI_UNEQUAL;
+    }
+    if (memcmp(members, others, size * sizeof(*members)) == 0) {
+        return MPI_IDENT;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        if (index_of(size, others, members[i]) == UINT32_MAX) {
+            return MPI_UNEQUAL;
+        }
+    }
+    return MPI_SIMILAR;
+}
+
+/* ---- calls ---- */
+
+static int raise_group(const char *call)
+{
+    return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_GROUP, call, "not a group");
+}
+
+#define GROUP(_group, _handle, _call)                            \
+    const keel_mpi_group_t *_group = keel_mpi_group_of(_handle); \
+                                                                 \
+    keel_mpi_begin(_call);                                       \
+    if (_group == NULL) {                                        \
+        return raise_group(_call);                               \
+    }
+
+int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_group")
+
+    *group = keel_mpi_group_make(of->size, of->members, "MPI_Comm_group");
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_get_group")
+
+    *group = keel_mpi_group_make(of->comm->size, of->comm->members, "MPI_Win_get_group");
+    return MPI_SUCCESS;
+}
+
+int MPI_Group_free(MPI_Group *group)
+{
+    GROUP(of, *group, "MPI_Group_free")
+
+    if (of != &empty) {
+        keel_mpi_table_remove(&groups, (uintptr_t)*group);
+        free((void *)of);
+    }
+    *group = MPI_GROUP_NULL;
+    return MPI_SUCCESS;
+}
+
+int MPI_Group_size(MPI_Group group, int *size)
+{
+    GROUP(of, group, "MPI_Group_size")
+
+    *size = (int)of->size;
+    return MPI_SUCCESS;
+}
+
+int MPI_Group_rank(MPI_Group group, int *rank)
+{
+    GROUP(of, group, "MPI_Group_rank")
+
+    *rank = (int)keel_mpi_group_index(of, keel_mpi.rank);
+    *rank = (*rank < 0) ? MPI_UNDEFINED : *rank;
+    return MPI_SUCCESS;
+}
+
+int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    const keel_mpi_group_t *other = keel_mpi_group_of(group2);
+    GROUP(of, group1, "MPI_Group_compare")
+
+    if (other == NULL) {
+        return raise_group("MPI_Group_compare");
+    }
+    *result = keel_mpi_members_compare(of->size, of->ranks, other->size, other->ranks);
+    return MPI_SUCCESS;
+}
+
+int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+{
+    const keel_mpi_group_t *other = keel_mpi_group_of(group2);
+    GROUP(of, group1, "MPI_Group_translate_ranks")
+
+    if (other == NULL) {
+        return raise_group("MPI_Group_translate_ranks");
+    }
+    for (int i = 0; i < n; i++) {
+        if (ranks1[i] == MPI_PROC_NULL) {
+            ranks2[i] = MPI_PROC_NULL;
+            continue;
+        }
+        if (ranks1[i] < 0 || (uint32_t)ranks1[i] >= of->size) {
+            return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_RANK, "MPI_Group_translate_ranks", "no rank of the group");
+        }
+        ranks2[i] = (int)keel_mpi_group_index(other, of->ranks[ranks1[i]]);
+        ranks2[i] = (ranks2[i] < 0) ? MPI_UNDEFINED : ranks2[i];
+    }
+    return MPI_SUCCESS;
+}
+
+/* ---- made of others ---- */
+
+/* those of @a first, in order, that are in the second (@a is_in) or are not; behind them @a more of the second that are not in the first */
+static MPI_Group combine(const keel_mpi_group_t *first, const keel_mpi_group_t *second, int is_first, int is_in,
+                         int is_more, const char *call)
+{
+    uint32_t *ranks = malloc((first->size + second->size + 1) * sizeof(*ranks));
+    uint32_t size = 0;
+    MPI_Group made_of;
+
+    if (ranks == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    for (uint32_t i = 0; i < first->size; i++) {
+        if (is_first || (keel_mpi_group_index(second, first->ranks[i]) != UINT32_MAX) == is_in) {
+            ranks[size++] = first->ranks[i];
+        }
+    }
+    for (uint32_t i = 0; is_more && i < second->size; i++) {
+        if (keel_mpi_group_index(first, second->ranks[i]) == UINT32_MAX) {
+            ranks[size++] = second->ranks[i];
+        }
+    }
+    made_of = keel_mpi_group_make(size, ranks, call);
+    free(ranks);
+    return made_of;
+}
+
+#define DEFINE_COMBINE(_name, _is_first, _is_in, _is_more)                                \
+    int MPI_Group_##_name(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)        \
+    {                                                                                     \
+        const keel_mpi_group_t *other = keel_mpi_group_of(group2);                        \
+        GROUP(of, group1, "MPI_Group_" #_name)                                            \
+                                                                                          \
+        if (other == NULL) {                                                              \
+            return raise_group("MPI_Group_" #_name);                                      \
+        }                                                                                 \
+        *newgroup = combine(of, other, _is_first, _is_in, _is_more, "MPI_Group_" #_name); \
+        return MPI_SUCCESS;                                                               \
+    }
+DEFINE_COMBINE(union, 1, 0, 1)
+DEFINE_COMBINE(intersection, 0, 1, 0)
+DEFINE_COMBINE(difference, 0, 0, 0)
+
+/* the members of these numbers, in their order, or (@a is_left_out) the others in the group's */
+static int pick(const keel_mpi_group_t *of, int n, const int picked[], int is_left_out, MPI_Group *newgroup,
+                const char *call)
+{
+    uint32_t *ranks = malloc((of->size + (size_t)n + 1) * sizeof(*ranks));
+    char *is_picked = calloc(of->size + 1, 1);
+    uint32_t size = 0;
+    int is_wrong = 0;
+
+    if (ranks == NULL || is_picked == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    for (int i = 0; i < n && !is_wrong; i++) {
+        is_wrong = picked[i] < 0 || (uint32_t)picked[i] >= of->size || is_picked[picked[i]];
+        if (!is_wrong) {
+            is_picked[picked[i]] = 1;
+            ranks[size++] = of->ranks[picked[i]];
+        }
+    }
+    if (is_left_out && !is_wrong) {
+        size = 0;
+        for (uint32_t i = 0; i < of->size; i++) {
+            if (!is_picked[i]) {
+                ranks[size++] = of->ranks[i];
+            }
+        }
+    }
+    if (!is_wrong) {
+        *newgroup = keel_mpi_group_make(size, ranks, call);
+    }
+    free(ranks);
+    free(is_picked);
+    return is_wrong ? keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_RANK, call, "no rank of the group, or one twice")
+                    : MPI_SUCCESS;
+}
+
+#define DEFINE_PICK(_name, _is_left_out)                                                                 \
+    int MPI_Group_##_name(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)                \
+    {                                                                                                    \
+        GROUP(of, group, "MPI_Group_" #_name)                                                            \
+                                                                                                         \
+        if (n < 0) {                                                                                     \
+            return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Group_" #_name, "a negative count"); \
+        }                                                                                                \
+        return pick(of, n, ranks, _is_left_out, newgroup, "MPI_Group_" #_name);                          \
+    }
+DEFINE_PICK(incl, 0)
+DEFINE_PICK(excl, 1)
+
+/* first, last and stride of each range, written out; NULL: one is wrong */
+static int *ranges_write_out(int n, int ranges[][3], int *count_p)
+{
+    size_t count = 0, at = 0;
+    int *ranks;
+
+    for (int i = 0; i < n; i++) {
+        if (ranges[i][2] == 0) {
+            return NULL;
+        }
+        count += (size_t)(labs((long)ranges[i][1] - ranges[i][0]) / labs(ranges[i][2])) + 1;
+    }
+    ranks = malloc((count + 1) * sizeof(*ranks));
+    for (int i = 0; ranks != NULL && i < n; i++) {
+        const long first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
+
+        for (long rank = first; (stride > 0) ? rank <= last : rank >= last; rank += stride) {
+            ranks[at++] = (int)rank;
+        }
+    }
+    *count_p = (int)at;
+    return ranks;
+}
+
+#define DEFINE_RANGES(_name, _is_left_out)                                                            \
+    int MPI_Group_##_name(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)               \
+    {                                                                                                 \
+        int count, code, *ranks;                                                                      \
+        GROUP(of, group, "MPI_Group_" #_name)                                                         \
+                                                                                                      \
+        ranks = ranges_write_out(n, ranges, &count);                                                  \
+        if (ranks == NULL) {                                                                          \
+            return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Group_" #_name, "a stride of 0"); \
+        }                                                                                             \
+        code = pick(of, count, ranks, _is_left_out, newgroup, "MPI_Group_" #_name);                   \
+        free(ranks);                                                                                  \
+        return code;                                                                                  \
+    }
+DEFINE_RANGES(range_incl, 0)
+DEFINE_RANGES(range_excl, 1)

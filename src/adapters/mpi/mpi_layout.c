@@ -1,0 +1,295 @@
+#include "mpi_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARKS = 5 }; /* unpackings: four for the bytes of a position, and one for whether there is any */
+
+static int keyval = MPI_KEYVAL_INVALID;
+static MPI_Datatype last_type;
+static const keel_mpi_layout_t *last_layout;
+
+static int forget(MPI_Datatype type, int key, void *layout, void *extra)
+{
+    last_layout = NULL;
+    free(layout);
+    return MPI_SUCCESS;
+}
+
+void keel_mpi_layout_make(void)
+{
+    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval, NULL) != MPI_SUCCESS) {
+        keel_mpi_refuse("MPI_Init", "no attribute of types");
+    }
+}
+
+void keel_mpi_layout_unmake(void)
+{
+    PMPI_Type_free_keyval(&keyval);
+    last_layout = NULL;
+}
+
+/* ---- what a type is made of ---- */
+
+static int is_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner;
+
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && types == 0;
+}
+
+/* the first type that it was made of, or MPI_DATATYPE_NULL: it is predefined */
+static MPI_Datatype inner(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner, *integer;
+    MPI_Datatype first = MPI_DATATYPE_NULL, *all;
+    MPI_Aint *address;
+
+    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS || types == 0) {
+        return MPI_DATATYPE_NULL;
+    }
+    integer = calloc((size_t)integers + 1, sizeof(*integer));
+    address = calloc((size_t)addresses + 1, sizeof(*address));
+    all = calloc((size_t)types + 1, sizeof(*all));
+    if (integer != NULL && address != NULL && all != NULL &&
+        PMPI_Type_get_contents(type, integers, addresses, types, integer, address, all) == MPI_SUCCESS) {
+        first = all[0];
+        for (int i = 1; i < types; i++) {
+            if (!is_named(all[i])) {
+                PMPI_Type_free(&all[i]);
+            }
+        }
+    }
+    free(integer);
+    free(address);
+    free(all);
+    return first;
+}
+
+static MPI_Datatype basic_of(MPI_Datatype type)
+{
+    MPI_Datatype at = type, next;
+    int is_ours = 0;
+
+    while ((next = inner(at)) != MPI_DATATYPE_NULL) {
+        if (is_ours) {
+            PMPI_Type_free(&at);
+        }
+        at = next;
+        is_ours = !is_named(at);
+    }
+    return at;
+}
+
+/* ---- where its bytes lie ---- */
+
+/* unpacks bytes that tell their position; 0: no memory, or no type to unpack */
+static int mark(MPI_Datatype type, size_t size, ptrdiff_t low, unsigned char *marks[MARKS])
+{
+    unsigned char *packed = malloc(size);
+    int is_done = packed != NULL;
+
+    for (unsigned j = 0; is_done && j < MARKS; j++) {
+        int position = 0;
+
+        for (size_t i = 0; i < size; i++) {
+            packed[i] = (j + 1 == MARKS) ? 1 : (unsigned char)(i >> (8 * j));
+        }
+        is_done =
+            PMPI_Unpack(packed, (int)size, &position, (char *)marks[j] - low, 1, type, MPI_COMM_SELF) == MPI_SUCCESS;
+    }
+    free(packed);
+    return is_done;
+}
+
+/* where each packed byte lies, -1: nowhere, as another lies there too */
+static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span)
+{
+    unsigned char *room = calloc(MARKS, span + 1), *marks[MARKS];
+    ptrdiff_t *at = malloc((size + 1) * sizeof(*at));
+
+    for (unsigned j = 0; j < MARKS; j++) {
+        marks[j] = room + j * span;
+    }
+    if (room == NULL || at == NULL || !mark(type, size, low, marks)) {
+        free(room);
+        free(at);
+        return NULL;
+    }
+    for (size_t i = 0; i < size; i++) {
+        at[i] = -1;
+    }
+    for (size_t i = 0; i < span; i++) {
+        size_t which = 0;
+
+        for (unsigned j = 0; j + 1 < MARKS; j++) {
+            which |= (size_t)marks[j][i] << (8 * j);
+        }
+        if (marks[MARKS - 1][i] != 0 && which < size) {
+            at[which] = (ptrdiff_t)i;
+        }
+    }
+    free(room);
+    return at;
+}
+
+static keel_mpi_layout_t *runs_of(const ptrdiff_t *at, size_t size, ptrdiff_t low)
+{
+    keel_mpi_layout_t *layout;
+    size_t count = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        if (at[i] >= 0 && (i == 0 || at[i] != at[i - 1] + 1)) {
+            count++;
+        }
+    }
+    layout = calloc(1, sizeof(*layout) + (count + 1) * sizeof(layout->runs[0]));
+    if (layout == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (at[i] < 0) {
+            continue;
+        }
+        if (i == 0 || at[i] != at[i - 1] + 1) {
+            layout->runs[layout->run_count++].offset = low + at[i];
+        }
+        layout->runs[layout->run_count - 1].length++;
+    }
+    return layout;
+}
+
+static keel_mpi_layout_t *layout_find(MPI_Datatype type)
+{
+    MPI_Aint low, extent, true_low, true_extent;
+    keel_mpi_layout_t *layout;
+    ptrdiff_t *at;
+    int size;
+
+    if (PMPI_Type_size(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_true_extent(type, &true_low, &true_extent) != MPI_SUCCESS) {
+        return NULL;
+    }
+    at = positions(type, (size_t)size, true_low, (size_t)true_extent);
+    layout = (at != NULL) ? runs_of(at, (size_t)size, true_low) : NULL;
+    free(at);
+    if (layout == NULL) {
+        return NULL;
+    }
+    layout->size = (size_t)size;
+    layout->extent = extent;
+    layout->true_low = true_low;
+    layout->true_extent = true_extent;
+    layout->is_dense = layout->run_count == 1 && layout->runs[0].length == (size_t)extent;
+    layout->basic = basic_of(type);
+    PMPI_Type_size(layout->basic, &size);
+    PMPI_Type_get_extent(layout->basic, &low, &extent);
+    layout->basic_size = (size_t)size;
+    layout->basic_extent = extent;
+    return layout;
+}
+
+const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type)
+{
+    keel_mpi_layout_t *layout;
+    int is_there = 0;
+
+    if (type == last_type && last_layout != NULL) {
+        return last_layout;
+    }
+    if (type == MPI_DATATYPE_NULL || PMPI_Type_get_attr(type, keyval, &layout, &is_there) != MPI_SUCCESS) {
+        return NULL;
+    }
+    if (!is_there) {
+        layout = layout_find(type);
+        if (layout == NULL || PMPI_Type_set_attr(type, keyval, layout) != MPI_SUCCESS) {
+            return NULL;
+        }
+    }
+    last_type = type;
+    last_layout = layout;
+    return layout;
+}
+
+keel_mpi_layout_t *keel_mpi_layout_keep(const keel_mpi_layout_t *layout, const char *call)
+{
+    const size_t bytes = sizeof(*layout) + (layout->run_count + 1) * sizeof(layout->runs[0]);
+    keel_mpi_layout_t *copy = malloc(bytes);
+
+    if (copy == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    memcpy(copy, layout, bytes);
+    return copy;
+}
+
+/* ---- elements ---- */
+
+int keel_mpi_layout_each(const keel_mpi_layout_t *layout, size_t count, keel_mpi_piece_cb_t each, void *user)
+{
+    if (layout->is_dense) {
+        return count == 0 || each(user, layout->runs[0].offset, count * layout->size);
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned j = 0; j < layout->run_count; j++) {
+            if (!each(user, (ptrdiff_t)i * layout->extent + layout->runs[j].offset, layout->runs[j].length)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+void keel_mpi_layout_span(const keel_mpi_layout_t *layout, size_t count, ptrdiff_t *low_p, size_t *bytes_p)
+{
+    const ptrdiff_t last = (count > 0) ? ((ptrdiff_t)count - 1) * layout->extent : 0;
+
+    *low_p = layout->true_low + (last < 0 ? last : 0);
+    *bytes_p = (count > 0 && layout->size > 0) ? (size_t)(layout->true_extent + (last < 0 ? -last : last)) : 0;
+}
+
+void *keel_mpi_pack(const void *buffer, size_t count, MPI_Datatype type, const keel_mpi_layout_t *layout,
+                    const void **packed_p, const char *call)
+{
+    const size_t bytes = count * layout->size;
+    void *packed;
+    int position = 0;
+
+    if (layout->is_dense || bytes == 0) {
+        *packed_p = (const char *)buffer + (bytes > 0 ? layout->runs[0].offset : 0);
+        return NULL;
+    }
+    packed = malloc(bytes);
+    if (packed == NULL ||
+        PMPI_Pack(buffer, (int)count, type, packed, (int)bytes, &position, MPI_COMM_SELF) != MPI_SUCCESS) {
+        keel_mpi_refuse(call, "no memory to pack what is not contiguous");
+    }
+    *packed_p = packed;
+    return packed;
+}
+
+typedef struct {
+    const char *packed;
+    size_t left;
+    char *buffer;
+} unpack_t;
+
+static int unpack_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    unpack_t *unpack = user;
+    const size_t some = (length < unpack->left) ? length : unpack->left;
+
+    memcpy(unpack->buffer + offset, unpack->packed, some);
+    unpack->packed += some;
+    unpack->left -= some;
+    return unpack->left > 0;
+}
+
+void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t count, const keel_mpi_layout_t *layout)
+{
+    unpack_t unpack = {packed, bytes, buffer};
+
+    if (bytes > 0) {
+        (void)keel_mpi_layout_each(layout, count, unpack_piece, &unpack);
+    }
+}

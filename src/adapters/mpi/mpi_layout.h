@@ -1,0 +1,47 @@
+/*
+ * Where the bytes of a datatype lie: runs of them in the order in which the system's MPI packs them. That is found out from it, by packing,
+ * once for each type, and kept with the type.
+ */
+#ifndef KEEL_MPI_LAYOUT_H_
+#define KEEL_MPI_LAYOUT_H_
+
+#include "mpi_state.h"
+
+typedef struct keel_mpi_run {
+    ptrdiff_t offset;
+    size_t length;
+} keel_mpi_run_t;
+
+typedef struct keel_mpi_layout {
+    size_t size; /* bytes that are packed */
+    ptrdiff_t extent, true_low, true_extent;
+    MPI_Datatype basic; /* the predefined type that it is made of; of one made of several, one of them */
+    size_t basic_size;
+    ptrdiff_t basic_extent;
+    int is_dense; /* one run as long as the extent: elements follow each other without gaps */
+    unsigned run_count;
+    keel_mpi_run_t runs[];
+} keel_mpi_layout_t;
+
+void keel_mpi_layout_make(void);
+void keel_mpi_layout_unmake(void);
+
+/* NULL: no type, or one that is not committed; lives as long as the type */
+const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type);
+
+/* a copy, for what may outlive the type; free it */
+keel_mpi_layout_t *keel_mpi_layout_keep(const keel_mpi_layout_t *layout, const char *call);
+
+/* for each piece of @a count elements, in the order of packing: until one returns 0 */
+typedef int (*keel_mpi_piece_cb_t)(void *user, ptrdiff_t offset, size_t length);
+int keel_mpi_layout_each(const keel_mpi_layout_t *layout, size_t count, keel_mpi_piece_cb_t each, void *user);
+/* [low, low + bytes) has all of the elements' bytes */
+void keel_mpi_layout_span(const keel_mpi_layout_t *layout, size_t count, ptrdiff_t *low_p, size_t *bytes_p);
+
+/* packed bytes of elements; NULL: they lie in @a buffer as they are, at @a *packed_p. Free it. */
+void *keel_mpi_pack(const void *buffer, size_t count, MPI_Datatype type, const keel_mpi_layout_t *layout,
+                    const void **packed_p, const char *call);
+/* the first @a bytes of packed elements to their places */
+void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t count, const keel_mpi_layout_t *layout);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * Locks of windows: a word at each member. Who shares it counts itself there; who wants it alone waits for 0. Under MPI_Win_lock_all the
+ * word of a member is asked for at the first access to it: a lock that is not used costs nothing. What is held stands in the arena, as
+ * the words do: both go back together.
+ */
+#include "mpi_arena.h"
+#include "mpi_channel.h"
+#include "mpi_prefix.h"
+#include "mpi_window.h"
+
+static uint8_t *held_of(const keel_mpi_win_t *win, uint32_t target)
+{
+    return (uint8_t *)keel_mpi_arena_at(win->held) + target;
+}
+
+/* whether MPI_Win_lock_all is in force */
+static uint8_t *all_of(const keel_mpi_win_t *win)
+{
+    return held_of(win, win->comm->size);
+}
+
+static uint64_t word_change(const keel_mpi_win_t *win, uint32_t target, keel_atomic_op_t op, uint64_t operand,
+                            const char *call)
+{
+    const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
+    uint64_t was = 0;
+
+    keel_mpi_atomic(op, win->comm->members[target], offset, sizeof(was), operand, 0, &was, call);
+    return was;
+}
+
+static uint64_t word_look(const keel_mpi_win_t *win, uint32_t target, const char *call)
+{
+    const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
+    uint64_t is = 0;
+
+    keel_mpi_get(win->comm->members[target], offset, &is, sizeof(is), call);
+    return is;
+}
+
+static void take_shared(const keel_mpi_win_t *win, uint32_t target, const char *call)
+{
+    while (word_change(win, target, KEEL_ATOMIC_ADD, 1, call) >= KEEL_MPI_EXCLUSIVE) {
+        word_change(win, target, KEEL_ATOMIC_ADD, (uint64_t)-1, call);
+        do {
+            keel_mpi_channel_idle(call);
+        } while (word_look(win, target, call) >= KEEL_MPI_EXCLUSIVE);
+    }
+}
+
+static void take_alone(const keel_mpi_win_t *win, uint32_t target, const char *call)
+{
+    while (word_change(win, target, KEEL_ATOMIC_CSWAP, KEEL_MPI_EXCLUSIVE, call) != 0) {
+        keel_mpi_channel_idle(call);
+    }
+}
+
+static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
+{
+    const uint8_t held = *held_of(win, target);
+    const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
+    const uint64_t minus = (held == KEEL_MPI_HELD_ALONE) ? -KEEL_MPI_EXCLUSIVE : (uint64_t)-1;
+
+    if (held == KEEL_MPI_HELD_ALONE || held == KEEL_MPI_HELD_SHARED) {
+        keel_mpi_atomic(KEEL_ATOMIC_ADD, win->comm->members[target], offset, sizeof(minus), minus, 0, NULL, call);
+        keel_mpi_flush(win->comm->members[target], call);
+    }
+    *held_of(win, target) = KEEL_MPI_HELD_NOT;
+}
+
+void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call)
+{
+    if (*held_of(win, target) == KEEL_MPI_HELD_LAZY) {
+        take_shared(win, target, call);
+        *held_of(win, target) = KEEL_MPI_HELD_SHARED;
+    }
+}
+
+/* ---- calls ---- */
+
+int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    uint32_t target;
+    KEEL_MPI_WIN(of, win, "MPI_Win_lock")
+
+    if (rank == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
+    if (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE) {
+        return keel_mpi_raise_win(win, MPI_ERR_LOCKTYPE, "MPI_Win_lock", "no type of lock");
+    }
+    if (rank < 0 || (uint32_t)rank >= of->comm->size) {
+        return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_lock", "no rank of the window");
+    }
+    target = (uint32_t)rank;
+    if (*held_of(of, target) != KEEL_MPI_HELD_NOT || *all_of(of)) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock", "the caller has it locked already");
+    }
+    if (assert & MPI_MODE_NOCHECK) {
+        *held_of(of, target) = KEEL_MPI_HELD_UNCHECKED;
+    } else if (lock_type == MPI_LOCK_SHARED) {
+        take_shared(of, target, "MPI_Win_lock");
+        *held_of(of, target) = KEEL_MPI_HELD_SHARED;
+    } else {
+        take_alone(of, target, "MPI_Win_lock");
+        *held_of(of, target) = KEEL_MPI_HELD_ALONE;
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_unlock(int rank, MPI_Win win)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_unlock")
+
+    if (rank == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
+    if (rank < 0 || (uint32_t)rank >= of->comm->size) {
+        return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_unlock", "no rank of the window");
+    }
+    if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NOT || *all_of(of)) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock", "the caller does not have it locked");
+    }
+    keel_mpi_flush(of->comm->members[rank], "MPI_Win_unlock");
+    give(of, (uint32_t)rank, "MPI_Win_unlock");
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_lock_all(int assert, MPI_Win win)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_lock_all")
+
+    for (uint32_t i = 0; i <= of->comm->size; i++) {
+        if (*held_of(of, i) != KEEL_MPI_HELD_NOT) {
+            return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock_all",
+                                      "the caller has some of it locked already");
+        }
+    }
+    for (uint32_t i = 0; i < of->comm->size; i++) {
+        *held_of(of, i) = (assert &MPI_MODE_NOCHECK) ? KEEL_MPI_HELD_UNCHECKED : KEEL_MPI_HELD_LAZY;
+    }
+    *all_of(of) = 1;
+    keel_mpi_lock_need(of, of->comm->rank, "MPI_Win_lock_all"); /* own memory is read and written without a call */
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_unlock_all(MPI_Win win)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_unlock_all")
+
+    if (!*all_of(of)) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock_all", "the caller has not locked all");
+    }
+    keel_mpi_flush_all("MPI_Win_unlock_all");
+    for (uint32_t i = 0; i < of->comm->size; i++) {
+        give(of, i, "MPI_Win_unlock_all");
+    }
+    *all_of(of) = 0;
+    return MPI_SUCCESS;
+}
+
+/* ---- completion ---- */
+
+static int flush(int rank, MPI_Win win, const char *call)
+{
+    KEEL_MPI_WIN(of, win, call)
+
+    if (rank == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
+    if (rank < 0 || (uint32_t)rank >= of->comm->size) {
+        return keel_mpi_raise_win(win, MPI_ERR_RANK, call, "no rank of the window");
+    }
+    if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NOT) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller does not have it locked");
+    }
+    keel_mpi_flush(of->comm->members[rank], call);
+    (void)keel_mpi_channel_look(call); /* a program may poll by these calls alone */
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_flush(int rank, MPI_Win win)
+{
+    return flush(rank, win, "MPI_Win_flush");
+}
+
+int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+    return flush(rank, win, "MPI_Win_flush_local");
+}
+
+static int flush_all(MPI_Win win, const char *call)
+{
+    KEEL_MPI_WIN(of, win, call)
+
+    (void)of;
+    keel_mpi_flush_all(call);
+    (void)keel_mpi_channel_look(call); /* a program may poll by these calls alone */
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_flush_all(MPI_Win win)
+{
+    return flush_all(win, "MPI_Win_flush_all");
+}
+
+int MPI_Win_flush_local_all(MPI_Win win)
+{
+    return flush_all(win, "MPI_Win_flush_local_all");
+}
+
+int MPI_Win_sync(MPI_Win win)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_sync")
+
+    (void)of;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with what others' puts do to the own memory */
+    keel_mpi_channel_idle("MPI_Win_sync");   /* a program polls by this call */
+    return MPI_SUCCESS;
+}

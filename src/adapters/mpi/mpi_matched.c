@@ -1,0 +1,120 @@
+/* MPI_Mprobe and its kind: a message that is found is taken out of the queue, and is the caller's. */
+#include "mpi_prefix.h"
+#include "mpi_request.h"
+#include "mpi_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HANDLE_FIRST = 0x50000000 }; /* as of groups */
+
+typedef struct {
+    keel_mpi_comm_t *comm;
+    keel_mpi_want_t want;
+    keel_mpi_head_t head;
+} matched_t;
+
+static keel_mpi_table_t messages;
+static intptr_t made;
+
+static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_letter_t *letter, const keel_mpi_head_t *head,
+                                const char *call)
+{
+    const MPI_Message handle = (MPI_Message)(HANDLE_FIRST + 16 * (made++ % (HANDLE_FIRST / 64)));
+    matched_t *matched = malloc(sizeof(*matched));
+
+    if (matched == NULL || !keel_mpi_table_add(&messages, (uintptr_t)handle, matched)) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *matched = (matched_t){.comm = comm, .want = {.letter = letter}, .head = *head};
+    return handle;
+}
+
+static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status,
+                 int is_waiting, const char *call)
+{
+    struct {
+        keel_mpi_head_t head;
+        uint64_t is_there;
+    } found = {0};
+    keel_mpi_letter_t *letter = NULL;
+    keel_mpi_want_t want;
+    KEEL_MPI_COMM(of, comm, call)
+
+    *flag = 1;
+    if (source == MPI_PROC_NULL) {
+        *message = MPI_MESSAGE_NO_PROC;
+        return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
+    }
+    if (source != MPI_ANY_SOURCE && (source < 0 || (uint32_t)source >= of->size)) {
+        return keel_mpi_raise(comm, MPI_ERR_RANK, call, "no rank of the communicator");
+    }
+    want = (keel_mpi_want_t){.context = of->context,
+                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : of->members[source],
+                             .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
+    do {
+        keel_mpi_channel_idle(call);
+        letter = keel_mpi_is_replay() ? NULL : keel_mpi_channel_peek(&want, 1);
+    } while (is_waiting && letter == NULL && !keel_mpi_is_replay());
+    if (letter != NULL) {
+        found.head = letter->head;
+        found.is_there = 1;
+    }
+    keel_mpi_prefix_result(&found, sizeof(found));
+    *flag = (int)found.is_there;
+    *message = MPI_MESSAGE_NULL;
+    if (found.is_there) {
+        *message = message_make(of, letter, &found.head, call);
+        keel_mpi_status_set(status, (int)keel_mpi_comm_index(of, (uint32_t)found.head.source), (int)found.head.tag,
+                            found.head.bytes);
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    int flag;
+
+    return probe(source, tag, comm, &flag, message, status, 1, "MPI_Mprobe");
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    return probe(source, tag, comm, flag, message, status, 0, "MPI_Improbe");
+}
+
+int MPI_Mrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+{
+    const keel_mpi_layout_t *layout;
+    matched_t *matched;
+    int code;
+
+    keel_mpi_begin("MPI_Mrecv");
+    if (*message == MPI_MESSAGE_NO_PROC) {
+        *message = MPI_MESSAGE_NULL;
+        return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
+    }
+    matched = keel_mpi_table_find(&messages, (uintptr_t)*message);
+    layout = keel_mpi_layout_of(type);
+    if (matched == NULL || layout == NULL || count < 0) {
+        return keel_mpi_raise(MPI_COMM_WORLD, matched == NULL ? MPI_ERR_REQUEST : MPI_ERR_ARG, "MPI_Mrecv",
+                              "no message, no datatype, or a negative count");
+    }
+    keel_mpi_table_remove(&messages, (uintptr_t)*message);
+    *message = MPI_MESSAGE_NULL;
+    code = keel_mpi_deliver(matched->comm, &matched->want, buf, (size_t)count, layout, status, "MPI_Mrecv");
+    if (code != MPI_SUCCESS) {
+        code = keel_mpi_raise(matched->comm->handle, code, "MPI_Mrecv", "a message that is longer than the buffer");
+    }
+    free(matched);
+    return code;
+}
+
+/* the message is here: so it is received now */
+int MPI_Imrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
+{
+    MPI_Status status;
+    const int code = MPI_Mrecv(buf, count, type, message, &status);
+
+    return (code == MPI_SUCCESS) ? keel_mpi_request_received(&status, request) : code;
+}

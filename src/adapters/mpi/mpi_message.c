@@ -1,0 +1,410 @@
+/* Messages between two. What is sent is packed and on its way when the call returns, so a send is complete then, but for MPI_Ssend. */
+#include "mpi_arena.h"
+#include "mpi_prefix.h"
+#include "mpi_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is right ---- */
+
+/* MPI_SUCCESS, or an error that was raised */
+static int check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer, int is_any, int tag,
+                 const char *call)
+{
+    if (count < 0) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_COUNT, call, "a negative count");
+    }
+    if (layout == NULL) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_TYPE, call, "not a datatype");
+    }
+    if (peer != MPI_PROC_NULL && !(is_any && peer == MPI_ANY_SOURCE) && (peer < 0 || (uint32_t)peer >= comm->size)) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_RANK, call, "no rank of the communicator");
+    }
+    if (tag < 0 && !(is_any && tag == MPI_ANY_TAG)) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_TAG, call, "a negative tag");
+    }
+    return MPI_SUCCESS;
+}
+
+static keel_mpi_want_t want_of(const keel_mpi_comm_t *comm, int source, int tag)
+{
+    return (keel_mpi_want_t){.context = comm->context,
+                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : comm->members[source],
+                             .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
+}
+
+/* ---- sending ---- */
+
+typedef struct {
+    const void *buffer;
+    int count, peer, tag;
+    MPI_Datatype type;
+    MPI_Comm comm;
+} message_t;
+
+/* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is */
+static int send(const message_t *message, int64_t *answer_p, const char *call)
+{
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
+    const void *packed;
+    void *room;
+    int code;
+    KEEL_MPI_COMM(of, message->comm, call)
+
+    code = check(of, message->count, layout, message->peer, 0, message->tag, call);
+    if (answer_p != NULL) {
+        *answer_p = 0;
+    }
+    if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
+        return code;
+    }
+    room = keel_mpi_pack(message->buffer, (size_t)message->count, message->type, layout, &packed, call);
+    if (answer_p != NULL) {
+        *answer_p = keel_mpi_channel_send_asking(of->members[message->peer], of->context, message->tag, packed,
+                                                 layout->size * (size_t)message->count, call);
+    } else {
+        keel_mpi_channel_send(of->members[message->peer], of->context, message->tag, packed,
+                              layout->size * (size_t)message->count, call);
+    }
+    free(room);
+    return MPI_SUCCESS;
+}
+
+/* all ways to send but the synchronous one are the same */
+#define DEFINE_SEND(_name)                                                                                \
+    static int start_##_name(const void *arguments, MPI_Request *request)                                 \
+    {                                                                                                     \
+        const int code = send(arguments, NULL, "MPI_I" #_name);                                           \
+                                                                                                          \
+        return (code == MPI_SUCCESS) ? keel_mpi_request_complete(request) : code;                         \
+    }                                                                                                     \
+    int MPI_I##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
+                     MPI_Request *request)                                                                \
+    {                                                                                                     \
+        const message_t message = {buf, count, dest, tag, datatype, comm};                                \
+                                                                                                          \
+        return start_##_name(&message, request);                                                          \
+    }
+#define DEFINE_BLOCKING_SEND(_name)                                                                      \
+    int MPI_##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) \
+    {                                                                                                    \
+        const message_t message = {buf, count, dest, tag, datatype, comm};                               \
+                                                                                                         \
+        return send(&message, NULL, "MPI_" #_name);                                                      \
+    }
+#define DEFINE_SEND_INIT(_name, _start)                                                                             \
+    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,     \
+                           MPI_Request *request)                                                                    \
+    {                                                                                                               \
+        const message_t message = {buf, count, dest, tag, datatype, comm};                                          \
+        int code;                                                                                                   \
+        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                              \
+                                                                                                                    \
+        code = check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init");                 \
+        return (code == MPI_SUCCESS) ? keel_mpi_request_persist(_start, &message, sizeof(message), request) : code; \
+    }
+DEFINE_SEND(send)
+DEFINE_SEND(bsend)
+DEFINE_SEND(rsend)
+DEFINE_BLOCKING_SEND(Send)
+DEFINE_BLOCKING_SEND(Bsend)
+DEFINE_BLOCKING_SEND(Rsend)
+DEFINE_SEND_INIT(Send, start_send)
+DEFINE_SEND_INIT(Bsend, start_bsend)
+DEFINE_SEND_INIT(Rsend, start_rsend)
+
+/* ---- requests of receives, and of sends that wait for an answer ---- */
+
+static int is_received(keel_mpi_request_t *request)
+{
+    return keel_mpi_channel_has(&request->want);
+}
+
+int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
+                     const keel_mpi_layout_t *layout, MPI_Status *status, const char *call)
+{
+    const size_t room = layout->size * count;
+    keel_mpi_head_t head = {0};
+    uint64_t bytes;
+    char *packed;
+
+    if (!keel_mpi_is_replay()) {
+        head = want->letter->head;
+    }
+    keel_mpi_prefix_result(&head, sizeof(head));
+    bytes = (head.bytes < room) ? head.bytes : room;
+    packed = keel_mpi_is_replay() ? malloc(bytes + 1) : want->letter->data;
+    if (packed == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_prefix_result(packed, bytes);
+    keel_mpi_unpack(packed, bytes, buffer, count, layout);
+    if (keel_mpi_is_replay()) {
+        free(packed);
+    } else {
+        keel_mpi_channel_done(want->letter, call);
+        want->letter = NULL;
+    }
+    keel_mpi_status_set(status, (int)keel_mpi_comm_index(comm, (uint32_t)head.source), (int)head.tag, bytes);
+    return (head.bytes > room) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+static int truncated(const keel_mpi_comm_t *comm, const char *call)
+{
+    return keel_mpi_raise(comm->handle, MPI_ERR_TRUNCATE, call, "a message that is longer than the buffer");
+}
+
+static void receive_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    if (keel_mpi_deliver(request->comm, &request->want, request->buffer, request->count, request->layout, status,
+                         request->call) != MPI_SUCCESS) {
+        status->MPI_ERROR = truncated(request->comm, request->call);
+    }
+}
+
+static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status);
+
+static const keel_mpi_request_ops_t receive_ops = {
+    .is_ready = is_received, .finish = receive_finish, .cancel = receive_cancel};
+
+static int is_ready_always(keel_mpi_request_t *request)
+{
+    return 1;
+}
+
+static void cancelled_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    PMPI_Status_set_cancelled(status, 1);
+}
+
+static const keel_mpi_request_ops_t cancelled_ops = {.is_ready = is_ready_always, .finish = cancelled_finish};
+
+/* one that is matched already is received all the same */
+static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status)
+{
+    int is_cancelled = !keel_mpi_is_replay() && keel_mpi_channel_unpost(&request->want);
+
+    keel_mpi_prefix_result(&is_cancelled, sizeof(is_cancelled));
+    if (is_cancelled) {
+        request->ops = &cancelled_ops;
+    }
+}
+
+static void received_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+}
+
+static const keel_mpi_request_ops_t received_ops = {.is_ready = is_ready_always, .finish = received_finish};
+
+int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
+{
+    keel_mpi_request_t *open = keel_mpi_request_make(&received_ops, "MPI_Imrecv");
+
+    open->status = *status;
+    open->status.MPI_ERROR = MPI_SUCCESS;
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    if (!keel_mpi_is_replay()) {
+        free(request->want.letter);
+    }
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_received, .finish = answered_finish};
+
+static int start_receive(const void *arguments, MPI_Request *request)
+{
+    const message_t *message = arguments;
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
+    keel_mpi_request_t *open;
+    int code;
+    KEEL_MPI_COMM(of, message->comm, "MPI_Irecv")
+
+    code = check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (message->peer == MPI_PROC_NULL) {
+        return PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, request);
+    }
+    open = keel_mpi_request_make(&receive_ops, "MPI_Irecv");
+    open->comm = of;
+    open->buffer = (void *)message->buffer;
+    open->count = (size_t)message->count;
+    open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
+    open->want = want_of(of, message->peer, message->tag);
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_channel_post(&open->want);
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const message_t message = {buf, count, source, tag, datatype, comm};
+
+    return start_receive(&message, request);
+}
+
+int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const message_t message = {buf, count, source, tag, datatype, comm};
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Recv_init")
+
+    code = check(of, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
+    return (code == MPI_SUCCESS) ? keel_mpi_request_persist(start_receive, &message, sizeof(message), request) : code;
+}
+
+static int start_synchronous(const void *arguments, MPI_Request *request)
+{
+    const message_t *message = arguments;
+    keel_mpi_request_t *open;
+    int64_t answer = 0;
+    const int code = send(message, &answer, "MPI_Issend");
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (message->peer == MPI_PROC_NULL) {
+        return keel_mpi_request_complete(request);
+    }
+    open = keel_mpi_request_make(&answered_ops, "MPI_Issend");
+    open->want = (keel_mpi_want_t){
+        .context = KEEL_MPI_ANSWERS, .source = keel_mpi_comm_of(message->comm)->members[message->peer], .tag = answer};
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_channel_post(&open->want);
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    const message_t message = {buf, count, dest, tag, datatype, comm};
+
+    return start_synchronous(&message, request);
+}
+
+DEFINE_SEND_INIT(Ssend, start_synchronous)
+
+int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    const message_t message = {buf, count, dest, tag, datatype, comm};
+    int64_t answer = 0;
+    const int code = send(&message, &answer, "MPI_Ssend");
+
+    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
+        keel_mpi_channel_receive(keel_mpi_comm_of(comm)->members[dest], KEEL_MPI_ANSWERS, answer, NULL, 0, "MPI_Ssend");
+    }
+    return code;
+}
+
+/* ---- receiving ---- */
+
+static int receive(const message_t *message, MPI_Status *status, const char *call)
+{
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
+    keel_mpi_want_t want;
+    int code;
+    KEEL_MPI_COMM(of, message->comm, call)
+
+    code = check(of, message->count, layout, message->peer, 1, message->tag, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (message->peer == MPI_PROC_NULL) {
+        return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
+    }
+    want = want_of(of, message->peer, message->tag);
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_channel_post(&want);
+        while (!keel_mpi_channel_has(&want)) {
+            keel_mpi_channel_idle(call);
+        }
+    }
+    code = keel_mpi_deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
+    return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
+}
+
+int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    const message_t message = {buf, count, source, tag, datatype, comm};
+
+    return receive(&message, status, "MPI_Recv");
+}
+
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm};
+    const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm};
+    const int code = send(&to, NULL, "MPI_Sendrecv");
+
+    return (code == MPI_SUCCESS) ? receive(&from, status, "MPI_Sendrecv") : code;
+}
+
+int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                         MPI_Comm comm, MPI_Status *status)
+{
+    return MPI_Sendrecv(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm, status);
+}
+
+/* ---- looking ---- */
+
+static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status, int is_waiting, const char *call)
+{
+    struct {
+        keel_mpi_head_t head;
+        uint64_t is_there;
+    } found = {0};
+    const keel_mpi_letter_t *letter = NULL;
+    keel_mpi_want_t want;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = check(of, 0, keel_mpi_layout_of(MPI_BYTE), source, 1, tag, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    *flag = 1;
+    if (source == MPI_PROC_NULL) {
+        return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
+    }
+    want = want_of(of, source, tag);
+    do {
+        keel_mpi_channel_idle(call);
+        letter = keel_mpi_is_replay() ? NULL : keel_mpi_channel_peek(&want, 0);
+    } while (is_waiting && letter == NULL && !keel_mpi_is_replay());
+    if (letter != NULL) {
+        found.head = letter->head;
+        found.is_there = 1;
+    }
+    keel_mpi_prefix_result(&found, sizeof(found));
+    *flag = (int)found.is_there;
+    if (found.is_there) {
+        keel_mpi_status_set(status, (int)keel_mpi_comm_index(of, (uint32_t)found.head.source), (int)found.head.tag,
+                            found.head.bytes);
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int flag;
+
+    return probe(source, tag, comm, &flag, status, 1, "MPI_Probe");
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return probe(source, tag, comm, flag, status, 0, "MPI_Iprobe");
+}

@@ -1,0 +1,95 @@
+#include "mpi_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static MPI_Datatype type_of(const keel_mpi_parts_t *parts, uint32_t i)
+{
+    return (parts->types != NULL) ? parts->types[i] : parts->type;
+}
+
+static size_t count_of(const keel_mpi_parts_t *parts, uint32_t i)
+{
+    return (size_t)((parts->counts != NULL) ? parts->counts[i] : parts->count);
+}
+
+int keel_mpi_parts_check(const keel_mpi_parts_t *parts, uint32_t number, const keel_mpi_comm_t *comm, const char *call)
+{
+    for (uint32_t i = 0; i < number; i++) {
+        if (((parts->counts != NULL) ? parts->counts[i] : parts->count) < 0) {
+            return keel_mpi_raise(comm->handle, MPI_ERR_COUNT, call, "a negative count");
+        }
+        if (keel_mpi_layout_of(type_of(parts, i)) == NULL) {
+            return keel_mpi_raise(comm->handle, MPI_ERR_TYPE, call, "not a datatype");
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+size_t keel_mpi_part_bytes(const keel_mpi_parts_t *parts, uint32_t i)
+{
+    return keel_mpi_layout_of(type_of(parts, i))->size * count_of(parts, i);
+}
+
+void *keel_mpi_part_at(const keel_mpi_parts_t *parts, uint32_t i)
+{
+    const ptrdiff_t extent = (parts->types != NULL) ? 1 : keel_mpi_layout_of(parts->type)->extent;
+    const ptrdiff_t place = (parts->displs != NULL) ? parts->displs[i] : (ptrdiff_t)i * parts->count;
+
+    return (char *)parts->buffer + place * extent;
+}
+
+void *keel_mpi_part_pack(const keel_mpi_parts_t *parts, uint32_t i, const char *call)
+{
+    const size_t bytes = keel_mpi_part_bytes(parts, i);
+    const void *packed;
+    void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), type_of(parts, i),
+                               keel_mpi_layout_of(type_of(parts, i)), &packed, call);
+
+    if (room == NULL) {
+        room = malloc(bytes + 1);
+        if (room == NULL) {
+            keel_mpi_refuse(call, "no memory");
+        }
+        memcpy(room, packed, bytes);
+    }
+    return room;
+}
+
+void keel_mpi_part_unpack(const keel_mpi_parts_t *parts, uint32_t i, const void *packed, size_t bytes)
+{
+    keel_mpi_unpack(packed, bytes, keel_mpi_part_at(parts, i), count_of(parts, i),
+                    keel_mpi_layout_of(type_of(parts, i)));
+}
+
+void keel_mpi_part_send(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_round_t *round, uint32_t to)
+{
+    const void *packed;
+    void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), type_of(parts, i),
+                               keel_mpi_layout_of(type_of(parts, i)), &packed, round->call);
+
+    keel_mpi_round_send(round, to, packed, keel_mpi_part_bytes(parts, i));
+    free(room);
+}
+
+void keel_mpi_part_receive(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_round_t *round, uint32_t from)
+{
+    const size_t bytes = keel_mpi_part_bytes(parts, i);
+    void *room = malloc(bytes + 1);
+
+    if (room == NULL) {
+        keel_mpi_refuse(round->call, "no memory");
+    }
+    keel_mpi_part_unpack(parts, i, room, keel_mpi_round_receive(round, from, room, bytes));
+    free(room);
+}
+
+void keel_mpi_part_copy(const keel_mpi_parts_t *from, uint32_t i, const keel_mpi_parts_t *to, uint32_t j,
+                        const char *call)
+{
+    void *packed = keel_mpi_part_pack(from, i, call);
+    const size_t bytes = keel_mpi_part_bytes(from, i), room = keel_mpi_part_bytes(to, j);
+
+    keel_mpi_part_unpack(to, j, packed, bytes < room ? bytes : room);
+    free(packed);
+}

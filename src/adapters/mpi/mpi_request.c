@@ -1,0 +1,225 @@
+#include "mpi_request.h"
+
+#include "mpi_prefix.h"
+#include "mpi_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static keel_mpi_table_t requests;    /* that are open */
+static keel_mpi_table_t persistents; /* by the handle that the program has */
+
+typedef struct {
+    MPI_Request now; /* of what was started; MPI_REQUEST_NULL: inactive */
+    keel_mpi_start_t start;
+    char arguments[];
+} persistent_t;
+
+void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE) {
+        return;
+    }
+    status->MPI_SOURCE = source;
+    status->MPI_TAG = tag;
+    status->MPI_ERROR = MPI_SUCCESS;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
+    PMPI_Status_set_cancelled(status, 0);
+}
+
+/* ---- as the system's MPI sees them ---- */
+
+static int query(void *of, MPI_Status *status)
+{
+    const keel_mpi_request_t *request = of;
+    const int error = status->MPI_ERROR;
+
+    *status = request->status;
+    status->MPI_ERROR = error;
+    return request->status.MPI_ERROR;
+}
+
+static int forget(void *of)
+{
+    keel_mpi_request_t *request = of;
+
+    if (!request->is_done) { /* MPI_Request_free: what was posted is not there any more */
+        (void)keel_mpi_channel_unpost(&request->want);
+    }
+    for (uint32_t i = 0; i < request->want_count && !request->is_done; i++) {
+        (void)keel_mpi_channel_unpost(&request->wants[i]);
+    }
+    free(request->wants);
+    free(request->own);
+    free(request->layout);
+    free(request);
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *of, int is_complete)
+{
+    keel_mpi_request_t *request = of;
+
+    if (!is_complete && !request->is_done && request->ops->cancel != NULL) {
+        request->ops->cancel(request, &request->status);
+    }
+    return MPI_SUCCESS;
+}
+
+keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, const char *call)
+{
+    keel_mpi_request_t *request = calloc(1, sizeof(*request));
+
+    if (request == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    request->ops = ops;
+    request->call = call;
+    if (PMPI_Grequest_start(query, forget, cancel, request, &request->handle) != MPI_SUCCESS ||
+        !keel_mpi_table_add(&requests, (uintptr_t)request->handle, request)) {
+        keel_mpi_refuse(call, "no memory for a request");
+    }
+    return request;
+}
+
+int keel_mpi_request_complete(MPI_Request *request)
+{
+    return PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+}
+
+keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle)
+{
+    return (handle == MPI_REQUEST_NULL) ? NULL : keel_mpi_table_find(&requests, (uintptr_t)handle);
+}
+
+void keel_mpi_request_settle(keel_mpi_request_t *request)
+{
+    request->ops->finish(request, &request->status);
+    request->is_done = 1;
+    keel_mpi_table_remove(&requests, (uintptr_t)request->handle);
+    PMPI_Grequest_complete(request->handle);
+}
+
+void keel_mpi_request_finish(keel_mpi_request_t *request)
+{
+    while (!keel_mpi_is_replay() && !request->ops->is_ready(request)) {
+        keel_mpi_channel_idle(request->call);
+    }
+    keel_mpi_request_settle(request);
+}
+
+int keel_mpi_request_is_open(void)
+{
+    return requests.count > 0;
+}
+
+void keel_mpi_request_drop(void)
+{
+    for (size_t i = 0; i < requests.size; i++) {
+        keel_mpi_request_t *request = requests.entries[i].object;
+
+        if (request != NULL) {
+            MPI_Request handle = request->handle;
+
+            request->is_done = 1;
+            PMPI_Grequest_complete(handle);
+            PMPI_Request_free(&handle);
+        }
+    }
+    free(requests.entries);
+    requests = (keel_mpi_table_t){0};
+    for (size_t i = 0; i < persistents.size; i++) {
+        persistent_t *persistent = persistents.entries[i].object;
+
+        if (persistent != NULL) {
+            persistent->now = MPI_REQUEST_NULL;
+        }
+    }
+}
+
+/* ---- persistent ones ---- */
+
+int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Request *request)
+{
+    persistent_t *persistent = malloc(sizeof(*persistent) + bytes);
+    int code;
+
+    if (persistent == NULL) {
+        keel_mpi_refuse("MPI_Send_init", "no memory");
+    }
+    persistent->start = start;
+    persistent->now = MPI_REQUEST_NULL;
+    memcpy(persistent->arguments, arguments, bytes);
+    code = PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request); /* never started: a handle */
+    if (code != MPI_SUCCESS || !keel_mpi_table_add(&persistents, (uintptr_t)*request, persistent)) {
+        keel_mpi_refuse("MPI_Send_init", "no memory for a request");
+    }
+    return MPI_SUCCESS;
+}
+
+static persistent_t *persistent_of(MPI_Request handle)
+{
+    return (handle == MPI_REQUEST_NULL) ? NULL : keel_mpi_table_find(&persistents, (uintptr_t)handle);
+}
+
+int MPI_Start(MPI_Request *request)
+{
+    persistent_t *persistent;
+
+    keel_mpi_begin("MPI_Start");
+    persistent = persistent_of(*request);
+    if (persistent == NULL || persistent->now != MPI_REQUEST_NULL) {
+        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_REQUEST, "MPI_Start",
+                              "not a persistent request that is inactive");
+    }
+    return persistent->start(persistent->arguments, &persistent->now);
+}
+
+int MPI_Startall(int count, MPI_Request requests_[])
+{
+    int code = MPI_SUCCESS;
+
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
+        code = MPI_Start(&requests_[i]);
+    }
+    return code;
+}
+
+int MPI_Request_free(MPI_Request *request)
+{
+    persistent_t *persistent;
+
+    keel_mpi_begin("MPI_Request_free");
+    persistent = persistent_of(*request);
+    if (persistent != NULL) {
+        keel_mpi_table_remove(&persistents, (uintptr_t)*request);
+        if (persistent->now != MPI_REQUEST_NULL) {
+            MPI_Request_free(&persistent->now);
+        }
+        free(persistent);
+    } else if (keel_mpi_request_of(*request) != NULL) { /* completes without anybody asking for it */
+        keel_mpi_request_finish(keel_mpi_request_of(*request));
+    }
+    return PMPI_Request_free(request);
+}
+
+int MPI_Cancel(MPI_Request *request)
+{
+    persistent_t *persistent;
+    keel_mpi_request_t *open;
+
+    keel_mpi_begin("MPI_Cancel");
+    persistent = persistent_of(*request);
+    open = keel_mpi_request_of(persistent != NULL ? persistent->now : *request);
+    if (open != NULL && open->ops->cancel != NULL) {
+        open->ops->cancel(open, &open->status);
+    }
+    return MPI_SUCCESS; /* what was sent is on its way, and is not cancelled */
+}
+
+MPI_Request *keel_mpi_request_now(MPI_Request *handle)
+{
+    persistent_t *persistent = persistent_of(*handle);
+
+    return (persistent != NULL) ? &persistent->now : handle;
+}

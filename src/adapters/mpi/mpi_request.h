@@ -1,0 +1,69 @@
+/*
+ * Requests. One that is open is a generalized request of the system's MPI, which keeps its status; who asks for it looks here first whether
+ * it can be completed. A persistent one has another such request each time that it is started.
+ */
+#ifndef KEEL_MPI_REQUEST_H_
+#define KEEL_MPI_REQUEST_H_
+
+#include "mpi_channel.h"
+#include "mpi_comm.h"
+#include "mpi_layout.h"
+
+typedef struct keel_mpi_request keel_mpi_request_t;
+
+/* what makes it complete: 1 when it is, and then @a finish puts the results where they belong and sets the status; what finish has from
+ * others it gets by keel_mpi_prefix_result() */
+typedef struct keel_mpi_request_ops {
+    int (*is_ready)(keel_mpi_request_t *request);
+    void (*finish)(keel_mpi_request_t *request, MPI_Status *status);
+    void (*cancel)(keel_mpi_request_t *request, MPI_Status *status); /* NULL: cannot be */
+} keel_mpi_request_ops_t;
+
+struct keel_mpi_request {
+    const keel_mpi_request_ops_t *ops;
+    MPI_Request handle;
+    MPI_Status status;
+    int is_done;
+    const char *call;
+    /* a receive, and what else needs these */
+    keel_mpi_want_t want;
+    keel_mpi_comm_t *comm;
+    void *buffer;
+    size_t count;
+    keel_mpi_layout_t *layout; /* a copy */
+    /* a collective call's */
+    keel_mpi_want_t *wants; /* all of them; allocated */
+    uint32_t want_count;
+    void *own; /* its own contribution, packed; allocated */
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+/* one that is open, zeroed but for these; its handle is the program's */
+keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, const char *call);
+/* a handle of one that is complete already */
+int keel_mpi_request_complete(MPI_Request *request);
+/* of the program's handle, NULL: none of ours, or complete */
+keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle);
+/* one that is ready is completed; and one that may not be is waited for ahead of that */
+void keel_mpi_request_settle(keel_mpi_request_t *request);
+void keel_mpi_request_finish(keel_mpi_request_t *request);
+/* where the handle stands that the system's MPI is to be asked for: of a persistent one, of what was started */
+MPI_Request *keel_mpi_request_now(MPI_Request *handle);
+/* whether some are open; and all of them forgotten at a rollback */
+int keel_mpi_request_is_open(void);
+void keel_mpi_request_drop(void);
+
+/* a persistent one's way to be started; @a restart makes it anew */
+typedef int (*keel_mpi_start_t)(const void *arguments, MPI_Request *request);
+int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Request *request);
+
+/* mpi_message.c: of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
+int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
+                     const keel_mpi_layout_t *layout, MPI_Status *status, const char *call);
+/* a request of a message that was received */
+int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request);
+
+void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes);
+
+#endif

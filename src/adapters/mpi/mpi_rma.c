@@ -1,0 +1,198 @@
+#include "mpi_rma.h"
+
+#include "mpi_arena.h"
+#include "mpi_dynamic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the other end ---- */
+
+static int wrong(keel_mpi_target_t *target, int code, const char *what)
+{
+    target->code = keel_mpi_raise_win(target->win->handle, code, target->call, what);
+    return 0;
+}
+
+/* sets target->offset; the elements lie in the window, all bytes of them */
+static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
+{
+    const keel_mpi_place_t *place = &target->win->places[target->index];
+    ptrdiff_t low;
+    size_t bytes;
+
+    keel_mpi_layout_span(target->layout, target->count, &low, &bytes);
+    if (target->win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        if (!keel_mpi_dynamic_find(target->win, target->index, disp + low, bytes, &target->offset, target->call)) {
+            return wrong(target, MPI_ERR_RMA_RANGE, "memory that is not attached there");
+        }
+        target->offset -= (uint64_t)low;
+        return 1;
+    }
+    if (bytes > 0 && (disp < 0 || disp > INT64_MAX / 2 / place->unit || disp * place->unit + low < 0 ||
+                      (uint64_t)(disp * place->unit + low) > place->bytes ||
+                      bytes > place->bytes - (uint64_t)(disp * place->unit + low))) {
+        return wrong(target, MPI_ERR_RMA_RANGE, "beyond the window");
+    }
+    target->offset = place->offset + (uint64_t)(disp * place->unit);
+    return 1;
+}
+
+int keel_mpi_target_find(keel_mpi_target_t *target, int rank, MPI_Aint disp, int count, MPI_Datatype type, MPI_Win win,
+                         const char *call)
+{
+    *target = (keel_mpi_target_t){.call = call, .code = MPI_SUCCESS, .type = type};
+    keel_mpi_begin(call);
+    target->win = keel_mpi_win_of(win);
+    if (target->win == NULL) {
+        target->code = keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_WIN, call, "not a window");
+        return 0;
+    }
+    if (rank == MPI_PROC_NULL) {
+        return 0;
+    }
+    if (rank < 0 || (uint32_t)rank >= target->win->comm->size) {
+        return wrong(target, MPI_ERR_RANK, "no rank of the window");
+    }
+    if (count < 0) {
+        return wrong(target, MPI_ERR_COUNT, "a negative count");
+    }
+    target->layout = keel_mpi_layout_of(type);
+    if (target->layout == NULL) {
+        return wrong(target, MPI_ERR_TYPE, "not a datatype");
+    }
+    target->index = (uint32_t)rank;
+    target->rank = target->win->comm->members[rank];
+    target->count = (size_t)count;
+    if (!find_place(target, disp)) {
+        return 0;
+    }
+    keel_mpi_lock_need(target->win, target->index, call);
+    return 1;
+}
+
+int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
+{
+    const keel_mpi_layout_t *layout;
+
+    if (origin->count < 0) {
+        return wrong(target, MPI_ERR_COUNT, "a negative count");
+    }
+    layout = keel_mpi_layout_of(origin->type);
+    if (layout == NULL) {
+        return wrong(target, MPI_ERR_TYPE, "not a datatype");
+    }
+    if (layout->size * (size_t)origin->count != target->layout->size * target->count) {
+        return wrong(target, MPI_ERR_ARG, "origin and target are of different sizes");
+    }
+    return 1;
+}
+
+/* ---- bytes ---- */
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    char *packed;
+} pieces_t;
+
+static int put_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    pieces_t *pieces = user;
+
+    keel_mpi_put(pieces->target->rank, pieces->target->offset + (uint64_t)offset, pieces->packed, length,
+                 pieces->target->call);
+    pieces->packed += length;
+    return 1;
+}
+
+static int get_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    pieces_t *pieces = user;
+
+    keel_mpi_get(pieces->target->rank, pieces->target->offset + (uint64_t)offset, pieces->packed, length,
+                 pieces->target->call);
+    pieces->packed += length;
+    return 1;
+}
+
+void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
+{
+    pieces_t pieces = {target, (char *)packed};
+
+    (void)keel_mpi_layout_each(target->layout, target->count, put_piece, &pieces);
+}
+
+void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed)
+{
+    pieces_t pieces = {target, packed};
+
+    (void)keel_mpi_layout_each(target->layout, target->count, get_piece, &pieces);
+}
+
+/* ---- calls ---- */
+
+static int put(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
+{
+    const void *packed;
+    void *room;
+
+    if (!keel_mpi_origin_check(origin, target)) {
+        return target->code;
+    }
+    room = keel_mpi_pack(origin->buffer, (size_t)origin->count, origin->type, keel_mpi_layout_of(origin->type), &packed,
+                         target->call);
+    keel_mpi_target_put(target, packed);
+    free(room);
+    return MPI_SUCCESS;
+}
+
+/* into place, by the next flush, where both ends are one piece */
+static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
+{
+    const size_t bytes = target->layout->size * target->count;
+    const keel_mpi_layout_t *layout;
+    char *packed;
+
+    if (!keel_mpi_origin_check(origin, target)) {
+        return target->code;
+    }
+    layout = keel_mpi_layout_of(origin->type);
+    if (bytes == 0) {
+        return MPI_SUCCESS;
+    }
+    if (layout->is_dense && target->layout->is_dense) {
+        keel_mpi_get_later(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,
+                           (char *)origin->buffer + layout->runs[0].offset, bytes, target->call);
+        return MPI_SUCCESS;
+    }
+    packed = malloc(bytes);
+    if (packed == NULL) {
+        keel_mpi_refuse(target->call, "no memory to pack what is not contiguous");
+    }
+    keel_mpi_target_get(target, packed);
+    keel_mpi_unpack(packed, bytes, (void *)origin->buffer, (size_t)origin->count, layout);
+    free(packed);
+    return MPI_SUCCESS;
+}
+
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
+    keel_mpi_target_t target;
+
+    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
+               ? put(&origin, &target)
+               : target.code;
+}
+
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
+    keel_mpi_target_t target;
+
+    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
+               ? get(&origin, &target)
+               : target.code;
+}

@@ -1,0 +1,41 @@
+/* What puts, gets and accumulates have in common: where they lead. */
+#ifndef KEEL_MPI_RMA_H_
+#define KEEL_MPI_RMA_H_
+
+#include "mpi_layout.h"
+#include "mpi_window.h"
+
+/* an access's other end */
+typedef struct keel_mpi_target {
+    keel_mpi_win_t *win;
+    uint32_t index, rank; /* in the window, and in the job */
+    size_t count;
+    MPI_Datatype type;
+    const keel_mpi_layout_t *layout;
+    uint64_t offset; /* of the first element's origin in the arena; that may be less than the window's begin */
+    int code;        /* MPI_SUCCESS, or the error that was raised */
+    const char *call;
+} keel_mpi_target_t;
+
+/* an access's own end */
+typedef struct keel_mpi_origin {
+    const void *buffer;
+    int count;
+    MPI_Datatype type;
+} keel_mpi_origin_t;
+
+/* false: nothing is to be done, and the call returns the code */
+int keel_mpi_target_find(keel_mpi_target_t *target, int rank, MPI_Aint disp, int count, MPI_Datatype type, MPI_Win win,
+                         const char *call);
+/* the own end is of as many bytes as the other; false: an error was raised */
+int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *target);
+
+/* packed bytes, to the places of the target's elements and from there */
+void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed);
+void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed);
+
+/* MPI_Accumulate and all like it; @a result NULL: nothing is fetched */
+int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t *result, keel_mpi_target_t *target,
+                        MPI_Op op);
+
+#endif

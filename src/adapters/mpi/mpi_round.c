@@ -1,0 +1,76 @@
+#include "mpi_round.h"
+
+#include "mpi_arena.h"
+#include "mpi_channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+keel_mpi_round_t keel_mpi_round_begin(const keel_mpi_comm_t *comm, const char *call)
+{
+    uint64_t *turn = keel_mpi_arena_at(comm->turn);
+
+    ++*turn;
+    return (keel_mpi_round_t){comm, comm->context + 1, (int64_t)(*turn & INT64_MAX), call};
+}
+
+void keel_mpi_round_send(const keel_mpi_round_t *round, uint32_t to, const void *data, size_t bytes)
+{
+    keel_mpi_channel_send(round->comm->members[to], round->context, round->tag, data, bytes, round->call);
+}
+
+size_t keel_mpi_round_receive(const keel_mpi_round_t *round, uint32_t from, void *data, size_t bytes)
+{
+    return keel_mpi_channel_receive(round->comm->members[from], round->context, round->tag, data, bytes, round->call);
+}
+
+void keel_mpi_round_meet(const keel_mpi_round_t *round)
+{
+    const uint32_t size = round->comm->size, rank = round->comm->rank;
+
+    for (uint64_t distance = 1; distance < size; distance *= 2) {
+        keel_mpi_round_send(round, (uint32_t)((rank + distance) % size), NULL, 0);
+        keel_mpi_round_receive(round, (uint32_t)((rank + size - distance) % size), NULL, 0);
+    }
+}
+
+void keel_mpi_round_all(const keel_mpi_round_t *round, const void *mine, size_t bytes, void *all)
+{
+    const uint32_t size = round->comm->size, rank = round->comm->rank;
+    char *turned = malloc(size * bytes + 1); /* the own first */
+    uint32_t count = 1;
+
+    if (turned == NULL) {
+        keel_mpi_refuse(round->call, "no memory");
+    }
+    memcpy(turned, mine, bytes);
+    while (count < size) {
+        const uint32_t some = (count < size - count) ? count : size - count;
+
+        keel_mpi_round_send(round, (rank + size - count) % size, turned, some * bytes);
+        keel_mpi_round_receive(round, (rank + count) % size, turned + count * bytes, some * bytes);
+        count += some;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        memcpy((char *)all + (rank + i) % size * bytes, turned + i * bytes, bytes);
+    }
+    free(turned);
+}
+
+void keel_mpi_round_spread(const keel_mpi_round_t *round, uint32_t root, void *data, size_t bytes)
+{
+    const uint32_t size = round->comm->size, place = (round->comm->rank + size - root) % size;
+    uint64_t distance = 1;
+
+    while (distance < size && (place & distance) == 0) {
+        distance *= 2;
+    }
+    if (place != 0) {
+        keel_mpi_round_receive(round, (uint32_t)((place - distance + root) % size), data, bytes);
+    }
+    while ((distance /= 2) > 0) {
+        if (place + distance < size) {
+            keel_mpi_round_send(round, (uint32_t)((place + distance + root) % size), data, bytes);
+        }
+    }
+}

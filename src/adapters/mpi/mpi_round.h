@@ -1,0 +1,27 @@
+/* A collective call's messages, told from those of others by the number of the call; and what all collectives are made of. */
+#ifndef KEEL_MPI_ROUND_H_
+#define KEEL_MPI_ROUND_H_
+
+#include "mpi_comm.h"
+
+typedef struct keel_mpi_round {
+    const keel_mpi_comm_t *comm;
+    uint64_t context;
+    int64_t tag;
+    const char *call;
+} keel_mpi_round_t;
+
+/* the next of the communicator */
+keel_mpi_round_t keel_mpi_round_begin(const keel_mpi_comm_t *comm, const char *call);
+/* to and from a rank of the communicator; of two members all messages of a round are received in the order of their sending */
+void keel_mpi_round_send(const keel_mpi_round_t *round, uint32_t to, const void *data, size_t bytes);
+size_t keel_mpi_round_receive(const keel_mpi_round_t *round, uint32_t from, void *data, size_t bytes);
+
+/* returns when all have come to it: log n messages each */
+void keel_mpi_round_meet(const keel_mpi_round_t *round);
+/* the same many bytes of each, in the order of their ranks: log n messages each */
+void keel_mpi_round_all(const keel_mpi_round_t *round, const void *mine, size_t bytes, void *all);
+/* from @a root to all, down a binomial tree */
+void keel_mpi_round_spread(const keel_mpi_round_t *round, uint32_t root, void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,147 @@
+/* Beginning and end, and what becomes of errors. */
+#include "mpi_alone.h"
+#include "mpi_arena.h"
+#include "mpi_channel.h"
+#include "mpi_comm.h"
+#include "mpi_error.h"
+#include "mpi_layout.h"
+#include "mpi_prefix.h"
+#include "mpi_round.h"
+#include "mpi_survive.h"
+#include "mpi_window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+keel_mpi_t keel_mpi;
+
+/* ---- ends ---- */
+
+static void say(const char *call, const char *what)
+{
+    fprintf(stderr, "mpi %u error: %s: %s\n", keel_mpi.rank, call, what);
+}
+
+void keel_mpi_refuse(const char *call, const char *what)
+{
+    say(call, what);
+    if (keel_mpi.ctx != NULL) {
+        keel_abort(keel_mpi.ctx, EXIT_FAILURE);
+    }
+    _Exit(EXIT_FAILURE);
+}
+
+void keel_mpi_start_anew(const char *call, const char *why)
+{
+    fprintf(stderr, "mpi %u: %s: a rank died, and %s: the job has to be started anew\n", keel_mpi.rank, call, why);
+    keel_abort(keel_mpi.ctx, KEEL_EXIT_AGAIN);
+}
+
+void keel_mpi_check(keel_status_t status, const char *call)
+{
+    if (status == KEEL_OK) {
+        return;
+    }
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        keel_mpi_start_anew(call, "there is no checkpoint yet, or no KEEL_MPI_RESTART_POINT");
+    }
+    keel_mpi_refuse(call, keel_status_string(status));
+}
+
+void keel_mpi_begin(const char *call)
+{
+    if (keel_mpi.ctx == NULL) {
+        keel_mpi_refuse(call, "not between MPI_Init and MPI_Finalize");
+    }
+}
+
+/* ---- beginning and end ---- */
+
+static int init(int *argc, char ***argv, int required, int *provided, const char *call)
+{
+    const char *env[3] = {NULL};
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
+                                  .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
+                                  .env = env};
+    unsigned count = 0;
+    keel_status_t status;
+    int code;
+
+    if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
+        keel_mpi_refuse(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
+    }
+    if (getenv("KEEL_OPLOG_SIZE") == NULL) { /* nothing is logged */
+        env[count++] = "KEEL_OPLOG_SIZE=1m";
+    }
+    if (getenv("KEEL_GETLOG_SIZE") == NULL) {
+        env[count++] = "KEEL_GETLOG_SIZE=1m";
+    }
+    status = keel_init(&params, &keel_mpi.ctx);
+    if (status != KEEL_OK) {
+        keel_mpi_refuse(call, keel_status_string(status));
+    }
+    keel_mpi.rank = keel_rank(keel_mpi.ctx);
+    keel_mpi.ranks = keel_size(keel_mpi.ctx);
+    code =
+        keel_mpi_alone_init(argc, argv, required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED, provided);
+    if (code != MPI_SUCCESS) {
+        keel_mpi_refuse(call, "the system's MPI does not start");
+    }
+    keel_mpi_arena_make();
+    keel_mpi_survive_begin();
+    keel_mpi_prefix_make();
+    keel_mpi_channel_make();
+    keel_mpi_layout_make();
+    keel_mpi_comm_make();
+    keel_mpi_error_make();
+    return MPI_SUCCESS;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int provided;
+
+    return init(argc, argv, MPI_THREAD_SINGLE, &provided, "MPI_Init");
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return init(argc, argv, required, provided, "MPI_Init_thread");
+}
+
+int MPI_Initialized(int *flag)
+{
+    *flag = keel_mpi.ctx != NULL || keel_mpi.is_final;
+    return MPI_SUCCESS;
+}
+
+int MPI_Finalized(int *flag)
+{
+    *flag = keel_mpi.is_final;
+    return MPI_SUCCESS;
+}
+
+int MPI_Finalize(void)
+{
+    keel_mpi_round_t round;
+
+    keel_mpi_begin("MPI_Finalize");
+    round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+    keel_mpi_flush_all("MPI_Finalize");
+    keel_mpi_round_meet(&round);
+    keel_mpi_check(keel_finalize(keel_mpi.ctx), "MPI_Finalize");
+    keel_mpi.ctx = NULL;
+    keel_mpi.is_final = 1;
+    keel_mpi_survive_end();
+    keel_mpi_win_unmake();
+    keel_mpi_comm_unmake();
+    keel_mpi_layout_unmake();
+    return PMPI_Finalize();
+}
+
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    keel_mpi_begin("MPI_Abort");
+    fprintf(stderr, "mpi %u: MPI_Abort: %d\n", keel_mpi.rank, errorcode);
+    keel_abort(keel_mpi.ctx, (errorcode & 0xff) != 0 ? errorcode & 0xff : EXIT_FAILURE);
+}

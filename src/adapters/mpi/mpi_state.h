@@ -1,0 +1,76 @@
+/*
+ * The adapter's state. All memory that MPI programs share lies in one window, the arena: a hidden part first, then blocks. What has to
+ * survive lies there; this object and what hangs off it is made anew in each process, by the calls ahead of the restart point.
+ */
+#ifndef KEEL_MPI_STATE_H_
+#define KEEL_MPI_STATE_H_
+
+#include <mpi.h>
+
+#include <keel/keel.h>
+
+enum {
+    KEEL_MPI_BLOCKS = 16384,  /* of the arena that are in use at one time, at most */
+    KEEL_MPI_EXPOSED = 4096,  /* pieces of the program's own memory that are in windows at one time, at most */
+    KEEL_MPI_RING = 64 << 10, /* bytes on the way from one rank to another */
+    KEEL_MPI_ALIGN = 64
+};
+
+/* from MPI_Init to the restart point what a rank gets from others is recorded, so that a replacement can be given it again */
+typedef enum { KEEL_MPI_RECORDS, KEEL_MPI_REPLAYS, KEEL_MPI_RUNS } keel_mpi_phase_t;
+
+/* of a rank, towards one other; counts are bytes since the start */
+typedef struct keel_mpi_channel {
+    uint64_t arrived; /* put by the other: what it has sent here */
+    uint64_t freed;   /* put by the other: what it has taken of what was sent from here */
+    uint64_t sent, taken, told;
+} keel_mpi_channel_t;
+
+typedef struct keel_mpi_block {
+    uint64_t offset, length;
+    uint64_t is_alias; /* pages of the program's own memory; what of them is in a window stands among the exposed */
+} keel_mpi_block_t;
+
+/* a piece of the program's memory that is in a window: where it lies in the arena, and which it is, the same in every life */
+typedef struct keel_mpi_exposed {
+    uint64_t offset, length, id;
+} keel_mpi_exposed_t;
+
+typedef struct keel_mpi_hidden {
+    uint64_t next_context;
+    uint64_t prefix, prefix_bytes, prefix_used; /* offset of the record, its room, how much of it is in use */
+    uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
+    uint64_t block_count, exposed_count;
+    keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
+    keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
+} keel_mpi_hidden_t;
+
+typedef struct keel_mpi {
+    keel_context_h ctx; /* NULL: not between MPI_Init and MPI_Finalize */
+    keel_win_h arena;
+    keel_mpi_hidden_t *hidden; /* the arena's base; behind it the channels and the rings of all ranks */
+    size_t bytes;              /* of the arena */
+    uint32_t rank, ranks;
+    keel_mpi_phase_t phase;
+    uint64_t replayed; /* bytes of the record that were given so far */
+    int is_final;      /* MPI_Finalize was called */
+} keel_mpi_t;
+
+extern keel_mpi_t keel_mpi;
+
+/* ---- mpi_setup.c: ends ---- */
+
+/* returns when that is KEEL_OK; starts the job anew where a rollback has nowhere to go, else ends it */
+void keel_mpi_check(keel_status_t status, const char *call);
+/* the program's start, once, by whoever started it */
+void keel_mpi_start_anew(const char *call, const char *why) __attribute__((noreturn));
+/* ends the job: what no error handler can mend */
+void keel_mpi_refuse(const char *call, const char *what) __attribute__((noreturn));
+/* ends the job when it is not between MPI_Init and MPI_Finalize */
+void keel_mpi_begin(const char *call);
+
+/* mpi_error.c: an error of the program: calls the error handler of the communicator or window, and returns its code if that returns */
+int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what);
+int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what);
+
+#endif

@@ -1,0 +1,9 @@
+/* Makes the other threads of the process stand still: for what must not be seen half done. */
+#ifndef KEEL_MPI_STILL_H_
+#define KEEL_MPI_STILL_H_
+
+/* the other threads are in a signal handler until the end; between, nothing may be called that takes a lock */
+void keel_mpi_still_begin(void);
+void keel_mpi_still_end(void);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * A replacement is given the whole arena in MPI_Init, as the record and the tables are in it. Its own start-up may then write to its windows, as
+ * it did in its first life, so what was restored is copied away, and put back at the restart point. There all ranks meet, those that rolled
+ * back and those that are new, so nobody puts to memory that is yet to be put back.
+ */
+#include "mpi_survive.h"
+
+#include "keel_mpi.h"
+#include "mpi_alias.h"
+#include "mpi_arena.h"
+#include "mpi_channel.h"
+#include "mpi_comm.h"
+#include "mpi_prefix.h"
+#include "mpi_request.h"
+#include "mpi_round.h"
+#include "mpi_window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_MOST ((ptrdiff_t)64 << 20)
+
+typedef struct piece {
+    struct piece *next;
+    unsigned id;
+    void *address;
+    size_t bytes;
+    uint64_t offset; /* of its image, a block of the arena */
+} piece_t;
+
+static piece_t *pieces; /* that are protected */
+
+static struct {
+    keel_extent_t *extents; /* of what was copied away; NULL: nothing */
+    unsigned count;
+    char *copy;
+    int is_restarted;
+    const char *frame; /* of the restart point: below it the stack is that of calls that a jump leaves */
+} kept;
+
+static void restore(const char *call)
+{
+    keel_stats_t stats;
+    keel_status_t status;
+
+    do {
+        status = keel_restore(keel_mpi.ctx);
+    } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
+    keel_mpi_check(status, call);
+    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats, sizeof(stats)), call);
+    if (stats.generation == 0) {
+        keel_mpi_check(KEEL_ERR_ROLLED_BACK, call);
+    }
+}
+
+static void kept_forget(void)
+{
+    free(kept.extents);
+    free(kept.copy);
+    kept.extents = NULL;
+    kept.copy = NULL;
+}
+
+static void kept_make(void)
+{
+    size_t bytes = 0, at = 0;
+
+    kept.extents = keel_mpi_arena_extents(&kept.count);
+    for (unsigned i = 0; kept.extents != NULL && i < kept.count; i++) {
+        bytes += kept.extents[i].length;
+    }
+    kept.copy = malloc(bytes);
+    if (kept.extents == NULL || kept.copy == NULL) {
+        keel_mpi_refuse("MPI_Init", "no memory for what was restored");
+    }
+    for (unsigned i = 0; i < kept.count; i++) {
+        memcpy(kept.copy + at, keel_mpi_arena_at(kept.extents[i].offset), kept.extents[i].length);
+        at += kept.extents[i].length;
+    }
+}
+
+static void kept_put_back(void)
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < kept.count; i++) {
+        memcpy(keel_mpi_arena_at(kept.extents[i].offset), kept.copy + at, kept.extents[i].length);
+        at += kept.extents[i].length;
+    }
+    kept_forget();
+}
+
+void keel_mpi_survive_begin(void)
+{
+    keel_stats_t stats;
+
+    if (!keel_restarted(keel_mpi.ctx)) {
+        keel_mpi.phase = KEEL_MPI_RECORDS;
+        return;
+    }
+    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats, sizeof(stats)), "MPI_Init");
+    if (stats.generation == 0) {
+        keel_mpi_start_anew("MPI_Init", "there is no checkpoint yet");
+    }
+    restore("MPI_Init");
+    kept_make();
+    keel_mpi.phase = KEEL_MPI_REPLAYS;
+}
+
+void keel_mpi_survive_end(void)
+{
+    kept_forget();
+    while (pieces != NULL) {
+        piece_t *piece = pieces;
+
+        pieces = piece->next;
+        free(piece);
+    }
+}
+
+/* ---- checkpoints ---- */
+
+static void say_extents(const char *call)
+{
+    unsigned count;
+    keel_extent_t *extents = keel_mpi_arena_extents(&count);
+
+    if (extents == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_check(keel_win_extents(keel_mpi.arena, extents, count), call);
+    free(extents);
+}
+
+/* all that was sent has come when all have met and looked, and nobody sends until all have met again */
+static void settle(const char *call)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const keel_mpi_round_t round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
+
+        keel_mpi_flush_all(call);
+        keel_mpi_round_meet(&round);
+        while (keel_mpi_channel_progress(call)) {
+        }
+    }
+}
+
+static void checkpoint(const char *call)
+{
+    const char *unfit = keel_mpi_win_unfit();
+
+    if (unfit != NULL) {
+        keel_mpi_refuse(call, unfit);
+    }
+    if (keel_mpi_comm_is_late()) {
+        keel_mpi_refuse(call, "a communicator that was made behind the restart point is still there");
+    }
+    if (keel_mpi_request_is_open()) {
+        keel_mpi_refuse(call, "a request is open: complete or cancel it ahead of a checkpoint");
+    }
+    settle(call);
+    keel_mpi_channel_save(call);
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        memcpy(keel_mpi_arena_at(piece->offset), piece->address, piece->bytes);
+    }
+    say_extents(call);
+    keel_mpi_check(keel_checkpoint(keel_mpi.ctx), call);
+}
+
+void keel_mpi_checkpoint(void)
+{
+    keel_mpi_begin("keel_mpi_checkpoint");
+    if (keel_mpi.phase != KEEL_MPI_RUNS) {
+        keel_mpi_refuse("keel_mpi_checkpoint", "ahead of KEEL_MPI_RESTART_POINT");
+    }
+    checkpoint("keel_mpi_checkpoint");
+}
+
+/* ---- the restart point ---- */
+
+static int is_protected(unsigned id)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->id == id) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void keel_mpi_protect(unsigned id, void *address, size_t bytes)
+{
+    piece_t *piece = malloc(sizeof(*piece));
+
+    keel_mpi_begin("keel_mpi_protect");
+    if (piece == NULL) {
+        keel_mpi_refuse("keel_mpi_protect", "no memory");
+    }
+    if (keel_mpi.phase == KEEL_MPI_RUNS || bytes == 0 || is_protected(id) || keel_mpi_arena_has(address, 1)) {
+        keel_mpi_refuse("keel_mpi_protect",
+                        "behind the restart point, no bytes, an id that is in use, or memory of a window");
+    }
+    *piece = (piece_t){pieces, id, address, bytes, keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, "keel_mpi_protect")};
+    pieces = piece;
+}
+
+jmp_buf *keel_mpi_restart_buffer(void)
+{
+    keel_mpi_begin("KEEL_MPI_RESTART_POINT");
+    kept.frame = __builtin_frame_address(0);
+    return keel_restart_buffer(keel_mpi.ctx);
+}
+
+int keel_mpi_is_alive(const void *variable)
+{
+    return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MOST;
+}
+
+/* what a handle is, NULL: no handle that another process has otherwise; MPICH's of MPI_COMM_WORLD are numbers that are the same everywhere */
+static const char *handle_kind(uintptr_t value)
+{
+    const int is_fixed =
+        sizeof(MPI_Comm) < sizeof(void *) && (value == (uintptr_t)MPI_COMM_WORLD || value == (uintptr_t)MPI_COMM_SELF);
+
+    return (!is_fixed && keel_mpi_comm_of((MPI_Comm)value) != NULL) ? "a communicator"
+           : (keel_mpi_win_of((MPI_Win)value) != NULL)              ? "a window"
+                                                                    : NULL;
+}
+
+/* handles are made anew in each process: one that is restored would be none there */
+static void refuse_handles(const piece_t *piece)
+{
+    char text[128];
+
+    for (size_t at = -(uintptr_t)piece->address % sizeof(MPI_Comm); at + sizeof(MPI_Comm) <= piece->bytes;
+         at += sizeof(MPI_Comm)) {
+        uintptr_t value = 0;
+        const char *kind;
+
+        memcpy(&value, (const char *)piece->address + at, sizeof(MPI_Comm));
+        kind = handle_kind(sizeof(MPI_Comm) < sizeof(void *) ? (uintptr_t)(intptr_t)(int)value : value);
+        if (kind != NULL) {
+            snprintf(text, sizeof(text), "%s stands in what is protected as %u, byte %zu: handles are not restored",
+                     kind, piece->id, at);
+            keel_mpi_refuse("KEEL_MPI_RESTART_POINT", text);
+        }
+    }
+}
+
+static void resume_first(void)
+{
+    if (keel_mpi_prefix_is_full()) {
+        keel_mpi_refuse("KEEL_MPI_RESTART_POINT", "what was received ahead of it is more than KEELMPI_PREFIX");
+    }
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        refuse_handles(piece);
+    }
+    keel_mpi.phase = KEEL_MPI_RUNS;
+    checkpoint("KEEL_MPI_RESTART_POINT");
+}
+
+void keel_mpi_resume(void)
+{
+    if (keel_mpi.phase == KEEL_MPI_RECORDS && !keel_restarted(keel_mpi.ctx)) {
+        resume_first();
+        return;
+    }
+    keel_mpi.phase = KEEL_MPI_RUNS;
+    if (keel_restarted(keel_mpi.ctx)) { /* rolled back, or once more since MPI_Init */
+        kept_forget();
+        keel_mpi_request_drop();
+        keel_mpi_win_drop_late();
+        keel_mpi_comm_drop_late();
+        keel_mpi_alias_unmap();
+        restore("KEEL_MPI_RESTART_POINT");
+    } else {
+        kept_put_back();
+    }
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        memcpy(piece->address, keel_mpi_arena_at(piece->offset), piece->bytes);
+    }
+    keel_mpi_alias_map();
+    keel_mpi_comm_revive();
+    keel_mpi_win_revive();
+    keel_mpi_channel_restore();
+    kept.is_restarted = 1;
+    keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
+    keel_mpi_win_places("KEEL_MPI_RESTART_POINT");
+}
+
+int keel_mpi_restarted(void)
+{
+    keel_mpi_begin("keel_mpi_restarted");
+    return kept.is_restarted;
+}
+
+unsigned keel_mpi_incarnation(void)
+{
+    keel_mpi_begin("keel_mpi_incarnation");
+    return keel_incarnation(keel_mpi.ctx);
+}

@@ -1,0 +1,12 @@
+/* What of a rank comes back, and when: tables in MPI_Init, everything else at the restart point. */
+#ifndef KEEL_MPI_SURVIVE_H_
+#define KEEL_MPI_SURVIVE_H_
+
+/* in MPI_Init of a replacement: the arena as it was at the checkpoint; a copy of it is kept until the restart point */
+void keel_mpi_survive_begin(void);
+/* whether a variable is not of a call that a jump to the restart point has left */
+int keel_mpi_is_alive(const void *variable);
+/* at MPI_Finalize */
+void keel_mpi_survive_end(void);
+
+#endif

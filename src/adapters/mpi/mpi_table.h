@@ -1,0 +1,23 @@
+/* What belongs to a handle: a table by the handle's value. */
+#ifndef KEEL_MPI_TABLE_H_
+#define KEEL_MPI_TABLE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct keel_mpi_table {
+    struct keel_mpi_entry {
+        uintptr_t handle;
+        void *object; /* NULL: free */
+    } * entries;
+    size_t size, count; /* size is 0 or a power of two */
+    uintptr_t last;     /* handle that was asked for last */
+    void *last_object;
+} keel_mpi_table_t;
+
+/* 0: no memory */
+int keel_mpi_table_add(keel_mpi_table_t *table, uintptr_t handle, void *object);
+void *keel_mpi_table_find(keel_mpi_table_t *table, uintptr_t handle); /* NULL: not there */
+void keel_mpi_table_remove(keel_mpi_table_t *table, uintptr_t handle);
+
+#endif

@@ -1,0 +1,347 @@
+#include "mpi_window.h"
+
+#include "mpi_alias.h"
+#include "mpi_arena.h"
+#include "mpi_dynamic.h"
+#include "mpi_error.h"
+#include "mpi_prefix.h"
+#include "mpi_round.h"
+#include "mpi_survive.h"
+#include "mpi_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static keel_mpi_table_t wins;
+
+keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
+{
+    keel_mpi_win_t *win = keel_mpi_table_find(&wins, (uintptr_t)handle);
+
+    return (win != NULL && win->freed == NULL) ? win : NULL;
+}
+
+static uint64_t guard_make(uint32_t size, uint64_t *held_p, const char *call)
+{
+    const uint64_t guard = keel_mpi_arena_take(sizeof(keel_mpi_guard_t) + size + 1, KEEL_MPI_ALIGN, call);
+
+    memset(keel_mpi_arena_at(guard), 0, sizeof(keel_mpi_guard_t) + size + 1);
+    *held_p = guard + sizeof(keel_mpi_guard_t);
+    return guard;
+}
+
+/* collective: all members learn where each has its part */
+static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t *like, uint64_t offset,
+                                const char *call)
+{
+    const uint64_t context = keel_mpi_comm_context(of, call);
+    keel_mpi_win_t *win = malloc(sizeof(*win));
+    keel_mpi_place_t mine = {.offset = offset, .bytes = (uint64_t)like->size, .unit = like->unit};
+    keel_mpi_round_t round;
+
+    if (win == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *win = *like;
+    win->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    win->comm =
+        keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
+    win->places = malloc(of->size * sizeof(*win->places));
+    if (win->places == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    mine.guard = guard_make(of->size, &win->held, call);
+    if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        mine.attached = keel_mpi_dynamic_make(call);
+    }
+    round = keel_mpi_round_begin(win->comm, call);
+    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+    return win;
+}
+
+/* the system's MPI is given no memory: it has no part in what is done to it */
+static int win_create(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
+                      MPI_Win *handle_p, const char *call)
+{
+    keel_mpi_win_t *win;
+    int code = PMPI_Win_create(NULL, 0, 1, info, MPI_COMM_SELF, &like->handle);
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    keel_mpi_error_win(like->handle);
+    win = win_make(of, like, offset, call);
+    if (!keel_mpi_table_add(&wins, (uintptr_t)win->handle, win)) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *handle_p = win->handle;
+    return MPI_SUCCESS;
+}
+
+static const char *wrong_size(MPI_Aint size, int unit)
+{
+    return (size < 0) ? "a negative size" : (unit <= 0) ? "a displacement unit that is not positive" : NULL;
+}
+
+int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    keel_mpi_win_t like = {
+        .flavor = MPI_WIN_FLAVOR_CREATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit, .base = base};
+    uint64_t offset = 0;
+    keel_mpi_round_t round;
+    KEEL_MPI_COMM(of, comm, "MPI_Win_create")
+
+    if (wrong_size(size, disp_unit) != NULL) {
+        return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_create",
+                              wrong_size(size, disp_unit));
+    }
+    round = keel_mpi_round_begin(of, "MPI_Win_create");
+    keel_mpi_round_meet(&round); /* mpi_still.c */
+    if (size > 0) {
+        offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
+    }
+    return win_create(of, &like, offset, info, win, "MPI_Win_create");
+}
+
+static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *comm, void *baseptr, MPI_Win *win,
+                    const char *call)
+{
+    uint64_t offset;
+
+    if (wrong_size(like->size, like->unit) != NULL) {
+        return keel_mpi_raise(comm->handle, like->size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, call,
+                              wrong_size(like->size, like->unit));
+    }
+    offset = keel_mpi_arena_take((size_t)like->size, KEEL_MPI_ALIGN, call);
+    like->base = keel_mpi_arena_at(offset);
+    like->is_allocated = 1;
+    *(void **)baseptr = like->base;
+    return win_create(comm, like, offset, info, win, call);
+}
+
+int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    keel_mpi_win_t like = {
+        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
+    KEEL_MPI_COMM(of, comm, "MPI_Win_allocate")
+
+    return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate");
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_SHARED, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
+    KEEL_MPI_COMM(of, comm, "MPI_Win_allocate_shared")
+
+    if (of->size > 1) { /* the memory of others is not mapped here */
+        return keel_mpi_raise(comm, MPI_ERR_RMA_SHARED, "MPI_Win_allocate_shared",
+                              "of a communicator of several ranks");
+    }
+    return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate_shared");
+}
+
+int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_shared_query")
+
+    if (of->flavor != MPI_WIN_FLAVOR_SHARED) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query", "not a shared window");
+    }
+    if (rank != 0 && rank != MPI_PROC_NULL) {
+        return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_shared_query", "no rank of the window");
+    }
+    *size = of->size;
+    *disp_unit = of->unit;
+    *(void **)baseptr = of->base;
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .model = MPI_WIN_UNIFIED, .unit = 1};
+    KEEL_MPI_COMM(of, comm, "MPI_Win_create_dynamic")
+
+    return win_create(of, &like, 0, info, win, "MPI_Win_create_dynamic");
+}
+
+/* where the own part begins in the arena */
+static uint64_t own_offset(const keel_mpi_win_t *win)
+{
+    return win->places[win->comm->rank].offset;
+}
+
+/* what of it lies in the arena is free: a rollback brings that back */
+static void win_give(const keel_mpi_win_t *win)
+{
+    if (win->is_allocated) {
+        keel_mpi_arena_give(own_offset(win));
+    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0) {
+        keel_mpi_alias_remove(win->base, (size_t)win->size);
+    } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        keel_mpi_dynamic_remove(win);
+    }
+    keel_mpi_arena_give(win->places[win->comm->rank].guard);
+}
+
+static void win_destroy(keel_mpi_win_t *win)
+{
+    keel_mpi_comm_remove(win->comm);
+    keel_mpi_table_remove(&wins, (uintptr_t)win->handle);
+    free(win->places);
+    free(win);
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+    keel_mpi_round_t round;
+    KEEL_MPI_WIN(of, *win, "MPI_Win_free")
+
+    keel_mpi_flush_all("MPI_Win_free");
+    round = keel_mpi_round_begin(of->comm, "MPI_Win_free");
+    keel_mpi_round_meet(&round);
+    win_give(of);
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
+        of->freed = win;
+        *win = MPI_WIN_NULL;
+        return MPI_SUCCESS;
+    }
+    win_destroy(of);
+    return PMPI_Win_free(win);
+}
+
+void keel_mpi_win_unmake(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL) {
+            PMPI_Win_free(&win->handle);
+            free(win->comm->members);
+            free(win->comm);
+            free(win->places);
+            free(win);
+        }
+    }
+    free(wins.entries);
+    wins = (keel_mpi_table_t){0};
+}
+
+/* ---- checkpoints and rollbacks ---- */
+
+const char *keel_mpi_win_unfit(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        const keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL && win->is_late) {
+            return "a window that was made behind the restart point is still there";
+        }
+        if (win != NULL && (win->posted != NULL || win->started != NULL)) {
+            return "amid an epoch of MPI_Win_post or MPI_Win_start";
+        }
+    }
+    return keel_mpi_alias_is_late() ? "memory that was attached to a window behind the restart point is still there"
+                                    : NULL;
+}
+
+static keel_mpi_win_t *win_late(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL && win->is_late) {
+            return win;
+        }
+    }
+    return NULL;
+}
+
+void keel_mpi_win_drop_late(void)
+{
+    keel_mpi_win_t *win;
+
+    while ((win = win_late()) != NULL) {
+        MPI_Win handle = win->handle;
+
+        win_destroy(win);
+        PMPI_Win_free(&handle);
+    }
+}
+
+void keel_mpi_win_revive(void)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win == NULL) {
+            continue;
+        }
+        free((void *)win->posted);
+        free((void *)win->started);
+        win->posted = win->started = NULL;
+        if (win->freed != NULL &&
+            keel_mpi_arena_block(win->places[win->comm->rank].guard, sizeof(keel_mpi_guard_t)) != NULL) {
+            if (keel_mpi_is_alive(win->freed) && *win->freed == MPI_WIN_NULL) {
+                *win->freed = win->handle;
+            }
+            win->freed = NULL;
+        }
+    }
+}
+
+static void places_tell(keel_mpi_win_t *win, const char *call)
+{
+    const keel_mpi_round_t round = keel_mpi_round_begin(win->comm, call);
+    keel_mpi_place_t mine = win->places[win->comm->rank];
+
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        keel_mpi_dynamic_move(win);
+    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && !keel_mpi_arena_has(win->base, 1)) {
+        mine.offset = keel_mpi_alias_offset(win->base, (size_t)win->size);
+    }
+    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+}
+
+/* in the order of their contexts, which is the same for all that have two windows in common */
+void keel_mpi_win_places(const char *call)
+{
+    uint64_t last = 0;
+    keel_mpi_win_t *next;
+
+    do {
+        next = NULL;
+        for (size_t i = 0; i < wins.size; i++) {
+            keel_mpi_win_t *win = wins.entries[i].object;
+
+            if (win != NULL && win->freed == NULL && win->comm->context > last &&
+                (next == NULL || win->comm->context < next->comm->context)) {
+                next = win;
+            }
+        }
+        if (next != NULL) {
+            last = next->comm->context;
+            places_tell(next, call);
+        }
+    } while (next != NULL);
+}
+
+int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    KEEL_MPI_WIN(of, win, "MPI_Win_get_attr")
+
+    *flag = 1;
+    if (win_keyval == MPI_WIN_BASE) {
+        *(void **)attribute_val = of->base;
+    } else if (win_keyval == MPI_WIN_SIZE) {
+        *(MPI_Aint **)attribute_val = &of->size;
+    } else if (win_keyval == MPI_WIN_DISP_UNIT) {
+        *(int **)attribute_val = &of->unit;
+    } else if (win_keyval == MPI_WIN_CREATE_FLAVOR) {
+        *(int **)attribute_val = &of->flavor;
+    } else if (win_keyval == MPI_WIN_MODEL) {
+        *(int **)attribute_val = &of->model;
+    } else {
+        return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
+    }
+    return MPI_SUCCESS;
+}

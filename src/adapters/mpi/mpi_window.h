@@ -1,0 +1,70 @@
+/*
+ * Windows: memory of each member in its arena. A handle is one of the system's MPI, for this process alone, so that names, attributes
+ * and error handlers are its affair.
+ */
+#ifndef KEEL_MPI_WINDOW_H_
+#define KEEL_MPI_WINDOW_H_
+
+#include "mpi_comm.h"
+
+/* the first two words of each member's block, which others change */
+typedef struct keel_mpi_guard {
+    uint64_t lock;       /* how many share it; KEEL_MPI_EXCLUSIVE and more: one has it alone */
+    uint64_t accumulate; /* 1 + the rank that is amid an accumulate; 0: none */
+} keel_mpi_guard_t;
+
+#define KEEL_MPI_EXCLUSIVE ((uint64_t)1 << 40)
+
+/* of the own locks at a member; part of images, since a lock may be held at a checkpoint */
+typedef enum {
+    KEEL_MPI_HELD_NOT,
+    KEEL_MPI_HELD_SHARED,
+    KEEL_MPI_HELD_ALONE,
+    KEEL_MPI_HELD_UNCHECKED, /* MPI_MODE_NOCHECK: nothing was taken */
+    KEEL_MPI_HELD_LAZY       /* by MPI_Win_lock_all: taken at the first access */
+} keel_mpi_held_t;
+
+typedef struct keel_mpi_place {
+    uint64_t offset, bytes, guard; /* in the member's arena */
+    uint64_t attached;             /* its table, of a dynamic window */
+    int64_t unit;
+} keel_mpi_place_t;
+
+typedef struct keel_mpi_win {
+    MPI_Win handle;
+    keel_mpi_comm_t *comm; /* its own */
+    int flavor, model;
+    MPI_Aint size; /* of the own part, as attributes are */
+    int unit;
+    void *base;
+    int is_allocated;         /* the own memory is a block of the arena, freed with the window */
+    keel_mpi_place_t *places; /* of each member */
+    uint64_t held; /* offset of a keel_mpi_held_t for each member, one byte each, and one more for lock_all */
+    const struct keel_mpi_group *posted, *started;
+    int is_late; /* as of communicators */
+    MPI_Win *freed;
+} keel_mpi_win_t;
+
+/* NULL: no window */
+keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle);
+void keel_mpi_win_unmake(void); /* what the program has left */
+/* one that a checkpoint cannot have: what is said of it, NULL: none; and at a rollback, ahead of the arena's return and behind it */
+const char *keel_mpi_win_unfit(void);
+void keel_mpi_win_drop_late(void);
+void keel_mpi_win_revive(void);
+/* collective, when all have their memory back: where it lies now */
+void keel_mpi_win_places(const char *call);
+
+/* begins a call on a window: it is there, or the call returns with an error */
+#define KEEL_MPI_WIN(_win, _handle, _call)                                         \
+    keel_mpi_win_t *_win;                                                          \
+    keel_mpi_begin(_call);                                                         \
+    _win = keel_mpi_win_of(_handle);                                               \
+    if (_win == NULL) {                                                            \
+        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_WIN, _call, "not a window"); \
+    }
+
+/* mpi_lock.c: the lock that an access needs is taken when that was put off */
+void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call);
+
+#endif

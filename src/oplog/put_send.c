@@ -1,0 +1,83 @@
+/* What is sent from the put log. */
+#include "oplog/put_send.h"
+
+#include "base/crc.h"
+#include "base/plant.h"
+#include "peer/issue.h"
+#include "peer/remote_put.h"
+
+/* bytes of the whole records that fit in @a limit bytes, and how many they are */
+static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
+{
+    keel_records_t left = keel_records_of(data, length);
+    const keel_record_t *record;
+    size_t run = 0;
+
+    *count_p = 0;
+    while ((record = keel_records_next(&left)) != NULL && run + keel_record_size(record) <= limit) {
+        run += keel_record_size(record);
+        (*count_p)++;
+    }
+    return run;
+}
+
+/* the next record, by an operation of this process alone */
+static int put_log_put(keel_put_log_t *log, uint32_t target, const keel_record_t *record)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    const int is_behind =
+        record->epoch != t->put_epoch || t->is_off; /* a fence or flush came between; of some nobody knows */
+
+    if (log->is_sent_only || (log->phase < log->put_from && !KEEL_PLANT(put_redone)) ||
+        t->sent_count == log->number_end || !keel_remote_put(log->lane, target, log->phase, record, is_behind)) {
+        return 0;
+    }
+    t->put_epoch = record->epoch;
+    t->sent.offset += (uint32_t)keel_record_size(record);
+    t->sent_count++;
+    return 1;
+}
+
+static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_followed)
+{
+    keel_put_target_t *t = &log->targets[target];
+    keel_status_t status;
+    const uint8_t *data;
+    uint32_t count, sum;
+    size_t length;
+
+    keel_put_target_sync(t);
+    while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
+        if (put_log_put(log, target, (const keel_record_t *)data)) {
+            continue;
+        }
+        length = records_run(data, length, log->lane->ops->max_data, &count);
+        sum = (data == t->sum_from && data + length == t->sum_end) ? t->sum : keel_crc(0, data, length);
+        status = keel_lane_send_summed(log->lane, target, log->phase, t->sent_count, data, length, sum, is_followed);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        t->sent.offset += (uint32_t)length;
+        t->sent_count = (count < log->number_end - t->sent_count) ? t->sent_count + count : log->number_end;
+    }
+    t->unsent = 0;
+    t->sum_end = NULL;
+    return KEEL_OK;
+}
+
+keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
+{
+    keel_status_t status = put_log_send(log, target, 0);
+
+    return (status == KEEL_OK) ? keel_lane_end_run(log->lane, target) : status;
+}
+
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left)
+{
+    keel_put_target_t *t = &log->targets[target];
+
+    t->unsent += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
+    /* what is left fills a message, whatever else */
+    return (is_due || t->unsent >= log->send_at) ? put_log_send(log, target, left >= log->send_at) : KEEL_OK;
+}

@@ -1,0 +1,96 @@
+/* Puts by one-sided operations. */
+#include "peer/remote_put.h"
+
+#include "base/reached.h"
+
+/* nothing is on its way that the put could pass */
+static int is_possible(const keel_peer_t *peer, const keel_region_t *known)
+{
+    return (peer->lanes & (KEEL_LANE_RMA | KEEL_LANE_PTR)) == KEEL_LANE_RMA && peer->is_up && !peer->is_broken &&
+           known->key != NULL && known->incarnation == peer->incarnation &&
+           (peer->acked == peer->sent || KEEL_PLANT(put_passes));
+}
+
+int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    const keel_region_t *known = &peer->regions[keel_where_region(record->where)];
+
+    keel_status_t status;
+
+    if (keel_where_op(record->where) != KEEL_RECORD_PUT || !is_possible(peer, known)) {
+        return 0;
+    }
+    if (is_behind && peer->put != peer->put_done && !KEEL_PLANT(put_unfenced)) {
+        lane->ops->fence(lane->transport);
+    }
+    status = lane->ops->put(lane->transport, known->key, keel_where_offset(record->where), record + 1, record->length,
+                            NULL, NULL);
+    if (status != KEEL_OK && status != KEEL_INPROGRESS) {
+        return 0;
+    }
+    KEEL_REACHED(put_remote);
+    if (peer->put == peer->put_done) {
+        ucs_list_add_tail(&lane->putting, &peer->putting);
+    }
+    peer->put++;
+    peer->put_phase = phase + 1;
+    peer->is_put_untold = 1;
+    return 1;
+}
+
+static void put_is_done(keel_peer_t *peer, uint64_t done)
+{
+    if (peer->put_done == peer->put) {
+        return; /* it is on no list */
+    }
+    peer->put_done = done;
+    if (done == peer->put) {
+        ucs_list_del(&peer->putting);
+    }
+}
+
+/* also when the peer is cut off: keel_remote_put_drop() comes behind it */
+static void on_flushed(void *arg, keel_status_t status)
+{
+    keel_peer_t *peer = arg;
+
+    peer->is_put_flushing = 0;
+    if (status == KEEL_OK) {
+        put_is_done(peer, peer->put_flushing);
+    }
+}
+
+void keel_remote_put_progress(keel_lane_t *lane)
+{
+    keel_peer_t *peer, *next;
+
+    ucs_list_for_each_safe(peer, next, &lane->putting, putting)
+    {
+        if (peer->is_put_flushing) {
+            continue;
+        }
+        peer->put_flushing = peer->put;
+        peer->is_put_flushing = 1;
+        if (lane->ops->flush(lane->transport, peer->rank, on_flushed, peer) == KEEL_OK) {
+            on_flushed(peer, KEEL_OK);
+        }
+    }
+}
+
+void keel_remote_put_drop(keel_peer_t *peer)
+{
+    put_is_done(peer, peer->put);
+    peer->is_put_flushing = peer->is_put_untold = 0;
+    peer->put_phase = 0;
+}
+
+void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number)
+{
+    const uint64_t done = keel_phase_word(phase, number);
+
+    if ((wire->flags & KEEL_WIRE_FLAG_PUT) && lane->peers[wire->source].done < done) {
+        lane->peers[wire->source].done = done;
+        keel_board_done(&lane->board[wire->source], phase, number);
+    }
+}

@@ -1,0 +1,225 @@
+/* Messages of all kinds, each call's values checked on every rank. */
+#include "expect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONG = 50000 };
+
+static int right, left;
+
+static void check_blocking(void)
+{
+    int value = rank, got = -1, count;
+    MPI_Status status;
+    double *many = malloc(LONG * sizeof(double)), *more = malloc(LONG * sizeof(double));
+
+    MPI_Sendrecv(&value, 1, MPI_INT, right, 5, &got, 1, MPI_INT, left, 5, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    EXPECT(got == left && count == 1 && status.MPI_SOURCE == left && status.MPI_TAG == 5);
+    for (int i = 0; i < LONG; i++) {
+        many[i] = rank + i * 0.5;
+    }
+    MPI_Sendrecv(many, LONG, MPI_DOUBLE, right, 6, more, LONG, MPI_DOUBLE, left, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    EXPECT(count == LONG && more[LONG - 1] == left + (LONG - 1) * 0.5 && status.MPI_TAG == 6);
+    MPI_Sendrecv_replace(&value, 1, MPI_INT, right, 7, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT(value == left);
+    MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    MPI_Recv(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    EXPECT(count == 0 && status.MPI_SOURCE == MPI_PROC_NULL && value == left);
+    free(many);
+    free(more);
+}
+
+/* each to rank 0, which takes them as they come, and by tag out of their order */
+static void check_any(void)
+{
+    int sum = 0, value, flag = 0;
+    MPI_Status status;
+
+    if (rank > 0) {
+        value = rank;
+        MPI_Send(&value, 1, MPI_INT, 0, 100 + rank, MPI_COMM_WORLD);
+        value = 2 * rank;
+        MPI_Ssend(&value, 1, MPI_INT, 0, 200, MPI_COMM_WORLD);
+        return;
+    }
+    for (int i = 1; i < ranks; i++) {
+        MPI_Probe(i, 200, MPI_COMM_WORLD, &status);
+        EXPECT(status.MPI_SOURCE == i && status.MPI_TAG == 200);
+        MPI_Recv(&value, 1, MPI_INT, i, 200, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        EXPECT(value == 2 * i);
+    }
+    for (int i = 1; i < ranks; i++) {
+        MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        EXPECT(status.MPI_SOURCE == value && status.MPI_TAG == 100 + value);
+        sum += value;
+    }
+    EXPECT(sum == ranks * (ranks - 1) / 2);
+    MPI_Iprobe(MPI_ANY_SOURCE, 201, MPI_COMM_WORLD, &flag, &status);
+    EXPECT(!flag);
+}
+
+static void check_requests(void)
+{
+    enum { MANY = 20 };
+    int from[MANY], to[MANY], index, flag, done = 0, indices[MANY], outcount;
+    MPI_Request requests[2 * MANY], one;
+    MPI_Status statuses[2 * MANY], status;
+
+    for (int i = 0; i < MANY; i++) {
+        to[i] = rank * 100 + i;
+        MPI_Irecv(&from[i], 1, MPI_INT, left, i, MPI_COMM_WORLD, &requests[i]);
+    }
+    for (int i = MANY - 1; i >= 0; i--) {
+        MPI_Isend(&to[i], 1, MPI_INT, right, i, MPI_COMM_WORLD, &requests[MANY + i]);
+    }
+    MPI_Wait(&requests[3], &status);
+    EXPECT(from[3] == left * 100 + 3 && status.MPI_TAG == 3 && requests[3] == MPI_REQUEST_NULL);
+    do {
+        MPI_Test(&requests[4], &flag, &status);
+    } while (!flag);
+    EXPECT(from[4] == left * 100 + 4 && requests[4] == MPI_REQUEST_NULL);
+    MPI_Waitany(MANY, requests, &index, &status);
+    EXPECT(index >= 0 && index < MANY && from[index] == left * 100 + index && status.MPI_SOURCE == left);
+    MPI_Waitsome(MANY, requests, &outcount, indices, statuses);
+    EXPECT(outcount >= 1 && from[indices[0]] == left * 100 + indices[0]);
+    MPI_Waitall(2 * MANY, requests, statuses);
+    for (int i = 0; i < MANY; i++) {
+        EXPECT(from[i] == left * 100 + i && requests[i] == MPI_REQUEST_NULL);
+    }
+    MPI_Waitany(MANY, requests, &index, &status);
+    EXPECT(index == MPI_UNDEFINED);
+    MPI_Testall(MANY, requests, &flag, MPI_STATUSES_IGNORE);
+    EXPECT(flag);
+    MPI_Irecv(from, 1, MPI_INT, left, 999, MPI_COMM_WORLD, &one);
+    MPI_Test(&one, &flag, &status);
+    EXPECT(!flag);
+    MPI_Cancel(&one);
+    MPI_Wait(&one, &status);
+    MPI_Test_cancelled(&status, &flag);
+    EXPECT(flag);
+    MPI_Irecv(from, 1, MPI_INT, left, 998, MPI_COMM_WORLD, &one);
+    MPI_Issend(to, 1, MPI_INT, right, 998, MPI_COMM_WORLD, &requests[0]);
+    while (done < 2) {
+        MPI_Testany(1, &one, &index, &flag, &status);
+        done += flag && index == 0;
+        MPI_Testsome(1, requests, &outcount, indices, statuses);
+        done += outcount == 1;
+    }
+    EXPECT(from[0] == left * 100);
+}
+
+static void check_persistent(void)
+{
+    int out = 0, in = -1, flag;
+    MPI_Request requests[2];
+
+    MPI_Recv_init(&in, 1, MPI_INT, left, 77, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(&out, 1, MPI_INT, right, 77, MPI_COMM_WORLD, &requests[1]);
+    for (int i = 0; i < 10; i++) {
+        out = rank * 1000 + i;
+        MPI_Startall(2, requests);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        EXPECT(in == left * 1000 + i && requests[0] != MPI_REQUEST_NULL);
+    }
+    MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    EXPECT(flag);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    EXPECT(requests[0] == MPI_REQUEST_NULL);
+}
+
+/* what is gathered from a column goes to a row */
+static void check_types(void)
+{
+    int from[6][5], to[30], count;
+    MPI_Datatype column, twice;
+    MPI_Status status;
+
+    for (int i = 0; i < 30; i++) {
+        from[i / 5][i % 5] = rank * 100 + i;
+        to[i] = -1;
+    }
+    MPI_Type_vector(6, 1, 5, MPI_INT, &column);
+    MPI_Type_create_resized(column, 0, sizeof(int), &twice);
+    MPI_Type_commit(&twice);
+    MPI_Sendrecv(&from[0][1], 2, twice, right, 1, to, 12, MPI_INT, left, 1, MPI_COMM_WORLD, &status);
+    EXPECT(to[0] == left * 100 + 1 && to[5] == left * 100 + 26 && to[6] == left * 100 + 2 && to[12] == -1);
+    MPI_Sendrecv(to, 12, MPI_INT, right, 2, &from[0][3], 2, twice, left, 2, MPI_COMM_WORLD, &status);
+    MPI_Get_elements(&status, twice, &count);
+    EXPECT(count == 12 && from[0][2] == rank * 100 + 2);
+    EXPECT(from[0][3] == (left + ranks - 1) % ranks * 100 + 1 && from[5][4] == (left + ranks - 1) % ranks * 100 + 27);
+    MPI_Type_free(&twice);
+    MPI_Type_free(&column);
+}
+
+/* the other ways to send and to receive */
+static void check_ways(void)
+{
+    char room[1000 + 4 * MPI_BSEND_OVERHEAD], *back;
+    int out[7], in[7], bytes, flag = 0;
+    MPI_Request sends[5], receives[7];
+    MPI_Message message;
+    MPI_Status status;
+
+    MPI_Buffer_attach(room, sizeof(room));
+    for (int i = 0; i < 7; i++) {
+        out[i] = rank * 10 + i;
+        in[i] = -1;
+        if (i < 5) {
+            MPI_Recv_init(&in[i], 1, MPI_INT, left, 300 + i, MPI_COMM_WORLD, &receives[i]);
+            MPI_Start(&receives[i]);
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD); /* a ready send is right only behind its receive */
+    MPI_Ibsend(&out[0], 1, MPI_INT, right, 300, MPI_COMM_WORLD, &sends[0]);
+    MPI_Irsend(&out[1], 1, MPI_INT, right, 301, MPI_COMM_WORLD, &sends[1]);
+    MPI_Bsend_init(&out[2], 1, MPI_INT, right, 302, MPI_COMM_WORLD, &sends[2]);
+    MPI_Rsend_init(&out[3], 1, MPI_INT, right, 303, MPI_COMM_WORLD, &sends[3]);
+    MPI_Ssend_init(&out[4], 1, MPI_INT, right, 304, MPI_COMM_WORLD, &sends[4]);
+    MPI_Startall(3, &sends[2]);
+    while (!flag) {
+        MPI_Request_get_status(receives[4], &flag, &status);
+    }
+    EXPECT(in[4] == left * 10 + 4 && status.MPI_TAG == 304);
+    MPI_Waitall(5, receives, MPI_STATUSES_IGNORE);
+    MPI_Waitall(5, sends, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 5; i++) {
+        EXPECT(in[i] == left * 10 + i);
+        MPI_Request_free(&receives[i]);
+    }
+    for (int i = 2; i < 5; i++) {
+        MPI_Request_free(&sends[i]);
+    }
+    MPI_Bsend(&out[5], 1, MPI_INT, right, 305, MPI_COMM_WORLD);
+    for (flag = 0; !flag;) {
+        MPI_Improbe(left, 305, MPI_COMM_WORLD, &flag, &message, &status);
+    }
+    MPI_Imrecv(&in[5], 1, MPI_INT, &message, &receives[0]);
+    MPI_Wait(&receives[0], &status);
+    EXPECT(in[5] == left * 10 + 5 && status.MPI_SOURCE == left && status.MPI_TAG == 305);
+    MPI_Irecv(&in[6], 1, MPI_INT, left, 306, MPI_COMM_WORLD, &receives[0]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Rsend(&out[6], 1, MPI_INT, right, 306, MPI_COMM_WORLD);
+    MPI_Wait(&receives[0], MPI_STATUS_IGNORE);
+    EXPECT(in[6] == left * 10 + 6);
+    MPI_Buffer_detach(&back, &bytes);
+    EXPECT(back == room && bytes == (int)sizeof(room));
+}
+
+int main(int argc, char **argv)
+{
+    expect_begin(&argc, &argv);
+    right = (rank + 1) % ranks;
+    left = (rank + ranks - 1) % ranks;
+    check_blocking();
+    check_any();
+    check_requests();
+    check_persistent();
+    check_types();
+    check_ways();
+    return expect_end("mpi_messages");
+}

@@ -1,0 +1,359 @@
+/*
+ * Steps drawn from a seed, the same on all ranks, of all styles mixed, whose results are known; all is checked. A message that is sent in
+ * one step is received in the next, so that checkpoints find it on its way.
+ *
+ *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 ahead of the step, 1 amid it;
+ *                                           with !, each replacement dies once more, on its way to the restart point
+ */
+#include "deaths.h"
+
+#include <keel_mpi.h>
+#include <mpi.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRONG = 1, USAGE = 2, CELLS = 64 };
+
+static struct {
+    long step, owed, added; /* owed: whether a message of the last step is to be received */
+    uint64_t draw;
+} at; /* protected */
+static int rank, ranks, right, left;
+static const char *deaths;
+static long cells[CELLS];                  /* a window over static memory */
+static MPI_Win fixed, heap, dynamic, some; /* some: of those of the same parity alone */
+static MPI_Win open;                       /* locked from the start to the end */
+static long *counts;
+static MPI_Comm half;
+static MPI_Aint theirs; /* of the right one, in the dynamic window */
+static long *attached, *allocated, *shared_out;
+
+static void die_here(unsigned place)
+{
+    die_when_said(deaths, (unsigned long)rank, (unsigned long)at.step, place);
+}
+
+static void expect_is(const char *what, long is, long expected)
+{
+    if (is != expected) {
+        fprintf(stderr, "mpi_random: rank %d, step %ld: %s is %ld, not %ld\n", rank, at.step, what, is, expected);
+        MPI_Abort(MPI_COMM_WORLD, WRONG);
+    }
+}
+
+static unsigned draw(unsigned limit)
+{
+    at.draw = at.draw * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(at.draw >> 33) % limit;
+}
+
+static void step_fence(unsigned cell)
+{
+    const long value = at.step * 1000 + rank;
+
+    MPI_Win_fence(0, fixed);
+    MPI_Put(&value, 1, MPI_LONG, right, cell, 1, MPI_LONG, fixed);
+    die_here(1);
+    MPI_Win_fence(0, fixed);
+    expect_is("a cell behind a fence", cells[cell], at.step * 1000 + left);
+}
+
+static void step_post(unsigned cell)
+{
+    const int peers[2] = {left, right};
+    const long value = at.step * 1000 + rank;
+    MPI_Group world, group;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, ranks > 2 ? 2 : 1, peers, &group);
+    MPI_Win_post(group, 0, heap);
+    MPI_Win_start(group, 0, heap);
+    MPI_Put(&value, 1, MPI_LONG, right, cell, 1, MPI_LONG, heap);
+    die_here(1);
+    MPI_Win_complete(heap);
+    MPI_Win_wait(heap);
+    expect_is("a cell behind a post", allocated[cell], at.step * 1000 + left);
+    MPI_Group_free(&world);
+    MPI_Group_free(&group);
+}
+
+/* each adds to each, as doubles and as integers */
+static void step_accumulate(unsigned cell)
+{
+    const long one = 1;
+    long was, before, sum = 0;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    before = allocated[cell];
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, heap);
+    for (int i = 0; i < ranks; i++) {
+        MPI_Fetch_and_op(&one, &was, MPI_LONG, i, cell, MPI_SUM, heap);
+        MPI_Win_flush(i, heap);
+        sum += was;
+        die_here(1);
+    }
+    MPI_Win_unlock_all(heap);
+    MPI_Barrier(MPI_COMM_WORLD);
+    expect_is("what all have counted", allocated[cell] - before, ranks);
+    (void)sum;
+}
+
+static void step_critical(unsigned cell)
+{
+    long value, before = 0;
+
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, heap);
+        before = allocated[cell];
+        MPI_Win_unlock(0, heap);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, heap);
+    MPI_Get(&value, 1, MPI_LONG, 0, cell, 1, MPI_LONG, heap);
+    MPI_Win_flush(0, heap);
+    die_here(1);
+    value += rank + 1;
+    MPI_Put(&value, 1, MPI_LONG, 0, cell, 1, MPI_LONG, heap);
+    MPI_Win_unlock(0, heap);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        expect_is("what the lock protects", allocated[cell] - before, (long)ranks * (ranks + 1) / 2);
+    }
+}
+
+static void step_collect(unsigned root)
+{
+    long value = at.step + rank, sum = 0, expected = 0, all[64];
+    int size;
+
+    MPI_Comm_size(half, &size);
+    MPI_Allreduce(&value, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect_is("a sum", sum, ranks * at.step + (long)ranks * (ranks - 1) / 2);
+    die_here(1);
+    value = (rank == (int)root) ? at.step * 7 : 0;
+    MPI_Bcast(&value, 1, MPI_LONG, (int)root, MPI_COMM_WORLD);
+    expect_is("what was broadcast", value, at.step * 7);
+    value = rank;
+    MPI_Allgather(&value, 1, MPI_LONG, all, 1, MPI_LONG, half);
+    for (int i = 0; i < size; i++) {
+        expected += all[i] == 2 * i + rank % 2;
+    }
+    expect_is("what was gathered", expected, size);
+}
+
+static void step_dynamic(unsigned cell)
+{
+    const double value = (double)(at.step * 1000 + rank);
+    double before = 0;
+
+    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, dynamic);
+    MPI_Accumulate(&value, 1, MPI_DOUBLE, right, MPI_Aint_add(theirs, cell * (MPI_Aint)sizeof(double)), 1, MPI_DOUBLE,
+                   MPI_REPLACE, dynamic);
+    MPI_Win_unlock(right, dynamic);
+    die_here(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, dynamic);
+    memcpy(&before, &attached[cell], sizeof(before));
+    MPI_Win_unlock(rank, dynamic);
+    expect_is("a dynamic cell", (long)before, at.step * 1000 + left);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* a window and a communicator that do not outlive the step */
+static void step_late(unsigned cell)
+{
+    long memory[CELLS] = {0}, value = at.step + 1;
+    MPI_Comm dup;
+    MPI_Win win;
+
+    MPI_Comm_dup(half, &dup);
+    MPI_Win_create(memory, sizeof(memory), sizeof(long), MPI_INFO_NULL, dup, &win);
+    MPI_Win_fence(0, win);
+    MPI_Put(&value, 1, MPI_LONG, 0, cell, 1, MPI_LONG, win);
+    die_here(1);
+    MPI_Win_fence(0, win);
+    expect_is("a cell of a window of the step", memory[cell], rank < 2 ? value : 0);
+    MPI_Win_free(&win);
+    MPI_Comm_free(&dup);
+}
+
+/* a row of the window of the left one by a column of own memory; of the half alone */
+static void step_types(unsigned cell)
+{
+    long matrix[4][8], got[4];
+    int size, me;
+    MPI_Datatype column;
+
+    MPI_Comm_size(half, &size);
+    MPI_Comm_rank(half, &me);
+    for (int i = 0; i < 32; i++) {
+        matrix[i / 8][i % 8] = at.step * 100 + i;
+    }
+    MPI_Type_vector(4, 1, 8, MPI_LONG, &column);
+    MPI_Type_commit(&column);
+    MPI_Win_fence(0, some);
+    MPI_Put(&matrix[0][cell % 8], 1, column, (me + 1) % size, cell % 32, 4, MPI_LONG, some);
+    MPI_Win_fence(0, some);
+    die_here(1);
+    MPI_Get(got, 4, MPI_LONG, (me + 1) % size, cell % 32, 4, MPI_LONG, some);
+    MPI_Win_fence(0, some);
+    expect_is("a column", got[3], at.step * 100 + 24 + cell % 8);
+    expect_is("a column at home", shared_out[cell % 32 + 1], at.step * 100 + 8 + cell % 8);
+    MPI_Type_free(&column);
+}
+
+/* under the lock that is held all the time, a counter that each draws from once */
+static void step_open(unsigned cell)
+{
+    const int home = (int)(cell % (unsigned)ranks);
+    const long one = 1;
+    long was, sum = 0;
+
+    MPI_Fetch_and_op(&one, &was, MPI_LONG, home, 0, MPI_SUM, open);
+    MPI_Win_flush(home, open);
+    die_here(1);
+    MPI_Allreduce(&was, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect_is("what was drawn", (2 * sum - (long)ranks * (ranks - 1)) % (2L * ranks * ranks), 0);
+    MPI_Accumulate(&one, 1, MPI_LONG, right, 1, 1, MPI_LONG, MPI_SUM, open);
+    MPI_Win_flush(right, open);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(open);
+    at.added++;
+    expect_is("what the left has added", counts[1], at.added);
+}
+
+static void receive_owed(void)
+{
+    long got[2];
+    MPI_Status status;
+
+    if (at.owed) {
+        MPI_Recv(got, 2, MPI_LONG, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &status);
+        expect_is("who sent it", status.MPI_SOURCE, left);
+        expect_is("what is owed", got[1], got[0] * 10 + left);
+        at.owed = 0;
+    }
+}
+
+static void step(void)
+{
+    static void (*const kinds[])(unsigned) = {step_fence,   step_post, step_accumulate, step_critical,
+                                              step_dynamic, step_late, step_types,      step_open};
+    const unsigned kind = draw(9), cell = draw(CELLS);
+    long said[2] = {at.step, at.step * 10 + rank};
+
+    die_here(0);
+    receive_owed();
+    if (kind == 8) {
+        step_collect(draw((unsigned)ranks));
+    } else {
+        kinds[kind](cell);
+    }
+    if (draw(2) == 0) {
+        MPI_Send(said, 2, MPI_LONG, right, 7, MPI_COMM_WORLD);
+        at.owed = 1;
+    }
+    at.step++;
+}
+
+/* what a replacement is given from the record: requests, probes, atomics */
+static void talk(void)
+{
+    const long one = 1;
+    long in = -1, out = rank, drawn;
+    int flag = 0;
+    MPI_Request requests[2];
+    MPI_Status status;
+
+    MPI_Irecv(&in, 1, MPI_LONG, left, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&out, 1, MPI_LONG, right, 3, MPI_COMM_WORLD, &requests[1]);
+    while (!flag) {
+        MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+    }
+    expect_is("what a request received", in, left);
+    MPI_Send(&out, 1, MPI_LONG, right, 4, MPI_COMM_WORLD);
+    for (flag = 0; !flag;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &flag, &status);
+    }
+    MPI_Recv(&in, 1, MPI_LONG, status.MPI_SOURCE, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect_is("what a probe found", in, left);
+    MPI_Win_lock_all(0, open);
+    MPI_Fetch_and_op(&one, &drawn, MPI_LONG, 0, 2, MPI_SUM, open);
+    MPI_Win_flush(0, open);
+    MPI_Allreduce(MPI_IN_PLACE, &drawn, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+    expect_is("the last that was drawn", drawn, ranks - 1);
+}
+
+static void make(void)
+{
+    MPI_Aint mine;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Win_create(cells, sizeof(cells), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &fixed);
+    MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &heap);
+    MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, half, &shared_out, &some);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+    attached = calloc(CELLS, sizeof(*attached));
+    MPI_Win_attach(dynamic, attached, CELLS * sizeof(*attached));
+    MPI_Get_address(attached, &mine);
+    MPI_Sendrecv(&mine, 1, MPI_AINT, left, 0, &theirs, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_create(counts, CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &open);
+    memset(counts, 0, CELLS * sizeof(long));
+    memset(cells, 0, sizeof(cells));
+    memset(allocated, 0, CELLS * sizeof(long));
+    memset(shared_out, 0, CELLS * sizeof(long));
+    MPI_Barrier(MPI_COMM_WORLD);
+    talk();
+}
+
+int main(int argc, char **argv)
+{
+    const long steps = (argc == 4) ? strtol(argv[2], NULL, 10) : 0;
+    const char *job = getenv("KEELRUN_JOB");
+    long stack[CELLS]; /* a window, too */
+
+    if (steps <= 0) {
+        fprintf(stderr, "usage: mpi_random SEED STEPS -|RANK@STEP.PLACE,...\n");
+        return USAGE;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    right = (rank + 1) % ranks;
+    left = (rank + ranks - 1) % ranks;
+    deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
+    at.draw = strtoull(argv[1], NULL, 10);
+    counts = stack;
+    make();
+    if (keel_mpi_incarnation() == 1 && strchr(argv[3], '!') != NULL) {
+        raise(SIGKILL);
+    }
+    keel_mpi_protect(1, &at, sizeof(at));
+    KEEL_MPI_RESTART_POINT();
+    while (at.step < steps) {
+        step();
+        if (draw(3) == 0) {
+            keel_mpi_checkpoint();
+        }
+    }
+    receive_owed();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("mpi_random: seed %s, %d ranks, %ld steps: right\n", argv[1], ranks, steps);
+        fflush(stdout);
+    }
+    MPI_Win_unlock_all(open);
+    MPI_Win_free(&open);
+    MPI_Win_free(&fixed);
+    MPI_Win_free(&heap);
+    MPI_Win_free(&some);
+    MPI_Win_detach(dynamic, attached);
+    MPI_Win_free(&dynamic);
+    MPI_Comm_free(&half);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,163 @@
+#!/bin/bash
+# One case of programs for MPI: mpi_test.sh DIRECTORY-OF-THE-BUILD openmpi|mpich CASE.
+set -u
+
+build=$1 mpi=$2 name=$3 here=$(dirname "$0")
+# run() of proc_lib.sh uses it
+# shellcheck disable=SC2034
+keelrun=$build/src/adapters/mpi/keel-mpirun
+programs=$build/tests/adapters/mpi
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/../../proc/proc_lib.sh"
+chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects)
+small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
+
+# each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
+chapters_are_right()
+{
+    local lanes=$1 ranks program
+
+    shift
+    for program in "${chapters[@]}"; do
+        for ranks; do
+            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" "$programs/${program}_$mpi"
+            has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
+            has "$out" "$ranks" ''
+        done
+    done
+}
+chapters_are_right_direct() { chapters_are_right direct 1 4; }
+chapters_are_right_served() { chapters_are_right served 2 3; }
+chapters_are_right_with_both_lanes() { chapters_are_right auto 8; }
+
+survives=$programs/mpi_survives_$mpi
+
+deaths_are_rolled_back()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$survives" 40 1@8.0,2@15.1,0@23.2,3@31.3
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
+deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
+
+# a communicator was freed by then, which the restored program has again; what it printed may be there twice
+deaths_behind_the_last_call_are_rolled_back()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 0@40.9,3@39.1
+    grep -q '^mpi_survives: 4 ranks, 40 steps: right$' "$out" || fail "not right"
+    has "$err" 0 'started anew'
+}
+
+# ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
+jobs_without_a_checkpoint_are_started_anew()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@0.8
+    has "$err" 1 'the job is started anew (1 of 1)$'
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 2@17.2 plain
+    has "$err" 1 'the job is started anew (1 of 1)$'
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    grep -q '^mpi [0-3]: .* a rank died, and there is no .*: the job has to be started anew$' "$err" || fail "no rank says why"
+    run 75 -n 4 --nodes 4 --job-restarts 0 "${small[@]}" "$survives" 40 2@17.2 plain
+}
+
+# every function that mpi.h declares is in one of the lists; what is done here is exported, and called by a test
+every_function_is_listed()
+{
+    local lists package=$mpi missing
+
+    [ "$mpi" != openmpi ] || package=ompi-c
+    lists=$here/../../../src/adapters/mpi/mpi_functions.h
+    # shellcheck disable=SC2046 # flags are several words
+    echo '#include <mpi.h>' | cc -E -P -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX $(pkg-config --cflags "$package") -xc - | tr '\n' ' ' |
+        grep -oE '\bMPI_[A-Z][A-Za-z0-9_]+ *\(' | tr -d ' (' | grep -vx MPI_Aint | sort -u >"$scratch/declared"
+    [ "$(wc -l <"$scratch/declared")" -gt 350 ] || fail "mpi.h declares only $(wc -l <"$scratch/declared") functions"
+    grep -oE '_\(MPI_[A-Za-z0-9_]+\)' "$lists" | tr -d '_()' | sort | uniq -d >"$scratch/twice"
+    [ ! -s "$scratch/twice" ] || fail "listed twice: $(cat "$scratch/twice")"
+    grep -oE '_\(MPI_[A-Za-z0-9_]+\)' "$lists" | sed 's/_(//; s/)//' | sort >"$scratch/listed"
+    missing=$(comm -23 "$scratch/declared" "$scratch/listed")
+    [ -z "$missing" ] || fail "in no list of mpi_functions.h: $missing"
+    nm -D --defined-only "$build/src/adapters/mpi/$mpi/libkeel-mpi.so" | awk '{ print $3 }' | grep '^MPI_' | sort >"$scratch/there"
+    sed -n '/KEEL_MPI_COVERED/,/^$/p' "$lists" | grep -oE 'MPI_[A-Z][a-z][A-Za-z0-9_]+' | sort >"$scratch/covered"
+    [ -z "$(comm -23 "$scratch/covered" "$scratch/there")" ] || fail "not there: $(comm -23 "$scratch/covered" "$scratch/there")"
+    while read -r call; do
+        grep -qE "\b$call\b" "$here"/*.[ch] || fail "no test calls $call"
+    done < <(sed -n '/KEEL_MPI_COVERED/,/^$/p; /KEEL_MPI_NATIVE/,/^$/p' "$lists" | grep -oE 'MPI_[A-Z][a-z][A-Za-z0-9_]+')
+}
+
+refused_functions_are_named()
+{
+    local count
+
+    run 0 -n 2 "${small[@]}" "$programs/mpi_refusals_$mpi"
+    count=$(sed -n 's/^mpi_refusals: \([0-9]*\) functions$/\1/p' "$out")
+    [ "${count:-0}" -gt 200 ] || fail "only ${count:-0} are refused"
+    has "$out" 2 'right$'
+    has "$err" $((2 * count)) "^mpi [01]: MPI_[A-Za-z_]*: not there in Keel's MPI\$"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" cart
+    grep -q "^mpi [01] error: MPI_Cart_create: not there in Keel's MPI\$" "$err" || fail "not named"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" shared
+    grep -q '^mpi [01] error: MPI_Win_allocate_shared: of a communicator of several ranks$' "$err" || fail "not named"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" file
+    grep -q '^mpi [01] error: MPI_File_open: of a communicator of several ranks$' "$err" || fail "not named"
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" native
+    grep -q '^mpi [01] error: MPI: ' "$err" || fail "not named"
+    run 9 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort
+}
+
+mpirun_finds_out_which_mpi()
+{
+
+    run 2 -n 1 /bin/true
+    one_line "'/bin/true' is not linked to Open MPI or MPICH"
+    run 127 -n 1 /no/such/program
+    run 2 --mpi none "$programs/mpi_windows_$mpi"
+    echo 'int main(void) { return 0; }' |
+        "mpicc.$mpi" -xc - -o "$scratch/fortran" -Wl,--no-as-needed "-l$([ "$mpi" = openmpi ] && echo mpi_mpifh || echo mpichfort)" || exit 77
+    run 2 -n 1 "$scratch/fortran"
+    one_line 'calls MPI from Fortran, whose bindings are not covered'
+    # shellcheck disable=SC2016 # the rank's shell is to expand it
+    run 0 --mpi="$mpi"  -n 2 "${small[@]}" sh -c 'exec "$0"' "$programs/mpi_windows_$mpi"
+    has "$out" 2 'right$'
+    "$keelrun" --help | grep -q -- '--job-restarts N' || fail "--help does not name keelrun's options"
+    # options without a value: those of keelrun's text that have none are the ones that keel-mpirun knows
+    diff <("$build/contrib/keelrun/keelrun" --help | grep -oE '^ +(-[a-z], )? *--[a-z-]+($|  )' | grep -oE -- '--[a-z-]+' | grep -vE 'help|version' | sort) \
+        <(grep -E '^ *--netns' "$keelrun" | grep -oE -- '--[a-z-]+' | sort) >"$out" || fail "keel-mpirun knows other options"
+}
+
+# each seed is another program, and other deaths: of rank 0 too, amid steps, and two in a row
+random_programs_are_right_in_spite_of_deaths()
+{
+    local seed lanes end=('!' '' '')
+
+    for seed in 1 2 3 4; do
+        lanes=$([ $((seed % 2)) -eq 0 ] && echo direct || echo served)
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$lanes" "$programs/mpi_random_$mpi" $seed 60 \
+            "$((seed % 4))@$((10 + seed)).1,$(((seed + 1) % 4))@$((30 + seed)).0,$(((seed + 3) % 4))@$((31 + seed)).1${end[$((seed % 3))]}"
+        has "$out" 1 "^mpi_random: seed $seed, 4 ranks, 60 steps: right\$"
+        has "$err" 0 'started anew'
+    done
+}
+
+unfit_checkpoints_are_refused()
+{
+    local word text
+
+    while IFS='|' read -r word text; do
+        run 1 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" "$word"
+        grep -q "^mpi [01] error: $text" "$err" || fail "$word: no line with '$text'"
+    done <<'END'
+request|keel_mpi_checkpoint: a request is open: complete or cancel it ahead of a checkpoint$
+window|keel_mpi_checkpoint: a window that was made behind the restart point is still there$
+communicator|keel_mpi_checkpoint: a communicator that was made behind the restart point is still there$
+post|keel_mpi_checkpoint: amid an epoch of MPI_Win_post or MPI_Win_start$
+attach|keel_mpi_checkpoint: memory that was attached to a window behind the restart point is still there$
+handle|KEEL_MPI_RESTART_POINT: a communicator stands in what is protected as 7, byte 8: handles are not restored$
+prefix|KEEL_MPI_RESTART_POINT: what was received ahead of it is more than KEELMPI_PREFIX$
+END
+    run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
+}
+
+run_case

@@ -1,0 +1,49 @@
+/*
+ * A checkpoint that is refused, by a word: mpi_unfit request|window|communicator|post|handle|prefix|attach.
+ */
+#include <keel_mpi.h>
+#include <mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    long step;
+    MPI_Comm comm;
+} state; /* protected */
+
+int main(int argc, char **argv)
+{
+    const char *word = (argc > 1) ? argv[1] : "";
+    static char many[100000], page[20000];
+    MPI_Request request;
+    MPI_Win win, late;
+    MPI_Group world;
+    MPI_Comm dup;
+    long *base;
+
+    MPI_Init(&argc, &argv);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    state.comm = (strcmp(word, "handle") == 0) ? dup : MPI_COMM_NULL;
+    keel_mpi_protect(7, &state, sizeof(state));
+    for (int i = 0; i < 20 && strcmp(word, "prefix") == 0; i++) {
+        MPI_Bcast(many, sizeof(many), MPI_CHAR, 0, MPI_COMM_WORLD);
+    }
+    KEEL_MPI_RESTART_POINT();
+    if (strcmp(word, "request") == 0) {
+        MPI_Irecv(many, 1, MPI_CHAR, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &request);
+    } else if (strcmp(word, "window") == 0) {
+        MPI_Win_allocate(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &late);
+    } else if (strcmp(word, "communicator") == 0) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    } else if (strcmp(word, "post") == 0) {
+        MPI_Win_post(world, 0, win);
+    } else if (strcmp(word, "attach") == 0) {
+        MPI_Win_attach(win, page, sizeof(page));
+    }
+    keel_mpi_checkpoint();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* One call that ends the job, by a word: mpi_wrong cart|shared|file|native|abort. */
+#include <mpi.h>
+
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    int dims[1] = {2}, periods[1] = {0}, rank;
+    const char *word = (argc > 1) ? argv[1] : "";
+    MPI_Comm comm;
+    MPI_File file;
+    MPI_Win win;
+    void *base;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (strcmp(word, "cart") == 0) {
+        MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm);
+    } else if (strcmp(word, "shared") == 0) {
+        MPI_Win_allocate_shared(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    } else if (strcmp(word, "file") == 0) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    } else if (strcmp(word, "native") == 0 && rank == 1) {
+        MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID); /* an error that the system's MPI finds */
+    } else if (strcmp(word, "abort") == 0 && rank == 1) {
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
