@@ -71,6 +71,18 @@ int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint a
     return 0;
 }
 
+int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
+{
+    const table_t *table = table_of(win);
+
+    for (uint64_t i = 0; i < table->count; i++) {
+        if (!keel_mpi_arena_has((const void *)(uintptr_t)table->pieces[i].now, table->pieces[i].bytes)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void keel_mpi_dynamic_move(const keel_mpi_win_t *win)
 {
     table_t *table = table_of(win);

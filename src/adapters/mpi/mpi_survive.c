@@ -256,6 +256,7 @@ static void resume_first(void)
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         refuse_handles(piece);
     }
+    keel_mpi_win_check_restorable("KEEL_MPI_RESTART_POINT");
     keel_mpi.phase = KEEL_MPI_RUNS;
     checkpoint("KEEL_MPI_RESTART_POINT");
 }

@@ -268,6 +268,20 @@ void keel_mpi_win_drop_late(void)
     }
 }
 
+void keel_mpi_win_check_restorable(const char *call)
+{
+    for (size_t i = 0; i < wins.size; i++) {
+        const keel_mpi_win_t *win = wins.entries[i].object;
+
+        if (win != NULL && win->freed == NULL && win->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
+            keel_mpi_dynamic_has_own(win)) {
+            keel_mpi_refuse(call,
+                            "memory of the program's own is attached to a dynamic window, which does not come back "
+                            "rightly yet: attach memory of MPI_Alloc_mem");
+        }
+    }
+}
+
 void keel_mpi_win_revive(void)
 {
     for (size_t i = 0; i < wins.size; i++) {

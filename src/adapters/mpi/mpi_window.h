@@ -67,4 +67,7 @@ void keel_mpi_win_places(const char *call);
 /* mpi_lock.c: the lock that an access needs is taken when that was put off */
 void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call);
 
+/* ahead of the first checkpoint: refuses what would not come back rightly */
+void keel_mpi_win_check_restorable(const char *call);
+
 #endif

@@ -166,10 +166,12 @@ static void step_dynamic(unsigned cell)
 /* a window and a communicator that do not outlive the step */
 static void step_late(unsigned cell)
 {
-    long memory[CELLS] = {0}, value = at.step + 1;
+    static long memory[4096 / sizeof(long)] __attribute__((aligned(4096))); /* no other window's pages */
+    long value = at.step + 1;
     MPI_Comm dup;
     MPI_Win win;
 
+    memset(memory, 0, sizeof(memory));
     MPI_Comm_dup(half, &dup);
     MPI_Win_create(memory, sizeof(memory), sizeof(long), MPI_INFO_NULL, dup, &win);
     MPI_Win_fence(0, win);
@@ -297,7 +299,8 @@ static void make(void)
     MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &heap);
     MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, half, &shared_out, &some);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
-    attached = calloc(CELLS, sizeof(*attached));
+    MPI_Alloc_mem(CELLS * sizeof(*attached), MPI_INFO_NULL, &attached);
+    memset(attached, 0, CELLS * sizeof(*attached));
     MPI_Win_attach(dynamic, attached, CELLS * sizeof(*attached));
     MPI_Get_address(attached, &mine);
     MPI_Sendrecv(&mine, 1, MPI_AINT, left, 0, &theirs, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
 /*
- * A checkpoint that is refused, by a word: mpi_unfit request|window|communicator|post|handle|prefix|attach.
+ * A checkpoint that is refused, by a word: mpi_unfit request|window|communicator|post|handle|prefix|attach|attached.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -30,6 +30,9 @@ int main(int argc, char **argv)
     keel_mpi_protect(7, &state, sizeof(state));
     for (int i = 0; i < 20 && strcmp(word, "prefix") == 0; i++) {
         MPI_Bcast(many, sizeof(many), MPI_CHAR, 0, MPI_COMM_WORLD);
+    }
+    if (strcmp(word, "attached") == 0) {
+        MPI_Win_attach(win, page, sizeof(page));
     }
     KEEL_MPI_RESTART_POINT();
     if (strcmp(word, "request") == 0) {
