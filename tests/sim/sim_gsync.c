@@ -295,21 +295,21 @@ static void usage(void)
 }
 
 enum {
-    OPT_SEED = 1,
+    OPT_SEED = 1, /* in the order of long_options, which how to repeat a run is said by */
     OPT_RUNS,
     OPT_SECONDS,
     OPT_FIXED,
     OPT_WORKERS,
     OPT_CRASHES,
     OPT_RANKS,
-    OPT_UNDECLARED,
-    OPT_EXTENTS,
     OPT_PHASES,
     OPT_DEATHS,
     OPT_ATOMICS,
     OPT_LATE,
     OPT_PARITIES,
     OPT_DEDICATED,
+    OPT_UNDECLARED,
+    OPT_EXTENTS,
     OPT_STYLE,
     OPT_HANGS,
     OPT_SPLITS,
