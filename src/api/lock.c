@@ -356,7 +356,10 @@ keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)
     if (ctx->sync.sections.open == 0 && ctx->windows_locked == 0) {
         return KEEL_OK;
     }
-    keel_error_ctx(ctx, "%s while %u ranks and %u windows of ranks are locked", call, ctx->sync.sections.open,
-                   ctx->windows_locked);
+    if (ctx->sync.sections.open > 0) {
+        keel_error_ctx(ctx, "%s while %u ranks are locked", call, ctx->sync.sections.open);
+    } else {
+        keel_error_ctx(ctx, "%s while %u windows of ranks are locked", call, ctx->windows_locked);
+    }
     return KEEL_ERR_STATE;
 }
