@@ -12,10 +12,11 @@
 /* 0: no parity, asked for, or alone */
 static keel_status_t ckpt_group_size(const keel_lane_t *lane, uint32_t *size_p)
 {
-    const uint32_t checksums = lane->config->checksum_ranks, groups = checksums / lane->config->parities;
-    uint32_t size = lane->config->group_size;
+    const uint32_t checksums = lane->config->checksum_ranks;
+    uint32_t groups, size = lane->config->group_size;
 
     if (checksums > 0) {
+        groups = checksums / lane->config->parities;
         size = (lane->programs + groups - 1) / groups;
     } else if (size > lane->size) {
         if (!lane->config->is_group_auto) {
