@@ -344,15 +344,3 @@ void keel_mpi_alias_map(void)
         }
     }
 }
-
-int keel_mpi_alias_moved(uint64_t before, uint64_t *offset_p, uint64_t *address_p)
-{
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->alias != NULL && piece->before == before) {
-            *offset_p = offset_of(piece);
-            *address_p = (uint64_t)(uintptr_t)piece->address;
-            return 1;
-        }
-    }
-    return 0;
-}

@@ -18,8 +18,6 @@ int keel_mpi_alias_is_late(void);
 void keel_mpi_alias_unmap(void);
 /* and behind it: what belongs to the image is put to the program's memory, and that to a new place in the arena */
 void keel_mpi_alias_map(void);
-/* what was at that offset of the image and is in a window now; the new offset and the address; 0: nothing is */
-int keel_mpi_alias_moved(uint64_t before, uint64_t *offset_p, uint64_t *address_p);
 /* where that memory is now; 0: it is not mapped */
 uint64_t keel_mpi_alias_offset(const void *address, size_t bytes);
 

@@ -9,7 +9,6 @@ enum { ATTACHED_MAX = 512 };
 
 typedef struct {
     uint64_t address, bytes, offset;
-    uint64_t now; /* its address in a replacement, which others may know by that of its predecessor */
 } attached_t;
 
 typedef struct {
@@ -32,7 +31,7 @@ uint64_t keel_mpi_dynamic_make(const char *call)
 
 static void piece_remove(table_t *table, uint64_t i)
 {
-    keel_mpi_alias_remove((void *)(uintptr_t)table->pieces[i].now, table->pieces[i].bytes);
+    keel_mpi_alias_remove((void *)(uintptr_t)table->pieces[i].address, table->pieces[i].bytes);
     table->pieces[i] = table->pieces[--table->count];
 }
 
@@ -59,12 +58,11 @@ int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint a
         return 0;
     }
     keel_mpi_get(rank, attached + offsetof(table_t, pieces), pieces, count * sizeof(pieces[0]), call);
-    for (uint64_t i = 0; i < 2 * count; i++) {
-        const attached_t *piece = &pieces[i % count];
-        const uint64_t begin = (i < count) ? piece->now : piece->address;
+    for (uint64_t i = 0; i < count; i++) {
+        const attached_t *piece = &pieces[i];
 
-        if (at >= begin && bytes <= piece->bytes && at - begin <= piece->bytes - bytes) {
-            *offset_p = piece->offset + (at - begin);
+        if (at >= piece->address && bytes <= piece->bytes && at - piece->address <= piece->bytes - bytes) {
+            *offset_p = piece->offset + (at - piece->address);
             return 1;
         }
     }
@@ -76,22 +74,11 @@ int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
     const table_t *table = table_of(win);
 
     for (uint64_t i = 0; i < table->count; i++) {
-        if (!keel_mpi_arena_has((const void *)(uintptr_t)table->pieces[i].now, table->pieces[i].bytes)) {
+        if (!keel_mpi_arena_has((const void *)(uintptr_t)table->pieces[i].address, table->pieces[i].bytes)) {
             return 1;
         }
     }
     return 0;
-}
-
-void keel_mpi_dynamic_move(const keel_mpi_win_t *win)
-{
-    table_t *table = table_of(win);
-
-    for (uint64_t i = 0; i < table->count; i++) {
-        attached_t *piece = &table->pieces[i];
-
-        (void)keel_mpi_alias_moved(piece->offset, &piece->offset, &piece->now);
-    }
 }
 
 /* ---- calls ---- */
@@ -114,7 +101,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (size > 0) {
         const uint64_t offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_attach");
 
-        table->pieces[table->count++] = (attached_t){(uintptr_t)base, (uint64_t)size, offset, (uintptr_t)base};
+        table->pieces[table->count++] = (attached_t){(uintptr_t)base, (uint64_t)size, offset};
     }
     return MPI_SUCCESS;
 }
@@ -129,7 +116,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     }
     table = table_of(of);
     for (uint64_t i = 0; i < table->count; i++) {
-        if (table->pieces[i].now == (uintptr_t)base) {
+        if (table->pieces[i].address == (uintptr_t)base) {
             piece_remove(table, i);
             return MPI_SUCCESS;
         }

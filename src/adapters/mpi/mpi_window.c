@@ -275,9 +275,8 @@ void keel_mpi_win_check_restorable(const char *call)
 
         if (win != NULL && win->freed == NULL && win->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
             keel_mpi_dynamic_has_own(win)) {
-            keel_mpi_refuse(call,
-                            "memory of the program's own is attached to a dynamic window, which does not come back "
-                            "rightly yet: attach memory of MPI_Alloc_mem");
+            keel_mpi_refuse(call, "memory of the program's own is attached to a dynamic window, and may have another "
+                                  "address in a replacement: attach memory of MPI_Alloc_mem");
         }
     }
 }
@@ -308,9 +307,7 @@ static void places_tell(keel_mpi_win_t *win, const char *call)
     const keel_mpi_round_t round = keel_mpi_round_begin(win->comm, call);
     keel_mpi_place_t mine = win->places[win->comm->rank];
 
-    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-        keel_mpi_dynamic_move(win);
-    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && !keel_mpi_arena_has(win->base, 1)) {
+    if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && !keel_mpi_arena_has(win->base, 1)) {
         mine.offset = keel_mpi_alias_offset(win->base, (size_t)win->size);
     }
     keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);

@@ -155,7 +155,7 @@ communicator|keel_mpi_checkpoint: a communicator that was made behind the restar
 post|keel_mpi_checkpoint: amid an epoch of MPI_Win_post or MPI_Win_start$
 attach|keel_mpi_checkpoint: memory that was attached to a window behind the restart point is still there$
 handle|KEEL_MPI_RESTART_POINT: a communicator stands in what is protected as 7, byte 8: handles are not restored$
-attached|KEEL_MPI_RESTART_POINT: memory of the program.s own is attached to a dynamic window, which does not come back rightly yet: attach memory of MPI_Alloc_mem$
+attached|KEEL_MPI_RESTART_POINT: memory of the program.s own is attached to a dynamic window, and may have another address in a replacement: attach memory of MPI_Alloc_mem$
 prefix|KEEL_MPI_RESTART_POINT: what was received ahead of it is more than KEELMPI_PREFIX$
 END
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
