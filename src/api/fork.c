@@ -1,6 +1,6 @@
 /*
  * After fork(). The child has a copy of the context and the connections of its parent, but none of its threads: whatever it sent
- * would be taken for the parent's. So its calls are refused, and shared memory is not mapped in it (ucp_segment.c): what it writes
+ * would be taken for the parent's. So its calls are refused, and shared memory is not mapped in it (shm_segment.c): what it writes
  * is its own. It notices by memory that the kernel gives a child zeroed, at the price of a load a call.
  */
 #include "api/fork.h"

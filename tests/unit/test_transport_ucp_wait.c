@@ -17,7 +17,7 @@ enum { LONG_US = 100 * 1000 * 1000, SHORT_US = 20 * 1000, PASSES = 20000, STORES
 /* ---- two threads pass a number to and fro, and sleep all the time ---- */
 
 typedef struct side {
-    keel_ucp_sleeper_t sleeper;
+    keel_shm_sleeper_t sleeper;
     _Atomic uint32_t passed;
     struct side *other;
 } side_t;
@@ -28,11 +28,11 @@ static void *pass_to_and_fro(void *arg)
 
     for (uint32_t number = 1; number <= PASSES; number++) {
         atomic_store(&side->other->passed, number);
-        keel_ucp_sleeper_wake(&side->other->sleeper);
+        keel_shm_sleeper_wake(&side->other->sleeper);
         while (atomic_load(&side->passed) < number) {
-            keel_ucp_sleeper_announce(&side->sleeper, KEEL_UCP_ASLEEP);
+            keel_shm_sleeper_announce(&side->sleeper, KEEL_SHM_ASLEEP);
             if (atomic_load(&side->passed) < number) {
-                (void)keel_ucp_sleeper_sleep(&side->sleeper, LONG_US);
+                (void)keel_shm_sleeper_sleep(&side->sleeper, LONG_US);
             }
         }
     }
@@ -52,15 +52,15 @@ END_TEST
 
 START_TEST(a_sleep_that_was_not_announced_ends_at_once)
 {
-    keel_ucp_sleeper_t sleeper = KEEL_UCP_AWAKE;
+    keel_shm_sleeper_t sleeper = KEEL_SHM_AWAKE;
 
-    ck_assert(keel_ucp_sleeper_sleep(&sleeper, LONG_US));
-    keel_ucp_sleeper_announce(&sleeper, KEEL_UCP_ASLEEP);
-    keel_ucp_sleeper_wake(&sleeper);
-    ck_assert(keel_ucp_sleeper_sleep(&sleeper, LONG_US));
-    keel_ucp_sleeper_announce(&sleeper, KEEL_UCP_ASLEEP);
-    ck_assert(!keel_ucp_sleeper_sleep(&sleeper, 1));
-    ck_assert_uint_eq(atomic_load(&sleeper), KEEL_UCP_AWAKE);
+    ck_assert(keel_shm_sleeper_sleep(&sleeper, LONG_US));
+    keel_shm_sleeper_announce(&sleeper, KEEL_SHM_ASLEEP);
+    keel_shm_sleeper_wake(&sleeper);
+    ck_assert(keel_shm_sleeper_sleep(&sleeper, LONG_US));
+    keel_shm_sleeper_announce(&sleeper, KEEL_SHM_ASLEEP);
+    ck_assert(!keel_shm_sleeper_sleep(&sleeper, 1));
+    ck_assert_uint_eq(atomic_load(&sleeper), KEEL_SHM_AWAKE);
 }
 END_TEST
 
@@ -130,11 +130,11 @@ END_TEST
 /* as if it were killed between what it does to the word and the system call */
 static void take_back(rank_t *rank)
 {
-    keel_ucp_sleeper_t *sleeper = &((keel_ucp_t *)rank->transport)->peers[0]->card->sleeper;
-    uint32_t asleep = KEEL_UCP_ASLEEP;
+    keel_shm_sleeper_t *sleeper = &((keel_ucp_t *)rank->transport)->peers[0]->card->sleeper;
+    uint32_t asleep = KEEL_SHM_ASLEEP;
 
-    while (!atomic_compare_exchange_strong(sleeper, &asleep, KEEL_UCP_AWAKE)) {
-        asleep = KEEL_UCP_ASLEEP;
+    while (!atomic_compare_exchange_strong(sleeper, &asleep, KEEL_SHM_AWAKE)) {
+        asleep = KEEL_SHM_ASLEEP;
         sched_yield();
     }
 }

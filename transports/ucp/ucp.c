@@ -3,7 +3,7 @@
  *
  * A process has one UCP context, for the network only, with two workers: the main one sends requests and takes replies,
  * the service one takes requests and sends replies on a thread of its own. Within a node memory is shared without UCP
- * (ucp_segment.h): UCP would make segments by name first, which a process killed at that moment leaves behind, and crashes
+ * (shm_segment.h): UCP would make segments by name first, which a process killed at that moment leaves behind, and crashes
  * when the peer dies while its key is being unpacked.
  */
 #include "ucp.h"
@@ -12,11 +12,9 @@
 
 #include "base/memory.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { DRAIN_MS = 2000 };
 
@@ -112,29 +110,16 @@ static keel_status_t network_open(const keel_transport_params_t *params, ucp_con
     return (status == UCS_OK) ? KEEL_OK : KEEL_ERR_TRANSPORT;
 }
 
-static keel_status_t draw_instance(uint64_t *instance_p)
-{
-    ssize_t length;
-
-    do {
-        length = getrandom(instance_p, sizeof(*instance_p), 0);
-    } while ((length < 0) && (errno == EINTR));
-    *instance_p |= 1; /* never 0 */
-    return (length == sizeof(*instance_p)) ? KEEL_OK : KEEL_ERR_IO;
-}
-
 static keel_status_t make_address(keel_ucp_t *ucp)
 {
-    keel_ucp_segment_id_t card = {0};
+    keel_shm_segment_id_t card;
     ucp_address_t *main_address, *service_address;
     size_t main_len, service_len;
     keel_status_t status;
 
-    if (ucp->use_direct) {
-        status = keel_ucp_segment_identify(&ucp->card_memory, &card);
-        if (status != KEEL_OK) {
-            return status;
-        }
+    status = keel_shm_identify(&ucp->shm, &card);
+    if (status != KEEL_OK) {
+        return status;
     }
     if (ucp_worker_get_address(ucp->main.worker, &main_address, &main_len) != UCS_OK) {
         return KEEL_ERR_TRANSPORT;
@@ -143,7 +128,7 @@ static keel_status_t make_address(keel_ucp_t *ucp)
         ucp_worker_release_address(ucp->main.worker, main_address);
         return KEEL_ERR_TRANSPORT;
     }
-    ucp->address = keel_ucp_address_make(ucp->params.rank, ucp->instance, main_address, main_len, service_address,
+    ucp->address = keel_ucp_address_make(ucp->params.rank, ucp->shm.instance, main_address, main_len, service_address,
                                          service_len, &card);
     ucp_worker_release_address(ucp->main.worker, main_address);
     ucp_worker_release_address(ucp->service.port.worker, service_address);
@@ -159,8 +144,6 @@ static keel_status_t allocate(const keel_transport_params_t *params, keel_ucp_t 
     }
     ucp->super.ops = &keel_transport_ucp_ops;
     ucp->params = *params;
-    ucp->direct_everywhere = (params->lanes != NULL) && (strcmp(params->lanes, "direct") == 0);
-    ucp->use_direct = (params->lanes == NULL) || (strcmp(params->lanes, "served") != 0);
     ucp->peers = keel_alloc(params->size * sizeof(*ucp->peers), "peers");
     ucp->current = keel_alloc(params->size * sizeof(*ucp->current), "instances");
     ucp->dead = keel_alloc(params->size * sizeof(*ucp->dead), "instances");
@@ -191,7 +174,7 @@ static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t r
 
     ucp->params.rank = ucp->main.wire.rank = ucp->service.port.wire.rank = rank;
     status = make_address(ucp);
-    return (status == KEEL_OK) ? keel_ucp_service_start(ucp) : status;
+    return (status == KEEL_OK) ? keel_service_loop_start(&ucp->service.loop) : status;
 }
 
 static keel_status_t transport_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
@@ -210,11 +193,7 @@ static keel_status_t transport_open(const keel_transport_params_t *params, keel_
     if (status != KEEL_OK) {
         return status;
     }
-    status = draw_instance(&ucp->instance);
-    if (status != KEEL_OK) {
-        goto err_release;
-    }
-    status = keel_ucp_direct_open(ucp);
+    status = keel_shm_open(&ucp->shm, &ucp->params);
     if (status != KEEL_OK) {
         goto err_release;
     }
@@ -250,7 +229,7 @@ err_served:
 err_network:
     ucp_cleanup(ucp->context);
 err_direct:
-    keel_ucp_direct_close(ucp);
+    keel_shm_close(&ucp->shm);
 err_release:
     release(ucp);
     return status;
@@ -261,15 +240,15 @@ static void transport_close(keel_transport_t *transport)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
 
-    if (ucp->is_serving) {
+    if (ucp->service.loop.is_running) {
         ucp->is_draining = 1;
-        keel_ucp_port_drain(&ucp->main, KEEL_UCP_WIRE_BYE, DRAIN_MS);
-        keel_ucp_service_stop(ucp);
+        keel_ucp_port_drain(&ucp->main, KEEL_SERVICE_WIRE_BYE, DRAIN_MS);
+        keel_service_loop_stop(&ucp->service.loop);
     }
     keel_ucp_service_close(ucp);
     keel_ucp_requests_close(ucp);
     ucp_cleanup(ucp->context);
-    keel_ucp_direct_close(ucp);
+    keel_shm_close(&ucp->shm);
     release(ucp);
 }
 
@@ -282,21 +261,12 @@ static keel_status_t transport_address(keel_transport_t *transport, const void *
     return KEEL_OK;
 }
 
-static keel_ucp_card_t *card_of(const keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
-{
-    const uint32_t *node = ucp->params.node;
-    const int is_wanted = ucp->use_direct && (ucp->direct_everywhere ||
-                                              ((node != NULL) && (node[address->rank] == node[ucp->params.rank])));
-
-    return is_wanted ? keel_ucp_direct_attach(address) : NULL;
-}
-
 static keel_status_t transport_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
                                        unsigned *lanes_p)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     keel_ucp_address_blob_t *blob;
-    keel_ucp_card_t *card;
+    keel_shm_card_t *card;
     keel_status_t status;
 
     if (peer >= ucp->params.size) {
@@ -316,15 +286,77 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     } else if (ucp->peers[peer] != NULL) {
         status = KEEL_ERR_STATE; /* the incarnation before was not disconnected */
     } else {
-        card = card_of(ucp, blob);
+        card = keel_shm_attach(&ucp->shm, peer, blob->head.instance, &blob->card);
         *lanes_p = KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : 0);
         status = keel_ucp_requests_connect(ucp, peer, blob, card);
         if ((status != KEEL_OK) && (card != NULL)) {
-            keel_ucp_segment_detach(card, blob->card.bytes);
+            keel_shm_segment_detach(card, blob->card.bytes);
         }
     }
     keel_free(blob);
     return status;
+}
+
+/* ---- memory ---- */
+
+static keel_status_t transport_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
+{
+    return keel_shm_reserve(&keel_ucp_of(transport)->shm, bytes, count);
+}
+
+static keel_status_t mem_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
+                               void **base_p)
+{
+    const keel_status_t status = keel_shm_mem_alloc(&keel_ucp_of(transport)->shm, bytes, address, mem_p);
+
+    if (status == KEEL_OK) {
+        *base_p = (*mem_p)->segment.base;
+    }
+    return status;
+}
+
+static void mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
+{
+    keel_shm_mem_free(mem);
+}
+
+static keel_status_t mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
+{
+    keel_ucp_key_blob_t key = {0};
+    keel_status_t status;
+
+    if (*length_p < sizeof(key)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_shm_segment_identify(&mem->segment, &key.segment);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_shm_blob_seal(&key, KEEL_UCP_BLOB_KEY, sizeof(key), keel_ucp_of(transport)->shm.instance);
+    memcpy(blob, &key, sizeof(key));
+    *length_p = sizeof(key);
+    return KEEL_OK;
+}
+
+static keel_status_t key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
+                              uint64_t remote_base, keel_transport_key_t **key_p)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+    keel_ucp_key_blob_t packed;
+
+    if ((keel_shm_blob_check(blob, length, KEEL_UCP_BLOB_KEY, sizeof(packed)) != KEEL_OK) ||
+        (length != sizeof(packed))) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(&packed, blob, sizeof(packed));
+    if ((peer >= ucp->params.size) || (ucp->peers[peer] == NULL) ||
+        (ucp->peers[peer]->instance != packed.head.instance)) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (!(ucp->peers[peer]->lanes & KEEL_LANE_PTR)) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    return keel_shm_key_open(&ucp->shm, &packed.segment, key_p);
 }
 
 /* ---- KEEL_LANE_RMA is not offered ---- */
@@ -355,18 +387,18 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .describe = "UCX: direct over shared memory within a node, served over the network (tcp by default)",
     .open = transport_open,
     .close = transport_close,
-    .reserve = keel_ucp_direct_reserve,
+    .reserve = transport_reserve,
     .take_rank = transport_take_rank,
     .address = transport_address,
     .connect = transport_connect,
     .disconnect = keel_ucp_requests_disconnect,
-    .mem_alloc = keel_ucp_direct_mem_alloc,
-    .mem_free = keel_ucp_direct_mem_free,
-    .mem_pack = keel_ucp_direct_mem_pack,
-    .key_open = keel_ucp_direct_key_open,
-    .key_close = keel_ucp_direct_key_close,
-    .key_ptr = keel_ucp_direct_key_ptr,
-    .key_succeed = keel_ucp_direct_key_succeed,
+    .mem_alloc = mem_alloc,
+    .mem_free = mem_free,
+    .mem_pack = mem_pack,
+    .key_open = key_open,
+    .key_close = keel_shm_key_close,
+    .key_ptr = keel_shm_key_ptr,
+    .key_succeed = keel_shm_key_succeed,
     .put = no_put,
     .get = no_get,
     .fence = no_fence,
@@ -376,6 +408,6 @@ const keel_transport_ops_t keel_transport_ucp_ops = {
     .reply = keel_ucp_service_reply,
     .max_data = KEEL_MESSAGE_DATA_MAX,
     .progress = keel_ucp_requests_progress,
-    .wait = keel_ucp_wait,
-    .ring = keel_ucp_ring,
+    .wait = keel_ucp_requests_wait,
+    .ring = keel_ucp_requests_ring,
 };

@@ -2,6 +2,7 @@
 #include "ucp_link.h"
 
 #include "base/memory.h"
+#include "shm/shm_sleeper.h"
 
 #include <sched.h>
 #include <string.h>
@@ -32,15 +33,15 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 
 static void on_sent(void *request, ucs_status_t status, void *user_data)
 {
-    keel_ucp_message_t *message = user_data;
+    keel_service_message_t *message = user_data;
 
-    message->to->under_way--;
+    ((keel_ucp_link_t *)message->to)->under_way--;
     ucs_mpool_put(message);
     ucp_request_free(request);
 }
 
 /* a failure here is followed by the endpoint's error callback; until then the link counts as broken already */
-static void issue(keel_ucp_link_t *link, keel_ucp_message_t *message)
+static void issue(keel_ucp_link_t *link, keel_service_message_t *message)
 {
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
                                                        UCP_OP_ATTR_FIELD_FLAGS,
@@ -71,14 +72,14 @@ static void on_greeted(void *request, ucs_status_t status, void *user_data)
     ucp_request_free(request);
 }
 
-static ucs_status_ptr_t send_greeting(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, unsigned attributes)
+static ucs_status_ptr_t send_greeting(keel_ucp_link_t *link, enum keel_service_wire_kind kind, unsigned attributes)
 {
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK |
                                                        UCP_OP_ATTR_FIELD_USER_DATA | attributes,
                                        .flags = UCP_AM_SEND_FLAG_EAGER,
                                        .cb.send = on_greeted,
                                        .user_data = link};
-    const int has_data = (kind == (enum keel_ucp_wire_kind)link->greeting);
+    const int has_data = (kind == (enum keel_service_wire_kind)link->greeting);
 
     link->wire = link->port->wire;
     link->wire.kind = (uint8_t)kind;
@@ -93,13 +94,13 @@ static ucs_status_ptr_t send_greeting(keel_ucp_link_t *link, enum keel_ucp_wire_
  */
 static void greet(keel_ucp_link_t *link)
 {
-    const int is_ping = (link->greeting == KEEL_UCP_WIRE_PING);
+    const int is_ping = (link->greeting == KEEL_SERVICE_WIRE_PING);
     ucs_status_ptr_t request;
 
     request =
         send_greeting(link, link->greeting, is_ping ? UCP_OP_ATTR_FLAG_NO_IMM_CMPL : UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
     if ((UCS_PTR_STATUS(request) == UCS_ERR_NO_RESOURCE) && (link->greeting_len > 0)) {
-        request = send_greeting(link, KEEL_UCP_WIRE_FILLER, UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+        request = send_greeting(link, KEEL_SERVICE_WIRE_FILLER, UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
         if (request == NULL) {
             request = send_greeting(link, link->greeting, 0);
         }
@@ -118,14 +119,14 @@ static void greet(keel_ucp_link_t *link)
 static void pump(keel_ucp_link_t *link)
 {
     while (!ucs_list_is_empty(&link->queue) && (link->under_way < WINDOW) && !(link->flags & KEEL_UCP_LINK_BROKEN)) {
-        issue(link, ucs_list_extract_head(&link->queue, keel_ucp_message_t, link));
+        issue(link, ucs_list_extract_head(&link->queue, keel_service_message_t, link));
     }
 }
 
 void keel_ucp_link_purge(keel_ucp_link_t *link)
 {
     while (!ucs_list_is_empty(&link->queue)) {
-        ucs_mpool_put(ucs_list_extract_head(&link->queue, keel_ucp_message_t, link));
+        ucs_mpool_put(ucs_list_extract_head(&link->queue, keel_service_message_t, link));
     }
 }
 
@@ -213,7 +214,7 @@ keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t 
     return KEEL_OK;
 }
 
-static void compose(keel_ucp_message_t *message, keel_ucp_link_t *link, enum keel_ucp_wire_kind kind,
+static void compose(keel_service_message_t *message, keel_ucp_link_t *link, enum keel_service_wire_kind kind,
                     const void *header, size_t header_len, const void *data, size_t data_len)
 {
     message->to = link;
@@ -227,7 +228,7 @@ static void compose(keel_ucp_message_t *message, keel_ucp_link_t *link, enum kee
     }
 }
 
-void keel_ucp_link_greet(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *data, size_t data_len)
+void keel_ucp_link_greet(keel_ucp_link_t *link, enum keel_service_wire_kind kind, const void *data, size_t data_len)
 {
     link->greeting = kind;
     link->greeting_data = data;
@@ -241,11 +242,12 @@ void keel_ucp_link_open_up(keel_ucp_link_t *link)
     make_busy(link);
 }
 
-static keel_status_t may_send(const keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, size_t header_len,
+static keel_status_t may_send(const keel_ucp_link_t *link, enum keel_service_wire_kind kind, size_t header_len,
                               size_t data_len)
 {
-    const size_t data_max =
-        (kind == KEEL_UCP_WIRE_REQUEST || kind == KEEL_UCP_WIRE_REPLY) ? KEEL_MESSAGE_DATA_MAX : KEEL_UCP_ZCOPY_MIN;
+    const size_t data_max = (kind == KEEL_SERVICE_WIRE_REQUEST || kind == KEEL_SERVICE_WIRE_REPLY)
+                                ? KEEL_MESSAGE_DATA_MAX
+                                : KEEL_UCP_ZCOPY_MIN;
 
     if ((header_len > KEEL_TRANSPORT_HEADER_MAX) || (data_len > data_max)) {
         return KEEL_ERR_INVALID_PARAM;
@@ -253,7 +255,7 @@ static keel_status_t may_send(const keel_ucp_link_t *link, enum keel_ucp_wire_ki
     return (link->flags & (KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED)) ? KEEL_ERR_UNREACHABLE : KEEL_OK;
 }
 
-static void enqueue(keel_ucp_link_t *link, keel_ucp_message_t *message)
+static void enqueue(keel_ucp_link_t *link, keel_service_message_t *message)
 {
     if ((link->flags & KEEL_UCP_LINK_OPEN) && ucs_list_is_empty(&link->queue) && (link->under_way < WINDOW) &&
         !link->port->is_in_progress) {
@@ -266,16 +268,16 @@ static void enqueue(keel_ucp_link_t *link, keel_ucp_message_t *message)
     }
 }
 
-keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
+keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_service_wire_kind kind, const void *header,
                                  size_t header_len, const void *data, size_t data_len, int is_copied)
 {
     const keel_status_t status = may_send(link, kind, header_len, data_len);
-    keel_ucp_message_t *message;
+    keel_service_message_t *message;
 
     if (status != KEEL_OK) {
         return status;
     }
-    message = keel_ucp_message_get(&link->port->pools, is_copied ? data_len : 0);
+    message = keel_service_message_get(&link->port->pools, is_copied ? data_len : 0);
     if (message == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
@@ -287,8 +289,9 @@ keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind 
     return KEEL_OK;
 }
 
-keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_ucp_message_t *message, enum keel_ucp_wire_kind kind,
-                                      const void *header, size_t header_len, size_t data_len)
+keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_service_message_t *message,
+                                      enum keel_service_wire_kind kind, const void *header, size_t header_len,
+                                      size_t data_len)
 {
     const keel_status_t status = may_send(link, kind, header_len, data_len);
 
@@ -303,9 +306,9 @@ keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_ucp_message_t 
 
 static void progress_until_drained(keel_ucp_link_t *link, unsigned give_up_flags, unsigned timeout_ms)
 {
-    const uint64_t deadline_ns = keel_ucp_now_ns() + timeout_ms * 1000000ull;
+    const uint64_t deadline_ns = keel_shm_now_ns() + timeout_ms * 1000000ull;
 
-    while ((link->under_way > 0) && !(link->flags & give_up_flags) && (keel_ucp_now_ns() < deadline_ns)) {
+    while ((link->under_way > 0) && !(link->flags & give_up_flags) && (keel_shm_now_ns() < deadline_ns)) {
         if (keel_ucp_port_poll(link->port) == 0) {
             sched_yield();
         }
@@ -316,7 +319,7 @@ void keel_ucp_link_retire(keel_ucp_link_t *link, int must_drain)
 {
     keel_ucp_link_purge(link);
     link->flags |= KEEL_UCP_LINK_RETIRED;
-    link->deadline_ns = keel_ucp_now_ns() + CALLBACK_WAIT_MS * 1000000ull;
+    link->deadline_ns = keel_shm_now_ns() + CALLBACK_WAIT_MS * 1000000ull;
     make_busy(link);
     if (!must_drain || !(link->flags & KEEL_UCP_LINK_OPEN)) { /* not open: nothing but the greeting was sent */
         return;

@@ -21,9 +21,13 @@
 #ifndef KEEL_UCP_LINK_H_
 #define KEEL_UCP_LINK_H_
 
-#include "ucp_message.h"
+#include "service/service_message.h"
 
 #include <ucp/api/ucp.h>
+
+enum { KEEL_AM_ID = 1, KEEL_UCP_ZCOPY_MIN = 65504 };
+
+_Static_assert(KEEL_MESSAGE_DATA_MAX + 16 + KEEL_TRANSPORT_HEADER_MAX < KEEL_UCP_ZCOPY_MIN, "copied");
 
 enum keel_ucp_link_flags {
     KEEL_UCP_LINK_OPEN = KEEL_BIT(0),    /* the greetings are over */
@@ -44,22 +48,22 @@ typedef struct keel_ucp_link {
     unsigned flags;
     unsigned under_way; /* sends handed to UCP and not completed */
     ucs_status_t made;  /* UCS_ERR_UNREACHABLE: no transport leads there, and none ever will */
-    int greeting;       /* keel_ucp_wire_kind still to be sent, or 0 */
+    int greeting;       /* keel_service_wire_kind still to be sent, or 0 */
     const void *greeting_data;
     size_t greeting_len;
-    keel_ucp_wire_t wire;  /* of the greeting */
-    ucs_list_link_t queue; /* messages not yet handed to UCP */
-    ucs_list_link_t link;  /* in port->links */
-    ucs_list_link_t busy;  /* in port->busy */
-    uint64_t deadline_ns;  /* when a retired link is closed by force */
+    keel_service_wire_t wire; /* of the greeting */
+    ucs_list_link_t queue;    /* messages not yet handed to UCP */
+    ucs_list_link_t link;     /* in port->links */
+    ucs_list_link_t busy;     /* in port->busy */
+    uint64_t deadline_ns;     /* when a retired link is closed by force */
 } keel_ucp_link_t;
 
 struct keel_ucp_port {
     ucp_worker_h worker;
-    keel_ucp_pools_t pools;
+    keel_service_pools_t pools;
     ucs_list_link_t links, busy;
     int is_in_progress;                                  /* inside ucp_worker_progress() */
-    keel_ucp_wire_t wire;                                /* version, rank and instance of this process */
+    keel_service_wire_t wire;                            /* version, rank and instance of this process */
     void (*on_broken)(void *arg, keel_ucp_link_t *link); /* from keel_ucp_port_progress, link not retired */
     void *arg;
 };
@@ -80,7 +84,7 @@ keel_status_t keel_ucp_port_open(keel_ucp_port_t *port, const keel_ucp_port_para
  * Sends what is queued on open links and closes all endpoints, within @a timeout_ms. @a last is the message that tells when
  * all has been sent: BYE waits for the peer's answer, FILLER for the kernel to have taken it.
  */
-void keel_ucp_port_drain(keel_ucp_port_t *port, enum keel_ucp_wire_kind last, unsigned timeout_ms);
+void keel_ucp_port_drain(keel_ucp_port_t *port, enum keel_service_wire_kind last, unsigned timeout_ms);
 void keel_ucp_port_close(keel_ucp_port_t *port);
 unsigned keel_ucp_port_progress(keel_ucp_port_t *port);
 /* whether keel_ucp_port_progress() has work that no event of the network announces */
@@ -90,14 +94,15 @@ int keel_ucp_port_is_busy(keel_ucp_port_t *port);
 keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t instance, const void *address,
                                  keel_ucp_link_t **link_p);
 /* the next greeting goes out when keel_ucp_port_progress() finds it can; @a data stays untouched until then */
-void keel_ucp_link_greet(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *data, size_t data_len);
+void keel_ucp_link_greet(keel_ucp_link_t *link, enum keel_service_wire_kind kind, const void *data, size_t data_len);
 void keel_ucp_link_open_up(keel_ucp_link_t *link);
 /* @a is_copied: data is copied, else it is read in place */
-keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_ucp_wire_kind kind, const void *header,
+keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_service_wire_kind kind, const void *header,
                                  size_t header_len, const void *data, size_t data_len, int is_copied);
 /* the same with data that lies in @a message, of the port's pools, already: it is used up */
-keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_ucp_message_t *message, enum keel_ucp_wire_kind kind,
-                                      const void *header, size_t header_len, size_t data_len);
+keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_service_message_t *message,
+                                      enum keel_service_wire_kind kind, const void *header, size_t header_len,
+                                      size_t data_len);
 /* forgets the link. With @a must_drain no buffer given to it is read after the return. */
 void keel_ucp_link_retire(keel_ucp_link_t *link, int must_drain);
 

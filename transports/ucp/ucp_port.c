@@ -2,7 +2,7 @@
 #include "ucp_demands.h"
 #include "ucp_link.h"
 
-#include "base/memory.h"
+#include "shm/shm_sleeper.h"
 
 #include <sched.h>
 
@@ -48,18 +48,18 @@ keel_status_t keel_ucp_port_open(keel_ucp_port_t *port, const keel_ucp_port_para
     keel_status_t status;
 
     *port = (keel_ucp_port_t){
-        .wire = {.version = KEEL_UCP_WIRE_VERSION, .rank = params->rank, .instance = params->instance},
+        .wire = {.version = KEEL_SERVICE_WIRE_VERSION, .rank = params->rank, .instance = params->instance},
         .on_broken = params->on_broken,
         .arg = params->arg};
     ucs_list_head_init(&port->links);
     ucs_list_head_init(&port->busy);
-    status = keel_ucp_pools_open(&port->pools, params->small_copy, params->large_copy);
+    status = keel_service_pools_open(&port->pools, params->small_copy, params->large_copy);
     if (status != KEEL_OK) {
         return status;
     }
     status = worker_open(port, params);
     if (status != KEEL_OK) {
-        keel_ucp_pools_close(&port->pools);
+        keel_service_pools_close(&port->pools);
     }
     return status;
 }
@@ -73,7 +73,7 @@ unsigned keel_ucp_port_progress(keel_ucp_port_t *port)
     if (ucs_list_is_empty(&port->busy)) {
         return events;
     }
-    now_ns = keel_ucp_now_ns();
+    now_ns = keel_shm_now_ns();
     ucs_list_for_each_safe(link, next, &port->busy, busy)
     {
         if (!keel_ucp_link_advance(link, now_ns)) {
@@ -113,7 +113,7 @@ static void progress_while_unsent(keel_ucp_port_t *port, uint64_t deadline_ns)
         {
             pending |= has_unsent(link);
         }
-    } while (pending && (keel_ucp_now_ns() < deadline_ns));
+    } while (pending && (keel_shm_now_ns() < deadline_ns));
 }
 
 /*
@@ -121,17 +121,17 @@ static void progress_while_unsent(keel_ucp_port_t *port, uint64_t deadline_ns)
  * of it, and with it all before it. UCP's own flush would need the peer's main thread to take part, which may be waiting in
  * its own close; a BYE is answered by the service thread, which is there until that close is nearly over.
  */
-void keel_ucp_port_drain(keel_ucp_port_t *port, enum keel_ucp_wire_kind last, unsigned timeout_ms)
+void keel_ucp_port_drain(keel_ucp_port_t *port, enum keel_service_wire_kind last, unsigned timeout_ms)
 {
     static char in_place[KEEL_UCP_ZCOPY_MIN]; /* never written, but only memory that could be is sent by RDMA */
-    const uint64_t deadline_ns = keel_ucp_now_ns() + timeout_ms * 1000000ull;
+    const uint64_t deadline_ns = keel_shm_now_ns() + timeout_ms * 1000000ull;
     keel_ucp_link_t *link;
 
     ucs_list_for_each(link, &port->links, link)
     {
         if (!(link->flags & KEEL_UCP_LINK_RETIRED) &&
             ((link->flags & KEEL_UCP_LINK_OPEN) || !ucs_list_is_empty(&link->queue))) {
-            link->flags |= (last == KEEL_UCP_WIRE_BYE) ? KEEL_UCP_LINK_LEAVING : 0;
+            link->flags |= (last == KEEL_SERVICE_WIRE_BYE) ? KEEL_UCP_LINK_LEAVING : 0;
             (void)keel_ucp_link_send(link, last, NULL, 0, in_place, sizeof(in_place), 0);
         }
     }
@@ -157,5 +157,5 @@ void keel_ucp_port_close(keel_ucp_port_t *port)
     {
         keel_ucp_link_free(link);
     }
-    keel_ucp_pools_close(&port->pools);
+    keel_service_pools_close(&port->pools);
 }

@@ -2,16 +2,15 @@
  * The served lane as the thread inside Keel sees it: requests out, replies in. A peer is greeted when it is connected;
  * requests queue until its service thread has answered.
  */
+#define _GNU_SOURCE /* ppoll */
 #include "ucp_demands.h"
 #include "ucp_transport.h"
 
 #include "base/memory.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #define SECOND_NS    1000000000ull
 #define LOOK_MOST_NS SECOND_NS /* between two looks; what is beyond it this process slept, and answers may be waiting */
@@ -24,22 +23,6 @@ typedef struct keel_ucp_late_reply {
     unsigned char bytes[]; /* header, then data */
 } keel_ucp_late_reply_t;
 
-void keel_ucp_bell_ring(int fd)
-{
-    const uint64_t one = 1;
-
-    while ((write(fd, &one, sizeof(one)) < 0) && (errno == EINTR)) {
-    }
-}
-
-void keel_ucp_bell_clear(int fd)
-{
-    uint64_t count;
-
-    while ((read(fd, &count, sizeof(count)) < 0) && (errno == EINTR)) {
-    }
-}
-
 /* ---- replies in ---- */
 
 static int is_current(const keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
@@ -48,7 +31,7 @@ static int is_current(const keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
 }
 
 /* without memory the reply is lost, and with it the link: a gap in the order would be worse */
-static void put_aside(keel_ucp_t *ucp, const keel_ucp_wire_t *wire, const void *header, const void *data,
+static void put_aside(keel_ucp_t *ucp, const keel_service_wire_t *wire, const void *header, const void *data,
                       size_t data_len)
 {
     keel_ucp_late_reply_t *late = keel_alloc(sizeof(*late) + wire->header_len + data_len, "late reply");
@@ -91,22 +74,22 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
 {
     keel_ucp_t *ucp = arg;
     uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)]; /* aligned, which UCP's pointer is not */
-    keel_ucp_wire_t wire;
+    keel_service_wire_t wire;
 
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) ||
-        (keel_ucp_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK) ||
+        (keel_service_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK) ||
         !is_current(ucp, wire.rank, wire.instance)) {
         return UCS_OK;
     }
-    if (wire.kind == KEEL_UCP_WIRE_WELCOME) {
-        keel_ucp_link_greet(ucp->peers[wire.rank]->link, KEEL_UCP_WIRE_PING, NULL, 0);
-    } else if (wire.kind == KEEL_UCP_WIRE_PONG) {
+    if (wire.kind == KEEL_SERVICE_WIRE_WELCOME) {
+        keel_ucp_link_greet(ucp->peers[wire.rank]->link, KEEL_SERVICE_WIRE_PING, NULL, 0);
+    } else if (wire.kind == KEEL_SERVICE_WIRE_PONG) {
         keel_ucp_link_open_up(ucp->peers[wire.rank]->link);
         ucp->has_met = 1;
         ucp->is_alone = 0;
-    } else if (wire.kind == KEEL_UCP_WIRE_FAREWELL) {
+    } else if (wire.kind == KEEL_SERVICE_WIRE_FAREWELL) {
         ucp->peers[wire.rank]->link->flags &= ~KEEL_UCP_LINK_LEAVING;
-    } else if (wire.kind == KEEL_UCP_WIRE_REPLY) {
+    } else if (wire.kind == KEEL_SERVICE_WIRE_REPLY) {
         if (ucp->is_draining || !ucs_list_is_empty(&ucp->put_aside)) {
             put_aside(ucp, &wire, header, data, data_len);
         } else {
@@ -142,7 +125,7 @@ static void report_suspects(keel_ucp_t *ucp)
 /* a peer that does not answer is its neighbour's to find out; that nobody does is no peer's fault */
 static void check_alone(keel_ucp_t *ucp)
 {
-    const uint64_t now = keel_ucp_now_ns(), since_look = now - ucp->alone_looked_ns;
+    const uint64_t now = keel_shm_now_ns(), since_look = now - ucp->alone_looked_ns;
     char why[64];
     uint32_t rank;
 
@@ -163,13 +146,54 @@ static void check_alone(keel_ucp_t *ucp)
     }
 }
 
+/* ---- waiting ---- */
+
+static int is_busy(void *arg)
+{
+    return keel_ucp_port_is_busy(&((keel_ucp_t *)arg)->main);
+}
+
+static void sleep_on_files(void *arg, int bell, unsigned timeout_us)
+{
+    const struct timespec timeout = {.tv_sec = timeout_us / 1000000, .tv_nsec = (timeout_us % 1000000) * 1000l};
+    keel_ucp_t *ucp = arg;
+    struct pollfd fds[2] = {{.fd = ucp->main_fd, .events = POLLIN}, {.fd = bell, .events = POLLIN}};
+
+    if (ucp_worker_arm(ucp->main.worker) == UCS_OK) {
+        ppoll(fds, 2, &timeout, NULL);
+    }
+    if (fds[1].revents & POLLIN) {
+        keel_shm_bell_clear(bell);
+    }
+}
+
+static const keel_shm_wait_ops_t wait_ops = {.is_busy = is_busy, .sleep = sleep_on_files};
+
+void keel_ucp_requests_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due)
+{
+    keel_ucp_t *ucp = keel_ucp_of(transport);
+
+    if (ucs_list_is_empty(&ucp->put_aside)) {
+        keel_shm_wait(&ucp->wait, round, timeout_us, is_reply_due);
+    }
+}
+
+void keel_ucp_requests_ring(keel_transport_t *transport, uint32_t rank)
+{
+    const keel_ucp_peer_t *peer = keel_ucp_of(transport)->peers[rank];
+
+    if ((peer != NULL) && (peer->card != NULL)) {
+        keel_shm_sleeper_wake(&peer->card->sleeper);
+    }
+}
+
 /* ---- open, connect ---- */
 
 keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp)
 {
     const keel_ucp_port_params_t params = {.context = ucp->context,
                                            .rank = ucp->params.rank,
-                                           .instance = ucp->instance,
+                                           .instance = ucp->shm.instance,
                                            .on_message = on_message,
                                            .on_broken = on_broken,
                                            .arg = ucp,
@@ -185,9 +209,8 @@ keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp)
         status = KEEL_ERR_TRANSPORT;
         goto err_port;
     }
-    ucp->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (ucp->wake_fd < 0) {
-        status = KEEL_ERR_IO;
+    status = keel_shm_wait_open(&ucp->wait, &wait_ops, ucp, ucp->shm.card);
+    if (status != KEEL_OK) {
         goto err_port;
     }
     return KEEL_OK;
@@ -200,7 +223,7 @@ err_port:
 static void peer_free(keel_ucp_peer_t *peer)
 {
     if ((peer != NULL) && (peer->card != NULL)) {
-        keel_ucp_segment_detach(peer->card, peer->card_bytes);
+        keel_shm_segment_detach(peer->card, peer->card_bytes);
     }
     keel_free(peer);
 }
@@ -213,14 +236,14 @@ void keel_ucp_requests_close(keel_ucp_t *ucp)
         keel_free(ucs_list_extract_head(&ucp->put_aside, keel_ucp_late_reply_t, link));
     }
     keel_ucp_port_close(&ucp->main);
-    close(ucp->wake_fd);
+    keel_shm_wait_close(&ucp->wait);
     for (rank = 0; rank < ucp->params.size; rank++) {
         peer_free(ucp->peers[rank]);
     }
 }
 
 keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const keel_ucp_address_blob_t *address,
-                                        keel_ucp_card_t *card)
+                                        keel_shm_card_t *card)
 {
     const uint64_t instance = address->head.instance;
     keel_ucp_peer_t *peer;
@@ -242,7 +265,7 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
         status = KEEL_ERR_TRANSPORT;
         goto err_free;
     }
-    keel_ucp_link_greet(peer->link, KEEL_UCP_WIRE_HELLO, ucp->address, ucp->address->head.length);
+    keel_ucp_link_greet(peer->link, KEEL_SERVICE_WIRE_HELLO, ucp->address, ucp->address->head.length);
     peer->instance = instance;
     peer->lanes = KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : 0);
     peer->card = card;
@@ -251,7 +274,7 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     if (!ucp->has_met && !ucp->is_alone && (ucp->params.unconnected_s > 0)) {
         ucp->is_alone = 1;
         ucp->alone_ns = 0;
-        ucp->alone_looked_ns = keel_ucp_now_ns();
+        ucp->alone_looked_ns = keel_shm_now_ns();
     }
     atomic_store(&ucp->current[rank], instance);
     keel_ucp_service_wake(ucp);
@@ -288,7 +311,7 @@ keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank,
     if ((rank >= ucp->params.size) || (ucp->peers[rank] == NULL)) {
         return KEEL_ERR_UNREACHABLE;
     }
-    return keel_ucp_link_send(ucp->peers[rank]->link, KEEL_UCP_WIRE_REQUEST, header, header_len, data, data_len, 0);
+    return keel_ucp_link_send(ucp->peers[rank]->link, KEEL_SERVICE_WIRE_REQUEST, header, header_len, data, data_len, 0);
 }
 
 /* ---- progress ---- */
@@ -297,17 +320,11 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     unsigned events = 0;
-    unsigned served;
 
     if (!ucs_list_is_empty(&ucp->put_aside)) {
         events += deliver_put_aside(ucp);
     }
     events += keel_ucp_port_progress(&ucp->main);
-    served = atomic_load(&ucp->served); /* behind an announcement of sleep: ucp_sleeper.h */
-    if (served != ucp->served_seen) {
-        ucp->served_seen = served;
-        events++;
-    }
     if (ucp->suspects > 0) {
         report_suspects(ucp);
         events++;
@@ -315,6 +332,5 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
     if (ucp->is_alone) {
         check_alone(ucp);
     }
-    ucp->wait.is_begun &= (events == 0);
-    return events;
+    return events + keel_shm_wait_progressed(&ucp->wait, events);
 }

@@ -1,6 +1,5 @@
 /*
- * The served lane's service thread: takes requests and sends replies for a process that computes. It spins for a while
- * after each message, then sleeps until one comes.
+ * The served lane's service side: takes requests and sends replies for a process that computes, on its own thread.
  *
  * The two threads share no lock. The other one says which incarnation of a rank is connected and which one died by the
  * atomic words current[] and dead[] and raises changes; the service thread acts on them between messages, and refuses
@@ -13,18 +12,10 @@
 #include "base/memory.h"
 
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 enum {
-    SMALL_COPY = 512,         /* replies above it are copied to large messages */
-    REQUESTS_TILL_IDLE = 256, /* on_idle() is called at the latest after so many requests */
-    POLLS_A_YIELD = 8,        /* while it spins */
-    HELD_NS = 1000000,        /* on_idle() keeps nothing back for longer, whatever else comes or does not come */
+    SMALL_COPY = 512, /* replies above it are copied to large messages */
     BUSY_SLEEP_MS = 10,
     DRAIN_MS = 2000
 };
@@ -67,7 +58,7 @@ static void welcome(keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
                            &link) != KEEL_OK) {
         return;
     }
-    keel_ucp_link_greet(link, KEEL_UCP_WIRE_WELCOME, NULL, 0);
+    keel_ucp_link_greet(link, KEEL_SERVICE_WIRE_WELCOME, NULL, 0);
     service->links[address->rank] = link;
 }
 
@@ -82,7 +73,7 @@ static void hold(keel_ucp_t *ucp, const void *blob, size_t length)
     }
 }
 
-static void on_hello(keel_ucp_t *ucp, const keel_ucp_wire_t *wire, const void *data, size_t data_len)
+static void on_hello(keel_ucp_t *ucp, const keel_service_wire_t *wire, const void *data, size_t data_len)
 {
     keel_ucp_address_blob_t head;
 
@@ -141,13 +132,13 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
     keel_ucp_service_t *service = &ucp->service;
     uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)]; /* aligned, which UCP's pointer is not */
     keel_ucp_link_t *link;
-    keel_ucp_wire_t wire;
+    keel_service_wire_t wire;
 
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) ||
-        (keel_ucp_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK)) {
+        (keel_service_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK)) {
         return UCS_OK;
     }
-    if (wire.kind == KEEL_UCP_WIRE_HELLO) {
+    if (wire.kind == KEEL_SERVICE_WIRE_HELLO) {
         on_hello(ucp, &wire, data, data_len);
         return UCS_OK;
     }
@@ -155,20 +146,19 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
     if ((link == NULL) || (link->instance != wire.instance) || is_dead(ucp, wire.rank, wire.instance)) {
         return UCS_OK;
     }
-    if (wire.kind == KEEL_UCP_WIRE_PING) {
-        keel_ucp_link_greet(link, KEEL_UCP_WIRE_PONG, NULL, 0);
+    if (wire.kind == KEEL_SERVICE_WIRE_PING) {
+        keel_ucp_link_greet(link, KEEL_SERVICE_WIRE_PONG, NULL, 0);
         keel_ucp_link_open_up(link);
         return UCS_OK;
     }
-    if (wire.kind == KEEL_UCP_WIRE_BYE) {
-        (void)keel_ucp_link_send(link, KEEL_UCP_WIRE_FAREWELL, NULL, 0, NULL, 0, 0);
+    if (wire.kind == KEEL_SERVICE_WIRE_BYE) {
+        (void)keel_ucp_link_send(link, KEEL_SERVICE_WIRE_FAREWELL, NULL, 0, NULL, 0, 0);
         return UCS_OK;
     }
-    if (wire.kind != KEEL_UCP_WIRE_REQUEST) {
+    if (wire.kind != KEEL_SERVICE_WIRE_REQUEST) {
         return UCS_OK;
     }
-    service->unreported++;
-    service->concerns |= ucp->params.on_request(ucp->params.arg, header, wire.header_len, data, data_len);
+    keel_service_loop_request(&service->loop, header, wire.header_len, data, data_len);
     return UCS_OK;
 }
 
@@ -196,7 +186,7 @@ keel_status_t keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t 
     if (asker_link(keel_ucp_of(transport), rank) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
-    service->room = keel_ucp_message_get(&service->port.pools, data_len);
+    service->room = keel_service_message_get(&service->port.pools, data_len);
     if (service->room == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
@@ -210,7 +200,7 @@ keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank,
     keel_ucp_t *ucp = keel_ucp_of(transport);
     keel_ucp_service_t *service = &ucp->service;
     keel_ucp_link_t *link = asker_link(ucp, rank);
-    keel_ucp_message_t *message;
+    keel_service_message_t *message;
 
     if (link == NULL) {
         return KEEL_ERR_UNREACHABLE;
@@ -218,9 +208,9 @@ keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank,
     if (service->room != NULL && data == service->room->copy) {
         message = service->room;
         service->room = NULL;
-        return keel_ucp_link_send_made(link, message, KEEL_UCP_WIRE_REPLY, header, header_len, data_len);
+        return keel_ucp_link_send_made(link, message, KEEL_SERVICE_WIRE_REPLY, header, header_len, data_len);
     }
-    return keel_ucp_link_send(link, KEEL_UCP_WIRE_REPLY, header, header_len, data, data_len, 1);
+    return keel_ucp_link_send(link, KEEL_SERVICE_WIRE_REPLY, header, header_len, data, data_len, 1);
 }
 
 /* a broken link stays in its place, so that replies are refused, until the rank is disconnected */
@@ -230,57 +220,9 @@ static void on_broken(void *arg, keel_ucp_link_t *link)
 
 /* ---- the thread ---- */
 
-static void tell_other_thread(keel_ucp_t *ucp)
+static unsigned service_progress(void *arg)
 {
-    if ((ucp->service.concerns & KEEL_SERVED_NEWS) && (ucp->params.on_news != NULL)) {
-        ucp->params.on_news(ucp->params.arg);
-    }
-    keel_ucp_wait_end(ucp);
-}
-
-/* ---- time for the other thread ---- */
-
-static int has_ticks(const keel_ucp_t *ucp)
-{
-    return (ucp->params.on_news != NULL) && (ucp->params.tick_us > 0);
-}
-
-/* for poll() */
-static int ms_to_tick(const keel_ucp_t *ucp)
-{
-    const uint64_t tick_ns = ucp->params.tick_us * 1000ull, passed_ns = keel_ucp_now_ns() - ucp->service.tick_ns;
-
-    if (!has_ticks(ucp)) {
-        return -1;
-    }
-    return (passed_ns >= tick_ns) ? 0 : (int)((tick_ns - passed_ns) / 1000000) + 1;
-}
-
-static void tick(keel_ucp_t *ucp, uint64_t now_ns)
-{
-    if (has_ticks(ucp) && (now_ns - ucp->service.tick_ns >= ucp->params.tick_us * 1000ull)) {
-        ucp->service.tick_ns = now_ns;
-        ucp->params.on_news(ucp->params.arg);
-    }
-}
-
-/* ---- progress ---- */
-
-static void report(keel_ucp_t *ucp, int is_late)
-{
-    keel_ucp_service_t *service = &ucp->service;
-
-    service->unreported = 0;
-    tick(ucp, keel_ucp_now_ns());
-    if (!ucp->params.on_idle(ucp->params.arg, is_late)) {
-        service->held_since_ns = 0;
-    } else if (service->held_since_ns == 0) {
-        service->held_since_ns = keel_ucp_now_ns();
-    }
-}
-
-static unsigned service_progress(keel_ucp_t *ucp)
-{
+    keel_ucp_t *ucp = arg;
     keel_ucp_service_t *service = &ucp->service;
     unsigned events;
 
@@ -292,73 +234,36 @@ static unsigned service_progress(keel_ucp_t *ucp)
     if (!ucs_list_is_empty(&service->held)) {
         admit_held(ucp);
     }
-    if (service->concerns) {
-        tell_other_thread(ucp);
-        service->concerns = 0;
-    }
-    if ((service->unreported > 0) && ((events == 0) || (service->unreported >= REQUESTS_TILL_IDLE))) {
-        report(ucp, 0);
-    }
-    if (service->held_since_ns != 0 && keel_ucp_now_ns() - service->held_since_ns >= HELD_NS) {
-        report(ucp, 1);
-    }
     return events;
 }
 
-static void service_sleep(keel_ucp_t *ucp)
+static void service_sleep(void *arg, int bell, int timeout_ms)
 {
-    keel_ucp_service_t *service = &ucp->service;
-    struct pollfd fds[2] = {{.fd = service->worker_fd, .events = POLLIN}, {.fd = service->wake_fd, .events = POLLIN}};
+    keel_ucp_service_t *service = &((keel_ucp_t *)arg)->service;
+    struct pollfd fds[2] = {{.fd = service->worker_fd, .events = POLLIN}, {.fd = bell, .events = POLLIN}};
 
     if (ucp_worker_arm(service->port.worker) != UCS_OK) {
         return;
     }
-    poll(fds, 2, keel_ucp_port_is_busy(&service->port) ? BUSY_SLEEP_MS : ms_to_tick(ucp));
+    poll(fds, 2, keel_ucp_port_is_busy(&service->port) ? BUSY_SLEEP_MS : timeout_ms);
     if (fds[1].revents & POLLIN) {
-        keel_ucp_bell_clear(service->wake_fd);
+        keel_shm_bell_clear(bell);
     }
 }
 
-static void *service_main(void *arg)
+static void service_drain(void *arg)
 {
-    keel_ucp_t *ucp = arg;
-    const uint64_t spin = ucp->params.spin_us * 1000ull;
-    uint64_t idle_since = 0, now;
-    unsigned polls = 0;
-
-    (void)prctl(PR_SET_NAME, KEEL_SERVICE_THREAD);
-    while (!atomic_load_explicit(&ucp->service.must_stop, memory_order_acquire)) {
-        if (service_progress(ucp) > 0) {
-            idle_since = 0;
-            continue;
-        }
-        now = keel_ucp_now_ns();
-        tick(ucp, now);
-        if (idle_since == 0) {
-            idle_since = now;
-        }
-        if (now - idle_since >= spin) {
-            if (ucp->service.held_since_ns != 0) {
-                report(ucp, 1);
-                continue; /* what was sent may want progress */
-            }
-            service_sleep(ucp);
-        } else if (++polls % POLLS_A_YIELD == 0) {
-            sched_yield(); /* who gets the core may keep it for a time slice, however short these polls were */
-        }
-    }
-    if (ucp->service.unreported > 0 || ucp->service.held_since_ns != 0) {
-        report(ucp, 1);
-    }
-    keel_ucp_port_drain(&ucp->service.port, KEEL_UCP_WIRE_FILLER, DRAIN_MS);
-    return NULL;
+    keel_ucp_port_drain(&((keel_ucp_t *)arg)->service.port, KEEL_SERVICE_WIRE_FILLER, DRAIN_MS);
 }
+
+static const keel_service_loop_ops_t loop_ops = {
+    .progress = service_progress, .sleep = service_sleep, .drain = service_drain};
 
 keel_status_t keel_ucp_service_open(keel_ucp_t *ucp)
 {
     const keel_ucp_port_params_t params = {.context = ucp->context,
                                            .rank = ucp->params.rank,
-                                           .instance = ucp->instance,
+                                           .instance = ucp->shm.instance,
                                            .small_copy = SMALL_COPY,
                                            .large_copy = KEEL_MESSAGE_DATA_MAX,
                                            .on_message = on_message,
@@ -381,9 +286,8 @@ keel_status_t keel_ucp_service_open(keel_ucp_t *ucp)
         status = KEEL_ERR_TRANSPORT;
         goto err_port;
     }
-    service->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (service->wake_fd < 0) {
-        status = KEEL_ERR_IO;
+    status = keel_service_loop_open(&service->loop, &loop_ops, ucp, &ucp->params, &ucp->wait);
+    if (status != KEEL_OK) {
         goto err_port;
     }
     return KEEL_OK;
@@ -395,31 +299,10 @@ err_free:
     return status;
 }
 
-/* signals are the program's: none is handled on this thread */
-keel_status_t keel_ucp_service_start(keel_ucp_t *ucp)
-{
-    sigset_t all, before;
-    int ret;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    ret = pthread_create(&ucp->service.thread, NULL, service_main, ucp);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    ucp->is_serving = (ret == 0);
-    return (ret == 0) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
-}
-
 void keel_ucp_service_wake(keel_ucp_t *ucp)
 {
     atomic_fetch_add(&ucp->service.changes, 1);
-    keel_ucp_bell_ring(ucp->service.wake_fd);
-}
-
-void keel_ucp_service_stop(keel_ucp_t *ucp)
-{
-    atomic_store(&ucp->service.must_stop, 1);
-    keel_ucp_bell_ring(ucp->service.wake_fd);
-    pthread_join(ucp->service.thread, NULL);
+    keel_shm_bell_ring(ucp->service.loop.bell);
 }
 
 void keel_ucp_service_close(keel_ucp_t *ucp)
@@ -431,6 +314,6 @@ void keel_ucp_service_close(keel_ucp_t *ucp)
     while (!ucs_list_is_empty(&service->held)) {
         keel_free(ucs_list_extract_head(&service->held, keel_ucp_held_hello_t, link));
     }
-    close(service->wake_fd);
+    keel_service_loop_close(&service->loop);
     keel_free(service->links);
 }

@@ -1,6 +1,6 @@
 /* Shared memory segments: made, identified, attached. */
 #define _GNU_SOURCE /* memfd_create, fallocate */
-#include "ucp_segment.h"
+#include "shm_segment.h"
 
 #include "base/memory_limit.h"
 
@@ -95,7 +95,7 @@ static keel_status_t take_pages(int fd, char *base, size_t from, size_t length)
     return KEEL_OK;
 }
 
-static keel_status_t take_memory(keel_ucp_segment_t *segment, size_t *available_p)
+static keel_status_t take_memory(keel_shm_segment_t *segment, size_t *available_p)
 {
     keel_status_t status = KEEL_OK;
     size_t taken = 0, available, part;
@@ -154,11 +154,11 @@ static void *map(size_t length, void *address, int fd, int flags)
     return base;
 }
 
-keel_status_t keel_ucp_segment_make(size_t bytes, void *address, int is_shared, keel_ucp_segment_t *segment,
+keel_status_t keel_shm_segment_make(size_t bytes, void *address, int is_shared, keel_shm_segment_t *segment,
                                     size_t *available_p)
 {
     const size_t length = page_round(bytes);
-    keel_ucp_segment_t made = {.fd = -1, .bytes = length};
+    keel_shm_segment_t made = {.fd = -1, .bytes = length};
     keel_status_t status;
 
     *available_p = SIZE_MAX;
@@ -199,7 +199,7 @@ err_close:
     return status;
 }
 
-void keel_ucp_segment_drop(keel_ucp_segment_t *segment)
+void keel_shm_segment_drop(keel_shm_segment_t *segment)
 {
     munmap(segment->base, segment->bytes);
     if (segment->fd >= 0) {
@@ -210,7 +210,7 @@ void keel_ucp_segment_drop(keel_ucp_segment_t *segment)
 }
 
 /* Mapped a second time. Not by mremap(): UCX puts its own in place of the C library's, which forgets the address. */
-static keel_status_t move(keel_ucp_segment_t *segment, void *address)
+static keel_status_t move(keel_shm_segment_t *segment, void *address)
 {
     void *base = map(segment->bytes, address, segment->fd, MAP_POPULATE);
 
@@ -226,7 +226,7 @@ static keel_status_t move(keel_ucp_segment_t *segment, void *address)
     return KEEL_OK;
 }
 
-keel_status_t keel_ucp_segment_adapt(keel_ucp_segment_t *segment, size_t bytes, void *address)
+keel_status_t keel_shm_segment_adapt(keel_shm_segment_t *segment, size_t bytes, void *address)
 {
     const size_t length = page_round(bytes);
 
@@ -243,18 +243,18 @@ keel_status_t keel_ucp_segment_adapt(keel_ucp_segment_t *segment, size_t bytes, 
     return (address != NULL) ? move(segment, address) : KEEL_OK;
 }
 
-keel_status_t keel_ucp_segment_identify(const keel_ucp_segment_t *segment, keel_ucp_segment_id_t *id)
+keel_status_t keel_shm_segment_identify(const keel_shm_segment_t *segment, keel_shm_segment_id_t *id)
 {
     struct stat file;
 
     if (segment->fd < 0) {
-        *id = (keel_ucp_segment_id_t){0};
+        *id = (keel_shm_segment_id_t){0};
         return KEEL_OK;
     }
     if (fstat(segment->fd, &file) != 0) {
         return KEEL_ERR_IO;
     }
-    *id = (keel_ucp_segment_id_t){.pid = (uint32_t)getpid(),
+    *id = (keel_shm_segment_id_t){.pid = (uint32_t)getpid(),
                                   .fd = (uint32_t)segment->fd,
                                   .dev = file.st_dev,
                                   .ino = file.st_ino,
@@ -262,7 +262,7 @@ keel_status_t keel_ucp_segment_identify(const keel_ucp_segment_t *segment, keel_
     return KEEL_OK;
 }
 
-keel_status_t keel_ucp_segment_attach(const keel_ucp_segment_id_t *id, void **base_p)
+keel_status_t keel_shm_segment_attach(const keel_shm_segment_id_t *id, void **base_p)
 {
     char path[64];
     struct stat file;
@@ -295,13 +295,13 @@ keel_status_t keel_ucp_segment_attach(const keel_ucp_segment_id_t *id, void **ba
     return KEEL_OK;
 }
 
-void keel_ucp_segment_detach(void *base, size_t bytes)
+void keel_shm_segment_detach(void *base, size_t bytes)
 {
     munmap(base, bytes);
 }
 
 /* Here by mremap(), which leaves no moment without a mapping; the system call itself, since UCX's refuses such moves. */
-keel_status_t keel_ucp_segment_move_over(void *base, size_t bytes, void *place)
+keel_status_t keel_shm_segment_move_over(void *base, size_t bytes, void *place)
 {
     const long moved = syscall(SYS_mremap, base, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
 

@@ -1,25 +1,16 @@
 /* Messages and their pools. */
-#include "ucp_message.h"
+#include "service_message.h"
 
 #include "base/memory.h"
 
 #include <limits.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     SMALL_CHUNK = 512, /* messages allocated together */
     LARGE_CHUNK = 8,
     CACHE_LINE = 64
 };
-
-uint64_t keel_ucp_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
 
 static ucs_status_t chunk_alloc(ucs_mpool_t *pool, size_t *size_p, void **chunk_p)
 {
@@ -38,8 +29,8 @@ static keel_status_t pool_open(ucs_mpool_t *pool, size_t copy, unsigned chunk)
 {
     void *first;
 
-    if (ucs_mpool_init(pool, 0, sizeof(keel_ucp_message_t) + copy, 0, CACHE_LINE, chunk, UINT_MAX, &message_pool_ops,
-                       "keel_messages") != UCS_OK) {
+    if (ucs_mpool_init(pool, 0, sizeof(keel_service_message_t) + copy, 0, CACHE_LINE, chunk, UINT_MAX,
+                       &message_pool_ops, "keel_messages") != UCS_OK) {
         return KEEL_ERR_NO_MEMORY;
     }
     first = ucs_mpool_get(pool);
@@ -51,7 +42,7 @@ static keel_status_t pool_open(ucs_mpool_t *pool, size_t copy, unsigned chunk)
     return KEEL_OK;
 }
 
-keel_status_t keel_ucp_pools_open(keel_ucp_pools_t *pools, size_t small_copy, size_t large_copy)
+keel_status_t keel_service_pools_open(keel_service_pools_t *pools, size_t small_copy, size_t large_copy)
 {
     keel_status_t status;
 
@@ -68,7 +59,7 @@ keel_status_t keel_ucp_pools_open(keel_ucp_pools_t *pools, size_t small_copy, si
     return status;
 }
 
-void keel_ucp_pools_close(keel_ucp_pools_t *pools)
+void keel_service_pools_close(keel_service_pools_t *pools)
 {
     ucs_mpool_cleanup(&pools->small, 0);
     if (pools->large_copy > 0) {
@@ -76,7 +67,7 @@ void keel_ucp_pools_close(keel_ucp_pools_t *pools)
     }
 }
 
-keel_ucp_message_t *keel_ucp_message_get(keel_ucp_pools_t *pools, size_t copy)
+keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, size_t copy)
 {
     if (copy <= pools->small_copy) {
         return ucs_mpool_get(&pools->small);
@@ -84,14 +75,14 @@ keel_ucp_message_t *keel_ucp_message_get(keel_ucp_pools_t *pools, size_t copy)
     return (copy <= pools->large_copy) ? ucs_mpool_get(&pools->large) : NULL;
 }
 
-keel_status_t keel_ucp_wire_check(const void *message, size_t message_len, uint32_t ranks, keel_ucp_wire_t *wire,
-                                  void *header)
+keel_status_t keel_service_wire_check(const void *message, size_t message_len, uint32_t ranks,
+                                      keel_service_wire_t *wire, void *header)
 {
     if ((message == NULL) || (message_len < sizeof(*wire))) {
         return KEEL_ERR_CORRUPT;
     }
     memcpy(wire, message, sizeof(*wire));
-    if ((wire->version != KEEL_UCP_WIRE_VERSION) || (wire->rank >= ranks) ||
+    if ((wire->version != KEEL_SERVICE_WIRE_VERSION) || (wire->rank >= ranks) ||
         (wire->header_len != message_len - sizeof(*wire)) || (wire->header_len > KEEL_TRANSPORT_HEADER_MAX)) {
         return KEEL_ERR_CORRUPT;
     }

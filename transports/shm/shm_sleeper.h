@@ -7,37 +7,43 @@
  * compares the word. A wake is lost when the process that took the announcement back is killed ahead of its call, or
  * stored without a fence: sleeps are bounded, and nothing but time depends on a wake.
  */
-#ifndef KEEL_UCP_SLEEPER_H_
-#define KEEL_UCP_SLEEPER_H_
+#ifndef KEEL_SHM_SLEEPER_H_
+#define KEEL_SHM_SLEEPER_H_
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-typedef _Atomic(uint32_t) keel_ucp_sleeper_t;
+typedef _Atomic(uint32_t) keel_shm_sleeper_t;
 
 enum {
-    KEEL_UCP_AWAKE,
-    KEEL_UCP_ASLEEP,         /* on the word, or about to be */
-    KEEL_UCP_ASLEEP_ON_FILES /* only its own process can wake it */
+    KEEL_SHM_AWAKE,
+    KEEL_SHM_ASLEEP,         /* on the word, or about to be */
+    KEEL_SHM_ASLEEP_ON_FILES /* only its own process can wake it */
 };
 
-static inline void keel_ucp_sleeper_announce(keel_ucp_sleeper_t *sleeper, uint32_t how)
+static inline void keel_shm_sleeper_announce(keel_shm_sleeper_t *sleeper, uint32_t how)
 {
     atomic_store(sleeper, how); /* sequentially consistent: what is looked at afterwards is loaded afterwards */
 }
 
-/* for @a timeout_us at most, when KEEL_UCP_ASLEEP is announced; awake behind it. Returns whether it was woken */
-int keel_ucp_sleeper_sleep(keel_ucp_sleeper_t *sleeper, unsigned timeout_us);
+/* for @a timeout_us at most, when KEEL_SHM_ASLEEP is announced; awake behind it. Returns whether it was woken */
+int keel_shm_sleeper_sleep(keel_shm_sleeper_t *sleeper, unsigned timeout_us);
 
 /* out of line: somebody is asleep */
-void keel_ucp_sleeper_wake_up(keel_ucp_sleeper_t *sleeper);
+void keel_shm_sleeper_wake_up(keel_shm_sleeper_t *sleeper);
 
 /* who sleeps on the word sees what this thread stored ahead of a fence */
-static inline void keel_ucp_sleeper_wake(keel_ucp_sleeper_t *sleeper)
+static inline void keel_shm_sleeper_wake(keel_shm_sleeper_t *sleeper)
 {
-    if (atomic_load_explicit(sleeper, memory_order_relaxed) == KEEL_UCP_ASLEEP) {
-        keel_ucp_sleeper_wake_up(sleeper);
+    if (atomic_load_explicit(sleeper, memory_order_relaxed) == KEEL_SHM_ASLEEP) {
+        keel_shm_sleeper_wake_up(sleeper);
     }
 }
+
+/* an eventfd used as a bell: for who sleeps on files */
+void keel_shm_bell_ring(int fd);
+void keel_shm_bell_clear(int fd);
+
+uint64_t keel_shm_now_ns(void);
 
 #endif

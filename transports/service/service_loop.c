@@ -1,0 +1,156 @@
+/* The service thread. */
+#include "service_loop.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum {
+    REQUESTS_TILL_IDLE = 256, /* on_idle() is called at the latest after so many requests */
+    POLLS_A_YIELD = 8,        /* while it spins */
+    HELD_NS = 1000000         /* on_idle() keeps nothing back for longer, whatever else comes or does not come */
+};
+
+void keel_service_loop_request(keel_service_loop_t *loop, const void *header, size_t header_len, const void *data,
+                               size_t data_len)
+{
+    loop->unreported++;
+    loop->concerns |= loop->params->on_request(loop->params->arg, header, header_len, data, data_len);
+}
+
+static void tell_other_thread(keel_service_loop_t *loop)
+{
+    if ((loop->concerns & KEEL_SERVED_NEWS) && (loop->params->on_news != NULL)) {
+        loop->params->on_news(loop->params->arg);
+    }
+    keel_shm_wait_end(loop->other);
+}
+
+/* ---- time for the other thread ---- */
+
+static int has_ticks(const keel_service_loop_t *loop)
+{
+    return (loop->params->on_news != NULL) && (loop->params->tick_us > 0);
+}
+
+/* for poll() */
+static int ms_to_tick(const keel_service_loop_t *loop)
+{
+    const uint64_t tick_ns = loop->params->tick_us * 1000ull, passed_ns = keel_shm_now_ns() - loop->tick_ns;
+
+    if (!has_ticks(loop)) {
+        return -1;
+    }
+    return (passed_ns >= tick_ns) ? 0 : (int)((tick_ns - passed_ns) / 1000000) + 1;
+}
+
+static void tick(keel_service_loop_t *loop, uint64_t now_ns)
+{
+    if (has_ticks(loop) && (now_ns - loop->tick_ns >= loop->params->tick_us * 1000ull)) {
+        loop->tick_ns = now_ns;
+        loop->params->on_news(loop->params->arg);
+    }
+}
+
+/* ---- progress ---- */
+
+static void report(keel_service_loop_t *loop, int is_late)
+{
+    loop->unreported = 0;
+    tick(loop, keel_shm_now_ns());
+    if (!loop->params->on_idle(loop->params->arg, is_late)) {
+        loop->held_since_ns = 0;
+    } else if (loop->held_since_ns == 0) {
+        loop->held_since_ns = keel_shm_now_ns();
+    }
+}
+
+static unsigned loop_progress(keel_service_loop_t *loop)
+{
+    const unsigned events = loop->ops->progress(loop->arg);
+
+    if (loop->concerns) {
+        tell_other_thread(loop);
+        loop->concerns = 0;
+    }
+    if ((loop->unreported > 0) && ((events == 0) || (loop->unreported >= REQUESTS_TILL_IDLE))) {
+        report(loop, 0);
+    }
+    if (loop->held_since_ns != 0 && keel_shm_now_ns() - loop->held_since_ns >= HELD_NS) {
+        report(loop, 1);
+    }
+    return events;
+}
+
+static void *loop_main(void *arg)
+{
+    keel_service_loop_t *loop = arg;
+    const uint64_t spin = loop->params->spin_us * 1000ull;
+    uint64_t idle_since = 0, now;
+    unsigned polls = 0;
+
+    (void)prctl(PR_SET_NAME, KEEL_SERVICE_THREAD);
+    while (!atomic_load_explicit(&loop->must_stop, memory_order_acquire)) {
+        if (loop_progress(loop) > 0) {
+            idle_since = 0;
+            continue;
+        }
+        now = keel_shm_now_ns();
+        tick(loop, now);
+        if (idle_since == 0) {
+            idle_since = now;
+        }
+        if (now - idle_since >= spin) {
+            if (loop->held_since_ns != 0) {
+                report(loop, 1);
+                continue; /* what was sent may want progress */
+            }
+            loop->ops->sleep(loop->arg, loop->bell, ms_to_tick(loop));
+        } else if (++polls % POLLS_A_YIELD == 0) {
+            sched_yield(); /* who gets the core may keep it for a time slice, however short these polls were */
+        }
+    }
+    if (loop->unreported > 0 || loop->held_since_ns != 0) {
+        report(loop, 1);
+    }
+    loop->ops->drain(loop->arg);
+    return NULL;
+}
+
+keel_status_t keel_service_loop_open(keel_service_loop_t *loop, const keel_service_loop_ops_t *ops, void *arg,
+                                     const keel_transport_params_t *params, keel_shm_wait_t *other)
+{
+    *loop = (keel_service_loop_t){
+        .ops = ops, .arg = arg, .params = params, .other = other, .bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    return (loop->bell < 0) ? KEEL_ERR_IO : KEEL_OK;
+}
+
+/* signals are the program's: none is handled on this thread */
+keel_status_t keel_service_loop_start(keel_service_loop_t *loop)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    loop->is_running = (pthread_create(&loop->thread, NULL, loop_main, loop) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return loop->is_running ? KEEL_OK : KEEL_ERR_NO_MEMORY;
+}
+
+void keel_service_loop_stop(keel_service_loop_t *loop)
+{
+    if (!loop->is_running) {
+        return;
+    }
+    atomic_store(&loop->must_stop, 1);
+    keel_shm_bell_ring(loop->bell);
+    pthread_join(loop->thread, NULL);
+    loop->is_running = 0;
+}
+
+void keel_service_loop_close(keel_service_loop_t *loop)
+{
+    close(loop->bell);
+}

@@ -1,0 +1,29 @@
+/*
+ * The head of what leaves a process as bytes, an address or the key of a memory: fixed width, little-endian, with version, length
+ * and crc, all checked before anything behind it is used.
+ */
+#ifndef KEEL_SHM_BLOB_H_
+#define KEEL_SHM_BLOB_H_
+
+#include <keel/def.h>
+#include <keel/status.h>
+
+typedef struct keel_shm_blob_head {
+    uint32_t magic; /* of the transport and the kind */
+    uint32_t version;
+    uint32_t length;   /* of the whole blob */
+    uint32_t crc;      /* of what follows this field */
+    uint64_t instance; /* names the process for good: random, never 0 */
+} keel_shm_blob_head_t;
+
+enum { KEEL_SHM_BLOB_VERSION = 2 };
+
+_Static_assert(sizeof(keel_shm_blob_head_t) == 24, "wire format");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "blobs are written as they lie in memory");
+
+/* fills the head of a blob whose body is complete */
+void keel_shm_blob_seal(void *blob, uint32_t magic, size_t length, uint64_t instance);
+/* KEEL_ERR_CORRUPT unless @a blob is a whole one of this kind, of @a least bytes */
+keel_status_t keel_shm_blob_check(const void *blob, size_t length, uint32_t magic, size_t least);
+
+#endif
