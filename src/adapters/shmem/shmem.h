@@ -5,7 +5,11 @@
  *
  * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
  * SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun starts it anew, once. With the promise of shmemx_init_attr() (shmemx.h) the
- * dead PE alone is run again, where that is possible. A call that cannot be carried out ends the job with a message. One thread at a time.
+ * dead PE alone is run again, where that is possible. A call that cannot be carried out ends the job with a message.
+ *
+ * Threads. One at a time may call, or with SHMEM_THREAD_MULTIPLE any: then the promise does not hold, and a death is a rollback where the thread
+ * that set the restart point is the first of its PE to learn of it and no other calls from then on that has called before; else the job
+ * is started anew.
  */
 #ifndef KEEL_SHMEM_H_
 #define KEEL_SHMEM_H_
@@ -27,7 +31,7 @@ extern "C" {
 /* ---- set-up ---- */
 
 SHMEM_FUNCTION(void, init, (void))
-/** @a provided is SHMEM_THREAD_SERIALIZED at most. */
+/** @a provided is SHMEM_THREAD_SERIALIZED, or SHMEM_THREAD_MULTIPLE where that is asked for. */
 SHMEM_FUNCTION(int, init_thread, (int requested, int *provided))
 SHMEM_FUNCTION(void, query_thread, (int *provided))
 SHMEM_FUNCTION(void, finalize, (void))
@@ -36,7 +40,11 @@ SHMEM_FUNCTION(int, my_pe, (void))
 SHMEM_FUNCTION(int, n_pes, (void))
 SHMEM_FUNCTION(int, pe_accessible, (int pe))
 SHMEM_FUNCTION(int, addr_accessible, (const void *addr, int pe))
-/** Own memory; NULL for another PE's: what is stored there is not logged. */
+/**
+ * Another PE's memory where it is mapped here: of a PE on the same node, without KEEL_LANES=served. NULL otherwise, with the promise of
+ * shmemx_init_attr(), since what is stored there is not logged, and in a replacement ahead of its restart point. Behind a rollback the address
+ * leads to the memory of the PE's new process if that is on this node; if not, to none, and this gives NULL.
+ */
 SHMEM_FUNCTION(void *, ptr, (const void *dest, int pe))
 SHMEM_FUNCTION(void, info_get_version, (int *major, int *minor))
 SHMEM_FUNCTION(void, info_get_name, (char *name))

@@ -18,11 +18,11 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
         memcpy(&condition, atomic->compare, atomic->size);
     }
     if (atomic->is_nbi) {
-        status = keel_atomic_nbx(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size, value, condition,
-                                 atomic->result, NULL, NULL);
+        status = KEEL_SHMEM_ALONE(keel_atomic_nbx(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size,
+                                                  value, condition, atomic->result, NULL, NULL));
     } else {
-        status = keel_atomic(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size, value, condition,
-                             atomic->result);
+        status = KEEL_SHMEM_ALONE(keel_atomic(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size, value,
+                                              condition, atomic->result));
     }
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }

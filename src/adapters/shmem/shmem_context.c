@@ -41,19 +41,23 @@ KEEL_SHMEM_DEFINE(int, team_create_ctx, (shmem_team_t team, long options, shmem_
     if (of == NULL || (options & ~(SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE)) != 0) {
         return -1;
     }
+    keel_shmem_enter();
     while (i < KEEL_SHMEM_CONTEXTS && contexts[i].is_used) {
         i++;
     }
+    if (i < KEEL_SHMEM_CONTEXTS) {
+        contexts[i] = (keel_shmem_context_t){.is_used = 1,
+                                             .start = of->start,
+                                             .stride = of->stride,
+                                             .size = of->size,
+                                             .serial = contexts[i].serial,
+                                             .team = (uintptr_t)team,
+                                             .options = options};
+    }
+    (void)keel_shmem_leave(KEEL_OK);
     if (i == KEEL_SHMEM_CONTEXTS) {
         return -1;
     }
-    contexts[i] = (keel_shmem_context_t){.is_used = 1,
-                                         .start = of->start,
-                                         .stride = of->stride,
-                                         .size = of->size,
-                                         .serial = contexts[i].serial,
-                                         .team = (uintptr_t)team,
-                                         .options = options};
     *ctx = (shmem_ctx_t)(uintptr_t)keel_shmem_handle(i, contexts[i].serial);
     return 0;
 }
@@ -74,8 +78,10 @@ KEEL_SHMEM_DEFINE(void, ctx_destroy, (shmem_ctx_t ctx))
         keel_shmem_refuse(KEEL_SHMEM_CALL, "the default context is there for good", (uintptr_t)ctx);
     }
     keel_shmem_quiet(KEEL_SHMEM_CALL);
+    keel_shmem_enter();
     entry->is_used = 0;
     entry->serial++;
+    (void)keel_shmem_leave(KEEL_OK);
 }
 
 KEEL_SHMEM_DEFINE(void, ctx_fence, (shmem_ctx_t ctx))

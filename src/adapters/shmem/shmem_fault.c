@@ -25,8 +25,7 @@ KEEL_SHMEM_DEFINE(int, checkpoint_all, (void))
     if (keel_restarted(keel_shmem.ctx)) {
         return SHMEMX_FAULT;
     }
-    keel_shmem_end(keel_shmem_make_safe(), call);
-    keel_shmem_end(keel_checkpoint(keel_shmem.ctx), call);
+    keel_shmem_checkpoint(call);
     return 0;
 }
 
@@ -85,9 +84,9 @@ static int is_kept_by_all(int is_kept, const char *call)
     const uint64_t offset = (uint64_t)((char *)&hidden->is_not_kept - (char *)hidden), yes = 1;
 
     for (uint32_t pe = 0; pe < keel_shmem.pes && !is_kept; pe++) {
-        keel_shmem_end(keel_put(keel_shmem.win, pe, offset, &yes, sizeof(yes)), call);
+        keel_shmem_end(KEEL_SHMEM_ALONE(keel_put(keel_shmem.win, pe, offset, &yes, sizeof(yes))), call);
     }
-    keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_gsync(keel_shmem.ctx, 0)), call);
     is_kept = hidden->is_not_kept == 0;
     hidden->is_not_kept = 0;
     return is_kept;
@@ -109,9 +108,9 @@ int shmemx_restore_all(int option)
     if (option == SHMEMX_RESTORE_DEAD && !is_new) {
         is_kept = keel_shmem_keep_take();
     }
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &before, sizeof(before)), call);
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_stats(keel_shmem.ctx, &before, sizeof(before))), call);
     keel_shmem_restore(call);
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &behind, sizeof(behind)), call);
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_stats(keel_shmem.ctx, &behind, sizeof(behind))), call);
     if (option == SHMEMX_RESTORE_CHECKPOINT || behind.rollbacks == before.rollbacks) {
         return 0; /* the others have not been told of anything where this PE was recovered alone */
     }
@@ -120,7 +119,6 @@ int shmemx_restore_all(int option)
         keel_shmem_keep_put_back();
     }
     keel_shmem_keep_drop();
-    keel_shmem_end(keel_shmem_make_safe(), call); /* the next death goes back to this */
-    keel_shmem_end(keel_checkpoint(keel_shmem.ctx), call);
+    keel_shmem_checkpoint(call); /* the next death goes back to this */
     return is_kept ? 0 : SHMEMX_RESTORED_CHECKPOINT;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static keel_shmem_environment_t environment;
+static int was_left;
 static pid_t process; /* that joined: a child of it has no part in the job */
 
 void keel_shmem_job_start_anew(const char *call, const char *why)
@@ -105,10 +106,11 @@ static void say_where(void)
 
 static void leave_at_exit(int status, void *arg);
 
-void keel_shmem_job_join(int is_promised, const char *call)
+void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
 {
     static int is_watched;
     const char *wrong;
+    int is_given_up = 0;
 
     if (keel_shmem.ctx != NULL) {
         return;
@@ -118,18 +120,31 @@ void keel_shmem_job_join(int is_promised, const char *call)
         fprintf(stderr, "shmem 0 error: %s: %s is no number of bytes\n", call, wrong);
         _Exit(EXIT_FAILURE);
     }
-    environment.is_promised |= is_promised;
+    environment.is_promised |= joining->is_promised;
+    if (joining->are_many) {
+        is_given_up = environment.is_promised;
+        environment.is_promised = 0; /* the order of several threads is in no log */
+    }
     join(call);
     if (keel_shmem.pe == 0 && keel_incarnation(keel_shmem.ctx) == 0) {
         keel_shmem_environment_print(&environment);
+        if (is_given_up) {
+            fprintf(stderr,
+                    "shmem 0 warning: %s: with SHMEM_THREAD_MULTIPLE no dead PE is recovered alone: deaths are "
+                    "rollbacks\n",
+                    call);
+        }
     }
+    keel_shmem.lends = !environment.is_promised;
     make_window(call);
     keel_shmem_teams_begin();
+    keel_shmem_are_many = joining->are_many;
     if (environment.is_debug) {
         say_where();
     }
     if (!keel_shmem.is_due) {
         keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
+        keel_shmem_teams_share(call);
     }
     if (!is_watched) {
         is_watched = on_exit(leave_at_exit, NULL) == 0;
@@ -138,12 +153,19 @@ void keel_shmem_job_join(int is_promised, const char *call)
 
 /* ---- leaving ---- */
 
+int keel_shmem_job_was_left(void)
+{
+    return was_left;
+}
+
 void keel_shmem_job_leave(const char *call)
 {
     keel_shmem_begin_reading(call);
     (void)fflush(NULL); /* a launcher may end PEs that are left in it */
     keel_shmem_end(keel_finalize(keel_shmem.ctx), call);
     keel_shmem = (keel_shmem_t){0};
+    keel_shmem_are_many = 0;
+    was_left = 1;
 }
 
 void keel_shmem_job_end(int status)

@@ -2,9 +2,17 @@
 #ifndef KEEL_SHMEM_JOB_H_
 #define KEEL_SHMEM_JOB_H_
 
-/* does nothing when it has been joined; @a is_promised: the promise, which the environment may give as well */
-void keel_shmem_job_join(int is_promised, const char *call);
+/* what a program says of itself when it joins */
+typedef struct keel_shmem_joining {
+    int is_promised; /* the promise, which the environment may give as well */
+    int are_many;    /* several threads will call */
+} keel_shmem_joining_t;
+
+/* does nothing when it has been joined */
+void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call);
 void keel_shmem_job_leave(const char *call);
+/* the job that this process joined last; not: it has joined none */
+int keel_shmem_job_was_left(void);
 /* all of it, from one PE */
 void keel_shmem_job_end(int status) __attribute__((noreturn));
 /* from the program's start, by whoever started it */

@@ -18,7 +18,8 @@ static int lock_try(long *lock, const char *call)
 KEEL_SHMEM_DEFINE(void, set_lock, (long *lock))
 {
     while (!lock_try(lock, KEEL_SHMEM_CALL)) {
-        keel_shmem_end(keel_progress(keel_shmem.ctx), KEEL_SHMEM_CALL);
+        keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), KEEL_SHMEM_CALL);
+        keel_shmem_threads_yield();
     }
 }
 

@@ -11,9 +11,9 @@ static void put(void *dest, const void *source, size_t bytes, int is_nbi, int pe
     }
     place = keel_shmem_place(dest, bytes, pe, call);
     if (is_nbi) {
-        status = keel_put_nbx(place.win, (uint32_t)pe, place.offset, source, bytes, NULL, NULL);
+        status = KEEL_SHMEM_ALONE(keel_put_nbx(place.win, (uint32_t)pe, place.offset, source, bytes, NULL, NULL));
     } else {
-        status = keel_put(place.win, (uint32_t)pe, place.offset, source, bytes);
+        status = KEEL_SHMEM_ALONE(keel_put(place.win, (uint32_t)pe, place.offset, source, bytes));
     }
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
@@ -29,9 +29,9 @@ static void get(void *dest, const void *source, size_t bytes, int is_nbi, int pe
     }
     place = keel_shmem_place(source, bytes, pe, call);
     if (is_nbi) {
-        status = keel_get_nbx(place.win, (uint32_t)pe, place.offset, dest, bytes, NULL, NULL);
+        status = KEEL_SHMEM_ALONE(keel_get_nbx(place.win, (uint32_t)pe, place.offset, dest, bytes, NULL, NULL));
     } else {
-        status = keel_get(place.win, (uint32_t)pe, place.offset, dest, bytes);
+        status = KEEL_SHMEM_ALONE(keel_get(place.win, (uint32_t)pe, place.offset, dest, bytes));
     }
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
@@ -68,14 +68,14 @@ static void get_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t
 void keel_shmem_fence(const char *call)
 {
     if (!keel_shmem_begin(call)) {
-        keel_shmem_end(keel_fence(keel_shmem.ctx), call);
+        keel_shmem_end(KEEL_SHMEM_ALONE(keel_fence(keel_shmem.ctx)), call);
     }
 }
 
 void keel_shmem_quiet(const char *call)
 {
     if (!keel_shmem_begin(call)) {
-        keel_shmem_end(keel_flush_all(keel_shmem.ctx), call);
+        keel_shmem_end(KEEL_SHMEM_ALONE(keel_flush_all(keel_shmem.ctx)), call);
     }
 }
 

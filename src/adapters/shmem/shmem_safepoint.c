@@ -45,13 +45,18 @@ keel_status_t keel_shmem_make_safe(void)
     return keel_shmem_extents();
 }
 
+void keel_shmem_checkpoint(const char *call)
+{
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_shmem_make_safe()), call);
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_checkpoint(keel_shmem.ctx)), call);
+}
+
 void shmemx_checkpoint(void)
 {
     if (keel_shmem_begin("shmemx_checkpoint")) {
         return;
     }
-    keel_shmem_end(keel_shmem_make_safe(), "shmemx_checkpoint");
-    keel_shmem_end(keel_checkpoint(keel_shmem.ctx), "shmemx_checkpoint");
+    keel_shmem_checkpoint("shmemx_checkpoint");
 }
 
 void shmemx_safepoint(void)
@@ -59,6 +64,6 @@ void shmemx_safepoint(void)
     if (keel_shmem_begin("shmemx_safepoint")) {
         return;
     }
-    keel_shmem_end(keel_shmem_make_safe(), "shmemx_safepoint");
-    keel_shmem_end(keel_gsync(keel_shmem.ctx, KEEL_GSYNC_SAFE), "shmemx_safepoint");
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_shmem_make_safe()), "shmemx_safepoint");
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_gsync(keel_shmem.ctx, KEEL_GSYNC_SAFE)), "shmemx_safepoint");
 }

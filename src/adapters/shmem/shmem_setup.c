@@ -49,7 +49,9 @@ void keel_shmem_end(keel_status_t status, const char *call)
     }
     if (status == KEEL_ERR_ROLLED_BACK) {
         keel_shmem_job_start_anew(
-            call, "there is no checkpoint to go back to (shmemx_safepoint takes some), or no SHMEMX_RESTART_POINT");
+            call,
+            "there is no checkpoint to go back to (shmemx_safepoint takes some), or no SHMEMX_RESTART_POINT of the "
+            "thread that was told");
     }
     say(call, keel_status_string(status));
     keel_abort(keel_shmem.ctx, EXIT_FAILURE);
@@ -57,27 +59,39 @@ void keel_shmem_end(keel_status_t status, const char *call)
 
 /* ---- beginning ---- */
 
+static void join(int level, const char *call)
+{
+    keel_shmem_job_join(&(keel_shmem_joining_t){.are_many = level >= SHMEM_THREAD_MULTIPLE}, call);
+}
+
+static int provides(void)
+{
+    return keel_shmem_are_many ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SERIALIZED;
+}
+
 KEEL_SHMEM_DEFINE(void, init, (void))
 {
-    keel_shmem_job_join(0, "shmem_init");
+    join(0, "shmem_init");
 }
 
 KEEL_SHMEM_DEFINE(int, init_thread, (int requested, int *provided))
 {
-    pshmem_init();
-    *provided = (requested < SHMEM_THREAD_SERIALIZED) ? requested : SHMEM_THREAD_SERIALIZED;
+    join(requested, "shmem_init_thread");
+    *provided = provides();
     return 0;
 }
 
 KEEL_SHMEM_DEFINE(void, query_thread, (int *provided))
 {
     (void)keel_shmem_begin("shmem_query_thread");
-    *provided = SHMEM_THREAD_SERIALIZED;
+    *provided = provides();
 }
 
 KEEL_SHMEM_DEFINE(void, finalize, (void))
 {
-    keel_shmem_job_leave("shmem_finalize");
+    if (keel_shmem.ctx != NULL || !keel_shmem_job_was_left()) { /* a program may call it twice */
+        keel_shmem_job_leave("shmem_finalize");
+    }
 }
 
 KEEL_SHMEM_DEFINE(void, global_exit, (int status))
@@ -156,9 +170,23 @@ KEEL_SHMEM_DEFINE(int, addr_accessible, (const void *addr, int pe))
     return pshmem_pe_accessible(pe) && (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1));
 }
 
+void *keel_shmem_pointer(const void *address, int pe, const char *call)
+{
+    const keel_shmem_place_t place = keel_shmem_place(address, 1, pe, call);
+    void *base = NULL;
+
+    if ((uint32_t)pe == keel_shmem.pe) {
+        return (void *)address;
+    }
+    if (keel_shmem.lends && !keel_shmem.is_due) {
+        keel_shmem_end(KEEL_SHMEM_ALONE(keel_win_ptr(place.win, (uint32_t)pe, &base)), call);
+    }
+    return (base != NULL) ? (char *)base + place.offset : NULL;
+}
+
 KEEL_SHMEM_DEFINE(void *, ptr, (const void *dest, int pe))
 {
-    return (pshmem_addr_accessible(dest, pe) && (uint32_t)pe == keel_shmem.pe) ? (void *)dest : NULL;
+    return pshmem_addr_accessible(dest, pe) ? keel_shmem_pointer(dest, pe, KEEL_SHMEM_CALL) : NULL;
 }
 
 KEEL_SHMEM_DEFINE(void, info_get_version, (int *major, int *minor))

@@ -6,6 +6,7 @@
 #define KEEL_SHMEM_STATE_H_
 
 #include "shmem.h"
+#include "shmem_threads.h"
 
 #include <keel/keel.h>
 
@@ -50,6 +51,7 @@ typedef struct keel_shmem {
     struct keel_shmem_teams *teams; /* its base */
     uint32_t pe, pes;
     size_t last_any; /* of words, any of which was waited for: the one that was told */
+    int lends;       /* pointers to other PEs' memory are given: no log is relied on */
     int is_due;      /* a replacement's: it has yet to come to its restart point */
 } keel_shmem_t;
 
@@ -78,6 +80,9 @@ typedef struct keel_shmem_place {
 /* refuses what is not symmetric as a whole, and PEs that are none */
 keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, const char *call);
 
+/* shmem_setup.c: of symmetric memory, which is refused where it is not; NULL: it is not mapped, or not to be given */
+void *keel_shmem_pointer(const void *address, int pe, const char *call);
+
 /* shmem_context.c: the world's number of a PE of the context's team */
 int keel_shmem_ctx_pe(shmem_ctx_t ctx, int pe, const char *call);
 static inline int keel_shmem_pe(shmem_ctx_t ctx, int pe, const char *call)
@@ -89,6 +94,7 @@ static inline int keel_shmem_pe(shmem_ctx_t ctx, int pe, const char *call)
 keel_status_t keel_shmem_extents(void);
 /* shmem_safepoint.c: what is done ahead of one; then the memory may go into an image */
 keel_status_t keel_shmem_make_safe(void);
+void keel_shmem_checkpoint(const char *call);
 
 /* shmem_survive.c: from the newest checkpoint; where there is none the job ends */
 void keel_shmem_restore(const char *call);
@@ -134,6 +140,8 @@ void keel_shmem_meet(const char *call);
 /* shmem_team_state.c: the window of teams, to be called in shmem_init() ahead of any restore, and what it holds at first, behind it */
 void keel_shmem_teams_alloc(const char *call);
 void keel_shmem_teams_begin(void);
+/* behind a gsync, when all have begun: who shares memory with this PE; a replacement that restores has it from there */
+void keel_shmem_teams_share(const char *call);
 /* true when it is there */
 int keel_shmem_teams_place(const void *address, size_t bytes, keel_shmem_place_t *place_p);
 /* says what of it belongs into images */

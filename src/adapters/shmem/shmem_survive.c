@@ -13,14 +13,15 @@ int shmemx_init_attr(const shmemx_init_attr_t *attr)
     if ((fields & ~(uint64_t)SHMEMX_INIT_FIELD_FLAGS) || (flags & ~(uint64_t)SHMEMX_INIT_DETERMINISTIC)) {
         return -1;
     }
-    keel_shmem_job_join((flags & SHMEMX_INIT_DETERMINISTIC) != 0, "shmemx_init_attr");
+    keel_shmem_job_join(&(keel_shmem_joining_t){.is_promised = (flags & SHMEMX_INIT_DETERMINISTIC) != 0},
+                        "shmemx_init_attr");
     return 0;
 }
 
 void shmemx_protect(unsigned id, void *address, size_t bytes)
 {
     (void)keel_shmem_begin("shmemx_protect");
-    keel_shmem_end(keel_protect(keel_shmem.ctx, id, address, bytes), "shmemx_protect");
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_protect(keel_shmem.ctx, id, address, bytes)), "shmemx_protect");
     keel_shmem_keep_region(address, bytes);
 }
 
@@ -54,14 +55,15 @@ void keel_shmem_restore(const char *call)
     keel_status_t status;
 
     do {
-        status = keel_restore(keel_shmem.ctx);
+        status = KEEL_SHMEM_ALONE(keel_restore(keel_shmem.ctx));
     } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
     keel_shmem_end(status, call);
-    keel_shmem_end(keel_stats(keel_shmem.ctx, &stats, sizeof(stats)), call);
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_stats(keel_shmem.ctx, &stats, sizeof(stats))), call);
     if (stats.generation == 0) { /* where the heap is empty, and the program has pointers into it */
         keel_shmem_end(KEEL_ERR_ROLLED_BACK, call);
     }
     keel_shmem.is_due = 0;
+    keel_shmem_threads_restored();
 }
 
 void shmemx_restore(void)

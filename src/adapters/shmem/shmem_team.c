@@ -12,9 +12,25 @@ typedef struct {
     long mask;
 } part_t;
 
+/* a gsync would wait with Keel to itself, for PEs that wait for another thread of this one */
+static void meet_by_looks(const char *call)
+{
+    keel_shmem_set_t world;
+
+    keel_shmem_quiet(call);
+    if (keel_shmem_team_set(SHMEM_TEAM_WORLD, call, &world)) {
+        keel_shmem_set_sync(&world);
+    }
+}
+
 void keel_shmem_meet(const char *call)
 {
-    if (!keel_shmem_begin(call)) {
+    if (keel_shmem_begin(call)) {
+        return;
+    }
+    if (keel_shmem_are_many) {
+        meet_by_looks(call);
+    } else {
         keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
     }
 }

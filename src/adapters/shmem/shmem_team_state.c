@@ -55,9 +55,23 @@ void keel_shmem_teams_begin(void)
 {
     keel_shmem.teams->free_slots = UINT64_MAX;
     team_make(0, 0, keel_shmem.pes, keel_shmem.pe);
-    team_make(1, (int)keel_shmem.pe, 1, 0); /* no PE stores to another's memory */
+    team_make(1, (int)keel_shmem.pe, 1, 0);
     keel_shmem.teams->contexts[0] =
         (keel_shmem_context_t){.is_used = 1, .stride = 1, .size = keel_shmem.pes, .team = 1};
+}
+
+/* A team's PEs are at regular distances, and all of them have to find the same: those beside each other whose memory is mapped. */
+void keel_shmem_teams_share(const char *call)
+{
+    int first = (int)keel_shmem.pe, last = first;
+
+    while (first > 0 && keel_shmem_pointer(keel_shmem.teams, first - 1, call) != NULL) {
+        first--;
+    }
+    while (last + 1 < (int)keel_shmem.pes && keel_shmem_pointer(keel_shmem.teams, last + 1, call) != NULL) {
+        last++;
+    }
+    team_make(1, first, (uint32_t)(last - first + 1), (uint32_t)((int)keel_shmem.pe - first));
 }
 
 int keel_shmem_teams_place(const void *address, size_t bytes, keel_shmem_place_t *place_p)

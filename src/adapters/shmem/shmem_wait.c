@@ -64,14 +64,40 @@ static size_t words_tell(const keel_word_t *words, size_t count, size_t *indices
     return met;
 }
 
-/* one after the other, which a log can answer for */
-static keel_status_t wait_all(const keel_word_t *words, size_t count)
+static keel_status_t look(keel_wait_for_t how, keel_word_t *words, size_t count)
+{
+    return KEEL_SHMEM_ALONE(keel_test(keel_shmem.ctx, how, words, (unsigned)count, NULL));
+}
+
+/* among several threads by one look after the other: what is waited for may be another one's put */
+static keel_status_t wait_for(keel_wait_for_t how, keel_word_t *words, size_t count)
+{
+    keel_status_t status;
+
+    if (!keel_shmem_are_many) {
+        return keel_wait(keel_shmem.ctx, how, words, (unsigned)count, NULL);
+    }
+    while ((status = look(how, words, count)) == KEEL_INPROGRESS) {
+        keel_shmem_threads_yield();
+    }
+    return status;
+}
+
+/* one word, for which the log of a death can answer */
+static keel_status_t wait_for_one(keel_word_t *word)
+{
+    return keel_shmem_are_many ? wait_for(KEEL_WAIT_ALL, word, 1)
+                               : keel_wait_until(word->win, word->offset, word->size, word->compare, word->value);
+}
+
+/* one after the other, for the same reason */
+static keel_status_t wait_all(keel_word_t *words, size_t count)
 {
     keel_status_t status = KEEL_OK;
 
     for (size_t i = 0; i < count && status == KEEL_OK; i++) {
         if (words[i].win != NULL) {
-            status = keel_wait_until(words[i].win, words[i].offset, words[i].size, words[i].compare, words[i].value);
+            status = wait_for_one(&words[i]);
         }
     }
     return status;
@@ -96,8 +122,7 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
     if (how == KEEL_WAIT_ALL && !is_test) {
         status = wait_all(words, wait->count);
     } else {
-        status = is_test ? keel_test(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL)
-                         : keel_wait(keel_shmem.ctx, how, words, (unsigned)wait->count, NULL);
+        status = is_test ? look(how, words, wait->count) : wait_for(how, words, wait->count);
     }
     if (status == KEEL_OK && how == KEEL_WAIT_ANY) {
         met = words_tell(words, wait->count, indices);
@@ -112,37 +137,40 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
 /* behind the one that was told last, around the array: so each that is met has its turn */
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
-    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0;
+    const size_t last = __atomic_load_n(&keel_shmem.last_any, __ATOMIC_RELAXED);
+    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0, told = SIZE_MAX;
 
     if (indices == NULL) {
         keel_shmem_refuse(call, "no memory for so many words", wait->count);
     }
     count = keel_shmem_wait(wait, KEEL_WAIT_ANY, is_test, indices, call);
-    while (next < count && indices[next] <= keel_shmem.last_any) {
+    while (next < count && indices[next] <= last) {
         next++;
     }
     if (count > 0) {
-        keel_shmem.last_any = indices[next < count ? next : 0];
+        told = indices[next < count ? next : 0];
+        __atomic_store_n(&keel_shmem.last_any, told, __ATOMIC_RELAXED);
     }
     free(indices);
-    return (count > 0) ? keel_shmem.last_any : SIZE_MAX;
+    return told;
 }
 
-/* one word, which the log of a death can answer for */
 static void wait_one(const keel_shmem_wait_t *wait, const char *call)
 {
     keel_word_t word;
 
     keel_shmem_begin_reading(call);
     words_fill(wait, &word, call);
-    keel_shmem_end(keel_wait_until(word.win, word.offset, word.size, word.compare, word.value), call);
+    keel_shmem_end(wait_for_one(&word), call);
 }
 
 void keel_shmem_await(const uint64_t *word, keel_compare_t compare, uint64_t value, const char *call)
 {
     const keel_shmem_place_t place = keel_shmem_place(word, sizeof(*word), (int)keel_shmem.pe, call);
+    keel_word_t one = {
+        .win = place.win, .offset = place.offset, .size = sizeof(*word), .compare = compare, .value = value};
 
-    keel_shmem_end(keel_wait_until(place.win, place.offset, sizeof(*word), compare, value), call);
+    keel_shmem_end(wait_for_one(&one), call);
 }
 
 /* ---- the functions ---- */
@@ -242,7 +270,7 @@ KEEL_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t *sig_addr))
 {
     keel_shmem_begin_reading(KEEL_SHMEM_CALL);
     (void)keel_shmem_place(sig_addr, sizeof(*sig_addr), (int)keel_shmem.pe, KEEL_SHMEM_CALL);
-    keel_shmem_end(keel_progress(keel_shmem.ctx), KEEL_SHMEM_CALL);
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), KEEL_SHMEM_CALL);
     return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
 }
 
@@ -257,6 +285,6 @@ KEEL_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, ui
     }
     keel_shmem_begin_reading(KEEL_SHMEM_CALL);
     words_fill(&wait, &word, KEEL_SHMEM_CALL);
-    keel_shmem_end(keel_wait(keel_shmem.ctx, KEEL_WAIT_ALL, &word, 1, NULL), KEEL_SHMEM_CALL);
+    keel_shmem_end(wait_for(KEEL_WAIT_ALL, &word, 1), KEEL_SHMEM_CALL);
     return word.seen;
 }

@@ -10,6 +10,7 @@
 enum { MANY = 3000 };
 
 extern int pe, pes, right, left; /* of the world */
+extern int level;                /* of threads, as it was asked for */
 
 #define EXPECT(_what) expect((_what) != 0, #_what, __FILE__, __LINE__)
 void expect(int is_right, const char *what, const char *file, int line);

@@ -9,16 +9,42 @@ static void check_predefined(void)
     shmem_team_config_t config = {-1};
 
     EXPECT(shmem_team_my_pe(world) == pe && shmem_team_n_pes(world) == pes);
-    EXPECT(shmem_team_my_pe(SHMEM_TEAM_SHARED) == 0 && shmem_team_n_pes(SHMEM_TEAM_SHARED) == 1);
-    EXPECT(shmem_team_translate_pe(SHMEM_TEAM_SHARED, 0, SHMEM_TEAM_WORLD) == pe);
+    EXPECT(shmem_team_translate_pe(SHMEM_TEAM_SHARED, shmem_team_my_pe(SHMEM_TEAM_SHARED), SHMEM_TEAM_WORLD) == pe);
     EXPECT(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1 && shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1);
     EXPECT(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &config) == 0 && config.num_contexts >= 0);
     EXPECT(shmem_team_get_config(SHMEM_TEAM_INVALID, 0, &config) != 0);
     EXPECT(shmem_team_sync(SHMEM_TEAM_WORLD) == 0 && shmem_team_sync(SHMEM_TEAM_SHARED) == 0);
     EXPECT(shmem_team_sync(SHMEM_TEAM_INVALID) != 0 && shmem_sync(SHMEM_TEAM_WORLD) == 0);
     EXPECT(shmemx_team_ptr(SHMEM_TEAM_SHARED, &config, 0) == NULL && shmemx_team_ptr(world, &config, pes) == NULL);
-    EXPECT(shmemx_team_ptr(SHMEM_TEAM_SHARED, &world, 0) == &world && shmemx_team_ptr(world, &world, pes) == NULL);
+    EXPECT(shmemx_team_ptr(SHMEM_TEAM_SHARED, &world, shmem_team_my_pe(SHMEM_TEAM_SHARED)) == &world &&
+           shmemx_team_ptr(world, &world, pes) == NULL);
     shmem_team_destroy(SHMEM_TEAM_INVALID);
+}
+
+/* memory of others by loads and stores: of the team's PEs and of no other's, a global variable, and what each has stored to its neighbour */
+static void check_shared(void)
+{
+    static long numbers[64];
+    const char *lanes = getenv("KEEL_LANES"), *promise = getenv("SHMEM_KEEL_DETERMINISTIC");
+    const int size = shmem_team_n_pes(SHMEM_TEAM_SHARED), me = shmem_team_my_pe(SHMEM_TEAM_SHARED);
+    long *stored = shmem_calloc(2, sizeof(long)), *theirs;
+
+    EXPECT(lanes == NULL || size == (strcmp(lanes, "direct") == 0 && promise == NULL ? pes : 1));
+    numbers[pe] = 100 + pe;
+    shmem_barrier_all();
+    theirs = shmemx_team_ptr(SHMEM_TEAM_SHARED, stored, (me + 1) % size);
+    EXPECT(theirs != NULL);
+    theirs[1] = 7 + me;
+    for (int i = 0; i < pes; i++) {
+        const long *global = shmem_ptr(numbers, i);
+        const int is_shared = shmem_team_translate_pe(SHMEM_TEAM_WORLD, i, SHMEM_TEAM_SHARED) >= 0;
+
+        EXPECT((global != NULL) == is_shared && (global == NULL || global[i] == 100 + i));
+    }
+    shmem_barrier_all();
+    EXPECT(stored[1] == 7 + (me + size - 1) % size);
+    numbers[pe] = 0;
+    shmem_free(stored);
 }
 
 /* the upper half, and in it every second, from the world's and from the half's numbers; they overlap */
@@ -111,6 +137,7 @@ static void check_count(void)
 void check_teams(void)
 {
     check_predefined();
+    check_shared();
     check_strided();
     check_refused();
     for (int range = 1; range <= pes + 1; range++) {

@@ -21,6 +21,19 @@ chapters_are_right()
         has "$out" $pes '^shmem_chapters: PE [0-9]*: right$'
     done
 }
+# by looks at the words that are waited for, as programs of several threads have them
+chapters_are_right_among_threads()
+{
+    run 0 -n 4 --nodes 2 "${small[@]}" -x CHAPTERS_MULTIPLE=y "$chapters"
+    has "$out" 4 '^shmem_chapters: PE [0-9]*: right$'
+}
+
+# with the promise nobody has another's memory
+promised_programs_have_no_pointers()
+{
+    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=direct -x SHMEM_KEEL_DETERMINISTIC=y "$chapters" teams
+    has "$out" 4 '^shmem_chapters: PE [0-9]*: right$'
+}
 chapters_are_right_direct() { chapters_are_right direct; }
 chapters_are_right_served() { chapters_are_right served; }
 
@@ -60,7 +73,7 @@ END
     grep -q 'SHMEM_SYMMETRIC_SIZE is no number of bytes' "$err" || fail "not named"
     # shellcheck disable=SC2016 # the rank's shell is to expand it
     run 1 -n 2 --nodes 2 "${small[@]}" sh -c '[ "$PMIX_RANK" = 0 ] || export SHMEM_SYMMETRIC_SIZE=5M; exec "$0"' "$chapters"
-    grep -q '^shmem 1 error: shmem_init: SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0: 0x500000$' "$err" || fail "not named"
+    grep -q '^shmem 1 error: shmem_init_thread: SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0: 0x500000$' "$err" || fail "not named"
     run 9 -n 3 --nodes 2 "${small[@]}" "$chapters" exit
 }
 
@@ -103,6 +116,36 @@ teams_are_recovered_alone()
 }
 teams_are_recovered_alone_direct() { teams_are_recovered_alone direct; }
 teams_are_recovered_alone_served() { teams_are_recovered_alone served; }
+
+threads_let_each_other_go_on()
+{
+    local pes
+
+    for pes in 1 2 3; do
+        run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$build/tests/adapters/shmem/shmem_among_threads" 5 -
+        has "$out" $pes '^shmem_among_threads: PE [0-2]: right$'
+        has "$err" 0 .
+    done
+}
+threads_let_each_other_go_on_direct() { threads_let_each_other_go_on direct; }
+threads_let_each_other_go_on_served() { threads_let_each_other_go_on served; }
+
+# between threads to the restart point; amid them from the program's start; the promise does not hold, which is said once
+deaths_among_threads_are_rollbacks()
+{
+    local threads=$build/tests/adapters/shmem/shmem_among_threads
+
+    run 0 -n 3 --nodes 3 "${small[@]}" -x KEEL_VERBOSE=y -x SHMEM_KEEL_DETERMINISTIC=y "$threads" 8 1@2.1,0@5.1
+    has "$out" 3 '^shmem_among_threads: PE [0-2]: right$'
+    has "$err" 2 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+    has "$err" 0 'decided: local recovery'
+    has "$err" 1 '^shmem 0 warning: shmem_init_thread: with SHMEM_THREAD_MULTIPLE no dead PE is recovered alone: deaths are rollbacks$'
+    run 0 -n 3 --nodes 3 "${small[@]}" -x KEEL_VERBOSE=y "$threads" 8 2@3.0
+    grep -o '^shmem_among_threads: PE [0-2]: right$' "$out" | sort -u >"$scratch/right"
+    has "$scratch/right" 3 .
+    has "$err" 1 '^keelrun: the job is started anew (1 of 1)$'
+}
 
 # whichever way it is linked
 tools_see_what_is_called()

@@ -1,0 +1,56 @@
+/*
+ * One thread at a time. The lock is given up between two looks of a thread that waits, and who holds it otherwise is in a call of Keel's that
+ * ends by what other processes do: so a thread that wants to enter does. A jump to the restart point leaves a call with the lock held; the
+ * thread enters it again then.
+ */
+#include "shmem_threads.h"
+#include "shmem_job.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+int keel_shmem_are_many;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned waiting, turns; /* threads that want to enter; how often one did */
+static unsigned restores;       /* of this process */
+static _Thread_local int is_inside;
+static _Thread_local unsigned seen; /* 1 + restores at the thread's first call */
+
+void keel_shmem_threads_enter(void)
+{
+    if (!is_inside) {
+        __atomic_add_fetch(&waiting, 1, __ATOMIC_RELAXED);
+        pthread_mutex_lock(&lock);
+        __atomic_sub_fetch(&waiting, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&turns, turns + 1, __ATOMIC_RELAXED);
+        is_inside = 1;
+    }
+    if (seen == 0) {
+        seen = restores + 1;
+    } else if (seen != restores + 1) {
+        keel_shmem_job_start_anew("a thread", "it is none of those that began behind the restore");
+    }
+}
+
+void keel_shmem_threads_leave(void)
+{
+    is_inside = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+void keel_shmem_threads_yield(void)
+{
+    const unsigned turn = __atomic_load_n(&turns, __ATOMIC_RELAXED);
+
+    if (keel_shmem_are_many) {
+        do {
+            sched_yield();
+        } while (__atomic_load_n(&waiting, __ATOMIC_RELAXED) > 0 && __atomic_load_n(&turns, __ATOMIC_RELAXED) == turn);
+    }
+}
+
+void keel_shmem_threads_restored(void)
+{
+    seen = ++restores + 1;
+}
