@@ -4,7 +4,7 @@
  * A transport reaches a peer over up to two lanes:
  *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
  *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence, and requests
- *           to that peer arrive behind all puts issued before them; puts may pass requests);
+ *           to that peer arrive after all puts issued before them; puts may pass requests);
  *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *
@@ -59,8 +59,8 @@ typedef struct keel_transport_params {
     int (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /*
      * The service side ran dry after requests, or took many: time to acknowledge. Returns whether something was kept back, which
-     * requests to come may make needless: then it is called again behind them, and with @a is_late, when nothing is kept
-     * back, ahead of sleep and within some milliseconds.
+     * requests to come may make needless: then it is called again after them, and with @a is_late, when nothing is kept
+     * back, before sleep and within some milliseconds.
      */
     int (*on_idle)(void *arg, int is_late);
     /* service side: a request was of concern to the thread inside Keel wherever it is, or tick_us have passed, about: it is to
@@ -151,7 +151,7 @@ typedef struct keel_transport_ops {
      */
     void (*wait)(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due);
     /*
-     * KEEL_LANE_PTR: a wait() of the peer ends early, and it sees what this thread stored there ahead of a full fence; nothing
+     * KEEL_LANE_PTR: a wait() of the peer ends early, and it sees what this thread stored there before a full fence; nothing
      * if it does not wait. May be lost, when the caller is killed in it, and when the peer awaits replies.
      */
     void (*ring)(keel_transport_t *transport, uint32_t peer);

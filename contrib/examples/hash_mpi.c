@@ -12,7 +12,7 @@ enum { PLACES = 4096, KEYS = 1500, EVERY = 50 };
 
 static long next_key; /* of this rank: how many it has inserted */
 
-/* a place is a key, or 0; where it is taken the next one is tried, on the next rank behind the last */
+/* a place is a key, or 0; where it is taken the next one is tried, on the next rank after the last */
 static void insert(MPI_Win win, int ranks, long key)
 {
     const long none = 0;

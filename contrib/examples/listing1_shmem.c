@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     const int keeps_newest = argc > 1 && strcmp(argv[1], "newest") == 0;
 
     shmem_init();
-    rod[1] = 1000.0 * (shmem_my_pe() + 1); /* as a new process does it, too: restored behind this */
+    rod[1] = 1000.0 * (shmem_my_pe() + 1); /* as a new process does it, too: restored after this */
     do {
         if (shmem_checkpoint_all()) {
             /* Failure event was reported */

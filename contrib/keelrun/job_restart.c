@@ -1,7 +1,7 @@
 /* Whether a rank that died is started again. */
 #include "job.h"
 
-#define RESTARTS_IN_START 2 /* lives of a rank, one behind the other, that end inside keel_init() */
+#define RESTARTS_IN_START 2 /* lives of a rank, one after the other, that end inside keel_init() */
 
 bool job_has_rank(const job_t *job, uint32_t process)
 {

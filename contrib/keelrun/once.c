@@ -131,7 +131,7 @@ static void mark_go_back(once_t *once, uint32_t number)
     for (unsigned i = 0; i < once->mark_count; i++) {
         at = once->marks[i].number == number ? once->marks[i].at : at;
     }
-    if (number == 0) { /* a replacement has written what is ahead of that by now, or has begun behind it */
+    if (number == 0) { /* a replacement has written what is ahead of that by now, or has begun after it */
         at = once->is_new ? once->next : once->start;
     }
     once->next = at;

@@ -20,7 +20,7 @@
 #define OUTPUT_LINE_MAX 65536 /* a longer line goes out in pieces */
 #define OUTPUT_TAG_MAX  16
 
-/* what both processes of a rank write there, one behind the other */
+/* what both processes of a rank write there, one after the other */
 typedef struct record {
     struct record *next;
     uint32_t rank;
@@ -270,7 +270,7 @@ static void output_set_stream(output_t *output, size_t i, const stream_t *stream
     pthread_mutex_unlock(&output->lock);
 }
 
-/* false: it has nothing yet. All that the rank's process before it wrote is read ahead of it; a line that it did not end is gone. */
+/* false: it has nothing yet. All that the rank's process before it wrote is read before it; a line that it did not end is gone. */
 static bool output_begin(output_t *output, size_t i, stream_t *stream)
 {
     struct pollfd has = {.fd = stream->fd, .events = POLLIN};

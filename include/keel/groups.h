@@ -23,7 +23,7 @@ KEEL_API size_t keel_group_bytes(unsigned count, size_t piece);
  * goes on with it, and is where the memory is.
  * @param [in]  offset   a multiple of 64.
  * @param [in]  ranks    copied; a member's place in it is its number in the group.
- * @param [out] group_p  freed by keel_group_free() or keel_finalize(); not used behind its window.
+ * @param [out] group_p  freed by keel_group_free() or keel_finalize(); not used after its window.
  * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_ALIGNMENT, KEEL_ERR_RANK, KEEL_ERR_RANGE: it leaves the window, of a member where its calls
  *         are put to; KEEL_ERR_NO_MEMORY.
  */
@@ -34,7 +34,7 @@ KEEL_API void keel_group_free(keel_group_h group);
 /*
  * Collective over the group: all members make the same calls, in one order, with the same arguments but for the buffers, which are
  * anywhere. Each is a barrier, too: it ends when all members have begun it. Barrier, broadcast and reduce take as many steps one
- * behind the other as @a count has bits, twice that where data is longer than a piece, for each piece; gather and alltoall a message
+ * after the other as @a count has bits, twice that where data is longer than a piece, for each piece; gather and alltoall a message
  * from each to each that needs one. Sums are built in one order, whenever members come: floating ones are always the same.
  *
  * Death: puts and keel_wait_until(), logged as these are: recovered locally in a program that waits and does nothing else
@@ -42,7 +42,7 @@ KEEL_API void keel_group_free(keel_group_h group);
  * Each returns KEEL_ERR_INVALID_PARAM for a NULL or a @a root that is no member's number; with one member they copy.
  */
 
-/** Ahead of it the caller's accesses are complete everywhere, as by keel_flush_all(). */
+/** Before it the caller's accesses are complete everywhere, as by keel_flush_all(). */
 KEEL_API keel_status_t keel_group_barrier(keel_group_h group);
 /** @a buffer of member @a root goes to those of all others. */
 KEEL_API keel_status_t keel_group_broadcast(keel_group_h group, unsigned root, void *buffer, size_t bytes);

@@ -75,7 +75,7 @@ KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ct
 
 /**
  * Leaves the job: the last gsync [F 2.2]; after it nothing is recovered, and a launcher may end the ranks that are left when one dies:
- * results are to be written, and output flushed, ahead of it. Collective. Frees all windows and @a ctx.
+ * results are to be written, and output flushed, before it. Collective. Frees all windows and @a ctx.
  * With KEEL_ERR_ROLLED_BACK the context stays: restore, go on, and finalize again.
  */
 KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
@@ -178,13 +178,13 @@ KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a r
  * Where the window of @a rank is mapped in this process, for loads, stores and atomic instructions of its own: of a rank on the same
  * node, with KEEL_LANES other than served; of the own rank keel_win_base().
  * The address is good until the window is freed or gone. What this process stored is seen there at once, in the order that the
- * machine has; a gsync, an unlock or a flush and what another rank learns behind it order it like a put. keel_atomic() on
+ * machine has; a gsync, an unlock or a flush and what another rank learns after it order it like a put. keel_atomic() on
  * words that are mapped are atomic instructions of the caller, so they and the program's own exclude each other.
  *
  * Death: nothing of it is logged, so a program that asks for the address of another rank mixes, as keel_lock() has it: from
  * the first such call on every death is a rollback. When @a rank dies its memory stays where it is, as it left it, until the job has
  * rolled back: no load or store fails. Behind keel_restore() the same address leads to the memory of its replacement, where that
- * is on this node; otherwise to none of any rank, and the call gives NULL: ask again behind keel_restore().
+ * is on this node; otherwise to none of any rank, and the call gives NULL: ask again after keel_restore().
  * @param [out] ptr_p  NULL where the memory is not mapped, or @a rank has none of the window.
  * @return KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM.
  */
@@ -199,7 +199,7 @@ typedef struct keel_extent {
  * Says what of the caller's part of the window belongs to its images from now on; at first that is all of it. For a heap of which little is in
  * use, or memory that is read only as it was left by this phase. Local, costs no communication, and may be called in any phase; the image of a
  * safe gsync has what was said last. keel_restore() brings the extents back with the image (in generation 0: all of the window).
- * Bytes outside of them are not restored: behind a death they are undefined.
+ * Bytes outside of them are not restored: after a death they are undefined.
  * @param [in]  extents  copied; in ascending order, apart, none empty. With @a count 0 nothing of it belongs to an image.
  * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY.
  */
@@ -224,7 +224,7 @@ typedef struct keel_rma_params {
     /** Called from a later Keel call when the access returned KEEL_INPROGRESS. When that is differs from life to life: a program
      * that issues accesses there is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC). A flush or gsync that it is
      * called from completes what it issues, too. Collective calls, locks and keel_restore() return KEEL_ERR_STATE in it.
-     * For what a rollback leaves incomplete it is called with KEEL_ERR_ROLLED_BACK, at the latest from keel_restore(), ahead of the
+     * For what a rollback leaves incomplete it is called with KEEL_ERR_ROLLED_BACK, at the latest from keel_restore(), before the
      * memory's return: so @a user has to outlive a jump to the restart point. When the job has failed it may never be called. */
     keel_send_cb_t cb;
     void *user;
@@ -244,7 +244,7 @@ KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, 
 /**
  * Reads @a length bytes at @a offset of @a rank's window into @a buffer, valid when the request is complete. What it
  * read is logged at the target when the epoch closes [F 4.1]. Towards a dead rank it waits for the replacement. A put to the
- * same bytes that follows is ordered behind it by a wait for the request, a flush or a fence, and by nothing else.
+ * same bytes that follows is ordered after it by a wait for the request, a flush or a fence, and by nothing else.
  */
 KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                     const keel_rma_params_t *params, keel_req_h *req_p);
@@ -295,7 +295,7 @@ KEEL_API void keel_req_free(keel_req_h req);          /**< an incomplete one com
 /** All accesses to @a rank are complete there and here; closes the epoch towards it (EC +1) [F 2.2]. */
 KEEL_API keel_status_t keel_flush(keel_context_h ctx, uint32_t rank);
 KEEL_API keel_status_t keel_flush_all(keel_context_h ctx);
-/** Orders accesses before it ahead of those after it, per target; completes none but gets and values that are fetched. */
+/** Orders accesses issued before it against those issued after it, per target; completes none but gets and values that are fetched. */
 KEEL_API keel_status_t keel_fence(keel_context_h ctx);
 
 typedef enum {
@@ -323,8 +323,8 @@ typedef enum {
  *
  * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have
  * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
- * KEEL_ERR_ROLLED_BACK, when several ranks are away at once, when the dead rank issued atomics since the image or atomics were
- * issued to it, and in the phase of the program's first wait, ahead of it or behind (KEEL_PARAM_FLAG_WAITS).
+ * KEEL_ERR_ROLLED_BACK, when several ranks are lost at once, when the dead rank issued atomics since the image or atomics were
+ * issued to it, and in the phase of the program's first wait, before it or after (KEEL_PARAM_FLAG_WAITS).
  * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size or comparison.
  */
 KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,
@@ -349,7 +349,7 @@ typedef enum {
 } keel_wait_for_t;
 
 /**
- * Waits until so many of @a words compare as they say; they may be of several windows. What another rank put ahead of such a word, with a flush or
+ * Waits until so many of @a words compare as they say; they may be of several windows. What another rank put before such a word, with a flush or
  * fence between, is there too. Where all are left out it returns at once.
  *
  * Death: which words came first and what they held is logged nowhere, so a program that calls this, or keel_test(), mixes, as
@@ -404,7 +404,7 @@ enum keel_gsync_flags {
 /**
  * Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe.
  * A job does 4,294,963,199 gsyncs, window calls and checkpoints, which are two each; rank 0 says when 2^28 of them are left. Each
- * such call behind them returns KEEL_ERR_LIMIT at once and does nothing, on all ranks alike; all else goes on, keel_finalize() too.
+ * such call after them returns KEEL_ERR_LIMIT at once and does nothing, on all ranks alike; all else goes on, keel_finalize() too.
  * In one phase, between two gsyncs, there may be any number of accesses and waits. Behind the 2^32nd of a pair of ranks a
  * death is a rollback until a later checkpoint is in use.
  * @return KEEL_ERR_STATE, here as from every collective call, when rank 0 is in another one or has other flags: said by those that

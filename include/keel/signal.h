@@ -26,7 +26,7 @@ typedef struct keel_signal {
  * The word is set as by a put, and added to as by keel_atomic(): an atomic that adds to it exclude each other, one that sets it does not.
  *
  * Death: that of the put, and that of a put or, with ADD, of an atomic: it is logged as these two, and recovered like them.
- * @return as keel_put() and keel_atomic(), of data and signal, ahead of either; KEEL_ERR_UNSUPPORTED for another operation.
+ * @return as keel_put() and keel_atomic(), of data and signal, before either; KEEL_ERR_UNSUPPORTED for another operation.
  */
 KEEL_API keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer,
                                        size_t length, const keel_signal_t *signal);

@@ -17,7 +17,7 @@ find_programs() {
 }
 
 # job KEELRUN_OPTIONS... PROGRAM...: its output. Whatever it complains about is shown and ends the measurement, unless
-# job_may_warn is set. job_pause: seconds ahead of it, where the job before frees much memory: some virtual machines give that
+# job_may_warn is set. job_pause: seconds before it, where the job before frees much memory: some virtual machines give that
 # back to their host two seconds later, which takes a part of a core from the job that runs then. Of a kernel, the user time of
 # all its processes is left in $out/cpu, and with what the system took for them in $out/cpu_all.
 job() {
@@ -45,7 +45,7 @@ allowed_cores() {
 
 # place RANKS: sets on, what goes ahead of a program: each of so many ranks on a core of its own, with its service thread, as
 # launchers bind them, where there are cores enough. Where the scheduler may put three threads that spin on one of two cores, a
-# message now and then waits for a time slice of 4 ms. Ranks behind those, which log for others, go where the scheduler puts them.
+# message now and then waits for a time slice of 4 ms. Ranks after those, which log for others, go where the scheduler puts them.
 # shellcheck disable=SC2016,SC2034
 place() {
     local -a allowed

@@ -1,8 +1,8 @@
 /*
  * Coordinated checkpoints as the program sees them. It is stopped for as long as a gsync that takes one lasts, less a gsync that
- * takes none; compared with a plain memcpy of as much by all ranks at once, timed by the same gsync behind it, less the same.
+ * takes none; compared with a plain memcpy of as much by all ranks at once, timed by the same gsync after it, less the same.
  * With nothing less, that gsync is compared with the same memcpy once more.
- * Both read the window as the program left it and write into one of two memories in turn. Ahead of each the program writes its
+ * Both read the window as the program left it and write into one of two memories in turn. Before each the program writes its
  * memory and all ranks meet. Every time is that of the rank for which it was longest.
  */
 #include "perf_access.h"
@@ -42,7 +42,7 @@ static keel_status_t program_work(ckpt_test_t *test)
     return keel_gsync(test->run->ctx, 0);
 }
 
-/* with a copy @a to ahead of it unless NULL */
+/* with a copy @a to before it unless NULL */
 static keel_status_t gsync_time(ckpt_test_t *test, char *to, unsigned flags, double *ns_p)
 {
     perf_run_t *run = test->run;

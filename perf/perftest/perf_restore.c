@@ -49,7 +49,7 @@ static size_t told_offset(const restore_t *restore, unsigned long death)
     return restore->told_at + death * TOLD * sizeof(uint64_t);
 }
 
-/* rank 0, which outlives all, has the file: it leaves nothing behind. The others learn its name behind the next gsync. */
+/* rank 0, which outlives all, has the file: it leaves nothing behind. The others learn its name after the next gsync. */
 static keel_status_t deaths_open(restore_t *restore)
 {
     const perf_run_t *run = restore->run;

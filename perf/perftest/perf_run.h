@@ -27,11 +27,11 @@ typedef struct perf_part {
     double values[3];
 } perf_part_t;
 
-/* what was done in all, in blocks and ahead of them, counted where it is done */
+/* what was done in all, in blocks and before them, counted where it is done */
 typedef struct perf_counts {
     uint64_t accesses;                /* Keel's, as keel_stats() has them; of the gsync test gsyncs */
     uint64_t peer_accesses;           /* calls of raw UCX */
-    uint64_t untimed;                 /* of each side: warm-up, and ahead of blocks */
+    uint64_t untimed;                 /* of each side: warm-up, and before blocks */
     uint64_t turns;                   /* times the other side took over */
     uint64_t put_log, get_log;        /* bytes */
     uint64_t expected, expected_last; /* targets that this rank was to reach; with the data of the last round */
@@ -53,7 +53,7 @@ typedef struct perf_run {
     keel_context_h ctx;
     uint64_t main_ns; /* when main() began */
     uint32_t rank, size;
-    keel_win_h marks;   /* how far each initiator has come; behind them, at rank 0, results, and the cards of raw UCX */
+    keel_win_h marks;   /* how far each initiator has come; after them, at rank 0, results, and the cards of raw UCX */
     uint64_t mark;      /* number of the step all are in */
     int is_shm;         /* every rank can be reached by loads and stores */
     uint64_t overflows; /* of logs, so far */
@@ -109,7 +109,7 @@ void perf_part_fill_ratios(perf_part_t *part, const char *name, double *ratios, 
 keel_status_t perf_run_open(perf_run_t *run, int is_bare);
 /* all ranks: sets is_shm; @a at bytes into @a win there is room for PERF_HOST_NAME bytes a rank, which nobody needs yet */
 keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at);
-/* an initiator, ahead of accesses by raw UCX: those who are to make progress for it wait in perf_run_sync() */
+/* an initiator, before accesses by raw UCX: those who are to make progress for it wait in perf_run_sync() */
 keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw);
 /* all ranks come to the same step. @a is_raw: meanwhile raw UCX makes progress at those who wait. */
 keel_status_t perf_run_sync(perf_run_t *run, int is_raw);

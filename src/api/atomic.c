@@ -168,7 +168,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
         return 1;
     }
     return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
-           (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.short_count == 0 &&
+           (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.incomplete_count == 0 &&
            (!fetches || ctx->sync.atomics.told[0] == phase + 1);
 }
 
@@ -188,9 +188,9 @@ static inline __attribute__((always_inline)) void atomic_write(keel_record_t *re
 }
 
 /* a live, mapped target: done when it returns 1; 0: it goes the general way */
-static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
-                                                              uint64_t offset, size_t size, uint64_t operand,
-                                                              uint64_t compare, void *result)
+static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                             uint64_t offset, size_t size, uint64_t operand,
+                                                             uint64_t compare, void *result)
 {
     const keel_record_atomic_t atomic = {
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) int atomic_short(keel_win_h win, ke
                          0)) {
         return 0;
     }
-    KEEL_REACHED(atomic_short);
+    KEEL_REACHED(atomic_fast);
     ctx->stats.atomics++;
     where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
     if (result != NULL) {
@@ -379,7 +379,7 @@ keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank
                               uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
                               keel_req_h *req_p)
 {
-    if (__builtin_expect(params == NULL && atomic_short(win, op, rank, offset, size, operand, compare, result), 1)) {
+    if (__builtin_expect(params == NULL && atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
     return atomic_any(win, op, rank, offset, size, operand, compare, result, params, req_p);
@@ -398,7 +398,7 @@ static __attribute__((noinline)) keel_status_t atomic_any_wait(keel_win_h win, k
 keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                           uint64_t operand, uint64_t compare, void *result)
 {
-    if (__builtin_expect(atomic_short(win, op, rank, offset, size, operand, compare, result), 1)) {
+    if (__builtin_expect(atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
     return atomic_any_wait(win, op, rank, offset, size, operand, compare, result);

@@ -19,7 +19,7 @@ static int checksum_is_busy(const keel_context_h ctx, uint32_t making)
     return ctx->ckpt.set.making.number == making && keel_image_set_is_making(&ctx->ckpt.set);
 }
 
-/* the next gsync; behind one of keel_checkpoint() the share is complete before it arrives at the following */
+/* the next gsync; after one of keel_checkpoint() the share is complete before it arrives at the following */
 static keel_status_t checksum_gsync(keel_context_h ctx)
 {
     keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_FOLLOW);

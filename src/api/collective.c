@@ -19,7 +19,7 @@
 
 enum { GROUP_ALIGN = 64, GROUP_ROUNDS = 32 };
 
-/* of each member in its window; behind it a word for each member, and so many pieces */
+/* of each member in its window; after it a word for each member, and so many pieces */
 typedef struct group_memory {
     uint64_t turn;
     uint64_t reserved[7];
@@ -177,7 +177,7 @@ static keel_status_t group_begin(keel_group_h group, unsigned root, const void *
                                                    sizeof(group_memory_t), group, NULL));
 }
 
-/* data, if any, for a piece of that member, and the flag behind it */
+/* data, if any, for a piece of that member, and the flag after it */
 static keel_status_t group_send(keel_group_h group, unsigned to, unsigned piece, const void *data, size_t bytes,
                                 uint64_t flag)
 {

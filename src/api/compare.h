@@ -4,7 +4,7 @@
 
 #include "api/context.h"
 
-/* the word of 1, 2, 4 or 8 bytes, widened; what was stored ahead of it is seen behind this */
+/* the word of 1, 2, 4 or 8 bytes, widened; what was stored before it is seen after this */
 uint64_t keel_word_load(const void *word, size_t size);
 /* the widened word of so many bytes, and the value */
 int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t value);

@@ -47,7 +47,7 @@ keel_status_t keel_context_check(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* Should this process die, what it has put may not be put again. So somebody has to know that it had begun, ahead of the first
+/* Should this process die, what it has put may not be put again. So somebody has to know that it had begun, before the first
  * access: a mark of atomics says so. */
 static keel_status_t context_tell_begin(keel_context_h ctx)
 {

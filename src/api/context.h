@@ -11,7 +11,7 @@
 #define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
 _Static_assert(KEEL_WINDOWS_MAX == 244, "keel.h says how many");
 
-#define KEEL_WIN_GONE UINT32_MAX /* a rollback went behind its making */
+#define KEEL_WIN_GONE UINT32_MAX /* a rollback went to before its making */
 
 typedef struct keel_target {
     char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */
@@ -69,8 +69,8 @@ typedef struct keel_protected {
 } keel_protected_t;
 
 /*
- * What the short way of an access looks at: 0, and nothing stands in its way. The first byte belongs to the thread inside Keel;
- * any thread sets the other, when there is something to look at in progress, and that thread takes it back ahead of looking.
+ * What the fast path of an access looks at: 0, and nothing stands in its way. The first byte belongs to the thread inside Keel;
+ * any thread sets the other, when there is something to look at in progress, and that thread takes it back before looking.
  */
 typedef union keel_gate_word {
     uint32_t all;
@@ -160,7 +160,7 @@ struct keel_context {
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
 
-/* keel_gate that are set, and news: 0 when the short way of a put may be taken */
+/* keel_gate that are set, and news: 0 when the fast path of a put may be taken */
 static inline uint32_t keel_context_gate(const keel_context_h ctx)
 {
     return __atomic_load_n(&ctx->gate.all, __ATOMIC_RELAXED);
@@ -187,7 +187,7 @@ static inline int keel_fork_is_child(const keel_context_h ctx)
 }
 
 /* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of
- * deaths and takes part in what follows, too. What calls derive from the peers' states they derive behind it. */
+ * deaths and takes part in what follows, too. What calls derive from the peers' states they derive after it. */
 void keel_context_look(keel_context_h ctx);
 /* KEEL_OK when the program may communicate now */
 keel_status_t keel_context_check(keel_context_h ctx);

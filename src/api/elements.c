@@ -1,7 +1,7 @@
 /*
  * Accumulates [F 2.1]. A program that calls one mixes, so a death writes off what is under way, and what was done needs no log, number
  * or mark to be told apart: exactly once is what lives under one rollback number. On mapped memory the caller combines; else a
- * record among those of puts carries the values, so order needs nothing of its own, or, with a result, a message behind them.
+ * record among those of puts carries the values, so order needs nothing of its own, or, with a result, a message after them.
  */
 #include "api/elements.h"
 #include "api/unlogged.h"

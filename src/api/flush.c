@@ -126,7 +126,7 @@ keel_status_t keel_fence(keel_context_h ctx)
         return keel_context_end(ctx, status);
     }
     /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
-     * when it has been handed the puts: so none is logged before what was asked ahead of it is here. */
+     * when it has been handed the puts: so none is logged before what was asked before it is here. */
     for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
         while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
             status = keel_context_wait(ctx, &rounds);

@@ -3,7 +3,7 @@
  *
  * Hot path on the direct lane, like a put's: what was derived from the peers' states still holds, nothing is to be answered
  * from records, then one append to the get log fused with the copy to the caller. The record goes to the target when the
- * epoch closes, or ahead of the next put there, which the gate sends the general way.
+ * epoch closes, or before the next put there, which the gate sends the general way.
  */
 #include "api/get.h"
 #include "api/target.h"
@@ -18,7 +18,7 @@
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "recovery/ask.h"
-#include "recovery/hands.h"
+#include "recovery/handed_over.h"
 
 #include <string.h>
 
@@ -34,7 +34,7 @@ void keel_piece_done(void *arg, keel_status_t status)
         keel_get_log_complete(piece->record, piece->buffer);
     }
     if (status == KEEL_ERR_RANGE && piece->atomic != NULL) {
-        status = keel_hands_refused(&piece->ctx->rec, piece->rank);
+        status = keel_handed_over_refused(&piece->ctx->rec, piece->rank);
     }
     piece->ctx->pieces_open[piece->rank]--;
     keel_req_piece_done(piece->req, status);
@@ -170,7 +170,7 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
 {
     if (req->pieces > 1) {
         if (status != KEEL_OK) {
-            req->status = status; /* the pieces behind were not issued */
+            req->status = status; /* the pieces after were not issued */
         }
         if (req_p != NULL) {
             *req_p = req;
@@ -216,8 +216,8 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
 }
 
 /* one piece of a live, mapped target, done when it returns 1; 0: it goes the general way. An empty get has no record. */
-static inline __attribute__((always_inline)) int get_short(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
-                                                           size_t length)
+static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
+                                                          size_t length)
 {
     const char *from = keel_win_reach(win, rank, offset, length);
     keel_context_h ctx;
@@ -229,11 +229,11 @@ static inline __attribute__((always_inline)) int get_short(keel_win_h win, uint3
     ctx = win->ctx;
     if (__builtin_expect(
             length - 1 >= ctx->gets.piece_max || (keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
-                (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(short_in_replay)) || buffer == NULL,
+                (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) || buffer == NULL,
             0)) {
         return 0;
     }
-    KEEL_REACHED(get_short);
+    KEEL_REACHED(get_fast);
     ctx->stats.gets++;
     ctx->stats.get_bytes += length;
     if (!keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
@@ -249,7 +249,7 @@ static inline __attribute__((always_inline)) int get_short(keel_win_h win, uint3
 keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                            const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    if (__builtin_expect(params == NULL && get_short(win, rank, offset, buffer, length), 1)) {
+    if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length), 1)) {
         return KEEL_OK;
     }
     return get_any(win, rank, offset, buffer, length, params, req_p);
@@ -266,7 +266,7 @@ static __attribute__((noinline)) keel_status_t get_any_wait(keel_win_h win, uint
 
 keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
 {
-    if (__builtin_expect(get_short(win, rank, offset, buffer, length), 1)) {
+    if (__builtin_expect(get_fast(win, rank, offset, buffer, length), 1)) {
         return KEEL_OK;
     }
     return get_any_wait(win, rank, offset, buffer, length);

@@ -9,7 +9,7 @@
 
 #include "base/plant.h"
 #include "recovery/commit.h"
-#include "recovery/hands.h"
+#include "recovery/handed_over.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 #include "api/flush.h"
@@ -230,11 +230,11 @@ static keel_status_t gsync_settle(keel_context_h ctx)
     }
     /* An arrival says that this process's puts are in place. Those towards a rank it knows to be dead are not, and who does not
      * know yet may still read the dead memory on the direct lane: so nothing is announced before the decision. */
-    while (status == KEEL_OK &&
-           ((rec->is_frozen && !rec->is_finished && !KEEL_PLANT(arrive_frozen)) || !keel_position_has_hands(rec))) {
+    while (status == KEEL_OK && ((rec->is_frozen && !rec->is_finished && !KEEL_PLANT(arrive_frozen)) ||
+                                 !keel_position_is_handed_over(rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
-    return (status == KEEL_OK) ? keel_hands_take(rec) : status;
+    return (status == KEEL_OK) ? keel_handed_over_accept(rec) : status;
 }
 
 /* announces the arrival, with what it says, and waits for those of all */

@@ -1,7 +1,7 @@
 /*
  * Locks (protocol.md, that section): critical sections at one rank, and reading epochs.
  *
- * Taking a lock is logged twice: its number SC ahead of the section's puts in the put log, so that a replacement of the
+ * Taking a lock is logged twice: its number SC before the section's puts in the put log, so that a replacement of the
  * target knows the order of the sections there; and like a value that was read, in the target's get log, so that a replacement
  * of this process knows the section. When that re-executes the section, the lock word tells whether it was over: if this
  * rank owns the word under this very number it was not, and what is done in it is done again: gets that have a
@@ -27,7 +27,7 @@
 
 /*
  * No room for the number, and the target is away. Its replacement is told who is inside, the one after that would not be. What is
- * done in the section waits until it is whole: in the log it would lie behind the section before, and be replayed with it.
+ * done in the section waits until it has caught up: in the log it would lie after the section before, and be replayed with it.
  */
 static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
 {
@@ -44,7 +44,7 @@ static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-/* the number, ahead of what is done in the section */
+/* the number, before what is done in the section */
 static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counter)
 {
     const uint64_t where = keel_where(0, KEEL_RECORD_LOCK, 0);
@@ -123,11 +123,11 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     }
     if (is_read) {
         keel_sections_take_read(&ctx->sync, rank, value, request.number);
-        return keel_lock_try_whole(ctx);
+        return keel_lock_try_catch_up(ctx);
     }
     keel_sections_take(&ctx->sync, rank, value);
     status = lock_log(ctx, rank, value);
-    return (status == KEEL_OK) ? keel_lock_try_whole(ctx) : status;
+    return (status == KEEL_OK) ? keel_lock_try_catch_up(ctx) : status;
 }
 
 static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
@@ -202,7 +202,7 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
         return keel_lock_refuse_spent(ctx, own);
     }
     keel_sections_take_own(&ctx->sync, is_read, number);
-    return keel_lock_try_whole(ctx);
+    return keel_lock_try_catch_up(ctx);
 }
 
 static void lock_give_own(keel_context_h ctx, int is_read)
@@ -279,7 +279,7 @@ keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
     } else {
         lock_give(ctx, rank, 0);
     }
-    return keel_context_end(ctx, keel_lock_try_whole(ctx));
+    return keel_context_end(ctx, keel_lock_try_catch_up(ctx));
 }
 
 keel_status_t keel_lock_all(keel_context_h ctx)
@@ -327,7 +327,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
         }
     }
     keel_sections_set_all(&ctx->sync, 0);
-    return keel_context_end(ctx, keel_lock_try_whole(ctx));
+    return keel_context_end(ctx, keel_lock_try_catch_up(ctx));
 }
 
 int keel_lock_is_all(const keel_context_h ctx)

@@ -35,7 +35,7 @@ static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
 }
 
 /* all of the first life that anybody could have seen was done again, and own memory is up to date */
-static keel_status_t lock_become_whole(keel_context_h ctx)
+static keel_status_t lock_catch_up(keel_context_h ctx)
 {
     keel_status_t status = lock_await_decision(ctx);
 
@@ -44,10 +44,10 @@ static keel_status_t lock_become_whole(keel_context_h ctx)
     }
     status = keel_sections_finish(&ctx->sync);
     if (status == KEEL_OK) {
-        status = keel_sections_become_whole(&ctx->sync);
+        status = keel_sections_catch_up(&ctx->sync);
     }
     if (status == KEEL_OK) {
-        keel_position_go_live_whole(&ctx->rec);
+        keel_position_go_live_caught_up(&ctx->rec);
         keel_recovery_say(&ctx->rec, "critical sections up to number %lu are replayed",
                           (unsigned long)ctx->sync.sections.counter);
     }
@@ -86,7 +86,7 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
     if (ctx->rec.state == KEEL_RANK_FRONT &&
         (ctx->rec.phase > ctx->rec.front ||
          (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->sync)))) {
-        return lock_become_whole(ctx);
+        return lock_catch_up(ctx);
     }
     return lock_refuse(ctx, keel_sections_finish(&ctx->sync));
 }
@@ -97,13 +97,13 @@ static int lock_is_in_past(const keel_context_h ctx)
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
         if (ctx->sync.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
             ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
-            return !KEEL_PLANT(whole_in_past);
+            return !KEEL_PLANT(caught_up_in_past);
         }
     }
     return 0;
 }
 
-keel_status_t keel_lock_try_whole(keel_context_h ctx)
+keel_status_t keel_lock_try_catch_up(keel_context_h ctx)
 {
     const keel_sections_t *s = &ctx->sync.sections;
 
@@ -115,10 +115,10 @@ keel_status_t keel_lock_try_whole(keel_context_h ctx)
         return KEEL_OK;
     }
     /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
-    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(whole_in_section)) {
+    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(caught_up_in_section)) {
         return KEEL_OK;
     }
-    return lock_become_whole(ctx);
+    return lock_catch_up(ctx);
 }
 
 keel_status_t keel_lock_resume(keel_context_h ctx)
@@ -139,7 +139,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
             keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_AHEAD);
         }
     }
-    return keel_lock_try_whole(ctx);
+    return keel_lock_try_catch_up(ctx);
 }
 
 static void lock_case_replay(int is_read, int is_open)
@@ -181,7 +181,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
 
 /*
  * No record: either the section was begun in the first life and is open still, its record not at the target yet, or this is
- * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process is whole and takes the lock like any other.
+ * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process has caught up and takes the lock like any other.
  */
 keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
 {
@@ -231,5 +231,5 @@ keel_status_t keel_lock_replay_own(keel_context_h ctx)
         !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) || lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
-    return lock_become_whole(ctx);
+    return lock_catch_up(ctx);
 }

@@ -82,7 +82,7 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
 
 /*
  * Should this process die, and others lock, nobody may take what it did for something done in a section (refuses_sections in
- * recovery/decide.c). So whom it accesses first is told, ahead of the access; no target is reached the short way before. With two
+ * recovery/decide.c). So whom it accesses first is told, before the access; no target is reached by the fast path before. With two
  * of them dead a program that locks rolls back anyway. @a rank is its own where it has locked, and then this tells nobody.
  */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)

@@ -20,7 +20,7 @@ static inline int keel_may_mix(const keel_context_h ctx)
  */
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call);
 
-/* ahead of what goes to @a rank: whoever is accessed first knows how */
+/* before what goes to @a rank: whoever is accessed first knows how */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank);
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {

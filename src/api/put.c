@@ -31,7 +31,7 @@ static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length
     while ((status = keel_win_await_map(win, rank)) == KEEL_OK) {
         if (!keel_position_holds_puts(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
-            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_whole)) {
+            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_complete)) {
                 break;
             }
         } else {

@@ -4,7 +4,7 @@
 
 #include "api/target.h"
 
-/* programs that wait: logs this process's clock ahead of what it does there, if it was not since the last wait */
+/* programs that wait: logs this process's clock before what it does there, if it was not since the last wait */
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank);
 
 #endif

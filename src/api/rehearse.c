@@ -270,7 +270,7 @@ static int is_its_turn(const keel_context_h ctx, uint32_t number, unsigned is_ex
            (ctx->ckpt.set.making.number == 0 || is_explicit);
 }
 
-/* all have what this process holds of theirs: the next death finds parity whole */
+/* all have what this process holds of theirs: the next death finds complete parity */
 static keel_status_t await_parity(keel_context_h ctx)
 {
     const keel_image_set_t *set = &ctx->ckpt.set;
@@ -297,7 +297,7 @@ keel_status_t keel_rehearse_end(keel_context_h ctx, uint32_t number, unsigned fl
         status = keel_gsync_second(ctx, number);
     }
     if (status == KEEL_OK && ctx->rec.front < number && is_its_turn(ctx, number, flags & KEEL_GSYNC_EXPLICIT)) {
-        keel_info(&ctx->message, "rehearsal: rank %u is killed behind gsync %u", ctx->lane.rank, number);
+        keel_info(&ctx->message, "rehearsal: rank %u is killed after gsync %u", ctx->lane.rank, number);
         step_mark(ctx, KEEL_REHEARSE_KILLED, number);
         step_write(ctx);
         ctx->runtime->ops->die(ctx->runtime);

@@ -182,7 +182,7 @@ void keel_restart_clear(keel_context_h ctx)
 
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
-    keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access goes its short way before the program knows */
+    keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access takes its fast path before the program knows */
     keel_rehearse_rolled_back(ctx);
     if (ctx->has_restart && ctx->callbacks == 0 && pthread_equal(ctx->restart_thread, pthread_self())) {
         longjmp(ctx->restart, 1);

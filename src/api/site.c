@@ -148,7 +148,7 @@ static keel_status_t site_join(const keel_site_t *site, const uint32_t *node, ke
     return status;
 }
 
-/* with places behind those of the ranks the numbers of the ranks' elements stay what they are */
+/* with places after those of the ranks the numbers of the ranks' elements stay what they are */
 static keel_status_t site_make(keel_site_t *site, const keel_runtime_t *runtime, keel_topology_params_t *params,
                                const char **host, const keel_message_t *message)
 {

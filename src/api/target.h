@@ -16,7 +16,7 @@ static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank
     return &win->targets[rank];
 }
 
-/* where the short way of an access goes: a live peer's memory that is mapped here; NULL: the access goes the general way. Own
+/* where the fast path of an access goes: a live peer's memory that is mapped here; NULL: the access goes the general way. Own
  * memory does, and what leaves the window. The caller looks at the gate. */
 static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win, uint32_t rank, uint64_t offset,
                                                                   size_t length)

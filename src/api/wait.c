@@ -91,7 +91,7 @@ static keel_status_t wait_begin(keel_context_h ctx)
         return KEEL_OK;
     }
     /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
-    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_has_hands(&ctx->rec))) {
+    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_is_handed_over(&ctx->rec))) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
     }

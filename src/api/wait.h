@@ -4,7 +4,7 @@
 
 #include "api/context.h"
 
-/* a replacement in a program that waits: before a gsync; behind it, and when it was restored */
+/* a replacement in a program that waits: before a gsync; after it, and when it was restored */
 keel_status_t keel_wait_settle(keel_context_h ctx);
 /*
  * And when the program learns that a get is complete of which there was no record: the predecessor did not come as far. The second,

@@ -61,7 +61,7 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win
         goto err_free;
     }
     keel_arena_wipe_in_child(win->targets,
-                             win_targets_bytes(ctx)); /* no short way for its accesses: they are refused */
+                             win_targets_bytes(ctx)); /* no fast path for its accesses: they are refused */
     win->ctx = ctx;
     win->region = KEEL_REGION_WINDOW0 + ctx->window_count;
     win->size = bytes;
@@ -89,7 +89,7 @@ err_free:
 }
 
 /* A call that a replacement repeats before keel_restore(), or that waits for one after a rollback: who came back before anybody
- * had begun may be at an earlier window when the job rolls back behind the last. */
+ * had begun may be at an earlier window when the job rolls back to before the last. */
 static int is_repeated(const keel_context_h ctx)
 {
     return (ctx->rec.state == KEEL_RANK_FRESH || ctx->rec.roll != KEEL_ROLL_NONE) &&
@@ -252,7 +252,7 @@ keel_status_t keel_win_refuse_freed(keel_win_h win)
     if (win->freed_call == KEEL_WIN_GONE) {
         keel_error_ctx(
             win->ctx,
-            "window %u%s%s is gone: the job rolled back behind its keel_win_alloc(), which has to be called again",
+            "window %u%s%s is gone: the job rolled back to before its keel_win_alloc(), which has to be called again",
             number, (win->name[0] != '\0') ? " " : "", win->name);
     } else {
         keel_error_ctx(win->ctx, "window %u%s%s was freed", number, (win->name[0] != '\0') ? " " : "", win->name);

@@ -190,7 +190,7 @@ static ucs_config_field_t keel_config_table[] = {
      KEEL_CONFIG_OFFSET(config.tls_served), UCS_CONFIG_TYPE_STRING},
 
     {"REHEARSE", "",
-     "Directory of a rehearsal, the same for all ranks: each rank kills itself once behind a gsync, and its "
+     "Directory of a rehearsal, the same for all ranks: each rank kills itself once after a gsync, and its "
      "replacement\n"
      "ends the job when what it puts, or has in memory, is not what it was before. keelrun --rehearse makes one.",
      KEEL_CONFIG_OFFSET(config.rehearse), UCS_CONFIG_TYPE_STRING},

@@ -29,13 +29,13 @@ static inline uint32_t keel_counters_records(const keel_counters_t *counters)
 {
     return UINT32_MAX - counters->records;
 }
-/* the last clock of a phase: what comes behind it has the same */
+/* the last clock of a phase: what comes after it has the same */
 static inline uint32_t keel_counters_clocks(const keel_counters_t *counters)
 {
     return UINT32_MAX - counters->clocks;
 }
 
-/* the last gsync of a program; those of keel_finalize() and what one call has more of come behind it */
+/* the last gsync of a program; those of keel_finalize() and what one call has more of come after it */
 #define KEEL_GSYNC_LAST (UINT32_MAX - 4096)
 
 #endif

@@ -29,7 +29,7 @@ static size_t limit_read(const char *path)
     return (n == 1) ? (size_t)bytes : SIZE_MAX;
 }
 
-/* the number behind @a name and a blank, or a colon and blanks; 0: there is none */
+/* the number after @a name and a blank, or a colon and blanks; 0: there is none */
 static size_t number_of(const char *path, const char *name)
 {
     unsigned long long value = 0;

@@ -10,7 +10,7 @@
 
 /*
  * name, runs in which the simulator has to notice it, options for these runs, what is wrong; 0 runs: drawn runs do
- * not notice it (contrib/doc/planted.md). A --seed is where the runs begin, shortly ahead of one that notices: a change
+ * not notice it (contrib/doc/planted.md). A --seed is where the runs begin, shortly before one that notices: a change
  * that moves it costs time, not the test.
  */
 #define KEEL_PLANTS(_)                                                                                                 \
@@ -21,15 +21,15 @@
     _(records_reordered, 600, "", "the first record of a phase is handed over last")                                   \
     _(no_hand_over, 600, "", "a replacement is given arrivals without the records before them")                        \
     _(arrival_before_records, 2000, "", "the arrival is told before the records that it vouches for")                  \
-    _(no_wait_for_hands, 4000, "--seed 1230", "a replacement at the front goes on before all have handed over")        \
+    _(no_wait_for_hand_over, 4000, "--seed 1230", "a replacement at the front goes on before all have handed over")    \
     _(leave_without_behind, 4000, "", "a recovering process leaves without the arrivals of those behind")              \
     _(momentary_position, 8000, "--ranks 3 --phases 3 --seed 6900",                                                    \
       "survivors count as being where they are, not at the front")                                                     \
     _(get_live, 2000, "--seed 171", "a get that has a record is done again at the same position")                      \
-    _(short_in_replay, 4000, "--lanes direct --direct ptr",                                                            \
-      "a get goes the short way though it is to be answered from a record")                                            \
+    _(fast_in_replay, 4000, "--lanes direct --direct ptr",                                                             \
+      "a get goes the fast path though it is to be answered from a record")                                            \
     _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                                 \
-      "an atomic goes the short way though nobody was told that it is in doubt")                                       \
+      "an atomic goes the fast path though nobody was told that it is in doubt")                                       \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \
@@ -38,7 +38,7 @@
     _(news_unheard, 0, "", "calls that complete at once look for no news")                                             \
     _(fence_open, 2000, "--wide 1", "a fence does not wait for what is being read")                                    \
     _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
-    _(refill_last, 4000, "", "it is filled again behind the records that overwrite what was read")                     \
+    _(refill_last, 4000, "", "it is filled again after the records that overwrite what was read")                      \
     _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
     _(image_torn, 600, "", "the second half of a part is not copied")                                                  \
     _(no_second_barrier, 2000, "", "a process goes on while others copy their images")                                 \
@@ -75,7 +75,7 @@
       "who does what is not logged does not mix")                                                                      \
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \
       "an accumulate that fetches overtakes what was put before it")                                                   \
-    _(signal_first, 2000, "--style mixed", "a signal is there ahead of what it tells of")                              \
+    _(signal_first, 2000, "--style mixed", "a signal is there before what it tells of")                                \
     _(winlock_taken, 2000, "--style mixed", "the lock of a window is given to all that ask")                           \
     _(group_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                         \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
@@ -89,21 +89,21 @@
     _(number_missed, 0, "", "a lock's number that the log has no room for is not told lost")                           \
     _(loss_untold, 8000, "--style locks",                                                                              \
       "a get log that is full does not tell those of the loss whose records were not pushed")                          \
-    _(loss_after, 0, "", "a replacement is told of a get log's loss behind the puts that overwrite what was read")     \
+    _(loss_after, 0, "", "a replacement is told of a get log's loss after the puts that overwrite what was read")      \
     _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                          \
       "a replacement is not told of the phases in which others fetched")                                               \
     _(class_untold, 8000, "--style races --ranks 3 --seed 3003",                                                       \
       "a rank does not tell which classes of atomics it uses")                                                         \
-    _(fetched_short, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                          \
+    _(fetched_incomplete, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                     \
       "a value is fetched from a replacement while others hand over to it")                                            \
-    _(mixed_short, 8000, "--style races --ranks 3 --phases 2",                                                         \
+    _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2",                                                    \
       "... or an atomic that does not commute with others is done there")                                              \
     _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                            \
       "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
     _(races_local, 8000, "--style races --ranks 3 --phases 4 --seed 1158",                                             \
       "values that were raced for do not refuse local recovery")                                                       \
     _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                                 \
-    _(lost_log_local, 6000, "--seed 643", "a log that is not whole does not refuse local recovery")                    \
+    _(lost_log_local, 6000, "--seed 643", "an incomplete log does not refuse local recovery")                          \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                                  \
     _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")                    \
     _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                         \
@@ -111,10 +111,10 @@
     _(section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")                \
     _(section_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                       \
     _(record_alone, 0, "--style locks --wide 1", "a record is as long as a message, which has a head too")             \
-    _(whole_in_past, 600, "--style locks", "a replacement is whole amid a section that was over")                      \
-    _(whole_in_section, 8000, "--style locks --ranks 3 --phases 2 --seed 1400",                                        \
-      "a process is whole amid an own section that others saw the end of")                                             \
-    _(whole_early, 0, "--style locks", "locks that the predecessor left do not keep from being whole")                 \
+    _(caught_up_in_past, 600, "--style locks", "a replacement is caught up amid a section that was over")              \
+    _(caught_up_in_section, 8000, "--style locks --ranks 3 --phases 2 --seed 1400",                                    \
+      "a process is caught up amid an own section that others saw the end of")                                         \
+    _(caught_up_early, 0, "--style locks", "locks that the predecessor left do not keep from catching up")             \
     _(open_section_sent, 4000, "--style locks --atomics 1 --seed 514", "an open section is replayed with the others")  \
     _(reader_unseen, 4000, "--style locks", "a writer does not look for readers")                                      \
     _(request_unnamed, 4000, "", "reports from before a request for a rollback are decided on")                        \
@@ -154,7 +154,7 @@
     _(demand_first_uncopied, 0, "", "nobody waits while rank 0 copies its image because a log is full")                \
     _(image_unheard, 0, "", "... nor a rank before its arrival until its group has heard of such an image")            \
     _(told_by_dead, 0, "", "what a dead member told of its group's images counts as told by its replacement")          \
-    _(off_log_whole, 0, "", "a log that is off does not count as lost, and keeps no put to the dead rank waiting")     \
+    _(off_log_complete, 0, "", "a log that is off does not count as lost, and keeps no put to the dead rank waiting")  \
     _(decision_unseen, 4000, "--hunt rebuild --ranks 5 --phases 6 --atomics 0 --dedicated 0 --parities 2 --seed 290",  \
       "an image goes on being rebuilt though a death and its decision came in one step")                               \
     _(front_below_base, 0, "", "the front stays before the gsync that somebody had left who is dead")                  \
@@ -165,18 +165,18 @@
     _(doubt_cleared, 0, "", "atomics of a section are in doubt no more before the section is over")                    \
     _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
     _(pieces_mixed, 0, "--message 256", "pieces of a report are taken for those of an older one that was cut off")     \
-    _(lock_unbounded, 0, "", "a lock is taken again behind its last number")                                           \
+    _(lock_unbounded, 0, "", "a lock is taken again after its last number")                                            \
     _(numbers_again, 0, "", "numbers of records begin anew amid a phase")                                              \
     _(last_clock_logged, 0, "", "what is put under the last clock of a phase counts as logged")                        \
     _(epoch_wasted, 0, "", "an epoch without a record is closed")                                                      \
     _(epochs_unbounded, 0, "", "records may be older than half of all epochs")                                         \
     _(chunks_by_number, 600, "--late-counters 1",                                                                      \
       "the order of a get log's chunks is that of their numbers, which come round")                                    \
-    _(unnumbered_to, 0, "--late-counters 2", "a log with records that have no number counts as whole")                 \
+    _(unnumbered_to, 0, "--late-counters 2", "a log with records that have no number counts as complete")              \
     _(unnumbered_from, 0, "--late-counters 2", "... and the source of such records can be brought back alone")         \
     _(flush_unfenced, 0, "", "a flush returns before others see what was put")                                         \
     _(fence_unfenced, 4000, "--style waits --ranks 3 --lanes direct --direct ptr --stores arm",                        \
-      "what was put behind a fence is seen before what was put ahead of it")                                           \
+      "what was put after a fence is seen before what was put before it")                                              \
     _(opened_unfenced, 0, "", "a put is seen before its number is")                                                    \
     _(store_unfenced, 600, "--style locks --ranks 3 --lanes direct --direct ptr --stores x86",                         \
       "a word of a lock is stored, and others' are looked at before it is seen")                                       \
@@ -186,14 +186,14 @@
       "what a predecessor may have put already is put again, and not sent for the target to pass over")                \
     _(put_passes, 0, "--direct rma --lanes direct", "a put passes requests that the target has yet to do")             \
     _(put_untold, 600, "--direct rma --lanes direct --ranks 3 --atomics 1",                                            \
-      "a record behind puts does not say that these are there")                                                        \
+      "a record after puts does not say that these are there")                                                         \
     _(put_unfenced, 1000, "--direct rma --lanes direct --ranks 3 --wide 1", "puts pass a fence")                       \
-    _(gsyncs_unbounded, 0, "", "gsyncs go on behind the last number")
+    _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */
 typedef enum {
     KEEL_STORED_PLAIN,   /* as the processor does it */
-    KEEL_STORED_RELEASE, /* behind all before it */
+    KEEL_STORED_RELEASE, /* after all before it */
     KEEL_STORED_STREAMED /* past the caches: in any order, until an order or a fence */
 } keel_stored_t;
 
@@ -205,8 +205,8 @@ extern keel_plant_t keel_planted; /* owned by the test */
 /* between two stores the simulator may kill the process too; between STORES, of which there are many, where a test asks for it */
 extern void (*keel_planted_moment)(void);
 extern void (*keel_planted_stores)(void);
-/* and it may hold back what is stored next at @a to. What was stored ahead of an order is seen before what is stored behind it;
- * what was stored ahead of a fence is seen by all. */
+/* and it may hold back what is stored next at @a to. What was stored before an order is seen before what is stored after it;
+ * what was stored before a fence is seen by all. */
 typedef struct keel_planted_memory {
     void (*hold)(void *to, size_t length, keel_stored_t how);
     void (*order)(void);

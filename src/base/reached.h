@@ -18,19 +18,19 @@
     _(fetched_recorded_ahead, "... at one that is ahead")                                      \
     _(get_done, "a re-executing process does a get without a record")                          \
     _(get_waits, "a get to one that is behind waits")                                          \
-    _(get_short, "a get goes the short way of the direct lane")                                \
-    _(atomic_short, "an atomic does")                                                          \
+    _(get_fast, "a get goes the fast path of the direct lane")                                 \
+    _(atomic_fast, "an atomic does")                                                           \
     _(gsync_handed, "a re-executing process leaves a gsync by arrivals it was handed")         \
     _(gsync_released, "a survivor is released below the front")                                \
-    _(gsync_awaits_hands, "a replacement at the front waits for the hands of all")             \
+    _(gsync_awaits_hand_over, "a replacement at the front waits until all have handed over")   \
     _(hand_behind, "a phase is handed to one that is behind")                                  \
     _(hand_front, "two at the front go live")                                                  \
     _(hand_pair, "two that re-execute go live among themselves")                               \
     _(restored_at_front, "a replacement's image is of the front")                              \
     _(refuses_nondeterministic, "rollback: the program is not deterministic")                  \
     _(refuses_rolling, "rollback: a rollback was under way")                                   \
-    _(refuses_put_log, "rollback: a put log is not whole")                                     \
-    _(refuses_get_log, "rollback: a get log is not whole")                                     \
+    _(refuses_put_log, "rollback: a put log is incomplete")                                    \
+    _(refuses_get_log, "rollback: a get log is incomplete")                                    \
     _(refuses_atomics_of_dead, "rollback: the dead rank issued atomics in the front phase")    \
     _(refuses_atomics_of_several, "rollback: one of several dead ranks issued atomics")        \
     _(refuses_atomics_before, "... and several have died since one did")                       \
@@ -38,7 +38,7 @@
     _(refuses_races, "rollback: values that ranks raced for were fetched from it")             \
     _(request_program, "rollback: the program asked for it")                                   \
     _(request_by_report, "rank 0 hears of a request from somebody's report first")             \
-    _(refuses_waits_several, "rollback: several ranks are away in a program that waits")       \
+    _(refuses_waits_several, "rollback: several ranks are lost in a program that waits")       \
     _(refuses_waits_first, "rollback: the program waits for the first time")                   \
     _(wait_replayed, "a wait of a replacement returns by what others logged")                  \
     _(wait_asks_rest, "a wait of a replacement is beyond its predecessor's death")             \
@@ -67,12 +67,12 @@
     _(demand_by_decision, "a rank's own image is taken into use because the decision says so") \
     _(refuses_starts, "rollback: ranks that begin at different positions are away together")   \
     _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")                  \
-    _(refuses_locks_several, "rollback: several ranks are away in a program that locks")       \
+    _(refuses_locks_several, "rollback: several ranks are lost in a program that locks")       \
     _(refuses_waits_atomics, "rollback: atomics in a program that waits")                      \
     _(section_over, "a critical section that was over is done again, and only logged")         \
     _(section_open, "one that is open is done again")                                          \
     _(section_unrecorded, "... its lock has no record, and is held all the same")              \
-    _(section_new, "a lock without a record is a new one: the process is whole")               \
+    _(section_new, "a lock without a record is a new one: the process has caught up")          \
     _(section_own, "a section of own memory is done again in its turn")                        \
     _(reading_over, "a reading that was over is done again")                                   \
     _(reading_open, "one that is open is done again")                                          \

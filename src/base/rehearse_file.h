@@ -10,8 +10,8 @@ typedef enum {
     KEEL_REHEARSE_LOST = 'l',      /* id: target: of its log, so nobody can tell */
     KEEL_REHEARSE_PROTECTED = 'r', /* id: the region's */
     KEEL_REHEARSE_WINDOW = 'w',    /* id: the window's */
-    KEEL_REHEARSE_ARRIVED = 'a',   /* ends what is written ahead of an arrival, */
-    KEEL_REHEARSE_LEFT = 'm',      /* and behind it */
+    KEEL_REHEARSE_ARRIVED = 'a',   /* ends what is written before an arrival, */
+    KEEL_REHEARSE_LEFT = 'm',      /* and after it */
     KEEL_REHEARSE_CHECKSUM = 'c',  /* this rank holds parity and does nothing else */
     KEEL_REHEARSE_KILLED = 'k',    /* this process ends here */
     KEEL_REHEARSE_SAME = 's',      /* the phase was compared */

@@ -24,7 +24,7 @@ int keel_units_read_time(const char *text, keel_units_bare_t bare, double *secon
 int keel_units_read_bytes(const char *text, keel_units_bare_t bare, double *bytes_p);
 /*
  * Bytes per second. B is a byte and b or bit is a bit, with k, M, G, T (powers of 1000, in either case) or Ki, Mi, Gi, Ti
- * before it and "/s" or "ps" behind it: 12GB/s, 100Gb/s, 100gbit/s, 100Gbps. What could mean both, as 12g, is refused.
+ * before it and "/s" or "ps" after it: 12GB/s, 100Gb/s, 100gbit/s, 100Gbps. What could mean both, as 12g, is refused.
  */
 int keel_units_read_rate(const char *text, double *rate_p);
 void keel_units_write_bytes(double bytes, char *text, size_t max);  /* "1.5 GiB" */

@@ -138,7 +138,7 @@ static int ckpt_has_failed(const keel_ckpt_t *ckpt)
 
 void keel_ckpt_owe(keel_ckpt_t *ckpt)
 {
-    ckpt->is_owed = 1;
+    ckpt->is_retry_due = 1;
 }
 
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
@@ -151,12 +151,12 @@ int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
     if (ckpt->set.making.number != 0 && ckpt_has_failed(ckpt)) {
         keel_interval_taken(&ckpt->interval, now, (double)(now - ckpt->set.started_ns) * 1e-9);
         keel_ckpt_abort(ckpt);
-        ckpt->is_owed = 0; /* the next one in its turn: it may fail for the same reason */
+        ckpt->is_retry_due = 0; /* the next one in its turn: it may fail for the same reason */
     }
     if (ckpt->set.making.number != 0) {
         return 0;
     }
-    return is_explicit || ckpt->is_owed || keel_interval_is_due(&ckpt->interval, now);
+    return is_explicit || ckpt->is_retry_due || keel_interval_is_due(&ckpt->interval, now);
 }
 
 /* ---- one generation ---- */
@@ -167,7 +167,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
     keel_status_t status = KEEL_OK;
 
     keel_ckpt_abort(ckpt); /* one that somebody could not make */
-    ckpt->is_owed = 0;
+    ckpt->is_retry_due = 0;
     ckpt->work_ns = 0;
     keel_image_set_begin(set, (uint32_t)meta->generation);
     set->making.window_calls = meta->window_calls;
@@ -241,7 +241,7 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
 void keel_ckpt_abort(keel_ckpt_t *ckpt)
 {
     if (keel_image_set_drop(&ckpt->set)) {
-        ckpt->is_owed = 1;
+        ckpt->is_retry_due = 1;
         ckpt->lane->slot.parity_done = ckpt->set.used.number;
     }
 }

@@ -7,7 +7,7 @@
  *
  * Safety. Nothing is agreed upon by messages: a process says in its arrival at gsync n that it copies its image there, all
  * wait for its second word as they do for a coordinated image, and so the image is exactly what its rank is at n, whatever
- * the program does behind it (atomics, waits). Who leaves gsync m having seen that every member of a group has its share of
+ * the program does after it (atomics, waits). Who leaves gsync m having seen that every member of a group has its share of
  * the set in the making takes the set into use, members and all others alike: so all who leave m by arrivals do, and the
  * decision after a death takes the highest positions that anybody reports, which all members have their part of. What is in
  * the making at a death, or when a coordinated checkpoint begins, is given up. A set is made over the generation in use, and
@@ -18,7 +18,7 @@
 
 #include "ckpt/coordinated.h"
 
-#define KEEL_DEMAND_BEHIND 2u /* gsyncs in which parity of a set is computed behind the program */
+#define KEEL_DEMAND_BEHIND 2u /* gsyncs in which parity of a set is computed in the background */
 
 /* what all know of a rank's newest image of its own */
 typedef struct keel_demand_start {
@@ -57,7 +57,7 @@ static inline int keel_demand_is_copied(const keel_demand_t *demand, uint32_t r,
 /* copies the own image, which the group is told of when it is compared with the one before */
 void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
 void keel_demand_step(keel_demand_t *demand); /* bounded work, from progress */
-/* a set has been in the making for so long that this process finishes its part ahead of its arrival at gsync @a number, as
+/* a set has been in the making for so long that this process finishes its part before its arrival at gsync @a number, as
  * far as nobody else is needed for that: so logs grow by a few phases more and not by as many as a fast program passes */
 int keel_demand_is_late(const keel_demand_t *demand, uint32_t number);
 void keel_demand_abort(keel_demand_t *demand);

@@ -1,6 +1,6 @@
 /*
  * What members of a group tell each other of the images they have made: that it lies in its slot, its size, and what changed
- * in it since the one before. The comparison goes on behind the program, a bounded part at a time; the image is told of when
+ * in it since the one before. The comparison goes on in the background, a bounded part at a time; the image is told of when
  * it is done. A map is void when it compares with another set than the one that the reader's own share is of.
  */
 #ifndef KEEL_CKPT_EXCHANGE_H_

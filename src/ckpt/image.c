@@ -29,7 +29,7 @@ _Static_assert(sizeof(keel_image_header_t) == KEEL_IMAGE_ALIGN, "the table follo
 typedef struct keel_image_entry {
     uint32_t kind, id;
     uint64_t length;
-    uint64_t where; /* of the bytes in the window; in the image parts lie one behind the other */
+    uint64_t where; /* of the bytes in the window; in the image parts lie one after the other */
     uint32_t crc;   /* of the part's memory */
     uint32_t reserved;
 } keel_image_entry_t;

@@ -44,7 +44,7 @@ size_t keel_image_size(const keel_part_t *parts, unsigned count);
 void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
 /* checks magic, version, lengths, crc of header and of every part; KEEL_ERR_CORRUPT tells through @a why_p (constant text) */
 keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_meta_t *meta_p, const char **why_p);
-/* bytes of the part of that kind behind all others, 0 when there is none, of a checked image */
+/* bytes of the part of that kind after all others, 0 when there is none, of a checked image */
 uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind);
 /* the first @a most parts of an image, without their memory, and how many there are; KEEL_ERR_CORRUPT as above */
 keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,

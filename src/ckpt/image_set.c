@@ -339,7 +339,7 @@ void keel_image_set_step(keel_image_set_t *set)
         set_rearm_step(set);
         return;
     }
-    do { /* a stage that is over leads on at once: nobody sleeps ahead of the next */
+    do { /* a stage that is over leads on at once: nobody sleeps before the next */
         stage = set->state.stage;
         if (stage == KEEL_SET_COMPARING) {
             set_compare_step(set);

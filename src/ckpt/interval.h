@@ -1,5 +1,5 @@
 /* When to take the next coordinated checkpoint: Daly's optimum sqrt(2 C M) - C [F 6.1], C measured: what the program spends in
- * Keel, on the copy and on parity behind it; M the MTBF. */
+ * Keel, on the copy and on parity after it; M the MTBF. */
 #ifndef KEEL_CKPT_INTERVAL_H_
 #define KEEL_CKPT_INTERVAL_H_
 

@@ -2,7 +2,7 @@
  * Parity of a group, rotating over it or with members of its own: any m members may be lost, image and share (stripes.h
  * says what lies where).
  *
- * Every member computes its own share by reading the others' image slots one-sidedly, in pieces, behind the program:
+ * Every member computes its own share by reading the others' image slots one-sidedly, in pieces, in the background:
  * keel_parity_step() does a bounded amount of work and never blocks. On the direct lane it computes straight from the
  * mapped slots, otherwise from pieces it reads ahead. The same machine rebuilds what was lost, an image or a share, from
  * the image slots and parity slots of members that have theirs: several lost members do so at the same time, none waits

@@ -5,7 +5,7 @@
  * passed, the phase), the first number. Closing an epoch costs an increment and no room.
  *
  * Numbers are compared modulo 2^32: no record may be 2^31 epochs old. An epoch without a record is not closed, and none is
- * entered KEEL_EPOCHS_MAX behind the first one of the table: then logs are full, as when there is no room.
+ * entered KEEL_EPOCHS_MAX after the first one of the table: then logs are full, as when there is no room.
  */
 #ifndef KEEL_OPLOG_EPOCHS_H_
 #define KEEL_OPLOG_EPOCHS_H_

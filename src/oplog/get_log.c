@@ -394,10 +394,10 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
         keel_segment_list_clear(&log->targets[i].list, log->pool);
-        log->targets[i] = (keel_get_target_t){.is_replay_whole = 1, .writer.number = log->lane->counters.chunk};
+        log->targets[i] = (keel_get_target_t){.is_replay_complete = 1, .writer.number = log->lane->counters.chunk};
     }
     log->phase = phase;
-    log->is_short = 0;
+    log->has_overflowed = 0;
     log->is_off = !log->is_enabled;
     log->resume_at = UINT32_MAX;
     log->lane->slot.lost_gets = 0;

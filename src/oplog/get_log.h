@@ -4,7 +4,7 @@
  *
  * LG is one region a process, cut into chunks. A source claims a chunk by compare-and-swap on its owner word and then
  * writes records into it alone: by itself on the direct lane, by the target's service thread on the served one.
- * Safety: `used` is stored (release) after the bytes it covers, so a source that dies leaves whole records. Only the
+ * Safety: `used` is stored (release) after the bytes it covers, so a source that dies leaves complete records. Only the
  * owner of the region frees chunks, and only closed ones, which their source does not touch any more.
  *
  * Hot path of the direct lane: keel_get_log_reserve() and keel_get_log_read() write the own copy with each access; the
@@ -22,7 +22,7 @@
 typedef struct keel_getlog_chunk {
     uint32_t owner;  /* source's rank + 1, 0: free */
     uint32_t number; /* order among the chunks of one source; comes round */
-    uint32_t used;   /* bytes of records behind this header */
+    uint32_t used;   /* bytes of records after this header */
     uint32_t last_phase;
     uint32_t is_closed;
     uint32_t reserved[3];
@@ -49,7 +49,7 @@ typedef struct keel_get_target {
     keel_cursor_t replay;     /* replacement: the next record to answer from */
     uint32_t index;           /* of the next get in this phase */
     uint8_t has_replay;
-    uint8_t is_replay_whole; /* all records the predecessor left at this target have come */
+    uint8_t is_replay_complete; /* all records the predecessor left at this target have come */
     keel_getlog_writer_t writer;
 } keel_get_target_t;
 
@@ -67,7 +67,7 @@ typedef struct keel_get_log {
     uint32_t resume_at; /* first phase to log again, when is_off */
     int is_off;
     int is_enabled;
-    int is_short; /* replacement: no room for all that its predecessor left, so it cannot re-execute */
+    int has_overflowed; /* replacement: no room for all that its predecessor left, so it cannot re-execute */
     uint64_t overflows;
 } keel_get_log_t;
 
@@ -170,7 +170,7 @@ void keel_get_log_target_down(keel_get_log_t *log, uint32_t target);
 
 /* ---- giving back what somebody lost (getlog_replay.c) ---- */
 
-#define KEEL_GET_MESSAGE_HEAD 8u /* bytes of a message ahead of its records */
+#define KEEL_GET_MESSAGE_HEAD 8u /* bytes of a message before its records */
 /* whoever holds the record of a fetched value knows that its source issued atomics, also when the source has only told it
  * again */
 static inline void keel_get_log_note_atomic(keel_board_slot_t *slot, uint32_t phase)
@@ -190,7 +190,7 @@ void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t pha
  * KEEL_GETLOG_SAMPLES is sure to find that out
  */
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
-/* this process copies an image at the begin of this phase: its log is whole again from here on */
+/* this process copies an image at the begin of this phase: its log is caught up from here on */
 void keel_get_log_resume(keel_get_log_t *log);
 void keel_get_log_clear(keel_get_log_t *log, uint32_t phase);
 uint64_t keel_get_log_bytes(keel_get_log_t *log);

@@ -9,7 +9,7 @@ uint32_t keel_getlog_chunk_size(size_t size);
 /* at least @a need bytes, in the writer's chunk or in another one; 0 when no chunk is free */
 int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                      size_t need, keel_getlog_place_t *place);
-/* whole records were written there, @a length bytes, the last one of @a last_phase */
+/* complete records were written there, @a length bytes, the last one of @a last_phase */
 void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint32_t last_phase);
 /* opens for one record and writes its head; its data goes to where this points, then it is published. NULL: there is no room */
 void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
@@ -22,7 +22,7 @@ int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog
  * are as close together as there are chunks. */
 typedef struct keel_getlog_walk {
     uint32_t count; /* of chunks so far */
-    uint32_t next;  /* behind them: one past the highest number */
+    uint32_t next;  /* after them: one past the highest number */
 } keel_getlog_walk_t;
 const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,
                                             keel_getlog_walk_t *walk);

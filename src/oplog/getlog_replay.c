@@ -13,7 +13,7 @@
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
 
 /* one control message's worth of records */
-/* ahead of records; it lies anyhow, like these */
+/* before records; it lies anyhow, like these */
 typedef struct replay_head {
     uint32_t is_last;
     uint32_t next_number; /* of the writer's next chunk */
@@ -39,7 +39,7 @@ static keel_status_t records_send(keel_get_log_t *log, uint32_t rank, keel_contr
     return status;
 }
 
-/* bytes of whole records at @a records that fit one message, 0 when what lies there is none: others wrote it */
+/* bytes of complete records at @a records that fit one message, 0 when what lies there is none: others wrote it */
 static size_t replay_run(const char *records, size_t length, size_t max)
 {
     keel_records_t left = keel_records_of(records, length);
@@ -126,7 +126,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         }
         own = replay_append(log, t, &record);
         if (own == NULL || KEEL_PLANT(records_no_room)) {
-            log->is_short = 1; /* without them a re-execution would be another computation */
+            log->has_overflowed = 1; /* without them a re-execution would be another computation */
             records.at = records.end;
             break;
         }
@@ -140,7 +140,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
     }
     keel_cursor_to_end(&t->list, &t->pushed); /* they lie at the target already */
     if (head.is_last) {
-        t->is_replay_whole = 1;
+        t->is_replay_complete = 1;
         t->replay = (keel_cursor_t){0};
     }
 }
@@ -159,7 +159,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     keel_status_t status;
 
     if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(loss_after)) {
-        status = keel_lane_board_send(log->lane, target, 0); /* ahead of the puts that overwrite what was read */
+        status = keel_lane_board_send(log->lane, target, 0); /* before the puts that overwrite what was read */
         if (status != KEEL_OK) {
             return status;
         }

@@ -168,7 +168,7 @@ static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target
 }
 
 /* all records of @a phase, which began in this process's life or is the one that it was restored at, are there */
-static inline int keel_put_log_is_whole(const keel_put_log_t *log, uint32_t target, uint32_t phase)
+static inline int keel_put_log_is_complete(const keel_put_log_t *log, uint32_t target, uint32_t phase)
 {
     return phase >= log->targets[target].lost && phase >= log->targets[target].trimmed;
 }
@@ -210,7 +210,7 @@ static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target
         log->targets[target].count = (count < log->number_end) ? (uint32_t)count : log->number_end;
     }
 }
-/* direct lane, programs that lock: all that has a number in this phase is in place. A replacement elsewhere goes on behind it. */
+/* direct lane, programs that lock: all that has a number in this phase is in place. A replacement elsewhere goes on after it. */
 void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target);
 /* the clock that the records which follow were made under */
 static inline void keel_put_log_say_clock(keel_put_log_t *log, uint32_t target, uint32_t clock)
@@ -227,7 +227,7 @@ static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t ta
 void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now);
 /* an image of @a phase of that target alone is in use */
 void keel_put_log_trim_image(keel_put_log_t *log, uint32_t target, uint32_t phase, uint32_t now);
-/* the target copies an image at the begin of this phase: a log that is off is whole again from here on */
+/* the target copies an image at the begin of this phase: a log that is off is caught up from here on */
 void keel_put_log_resume(keel_put_log_t *log, uint32_t target);
 uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target);
 /* epoch of its oldest record; the open one: it has none */

@@ -6,7 +6,7 @@
 #include "peer/issue.h"
 #include "peer/remote_put.h"
 
-/* bytes of the whole records that fit in @a limit bytes, and how many they are */
+/* bytes of the complete records that fit in @a limit bytes, and how many they are */
 static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
 {
     keel_records_t left = keel_records_of(data, length);

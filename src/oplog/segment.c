@@ -17,7 +17,7 @@ static size_t pool_room(const keel_segment_pool_t *pool, size_t budget)
     return (budget > taken) ? (budget - taken) / (pool->segment_size + sizeof(keel_segment_t)) : 0;
 }
 
-/* behind those that are free, so that memory that was touched is used first */
+/* after those that are free, so that memory that was touched is used first */
 static keel_status_t pool_add(keel_segment_pool_t *pool, size_t count, size_t ready)
 {
     const size_t table = sizeof(keel_segment_arena_t) + count * sizeof(keel_segment_t),

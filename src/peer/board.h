@@ -133,7 +133,7 @@ enum {
     KEEL_ARRIVE_SHARED = 16, /* it has its share of parity with the images its group is waiting for */
     KEEL_ARRIVE_CANNOT = 32  /* or will not have it */
 };
-/* behind these: which call the gsync is of (api/context.h), 0: not told */
+/* after these: which call the gsync is of (api/context.h), 0: not told */
 #define KEEL_ARRIVE_CALL_SHIFT 6
 
 #define KEEL_ARRIVE_INCARNATION_MAX \

@@ -2,7 +2,7 @@
  * Control messages: to the thread inside Keel of a peer, in the order sent. What is longer than a message of the transport
  * may be goes in pieces.
  *
- * Safety: the pieces of a message are sent in one go and arrive in that order, so of one that is not whole the last pieces
+ * Safety: the pieces of a message are sent in one go and arrive in that order, so of an incomplete one the last pieces
  * are missing: its sender died, or had no memory for them. A first piece ends what was there of another message, and any
  * other piece has to be the next one of the same process's. So nobody above sees a message that is not one process's, of
  * one moment: a report or decision in pieces is there or not, as one in a single message is.
@@ -69,7 +69,7 @@ keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t rank, keel_cont
 
         piece = (length - offset < max) ? length - offset : max;
         if (piece < length) {
-            wire.body.control.whole = length;
+            wire.body.control.length = length;
             wire.body.control.before = offset;
         }
         status = control_send(lane, rank, &wire, (offset > 0) ? (const uint8_t *)payload + offset : payload, piece);
@@ -146,12 +146,12 @@ static int control_is_next(const keel_peer_t *peer, const keel_wire_t *wire)
     }
     return KEEL_PLANT(pieces_mixed) ||
            (in->incarnation == wire->source_incarnation && (uint64_t)in->type == wire->body.control.type &&
-            in->length == wire->body.control.whole && peer->partial_length == wire->body.control.before);
+            in->length == wire->body.control.length && peer->partial_length == wire->body.control.before);
 }
 
 static const char *control_piece(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
 {
-    const uint64_t length = wire->body.control.whole;
+    const uint64_t length = wire->body.control.length;
     keel_peer_t *peer = &lane->peers[wire->source];
     keel_control_in_t *in;
 
@@ -187,7 +187,7 @@ const char *keel_lane_control_serve(keel_lane_t *lane, const keel_wire_t *wire, 
     if (wire->body.control.type == 0 || wire->body.control.type >= KEEL_CONTROL_LAST) {
         return "unknown control message";
     }
-    if (wire->body.control.whole != 0) {
+    if (wire->body.control.length != 0) {
         return control_piece(lane, wire, data);
     }
     if (wire->body.control.type == KEEL_CONTROL_REFILL) {

@@ -66,7 +66,7 @@ void keel_lane_issue_release(keel_lane_t *lane)
 }
 
 /* @a sum: of the data */
-/* ahead of records: that those before them, which were put, are there */
+/* before records: that those before them, which were put, are there */
 static void say_put(keel_peer_t *peer, keel_wire_t *wire)
 {
     if (peer->is_put_untold) {

@@ -27,7 +27,7 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t 
  * one waits for the other */
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
                                     const void *records, size_t length, uint32_t sum, int is_followed);
-/* tells the peer's board that this process waits, from the phase behind this one on with everybody's knowledge */
+/* tells the peer's board that this process waits, from the phase after this one on with everybody's knowledge */
 keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t peer, uint32_t phase);
 /* that it fetches in this phase */
 keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);

@@ -79,7 +79,7 @@ typedef struct keel_peer {
     /* peer/remote_put */
     ucs_list_link_t putting; /* in lane->putting while not all puts are done */
     uint64_t put, put_done;  /* puts issued, those that have taken effect there */
-    uint64_t put_flushing;   /* those ahead of the flush under way, */
+    uint64_t put_flushing;   /* those before the flush under way, */
     uint8_t is_put_flushing; /* if one is */
     uint8_t is_put_untold;   /* no record was sent since the last of them */
     uint32_t put_phase;      /* 1 + the phase of the last of them, 0: none */
@@ -116,11 +116,11 @@ typedef struct keel_lane_params {
     const keel_transport_ops_t *ops;
     void *driver_arg;
     keel_runtime_t *runtime;
-    /* service side, under the lock, ahead of the answer: a logged get or fetched value. Its data goes to where this points,
+    /* service side, under the lock, before the answer: a logged get or fetched value. Its data goes to where this points,
      * NULL: nowhere; when it is there, on_served_got() makes the record one that others may see. */
     void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
     void (*on_served_got)(void *arg, const keel_get_record_t *record);
-    /* service side, under the lock: a REFILL message; here and not in the inbox, so that it stays ahead of the gets
+    /* service side, under the lock: a REFILL message; here and not in the inbox, so that it stays before the gets
      * sent after it and is not lost when its sender dies */
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
@@ -239,7 +239,7 @@ static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
 
     return p->acked == p->sent && p->put_done == p->put;
 }
-/* direct lane: who waits there sees what was stored ahead of a full fence; a load and a branch unless it sleeps */
+/* direct lane: who waits there sees what was stored before a full fence; a load and a branch unless it sleeps */
 static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)
 {
     if (lane->peers[peer].lanes & KEEL_LANE_PTR) {

@@ -50,7 +50,7 @@ static void put_is_done(keel_peer_t *peer, uint64_t done)
     }
 }
 
-/* also when the peer is cut off: keel_remote_put_drop() comes behind it */
+/* also when the peer is cut off: keel_remote_put_drop() comes after it */
 static void on_flushed(void *arg, keel_status_t status)
 {
     keel_peer_t *peer = arg;

@@ -1,9 +1,9 @@
 /*
  * Puts by one-sided operations, to a peer that has KEEL_LANE_RMA and no pointer: the target's service side has no part in them.
  *
- * Such a peer is a served one but for this. Requests arrive behind all puts issued before them (transport.h), so what is
+ * Such a peer is a served one but for this. Requests arrive after all puts issued before them (transport.h), so what is
  * announced by a message is in place. A put may pass requests that are not answered yet, so there are none when it is issued. The
- * service side counts the records that it applies; the first request with records behind puts says that all before it
+ * service side counts the records that it applies; the first request with records after puts says that all before it
  * are there (KEEL_WIRE_FLAG_PUT).
  */
 #ifndef KEEL_PEER_REMOTE_PUT_H_
@@ -13,7 +13,7 @@
 
 /*
  * Puts @a record of @a phase, whose data follows it and stays there until keel_lane_is_flushed(); 0: it has to be sent, for want of
- * a lane, or because order needs it. @a is_behind: it takes effect behind those before it.
+ * a lane, or because order needs it. @a is_behind: it takes effect after those before it.
  */
 int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind);
 /* at the target, with the lane's lock: of @a phase all records before @a number are there, if the message says that they were put */

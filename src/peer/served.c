@@ -12,7 +12,7 @@
  * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
  * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
  * the get log, where it was put in that same step; whether it is the same record its source finds out by their sum
- * (recovery/hands). Behind the last number there is (base/counters.h) records have none: they
+ * (recovery/handed_over). Behind the last number there is (base/counters.h) records have none: they
  * are applied as they come, and should their source die, the job rolls back.
  */
 #include "peer/served.h"
@@ -381,7 +381,7 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
         return NULL; /* the acknowledgement is the answer */
     }
     if (keel_lane_failure(lane) != KEEL_OK) {
-        /* This process is about to end. An answer behind one that was not sent would be taken for that one; and what is
+        /* This process is about to end. An answer after one that was not sent would be taken for that one; and what is
          * acknowledged all the same, so that others can leave, is in their logs if it dies first. */
         return NULL;
     }

@@ -18,7 +18,7 @@
 #define KEEL_WINLOCK_WISH   (1ull << 63)
 #define KEEL_WINLOCK_SHARES (KEEL_WINLOCK_WISH - KEEL_WINLOCK_ONE)
 
-/* behind the number of the window, in what is asked: of one that wants to lock, whether it has waited */
+/* after the number of the window, in what is asked: of one that wants to lock, whether it has waited */
 #define KEEL_WINLOCK_WAITED (1ull << 32)
 
 /* 1: it is @a rank's; 0: not now. @a wishes: others are to let it in */

@@ -66,14 +66,15 @@ static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
             standing->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r != rec->lane->rank && rec->state == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
-            keel_position_complete(rec, r, d->ranks[r].is_short ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
+            keel_position_complete(rec, r,
+                                   d->ranks[r].is_incomplete ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
         }
         if (r == rec->lane->rank || (standing->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
             continue; /* it has told more since than when it reported */
         }
         if (rec->state == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
             standing->transfers |= KEEL_TRANSFER_REFILLED; /* it has what the predecessor logged there, and sends it */
-            standing->transfers |= rec->gets->targets[r].is_replay_whole ? 0 : KEEL_TRANSFER_REPLAY_OWED;
+            standing->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_REPLAY_EXPECTED;
         }
         if (d->ranks[r].state == KEEL_RANK_FRONT && standing->state == KEEL_RANK_FRESH) {
             standing->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
@@ -94,7 +95,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
         keel_ckpt_abort(rec->ckpt);
     }
     if (rec->state == KEEL_RANK_FRESH) {
-        if (d->is_owed) { /* rank 0 alone says when one is taken, and may be the one that was lost */
+        if (d->is_retry_due) { /* rank 0 alone says when one is taken, and may be the one that was lost */
             keel_ckpt_owe(rec->ckpt);
         }
     }

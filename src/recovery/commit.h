@@ -1,6 +1,6 @@
 /*
  * Commit of a coordinated image: all ranks have theirs of this generation, and its parity [F 6.1]. Rank 0 sees that first, and its
- * arrivals tell the others; or a decision does, after a death. From then on nobody goes back behind it: images that were
+ * arrivals tell the others; or a decision does, after a death. From then on nobody goes back to an older one: images that were
  * asked for are of no use any more, and what was logged before it is dropped [F 6.2].
  */
 #ifndef KEEL_RECOVERY_COMMIT_H_

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one away"
+#define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one lost"
 #define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
 
 static int is_back(const keel_report_t *report)
@@ -30,7 +30,7 @@ static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, ui
     return missing <= rec->ckpt->group.parities;
 }
 
-/* who is away and begins later than another that is away has nothing for it of the phases between */
+/* who is lost and begins later than another that is lost has nothing for it of the phases between */
 static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
 {
     uint32_t first = UINT32_MAX;
@@ -50,7 +50,7 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
     return 0;
 }
 
-/* What it did in the front phase is not known: it is away, or a replacement that does it again. Its predecessor may
+/* What it did in the front phase is not known: it is lost, or a replacement that does it again. Its predecessor may
  * have been a phase ahead of the front that it came back to: the first to leave a gsync. */
 static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
@@ -61,7 +61,7 @@ static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, 
 
 /*
  * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
- * has to find all of those: what others logged is handed over before (keel_position_is_short()), but not what ranks did that
+ * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
  * do it again when they come to it, and nobody knows in which order what was fetched by others is fetched again.
  */
 static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
@@ -95,9 +95,9 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
 }
 
 /* what the order of its program's ways to synchronise, if any, is asked about */
-static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
+static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
-    keel_sync_facts_t facts = {.away = away, .front = d->front};
+    keel_sync_facts_t facts = {.lost = lost, .front = d->front};
 
     for (uint32_t x = 0; x < rec->lane->size; x++) {
         const report_about_t *about = &rec->reports[x]->about[r];
@@ -109,17 +109,17 @@ static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *
 }
 
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
-static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t away)
+static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
     const uint32_t base = decision_start(d, r);
     uint32_t kinds = 0;
 
     if (d->ranks[r].start.position != 0 && !demand_is_covered(rec, d, r)) {
-        return KEEL_REACHED(refuses_demand_parity), "more of its group is away than covers its newest image";
+        return KEEL_REACHED(refuses_demand_parity), "more of its group is lost than covers its newest image";
     }
 
-    /* who saw it issue them may be the other that is away now */
-    if (away > 1 && rec->reports[r]->atomics_before > base) {
+    /* who saw it issue them may be the other that is lost now */
+    if (lost > 1 && rec->reports[r]->atomics_before > base) {
         return KEEL_REACHED(refuses_atomics_before), KEEL_WHY_ATOMICS;
     }
     for (uint32_t x = 0; x < rec->lane->size; x++) {
@@ -129,13 +129,13 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             continue;
         }
         if (report->about[r].lost_puts > base && !KEEL_PLANT(lost_log_local)) {
-            return KEEL_REACHED(refuses_put_log), "the put log towards it is not whole";
+            return KEEL_REACHED(refuses_put_log), "the put log towards it is incomplete";
         }
         if (report->about[r].lost_gets > base) {
-            return KEEL_REACHED(refuses_get_log), "its get log is not whole";
+            return KEEL_REACHED(refuses_get_log), "its get log is incomplete";
         }
-        /* what it fetched from another that is away has no record */
-        if (away > 1 && report->about[r].atomics > base) {
+        /* what it fetched from another that is lost has no record */
+        if (lost > 1 && report->about[r].atomics > base) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* or one that was given back before the atomic itself was, or has yet to be */
@@ -148,11 +148,11 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         kinds |= report->about[r].kinds;
     }
     if (keel_sync_is_ordered(&d->sync)) {
-        const keel_sync_facts_t facts = facts_of(rec, d, r, away);
+        const keel_sync_facts_t facts = facts_of(rec, d, r, lost);
 
         return keel_sync_refuses(&d->sync, &facts);
     }
-    for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are away, only it knew */
+    for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are lost, only it knew */
         kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
@@ -164,11 +164,11 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
 
 static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
 {
-    uint32_t rollback = 0, away = 0;
+    uint32_t rollback = 0, lost = 0;
     int is_known = 0;
 
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        away += !is_back(rec->reports[r]);
+        lost += !is_back(rec->reports[r]);
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
@@ -185,8 +185,8 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             why = "rollback numbers differ"; /* not seen: a rollback ends for all or is under way (planted.md) */
         } else if (!is_back(report)) {
             why = starts_differ(rec, d)
-                      ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are away")
-                      : refuses_local(rec, d, r, away);
+                      ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are lost")
+                      : refuses_local(rec, d, r, lost);
         }
         if (report->state != KEEL_RANK_FRESH) {
             rollback = report->rollback;
@@ -245,7 +245,7 @@ static void decide_shares(const keel_recovery_t *rec, decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
 
-        d->is_owed |= report->unmade > d->generation;
+        d->is_retry_due |= report->unmade > d->generation;
         if (report->state != KEEL_RANK_FRESH) {
             d->ranks[r].has =
                 (report->is_armed || report->generation < d->generation) ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
@@ -308,7 +308,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         d->ranks[r] = (decision_rank_t){.incarnation = rec->lane->peers[r].incarnation,
                                         .state = report->state,
                                         .position = report->position,
-                                        .is_short = report->is_short};
+                                        .is_incomplete = report->is_incomplete};
         d->rollback = keel_larger(d->rollback, report->rollback);
         d->is_begun |= report->is_prefix_closed || report->is_rolling;
         /* the first access of anybody ends it: ranks that access nothing for a while close theirs later,

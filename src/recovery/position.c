@@ -4,11 +4,11 @@
  * Safety. Towards a peer at the same position accesses are done (LIVE); towards one that is behind they are only logged,
  * and it is handed the log phase by phase as it says its position; towards one that is ahead they are only logged,
  * because it has them already. The arrival number a peer sees from this process never exceeds what it was handed: it is
- * sent behind the records, on the same lane, so a peer that leaves gsync k + 1 has every action of phase k. What is known
+ * sent after the records, on the same lane, so a peer that leaves gsync k + 1 has every action of phase k. What is known
  * of a recovering peer's position may be old, never too high: it cannot leave its phase without this process's arrival.
  */
 #include "recovery/position.h"
-#include "recovery/hands.h"
+#include "recovery/handed_over.h"
 #include "recovery/recover.h"
 #include "recovery/recovery.h"
 
@@ -26,7 +26,7 @@
 typedef struct position_message {
     uint32_t position;
     uint16_t state;
-    uint16_t is_whole; /* all have handed over to it */
+    uint16_t is_complete; /* all have handed over to it */
 } position_message_t;
 
 void keel_position_replay(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event)
@@ -40,9 +40,9 @@ void keel_position_complete(keel_recovery_t *rec, uint32_t rank, keel_complete_e
 {
     keel_standing_t *standing = &rec->standings[rank];
 
-    rec->short_count -= standing->complete == KEEL_COMPLETE_NOT;
+    rec->incomplete_count -= standing->complete == KEEL_COMPLETE_NOT;
     standing->complete = keel_complete_after(standing->complete, event);
-    rec->short_count += standing->complete == KEEL_COMPLETE_NOT;
+    rec->incomplete_count += standing->complete == KEEL_COMPLETE_NOT;
 }
 
 void keel_position_lost(keel_recovery_t *rec, uint32_t rank)
@@ -121,19 +121,19 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
     return 1;
 }
 
-static int has_hands(const keel_recovery_t *rec)
+static int is_handed_over(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; rec->awaits_hands && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && rec->standings[r].handed_here <= rec->phase && !KEEL_PLANT(no_wait_for_hands)) {
+    for (uint32_t r = 0; rec->awaits_hand_over && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
+        if (r != rec->lane->rank && rec->standings[r].handed_here <= rec->phase && !KEEL_PLANT(no_wait_for_hand_over)) {
             return 0;
         }
     }
     return 1;
 }
 
-int keel_position_has_hands(const keel_recovery_t *rec)
+int keel_position_is_handed_over(const keel_recovery_t *rec)
 {
-    return has_hands(rec) || (KEEL_REACHED(gsync_awaits_hands), 0);
+    return is_handed_over(rec) || (KEEL_REACHED(gsync_awaits_hand_over), 0);
 }
 
 /* @a rank died, and what it had done here before this process was there did not come back */
@@ -141,13 +141,13 @@ int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_standing_t *standing = &rec->standings[rank];
 
-    return rec->awaits_hands && standing->is_unhanded && standing->handed_here <= rec->phase;
+    return rec->awaits_hand_over && standing->is_unhanded && standing->handed_here <= rec->phase;
 }
 
-static void position_say(keel_recovery_t *rec, int is_whole)
+static void position_say(keel_recovery_t *rec, int is_complete)
 {
     position_message_t message = {
-        .position = rec->phase, .state = (uint16_t)rec->state, .is_whole = (uint16_t)is_whole};
+        .position = rec->phase, .state = (uint16_t)rec->state, .is_complete = (uint16_t)is_complete};
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
@@ -157,31 +157,32 @@ void keel_position_say(keel_recovery_t *rec)
     position_say(rec, 0);
 }
 
-void keel_position_tell_whole(keel_recovery_t *rec)
+void keel_position_tell_complete(keel_recovery_t *rec)
 {
-    const int is_whole = rec->awaits_hands && has_hands(rec);
+    const int is_complete = rec->awaits_hand_over && is_handed_over(rec);
 
-    if (is_whole && !rec->is_whole_told) {
+    if (is_complete && !rec->is_complete_told) {
         position_say(rec, 1);
     }
-    rec->is_whole_told = is_whole; /* who has died since has to hand over again, and its replacement to be told */
+    rec->is_complete_told = is_complete; /* who has died since has to hand over again, and its replacement to be told */
 }
 
 /* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. */
-int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank)
+int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
     if (rec->state != KEEL_RANK_FRONT || keel_sync_has_order(rec->sync)) {
         return 0;
     }
-    return (rank == rec->lane->rank) ? !has_hands(rec) : rec->standings[rank].complete == KEEL_COMPLETE_NOT;
+    return (rank == rec->lane->rank) ? !is_handed_over(rec) : rec->standings[rank].complete == KEEL_COMPLETE_NOT;
 }
 
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
 {
-    if (!keel_position_is_short(rec, rank) || (fetches && KEEL_PLANT(fetched_short))) {
+    if (!keel_position_is_incomplete(rec, rank) || (fetches && KEEL_PLANT(fetched_incomplete))) {
         return 0;
     }
-    return fetches || (!keel_classes_commute(keel_atomics_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_short));
+    return fetches ||
+           (!keel_classes_commute(keel_atomics_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_incomplete));
 }
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
@@ -195,7 +196,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
         if (number >= rec->front) {
             keel_recovery_say(rec, "front %u reached", number);
             rec->state = KEEL_RANK_FRONT;
-            rec->awaits_hands = 1;
+            rec->awaits_hand_over = 1;
             rec->returned = number + 1;
             keel_put_log_put_from(rec->puts, number + 1); /* in this phase its predecessor may have died */
             rec->recoveries++;
@@ -213,7 +214,7 @@ static void set_live(keel_recovery_t *rec, uint32_t rank)
     keel_lane_regions_close_retired(rec->lane, rank);
 }
 
-void keel_position_go_live_whole(keel_recovery_t *rec)
+void keel_position_go_live_caught_up(keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         if (r == rec->lane->rank || !rec->lane->peers[r].is_up) {
@@ -224,9 +225,9 @@ void keel_position_go_live_whole(keel_recovery_t *rec)
             set_live(rec, r);
         }
         (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
-        keel_hands_say(rec, r);
+        keel_handed_over_say(rec, r);
     }
-    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_WHOLE, NULL, 0);
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_CAUGHT_UP, NULL, 0);
 }
 
 int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
@@ -239,7 +240,7 @@ int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_peer_mode_t mode = rec->lane->peers[rank].mode;
 
-    return (keel_standing_is_held(&rec->standings[rank]) && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
+    return (keel_standing_defers_puts(&rec->standings[rank]) && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
            (keel_sync_has_rest(rec->sync) && keel_position_is_undecided(rec, rank));
 }
 
@@ -261,7 +262,7 @@ static void send_rest(keel_recovery_t *rec, uint32_t rank)
     keel_position_replay(rec, rank, KEEL_REPLAY_SENT_REST);
 }
 
-/* and has replayed that: what is put from now on comes behind it */
+/* and has replayed that: what is put from now on comes after it */
 static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
 {
     keel_standing_t *standing = &rec->standings[rank];
@@ -272,7 +273,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     standing->streamed = 0;
     if (keel_atomics_tell(rec->sync, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
-        keel_hands_say(rec, rank);
+        keel_handed_over_say(rec, rank);
     }
 }
 
@@ -305,7 +306,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_position_replay(rec, rank,
                              (standing->state == KEEL_RANK_FRONT) ? KEEL_REPLAY_LIVE_AT_FRONT : KEEL_REPLAY_LIVE);
         standing->streamed = 0;
-        keel_hands_say(rec, rank);
+        keel_handed_over_say(rec, rank);
     }
 }
 
@@ -376,7 +377,7 @@ void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     }
     standing->state = (keel_rank_state_t)message->state;
     standing->position = message->position;
-    if (message->is_whole) {
+    if (message->is_complete) {
         keel_position_complete(rec, in->source, KEEL_COMPLETE_SAYS);
     }
     keel_position_step(rec);

@@ -9,12 +9,12 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
 /* all have arrived at @a number or are beyond it, or the decision released it */
 int keel_position_may_leave(keel_recovery_t *rec, uint32_t number);
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
-int keel_position_has_hands(const keel_recovery_t *rec);
+int keel_position_is_handed_over(const keel_recovery_t *rec);
 int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);
 /* a replacement at the front tells when all have handed over to it */
-void keel_position_tell_whole(keel_recovery_t *rec);
+void keel_position_tell_complete(keel_recovery_t *rec);
 /* a replacement, this process included, to which not all have handed over yet what they did in the front phase */
-int keel_position_is_short(const keel_recovery_t *rec, uint32_t rank);
+int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank);
 /* an atomic there has to wait for them: its order matters */
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
@@ -22,7 +22,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 void keel_position_say(keel_recovery_t *rec);
 void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
 /* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged, and is told */
-void keel_position_go_live_whole(keel_recovery_t *rec);
+void keel_position_go_live_caught_up(keel_recovery_t *rec);
 /* whether what was done to @a rank cannot count as complete yet: it is dead, and others may not know and read its memory */
 int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank);
 /* whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed; afterwards

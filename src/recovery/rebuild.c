@@ -171,11 +171,11 @@ static keel_status_t rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t rest
     return status;
 }
 
-static int replay_is_whole(const keel_recovery_t *rec)
+static int replay_is_complete(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (keel_standing_has(&rec->standings[r], KEEL_TRANSFER_REPLAY_OWED) &&
-            !rec->gets->targets[r].is_replay_whole) {
+        if (keel_standing_has(&rec->standings[r], KEEL_TRANSFER_REPLAY_EXPECTED) &&
+            !rec->gets->targets[r].is_replay_complete) {
             return 0;
         }
     }
@@ -212,7 +212,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
             rebuild_say(rec);
         }
         rec->times[KEEL_TIME_REBUILD] = take_time(rec);
-        while (!replay_is_whole(rec) || rec->is_frozen) {
+        while (!replay_is_complete(rec) || rec->is_frozen) {
             keel_recovery_wait(rec, &rounds);
             status = keel_recovery_status(rec);
             if (status != KEEL_OK) {
@@ -221,7 +221,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
         }
     } while (rec->ckpt->set.used.number != rec->generation.number || !rec->demand->is_rebuilt); /* decided anew since */
     base = rec->phase;
-    if (rec->gets->is_short) {
+    if (rec->gets->has_overflowed) {
         return keel_recovery_ask(rec, KEEL_ERR_BUDGET);
     }
     status = rebuild_memory(rec, restore, arg);
@@ -256,7 +256,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     } else {
         KEEL_REACHED(generation_0);
     }
-    rec->awaits_hands = (base >= rec->front);
+    rec->awaits_hand_over = (base >= rec->front);
     rec->returned = (base >= rec->front) ? base + 1 : 0;
     rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
     keel_sections_begin_at(rec->sync, sync_counter(rec));
@@ -291,8 +291,8 @@ void keel_rollback_receive(keel_recovery_t *rec, const keel_control_in_t *in)
         return;
     }
     word = rollback_word(message->target, (keel_roll_t)message->stage);
-    if (word > rec->roll_said[in->source]) {
-        rec->roll_said[in->source] = word;
+    if (word > rec->roll_heard[in->source]) {
+        rec->roll_heard[in->source] = word;
     }
 }
 
@@ -322,7 +322,7 @@ static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, kee
         if (status != KEEL_OK) {
             return status;
         }
-        if (r == rec->lane->rank || rec->roll_said[r] >= rollback_word(target, stage) ||
+        if (r == rec->lane->rank || rec->roll_heard[r] >= rollback_word(target, stage) ||
             (KEEL_PLANT(no_barrier_after_restore) && stage == KEEL_ROLL_RESTORED)) {
             r++;
         } else {
@@ -376,13 +376,13 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     }
     keel_recovery_stand(rec, base, base);
     rec->arrived = base;
-    rec->returned = rec->mended = rec->short_count = 0;
+    rec->returned = rec->mended = rec->incomplete_count = 0;
     keel_atomics_reset(rec->sync);
     keel_waits_reset(rec->sync);
     keel_exchange_forget(&rec->ckpt->set);
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;
-    rec->awaits_hands = rec->is_refused = 0;
+    rec->awaits_hand_over = rec->is_refused = 0;
     rec->wants = KEEL_OK;
 }
 
@@ -423,7 +423,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         rec->roll = KEEL_ROLL_NONE;
         rec->rollbacks++;
         keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
-        rec->is_whole = 1;
+        rec->is_caught_up = 1;
         status = keel_repair_rearm(&rec->ckpt->set);
     }
     return status;

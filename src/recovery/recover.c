@@ -3,7 +3,7 @@
 #include "recovery/adopt.h"
 #include "recovery/ask.h"
 #include "recovery/detect.h"
-#include "recovery/hands.h"
+#include "recovery/handed_over.h"
 #include "recovery/position.h"
 #include "recovery/rebuild.h"
 #include "recovery/recovery.h"
@@ -49,10 +49,10 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->roll_target = lane->counters.rollback;
     rec->is_frozen = (lane->incarnation > 0);
     rec->standings = keel_alloc(lane->size * sizeof(*rec->standings), "where ranks stand");
-    rec->roll_said = keel_alloc(lane->size * sizeof(*rec->roll_said), "rollback");
+    rec->roll_heard = keel_alloc(lane->size * sizeof(*rec->roll_heard), "rollback");
     rec->mark_ns = keel_recovery_now(rec);
     rec->death_ns = rec->mark_ns;
-    if (rec->standings == NULL || rec->roll_said == NULL) {
+    if (rec->standings == NULL || rec->roll_heard == NULL) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_free;
     }
@@ -80,7 +80,7 @@ err_view:
     keel_view_release(rec);
 err_free:
     keel_free(rec->standings);
-    keel_free(rec->roll_said);
+    keel_free(rec->roll_heard);
     return status;
 }
 
@@ -90,7 +90,7 @@ void keel_recovery_release(keel_recovery_t *rec)
     keel_detect_release(rec);
     keel_view_release(rec);
     keel_free(rec->standings);
-    keel_free(rec->roll_said);
+    keel_free(rec->roll_heard);
 }
 
 uint64_t keel_recovery_now(const keel_recovery_t *rec)
@@ -106,10 +106,10 @@ keel_status_t keel_recovery_status(const keel_recovery_t *rec)
     return (rec->roll != KEEL_ROLL_NONE || rec->wants != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
 }
 
-/* a replacement speaks for itself until it is whole; one survivor speaks for all: the lowest rank that is there */
+/* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */
 static int recovery_speaks(const keel_recovery_t *rec)
 {
-    if (rec->lane->incarnation > 0 && !rec->is_whole) {
+    if (rec->lane->incarnation > 0 && !rec->is_caught_up) {
         return 1;
     }
     for (uint32_t r = 0; r < rec->lane->rank; r++) {
@@ -248,7 +248,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_position_receive(rec, in);
         break;
     case KEEL_CONTROL_HANDED:
-        keel_hands_receive(rec, in);
+        keel_handed_over_receive(rec, in);
         break;
     case KEEL_CONTROL_GETLOG:
         if (rec->state == KEEL_RANK_FRESH) {
@@ -258,7 +258,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
     case KEEL_CONTROL_SECTIONS:
         keel_sections_receive(rec->sync, in);
         break;
-    case KEEL_CONTROL_WHOLE:
+    case KEEL_CONTROL_CAUGHT_UP:
         keel_position_replay(rec, in->source, KEEL_REPLAY_SAYS_DONE);
         keel_position_step(rec);
         break;
@@ -315,7 +315,7 @@ static void recovery_inbox(keel_recovery_t *rec)
 }
 
 /*
- * It left the last gsync, or was turned away behind it, or it gave up. Who left the gsync has told so, and stayed until all that
+ * It left the last gsync, or was turned away after it, or it gave up. Who left the gsync has told so, and stayed until all that
  * had come there had heard it (finalize_linger()): the word is in the inbox by now. Who is turned away has heard such an exit.
  */
 static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
@@ -386,7 +386,7 @@ void keel_recovery_progress(keel_recovery_t *rec)
         rec->is_refused = 0;
         (void)keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
     }
-    keel_position_tell_whole(rec);
+    keel_position_tell_complete(rec);
     keel_detect_step(rec);
     keel_view_step(rec);
     keel_ckpt_step(rec->ckpt);

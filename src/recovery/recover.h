@@ -28,7 +28,7 @@ void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status);
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns);
 /* the last gsync is over, for certain */
 void keel_recovery_hear_finished(keel_recovery_t *rec);
-/* the program has accessed something, or asked whether it is restarted: windows made behind @a window_calls calls are none of
+/* the program has accessed something, or asked whether it is restarted: windows made after @a window_calls calls are none of
  * generation 0; before that each one is (keel_recovery_note_windows()) */
 void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls);
 void keel_recovery_note_windows(keel_recovery_t *rec, uint32_t window_calls);

@@ -60,17 +60,17 @@ struct keel_recovery {
     void *arg;
 
     /* own position */
-    uint32_t phase;       /* gsyncs passed: pos */
-    uint32_t arrived;     /* gsync last announced */
-    uint32_t awaited;     /* the rank whose arrival was missing when last looked for */
-    uint32_t front;       /* F of the last decision accepted */
-    uint32_t returned;    /* 1 + the front that it reached as a replacement, 0: it was always there */
-    uint32_t mended;      /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
-    uint32_t short_count; /* standings that are not complete */
+    uint32_t phase;            /* gsyncs passed: pos */
+    uint32_t arrived;          /* gsync last announced */
+    uint32_t awaited;          /* the rank whose arrival was missing when last looked for */
+    uint32_t front;            /* F of the last decision accepted */
+    uint32_t returned;         /* 1 + the front that it reached as a replacement, 0: it was always there */
+    uint32_t mended;           /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
+    uint32_t incomplete_count; /* standings that are not complete */
     keel_rank_state_t state;
-    int is_whole_told; /* it has told that all have */
-    int is_refused;    /* a value that a replacement wanted to fetch: others have another record by that number */
-    int awaits_hands;  /* a replacement at the front: announces no arrival before all have handed over */
+    int is_complete_told; /* it has told that all have */
+    int is_refused;       /* a value that a replacement wanted to fetch: others have another record by that number */
+    int awaits_hand_over; /* a replacement at the front: announces no arrival before all have handed over */
     keel_standing_t *standings; /* by rank */
 
     /* view */
@@ -88,7 +88,7 @@ struct keel_recovery {
     unsigned generation_slot;
     keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */
     uint32_t restarted_at;      /* and its position then: 0 in the first life */
-    int is_whole;               /* replacement: it has all that the others logged for it */
+    int is_caught_up;           /* replacement: it has all that the others logged for it */
     int is_restored;            /* replacement: keel_restore() is done */
     int is_finished;            /* somebody left the last gsync: nothing is recovered any more */
     int is_told;                /* ... and that is certain, so it is passed on; an exit alone may have another reason */
@@ -96,7 +96,7 @@ struct keel_recovery {
     /* rollback */
     keel_roll_t roll;
     uint32_t roll_target; /* rollback number being established */
-    uint64_t *roll_said;  /* per rank: roll_target << 2 | stage, as last heard */
+    uint64_t *roll_heard; /* per rank: roll_target << 2 | stage, as last heard */
 
     /* window calls before the first other communication */
     uint32_t window_prefix;
@@ -139,7 +139,7 @@ static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
 /* some replacement, this process included, may be doing again what its predecessor did */
 static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
 {
-    return rec->state != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) || rec->awaits_hands ||
+    return rec->state != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) || rec->awaits_hand_over ||
            (rec->mended != 0 && rec->phase <= rec->mended);
 }
 

@@ -45,7 +45,7 @@ typedef enum {
 typedef enum {
     KEEL_COMPLETE_ALWAYS, /* it was never lost, as far as is known */
     KEEL_COMPLETE_NOT,    /* it was, and has not said so */
-    KEEL_COMPLETE_SAID,
+    KEEL_COMPLETE_AGAIN,
     KEEL_COMPLETE_LAST
 } keel_complete_t;
 
@@ -59,9 +59,9 @@ typedef enum {
 
 /* what the two have sent each other */
 enum keel_transfer {
-    KEEL_TRANSFER_REFILLED = 1,    /* its get log has this process's part again */
-    KEEL_TRANSFER_REPLAY_SENT = 2, /* it was sent what its predecessor left in the get log here */
-    KEEL_TRANSFER_REPLAY_OWED = 4  /* it will send what this process's predecessor left in its own */
+    KEEL_TRANSFER_REFILLED = 1,       /* its get log has this process's part again */
+    KEEL_TRANSFER_REPLAY_SENT = 2,    /* it was sent what its predecessor left in the get log here */
+    KEEL_TRANSFER_REPLAY_EXPECTED = 4 /* it will send what this process's predecessor left in its own */
 };
 
 typedef struct keel_standing {
@@ -89,7 +89,7 @@ static inline int keel_standing_is_replaying(const keel_standing_t *standing)
     return standing->replay >= KEEL_REPLAY_PHASES;
 }
 /* puts to it wait, as long as it cannot be handed over to */
-static inline int keel_standing_is_held(const keel_standing_t *standing)
+static inline int keel_standing_defers_puts(const keel_standing_t *standing)
 {
     return standing->replay == KEEL_REPLAY_UNBEGUN || standing->replay >= KEEL_REPLAY_REST;
 }

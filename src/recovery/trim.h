@@ -2,7 +2,7 @@
  * When this process's logs pass KEEL_OPLOG_SOFT, who is asked for an image (ckpt/demand), and what is trimmed when one is in
  * use [F 6.2]. Looked at once a gsync: no image could cover a phase that is not over. The largest part decides: what is
  * logged towards a rank needs that rank's image, what this process itself read needs its own, what a source logged here
- * needs the source's. A log that lost records asks too, so that it becomes whole again, ever more rarely while it does not.
+ * needs the source's. A log that lost records asks too, so that it becomes caught up, ever more rarely while it does not.
  */
 #ifndef KEEL_RECOVERY_TRIM_H_
 #define KEEL_RECOVERY_TRIM_H_

@@ -75,7 +75,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         keel_get_log_forget_replay(rec->gets, rank);
     }
     keel_put_log_mark_sent(rec->puts, rank);
-    rec->roll_said[rank] = 0; /* the number comes again when all who knew of that rollback are dead */
+    rec->roll_heard[rank] = 0; /* the number comes again when all who knew of that rollback are dead */
     if (KEEL_PLANT(lock_released)) {
         const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
 
@@ -181,12 +181,12 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .window_calls_there = rec->ckpt->set.used.window_calls,
         .is_armed = (uint32_t)keel_image_set_is_armed(&rec->ckpt->set),
         .is_demand_armed = (uint32_t)keel_image_set_is_armed(&rec->demand->set),
-        .unmade = rec->ckpt->is_owed ? UINT32_MAX : rec->ckpt->set.making.number,
+        .unmade = rec->ckpt->is_retry_due ? UINT32_MAX : rec->ckpt->set.making.number,
         .restarted_at = rec->restarted_at,
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,
         .atomics_before = rec->sync->atomics.before,
-        .is_short = (uint32_t)(rec->state != KEEL_RANK_FRONT || keel_position_is_short(rec, lane->rank)),
+        .is_incomplete = (uint32_t)(rec->state != KEEL_RANK_FRONT || keel_position_is_incomplete(rec, lane->rank)),
         .returned = rec->returned,
         .requests = rec->requests,
         .wants = rec->wants,
@@ -205,8 +205,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         report->about[r] = (report_about_t){
             .incarnation = lane->peers[r].incarnation,
             /* a log that is off may lose a put of this phase after this report */
-            .lost_puts = (target->is_off && !KEEL_PLANT(off_log_whole)) ? keel_larger(target->lost, rec->phase + 1)
-                                                                        : target->lost,
+            .lost_puts = (target->is_off && !KEEL_PLANT(off_log_complete)) ? keel_larger(target->lost, rec->phase + 1)
+                                                                           : target->lost,
             .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(lane, r),

@@ -31,7 +31,7 @@ struct keel_report {
     uint32_t restarted_at; /* it has logged from this position on */
     uint32_t is_prefix_closed, window_prefix;
     uint32_t atomics_before; /* of the predecessor, as its decision said */
-    uint32_t is_short;       /* not all have handed over to it */
+    uint32_t is_incomplete;  /* not all have handed over to it */
     uint32_t returned;       /* 1 + the front that it reached as a replacement; 0: none */
     uint32_t requests;       /* for a rollback */
     int32_t wants;           /* keel_status_t: what it asks for one for itself */
@@ -43,10 +43,10 @@ typedef struct decision_rank {
     uint32_t incarnation;
     uint32_t state;
     uint32_t position;
-    uint32_t has;      /* of the generation decided: KEEL_PARITY_HAS_* */
-    uint32_t atomics;  /* 1 + last phase in which anybody saw it issue one */
-    uint32_t classes;  /* of them, as anybody knows */
-    uint32_t is_short; /* as it reported */
+    uint32_t has;           /* of the generation decided: KEEL_PARITY_HAS_* */
+    uint32_t atomics;       /* 1 + last phase in which anybody saw it issue one */
+    uint32_t classes;       /* of them, as anybody knows */
+    uint32_t is_incomplete; /* as it reported */
     uint32_t has_demand;
     keel_demand_start_t start; /* position 0: the generation decided */
 } decision_rank_t;
@@ -59,9 +59,9 @@ typedef struct decision {
     uint32_t rollback;
     uint32_t requests;
     keel_sync_decided_t sync;
-    uint32_t is_begun;    /* somebody has accessed something: generation 0 has the windows of before */
-    uint32_t is_in_doubt; /* rolls back because of atomics of the dead */
-    uint32_t is_owed;     /* a generation that a death aborted: the next safe gsync is to take one */
+    uint32_t is_begun;     /* somebody has accessed something: generation 0 has the windows of before */
+    uint32_t is_in_doubt;  /* rolls back because of atomics of the dead */
+    uint32_t is_retry_due; /* a generation that a death aborted: the next safe gsync is to take one */
     char why[192];
     decision_rank_t ranks[];
 } decision_t;

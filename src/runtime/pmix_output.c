@@ -30,7 +30,7 @@ void keel_pmix_output_mark(const keel_pmix_output_t *output, keel_mark_t mark, u
     const int length = snprintf(text, sizeof(text), KEELRUN_MARK_BEGIN "%c%u" KEELRUN_MARK_END,
                                 (mark == KEEL_MARK_SAVED) ? KEELRUN_MARK_SAVED : KEELRUN_MARK_BACK, number);
 
-    (void)fflush(NULL); /* what was printed ahead of an image is not printed again behind it */
+    (void)fflush(NULL); /* what was printed before an image is not printed again after it */
     for (int i = 0; i < 2; i++) {
         if (output->pipes[i] != 0 && pipe_of(STDOUT_FILENO + i) == output->pipes[i]) {
             const ssize_t written = write(STDOUT_FILENO + i, text, (size_t)length); /* whole: less than PIPE_BUF */

@@ -32,7 +32,7 @@ typedef struct keel_pmix_queue {
     keel_pmix_entry_t *given;       /* what pop() gave last: its address stays valid until the next */
     keel_pmix_progress_t *progress; /* by rank */
     uint32_t size;
-    uint8_t *news; /* set to 1 behind each event; NULL: nobody wants to know */
+    uint8_t *news; /* set to 1 after each event; NULL: nobody wants to know */
 } keel_pmix_queue_t;
 
 keel_status_t keel_pmix_queue_init(keel_pmix_queue_t *queue, uint32_t size);
@@ -41,7 +41,7 @@ void keel_pmix_queue_release(keel_pmix_queue_t *queue);
 keel_status_t keel_pmix_queue_push(keel_pmix_queue_t *queue, const keel_event_t *event);
 /* a death of which the launcher does not tell the incarnation: the one that is there */
 keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint32_t rank);
-/* sets @a news to 1 behind each event that is pushed from now on, and at once when there is one */
+/* sets @a news to 1 after each event that is pushed from now on, and at once when there is one */
 void keel_pmix_queue_notify(keel_pmix_queue_t *queue, uint8_t *news);
 int keel_pmix_queue_pop_slow(keel_pmix_queue_t *queue, keel_event_t *event_p);
 

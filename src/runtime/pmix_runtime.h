@@ -25,7 +25,7 @@ struct keel_runtime_pmix {
     keel_runtime_t base;
     pmix_proc_t process; /* as the launcher has it, */
     pmix_proc_t job;     /* and in the job: another one for what was spawned */
-    uint32_t holder;     /* which of the launcher's processes this is, spares behind the ranks */
+    uint32_t holder;     /* which of the launcher's processes this is, spares after the ranks */
     uint32_t spare;      /* the number of one that was spawned */
     int is_alone;        /* no launcher: PMIx is not in use */
     int is_keelrun;      /* events have keelrun's keys */

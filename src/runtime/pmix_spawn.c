@@ -8,7 +8,7 @@
  * MPI: a job that can be replaced in this way runs on one.
  *
  * It may start when the job is over, and nobody is left who could say so. It knows by the processes that it was told of: each
- * is gone. Had they died, nobody would have what the job has computed: no other replacement is whole before this one is there.
+ * is gone. Had they died, nobody would have what the job has computed: no other replacement has caught up before this one is there.
  */
 #define _GNU_SOURCE /* environ, get_current_dir_name() */
 #include "pmix_spawn.h"
@@ -211,7 +211,7 @@ int keel_pmix_is_spawned(void)
     return getenv(KEEL_ENV_SPAWNED) != NULL;
 }
 
-/* the next process at *text_p, which is moved behind it; 0: there is none */
+/* the next process at *text_p, which is moved after it; 0: there is none */
 static int spawned_next(const char **text_p, uint32_t *holder_p, keel_process_t *process)
 {
     const char *text = (*text_p != NULL) ? strchr(*text_p, ' ') : NULL;
@@ -221,7 +221,7 @@ static int spawned_next(const char **text_p, uint32_t *holder_p, keel_process_t 
            sscanf(*text_p, "%" SCNu32 ":%" SCNd64 ":%" SCNu64, holder_p, &process->pid, &process->start) == 3;
 }
 
-/* where the list of processes begins: ahead of it are job, rank and number */
+/* where the list of processes begins: before it are job, rank and number */
 static const char *spawned_list(void)
 {
     const char *text = getenv(KEEL_ENV_SPAWNED);

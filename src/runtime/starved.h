@@ -2,8 +2,8 @@
  * Whether a process that does not answer hangs, or gets no core. The thread that has to answer is looked at each time the
  * process is accused: one that wants a core answers when it has had one, and may live until it is accused again.
  *
- * Who judges may have had no core itself, and finds accusations one behind the other that were made one after the other. One that comes
- * sooner behind the last than the silence has grown is old: it says nothing of the time since, and decides nothing.
+ * Who judges may have had no core itself, and finds accusations one after the other that were made one after the other. One that comes
+ * sooner after the last than the silence has grown is old: it says nothing of the time since, and decides nothing.
  *
  * Bound. KEEL_REPRIEVES_MAX times a silence, and who accuses does so again after each timeout: a process that is short of cores for
  * ever lasts so many timeouts longer than one that is stopped or asleep, which is given none, and one that has its core

@@ -32,7 +32,7 @@ void keel_atomics_say_marked(struct keel_sync *sync, int is_own, uint32_t phase)
 /* the same of classes */
 int keel_atomics_use(struct keel_sync *sync, uint32_t classes);
 void keel_atomics_say_used(struct keel_sync *sync, uint32_t classes);
-/* a program that is not deterministic: its first access; who is not live yet is told ahead of what it is handed */
+/* a program that is not deterministic: its first access; who is not live yet is told before what it is handed */
 void keel_atomics_begin(struct keel_sync *sync);
 
 /* a replacement is told what its predecessor was; should this process die together with whom it fetched from, nobody else may know */

@@ -1,16 +1,16 @@
 /*
  * Replay of critical sections.
  *
- * Safety. Until the replacement is whole nobody accesses its memory: survivors only log towards it and wait for its lock,
+ * Safety. Until the replacement has caught up nobody accesses its memory: survivors only log towards it and wait for its lock,
  * which nobody but the holder of an open section has. What they sent is complete but for that open section, which has the
  * highest number. Numbers are never skipped (lockword.h), so a number up to the highest that somebody saw, by a section of its
  * own or by reading, which no survivor has is the replacement's own, and it will take it: it re-executes everything that
  * anybody could have seen. A number taken at a process that died before the answer arrived is higher, and nobody's again.
  * Own sections beyond the highest number seen, with no record of the first life left to use and no lock left to take up
- * again, are new: the process is whole.
+ * again, are new: the process has caught up.
  *
  * The predecessor may have been a gsync ahead of everybody: so the replacement may announce its arrival at F + 1, and replay what
- * it did there, before it is whole. Nobody else can have been at its memory in that phase.
+ * it did there, before it has caught up. Nobody else can have been at its memory in that phase.
  *
  * Only one process may be away: of two, each has the numbers of the other's sections (decide.c refuses).
  */
@@ -34,7 +34,7 @@ typedef struct sections_message {
     uint64_t is_left; /* the receiver's predecessor owned or read the sender's memory, or was about to */
     uint8_t records[];
 } sections_message_t;
-_Static_assert(sizeof(sections_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits behind it");
+_Static_assert(sizeof(sections_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits after it");
 
 keel_status_t keel_sections_init(keel_sections_t *s, uint32_t ranks)
 {
@@ -276,7 +276,7 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
     keel_status_t status = KEEL_ERR_CORRUPT;
 
     if (!s->is_replaying) {
-        return; /* of one that had not heard that this process is whole: nothing was done here since, and locks count again */
+        return; /* of one that had not heard that this process has caught up: nothing was done here since, and locks count again */
     }
     if (in->length >= sizeof(*message) && message->phase >= sync->phase) {
         status =
@@ -301,7 +301,7 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
     keel_store_word_release(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0);
     s->is_left[in->source] = message->is_left != 0;
     s->known = (message->seen > s->known) ? message->seen : s->known;
-    pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on behind these */
+    pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on after these */
     lane->peers[in->source].done = keel_lane_done_word(lane, message->phase, s->replay.records[in->source]);
     pthread_mutex_unlock(&lane->lock);
     s->heard[in->source] = message->phase + 1;
@@ -348,7 +348,7 @@ void keel_sections_begin(keel_sync_t *sync)
 int keel_sections_has_left(const keel_sync_t *sync)
 {
     for (uint32_t r = 0; r < sync->lane->size; r++) {
-        if (sync->sections.is_left[r] && !KEEL_PLANT(whole_early)) {
+        if (sync->sections.is_left[r] && !KEEL_PLANT(caught_up_early)) {
             return 1;
         }
     }
@@ -390,7 +390,7 @@ keel_status_t keel_sections_finish(keel_sync_t *sync)
     return status;
 }
 
-keel_status_t keel_sections_become_whole(keel_sync_t *sync)
+keel_status_t keel_sections_catch_up(keel_sync_t *sync)
 {
     keel_sections_t *s = &sync->sections;
     keel_lock_area_t *area = keel_lane_locks(sync->lane);

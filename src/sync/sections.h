@@ -2,7 +2,7 @@
  * Programs that lock (protocol.md, Locks; [F 4.1, algorithm 3]): the order of critical sections at a process is its
  * synchronisation counter SC, and its replacement gets its memory back section by section in that order.
  *
- * Each source logs the SC of every section at q ahead of what it did there, and q's lock word and its own computation use up
+ * Each source logs the SC of every section at q before what it did there, and q's lock word and its own computation use up
  * the numbers in between. So q's replacement knows from the survivors' logs which numbers are not its own, and re-executing its
  * own sections it finds their place: the first number that nobody else has.
  */
@@ -58,7 +58,7 @@ void keel_sections_find(struct keel_sync *sync, uint32_t rank);
 int keel_sections_are_used(const struct keel_sync *sync, uint32_t *first_p);
 /* survivor: all sections of @a phase at @a rank so far, and what is held there; how many records that were */
 keel_status_t keel_sections_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t *count_p);
-/* survivor: the replacement is whole and was handed over the rest: tells it what was given up meanwhile */
+/* survivor: the replacement has caught up and was handed over the rest: tells it what was given up meanwhile */
 void keel_sections_release_due(struct keel_sync *sync, uint32_t rank);
 
 /* replacement: its memory is the image's, with the counter that it had */
@@ -78,6 +78,6 @@ uint64_t keel_sections_next_own(struct keel_sync *sync);
 /* applies what is left; KEEL_ERR_CORRUPT when a section of this process's own is missing */
 keel_status_t keel_sections_finish(struct keel_sync *sync);
 /* own lock word as it stands now, and nothing more to replay */
-keel_status_t keel_sections_become_whole(struct keel_sync *sync);
+keel_status_t keel_sections_catch_up(struct keel_sync *sync);
 
 #endif

@@ -67,7 +67,7 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
     }
     return sync->has_gsynced                   ? "in a program that calls keel_gsync"
            : (sync->waits.since != UINT32_MAX) ? "in a program that waits"
-           : (!locks && has_accessed)          ? "behind accesses without a lock"
+           : (!locks && has_accessed)          ? "after accesses without a lock"
                                                : NULL;
 }
 
@@ -124,9 +124,9 @@ const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_syn
 
 const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_facts_t *facts)
 {
-    if (facts->away > 1) {
-        return all->has_waits ? (KEEL_REACHED(refuses_waits_several), "several ranks are away in a program that waits")
-                              : (KEEL_REACHED(refuses_locks_several), "several ranks are away in a program that locks");
+    if (facts->lost > 1) {
+        return all->has_waits ? (KEEL_REACHED(refuses_waits_several), "several ranks are lost in a program that waits")
+                              : (KEEL_REACHED(refuses_locks_several), "several ranks are lost in a program that locks");
     }
     if (!all->has_waits) {
         /* sections give an order to what was done in them: so all that was done has to be in some */

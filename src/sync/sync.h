@@ -42,9 +42,9 @@ typedef struct keel_sync_decided {
     uint32_t has_waits;   /* and something has been done: it is replayed into waits */
 } keel_sync_decided_t;
 
-/* of a rank that is away, what its phase contained */
+/* of a rank that is lost, what its phase contained */
 typedef struct keel_sync_facts {
-    uint32_t away;   /* ranks that are, this one included */
+    uint32_t lost;   /* ranks that are, this one included */
     uint32_t front;  /* as decided */
     int has_atomics; /* of it, or towards it, since the image that it would begin at */
     int has_bare;    /* some rank accesses what it has not locked */
@@ -164,7 +164,7 @@ static inline int keel_sync_tells_waits(const keel_sync_decided_t *all)
 {
     return all->waits_since != UINT32_MAX;
 }
-/* the program waits, and nothing was done yet that would have to be replayed: several may be away */
+/* the program waits, and nothing was done yet that would have to be replayed: several may be lost */
 static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)
 {
     return keel_sync_has_rest(sync) && !all->has_waits;

@@ -15,7 +15,7 @@
  *   - What happens before the return of a wait does so through the put w that made it return in the first life, so it has
  *     a lower clock than w, or is of the same source and before w: it is replayed when the condition holds. If the condition
  *     holds earlier, by a put before w, then that put is one that the wait might have returned by.
- *   - A put y that happens after something p did behind that wait is not replayed before: the clock of p was beyond that of w,
+ *   - A put y that happens after something p did after that wait is not replayed before: the clock of p was beyond that of w,
  *     and C(y) is higher still. Clocks of p' are not those of p, for p may have seen more when its waits returned, but never
  *     higher, by induction: so what p' logs again is ordered with what others logged, as before.
  * In a phase that all have passed, what others put is all there. In the front phase others go on while p' re-executes: they only
@@ -24,15 +24,15 @@
  * nothing in the cut happens after something that was put later. What was put later is sent with the rest alone: what one source
  * put might come, what it follows, by another, not. So the first wait that the cut does not suffice for, or the gsync, is beyond
  * p's death; then what there is happens after nothing that p' has still to do. p' asks for the rest; who has sent it puts nothing to p' until p' has taken all rests, for these are
- * replayed together, in order, and a put of one who has heard of another's must come behind both.
+ * replayed together, in order, and a put of one who has heard of another's must come after both.
  *
- * The dead rank may have been the first to leave a gsync that nobody else has left. If it did something to others behind it,
+ * The dead rank may have been the first to leave a gsync that nobody else has left. If it did something to others after it,
  * they know, and that is the front (keel_waits_look()): or they would go on by what it signalled while p' is not there yet. So it is
  * where nobody waits: what it put over the served lane is counted and not put again, so nobody may do again what lies below it.
  *
  * Safety, of what is put to a dead rank. Who does not know of the death reads its memory by the direct lane; somebody who knows
  * does not put anything there, and what was under way on the served lane is lost. So neither is complete before the death is
- * decided, when all know (keel_flush_one()): a rank that waited for a flag put behind such a flush gets what was put.
+ * decided, when all know (keel_flush_one()): a rank that waited for a flag put after such a flush gets what was put.
  *
  * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits. A replacement tells of
  * its first wait when all have handed over to it, and the job rolls back where somebody begins to wait and a replacement has not
@@ -44,7 +44,7 @@
  * wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to read from it would not get on.
  * Not when the get is issued: p may have done so, and waited for something else before it died.
  *
- * The last clock of a phase is that of all waits behind it, so it tells no order: what is put under it counts as not logged
+ * The last clock of a phase is that of all waits after it, so it tells no order: what is put under it counts as not logged
  * (keel_put_clock()), and is put to nobody who is being brought back. A death is a rollback then.
  *
  * Refused (decide.c): several ranks away at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
@@ -67,7 +67,7 @@ typedef struct waits_message {
     uint32_t stage; /* waits_stage_t: what this message is the last of */
     uint8_t records[];
 } waits_message_t;
-_Static_assert(sizeof(waits_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits behind it");
+_Static_assert(sizeof(waits_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits after it");
 
 keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
 {
@@ -363,7 +363,7 @@ void keel_waits_ask_rest(keel_sync_t *sync)
 {
     if (!sync->waits.is_asking) {
         sync->waits.is_asking = 1;
-        (void)keel_lane_control_send_all(sync->lane, KEEL_CONTROL_WHOLE, NULL, 0);
+        (void)keel_lane_control_send_all(sync->lane, KEEL_CONTROL_CAUGHT_UP, NULL, 0);
     }
 }
 
@@ -390,7 +390,7 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     if (status != KEEL_OK) {
         return status;
     }
-    pthread_mutex_lock(&lane->lock); /* what its source does itself goes on behind these */
+    pthread_mutex_lock(&lane->lock); /* what its source does itself goes on after these */
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
             lane->peers[r].done = keel_lane_done_word(lane, sync->phase, w->replay.records[r]);

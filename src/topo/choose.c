@@ -12,7 +12,7 @@
 /* what is asked for */
 typedef struct keel_choose {
     const keel_domains_t *domains;
-    uint32_t programs; /* parity is on the ranks behind them; 0: it rotates */
+    uint32_t programs; /* parity is on the ranks after them; 0: it rotates */
     uint32_t group_size, parities;
     char *note;
     size_t note_size;

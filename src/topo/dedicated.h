@@ -8,7 +8,7 @@
 #include "topo/group.h"
 
 /*
- * Deterministic from the input alone. The first @a programs ranks and the checksum ranks behind them, @a parities for each
+ * Deterministic from the input alone. The first @a programs ranks and the checksum ranks after them, @a parities for each
  * group, which are its first members. Groups differ by one member at most, and no element of any level up to @a level holds
  * more of a group than the ranks on it divided by the groups, rounded up: no placement can do with less. Time grows with
  * ranks * levels * parities.
@@ -18,7 +18,7 @@
  */
 keel_status_t keel_groups_place_dedicated(const keel_domains_t *domains, uint32_t programs, uint32_t parities,
                                           uint32_t level, keel_groups_t *groups_p);
-/* Adds to each group of the first @a ranks ranks @a parities members that come from the ranks behind them, before its
+/* Adds to each group of the first @a ranks ranks @a parities members that come from the ranks after them, before its
  * members, wherever all of them run. @return KEEL_ERR_NO_MEMORY. */
 keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, uint32_t parities);
 

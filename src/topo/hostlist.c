@@ -20,7 +20,7 @@ static keel_status_t keel_hostlist_refuse(keel_hostlist_walk_t *walk, const char
     return KEEL_ERR_INVALID_PARAM;
 }
 
-/* a number of digits at *text, which moves behind it; its digits are counted in *width_p. 0: none, or too long */
+/* a number of digits at *text, which moves after it; its digits are counted in *width_p. 0: none, or too long */
 static int keel_hostlist_number(const char **text, uint32_t *value_p, int *width_p)
 {
     *value_p = 0;
@@ -36,7 +36,7 @@ static int keel_hostlist_number(const char **text, uint32_t *value_p, int *width
 static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
                                         unsigned depth);
 
-/* one "low" or "low-high" of a bracket; *text moves behind it; @a after is what follows the bracket */
+/* one "low" or "low-high" of a bracket; *text moves after it; @a after is what follows the bracket */
 static keel_status_t keel_hostlist_range(keel_hostlist_walk_t *walk, size_t used, const char **text, const char *after,
                                          const char *end, unsigned depth)
 {
@@ -116,7 +116,7 @@ static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used,
     return walk->each(walk->arg, walk->name);
 }
 
-/* behind the name that begins at @a text: at the next separator that is in no brackets */
+/* after the name that begins at @a text: at the next separator that is in no brackets */
 static const char *keel_hostlist_end(const char *text)
 {
     int is_inside = 0;

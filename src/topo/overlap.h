@@ -1,5 +1,5 @@
 /*
- * Failures that come one after the other and still hit a group together, because it has not been made whole again: of
+ * Failures that come one after the other and still hit a group together, because it has not been made complete again: of
  * elements that fail alone, and of failures of any two levels. Pure computation.
  */
 #ifndef KEEL_TOPO_OVERLAP_H_

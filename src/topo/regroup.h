@@ -29,7 +29,7 @@ typedef struct keel_spare_place {
  * level; of these, where the fewest members of the group are at the level on which it breaks. Equal ones by the elements of
  * @a level that they are on, beginning at another one for each member of the group, so that members lost one after another
  * do not end up on one element while others are free; then by number.
- * @param domains  the hierarchy of @a ranks ranks, and of the spares behind them.
+ * @param domains  the hierarchy of @a ranks ranks, and of the spares after them.
  * @param place    an entry for each spare.
  */
 void keel_groups_order_spares(const keel_domains_t *domains, const keel_groups_t *groups, uint32_t ranks, uint32_t rank,

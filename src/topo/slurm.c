@@ -12,7 +12,7 @@
 
 #define KEEL_SLURM_BLANKS " \t\r\f"
 
-/* one KEY=VALUE, with blanks around the equals sign or not; a value may be in double quotes. *at_p moves behind it */
+/* one KEY=VALUE, with blanks around the equals sign or not; a value may be in double quotes. *at_p moves after it */
 static keel_status_t keel_slurm_pair(char **at_p, char **key_p, char **value_p, uint32_t line, keel_tree_error_t *error)
 {
     char *key = *at_p, *key_end = key + strcspn(key, "=" KEEL_SLURM_BLANKS);

@@ -177,7 +177,7 @@ static char *keel_yaml_plain(char *text)
     return (strchr("[{&*|>!%@`", *text) != NULL) && (*text != '\0') ? NULL : text;
 }
 
-/* the colon behind a key, or NULL */
+/* the colon after a key, or NULL */
 static char *keel_yaml_colon(char *text)
 {
     char *colon = strchr(text, ':');

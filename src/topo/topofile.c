@@ -6,7 +6,7 @@
 
 #define KEEL_TOPOFILE_BLANKS " \t\r\f"
 
-/* cuts the next word off: what it returns ends with a zero, *rest_p moves behind it */
+/* cuts the next word off: what it returns ends with a zero, *rest_p moves after it */
 static char *keel_topofile_word(char **rest_p)
 {
     char *word = *rest_p + strspn(*rest_p, KEEL_TOPOFILE_BLANKS);

@@ -25,7 +25,7 @@ typedef struct keel_tree_text {
     char *copy, *at;
     uint32_t line;   /* of the line read last: where it begins */
     uint32_t next;   /* line at @a at */
-    uint32_t column; /* blanks ahead of that line */
+    uint32_t column; /* blanks before that line */
 } keel_tree_text_t;
 
 typedef struct keel_element {

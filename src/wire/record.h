@@ -113,7 +113,7 @@ static inline size_t keel_records_left(const keel_records_t *records)
 {
     return (size_t)(records->end - records->at);
 }
-/* the next one of records that this process wrote or has checked, aligned as in a log; NULL behind the last */
+/* the next one of records that this process wrote or has checked, aligned as in a log; NULL after the last */
 static inline const keel_record_t *keel_records_next(keel_records_t *records)
 {
     const keel_record_t *record = (const keel_record_t *)(const void *)records->at;
@@ -124,7 +124,7 @@ static inline const keel_record_t *keel_records_next(keel_records_t *records)
     records->at += keel_record_size(record);
     return record;
 }
-/* the next one of what came from elsewhere, and lies anyhow; 0: none, or not whole */
+/* the next one of what came from elsewhere, and lies anyhow; 0: none, or incomplete */
 static inline int keel_records_read(keel_records_t *records, keel_record_t *record, const void **payload_p)
 {
     if (keel_records_left(records) < sizeof(*record)) {

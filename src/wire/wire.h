@@ -73,8 +73,8 @@ typedef union keel_wire_body {
         uint32_t committed, lost_gets;
     } arrive;
     struct {
-        uint64_t type;          /* keel_control_type_t */
-        uint64_t whole, before; /* bytes of the payload, of that ahead of this piece; 0: this is all of it */
+        uint64_t type;           /* keel_control_type_t */
+        uint64_t length, before; /* bytes of the payload, of that before this piece; 0: this is all of it */
     } control;
     struct {
         uint32_t phase;
@@ -117,7 +117,7 @@ typedef enum {
     KEEL_CONTROL_REPORT,    /* recovery/view */
     KEEL_CONTROL_DECISION,
     KEEL_CONTROL_POSITION,     /* recovery/position */
-    KEEL_CONTROL_HANDED,       /* recovery/hands: all was handed over; the sender is live towards the receiver */
+    KEEL_CONTROL_HANDED,       /* recovery/handed_over: all was handed over; the sender is live towards the receiver */
     KEEL_CONTROL_GETLOG,       /* records the receiver's predecessor left here */
     KEEL_CONTROL_REFILL,       /* records of the sender's gets that the receiver's predecessor held */
     KEEL_CONTROL_IMAGE,        /* ckpt/coordinated: the sender's image of a generation is complete */
@@ -125,7 +125,7 @@ typedef enum {
     KEEL_CONTROL_ROLLBACK,     /* recovery/rollback: barrier stages */
     KEEL_CONTROL_FINISHED,     /* somebody left the last gsync */
     KEEL_CONTROL_SECTIONS,     /* sync/sections: critical sections of the sender at the receiver */
-    KEEL_CONTROL_WHOLE,        /* the sender's memory stands where its own computation stands */
+    KEEL_CONTROL_CAUGHT_UP,    /* the sender's memory stands where its own computation stands */
     KEEL_CONTROL_REQUEST,      /* recovery/ask: somebody wants a rollback */
     KEEL_CONTROL_DECLARED,     /* recovery/detect: the sender declared that incarnation dead */
     KEEL_CONTROL_WAITS,        /* sync/waits: what the sender put to the receiver in a phase */

@@ -344,7 +344,7 @@ static void control_sections(void)
     add_death(&input);
     add_decision(&input, 1, 0);
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
-    add_control(&input, 2, KEEL_CONTROL_WHOLE, NULL, 0);
+    add_control(&input, 2, KEEL_CONTROL_CAUGHT_UP, NULL, 0);
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
     play_accepted(&input, "whole");
 }

@@ -86,8 +86,8 @@ static void step_replay(fuzz_scene_t *scene)
         keel_sections_begin(sync);
         (void)keel_sections_apply_next(sync);
         if (!keel_sections_has_left(sync) && keel_sections_finish(sync) == KEEL_OK &&
-            keel_sections_become_whole(sync) == KEEL_OK) {
-            keel_position_go_live_whole(&scene->rec);
+            keel_sections_catch_up(sync) == KEEL_OK) {
+            keel_position_go_live_caught_up(&scene->rec);
         }
     }
 }

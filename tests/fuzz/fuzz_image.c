@@ -1,6 +1,6 @@
 /*
  * Images as they are read back. With the seal bit every crc of the image is made right first, as far as its lengths allow,
- * so that what lies behind the crc is reached.
+ * so that what lies after the crc is reached.
  */
 #include "fuzz_input.h"
 

@@ -17,7 +17,7 @@ enum {
     FUZZ_STEP_REPLAY /* a replacement takes up what it was sent of critical sections and waits */
 };
 
-/* fuzz_record: what the bytes behind the first one are */
+/* fuzz_record: what the bytes after the first one are */
 enum {
     FUZZ_RECORD_ARENA,      /* LG as sources left it, chunk headers and all */
     FUZZ_RECORD_REPLAY,     /* a GETLOG message */

@@ -11,7 +11,7 @@ typedef struct life {
     uint32_t steps;
     const uint64_t *step;             /* the next one */
     keel_status_t (*open)(void *arg); /* windows and protected memory, once a process */
-    keel_status_t (*run)(void *arg);  /* the steps that are left, and what has to be found behind them */
+    keel_status_t (*run)(void *arg);  /* the steps that are left, and what has to be found after them */
     void *arg;
 } life_t;
 

@@ -352,7 +352,7 @@ static keel_status_t run_steps(void *arg)
         }
     }
     memcpy(run->journal->end_pieces[run->host->rank], run->pieces.own, options->room);
-    run->journal->end[run->host->rank] = *run->own; /* behind a checkpoint: nobody writes any more */
+    run->journal->end[run->host->rank] = *run->own; /* after a checkpoint: nobody writes any more */
     return KEEL_OK;
 }
 

@@ -50,7 +50,7 @@ typedef struct locks_journal {
     unsigned char end_pieces[LOCKS_RANKS_MAX][PIECES_ROOM_MAX];
 } locks_journal_t;
 
-/* the chain behind one more section */
+/* the chain after one more section */
 static inline uint64_t locks_link(uint64_t chain, uint32_t rank, uint64_t step, uint32_t target)
 {
     return keel_random_mix(chain ^ ((uint64_t)rank << 40) ^ (step << 20) ^ target);

@@ -51,7 +51,7 @@ static const char *judge_order(const event_t *events, unsigned count, char *text
     memset(next, 0, sizeof(next));
     for (unsigned i = 0; i < count; i++) {
         if (events[i].step < next[events[i].rank]) {
-            snprintf(text, size, "rank %u step %u comes behind its step %u in the history of window %u", events[i].rank,
+            snprintf(text, size, "rank %u step %u comes after its step %u in the history of window %u", events[i].rank,
                      events[i].step, next[events[i].rank], events[i].seen->target);
             return text;
         }

@@ -202,7 +202,7 @@ static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round
     return KEEL_OK;
 }
 
-/* in some programs all ranks do something together at the end of some steps; behind the pieces in the window */
+/* in some programs all ranks do something together at the end of some steps; after the pieces in the window */
 static int run_has_together(const waits_run_t *run)
 {
     return (run->options->seed >> 32) % 4 == 0 && run->options->ranks <= 32;
@@ -281,7 +281,7 @@ static keel_status_t run_steps(void *arg)
     return relay_check(&run->relay, run->options->steps);
 }
 
-/* behind the window's other parts */
+/* after the window's other parts */
 static void run_place_pieces(waits_run_t *run)
 {
     const uint32_t room = run->options->room;

@@ -215,7 +215,7 @@ static keel_status_t run_relay(mixed_run_t *run, uint64_t step)
     return KEEL_OK;
 }
 
-/* whether @a rank tells its neighbour by a signal, of something that comes ahead of it */
+/* whether @a rank tells its neighbour by a signal, of something that comes before it */
 static int has_note(const mixed_options_t *options, uint64_t step, uint32_t rank)
 {
     return mixed_is_other(options, options->seed ^ (step << 16) ^ rank);

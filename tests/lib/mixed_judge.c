@@ -1,4 +1,4 @@
-/* What memory has to hold behind a program that mixes. */
+/* What memory has to hold after a program that mixes. */
 #include "mixed_draw.h"
 
 #include <stdio.h>

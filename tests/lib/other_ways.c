@@ -17,7 +17,7 @@ static keel_status_t put_by_pointer(keel_win_h win, uint32_t rank, uint64_t offs
     return KEEL_OK;
 }
 
-/* put twice, and read behind that: in the order issued */
+/* put twice, and read after that: in the order issued */
 static keel_status_t put_and_look(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value)
 {
     const uint64_t before = ~value;

@@ -178,7 +178,7 @@ typedef struct candidate {
     uint32_t target;
     uint8_t window, slot;
     uint8_t is_used; /* in this epoch */
-    uint8_t is_put;  /* since the last flush: a fence orders only further puts behind it */
+    uint8_t is_put;  /* since the last flush: a fence orders only further puts after it */
 } candidate_t;
 
 #define CANDIDATES_MAX 1024
@@ -274,7 +274,7 @@ static void plan_draw_op(plan_t *plan, keel_random_t *random, uint32_t phase, ui
     plan->has_atomics |= (op->kind == PLAN_UPDATE);
 }
 
-/* [F 3.2.1] allows a put behind a get of the same memory once the get is complete, also within the epoch */
+/* [F 3.2.1] allows a put after a get of the same memory once the get is complete, also within the epoch */
 static int plan_may_reuse(const plan_t *plan, const plan_op_t *op, keel_random_t *random)
 {
     return (op->kind == PLAN_GET) && (op->mode == PLAN_BLOCKING) && keel_random_chance(random, plan->options.reuse);
@@ -328,7 +328,7 @@ static void plan_draw_fenced(plan_t *plan, keel_random_t *random, const plan_rol
     ++epoch->op_count;
 }
 
-/* it comes behind all else of the epoch: what is drawn there is as it is without */
+/* it comes after all else of the epoch: what is drawn there is as it is without */
 static void plan_draw_fences(plan_t *plan, uint32_t phase, uint32_t rank, candidate_t *candidate, unsigned count,
                              plan_epoch_t *epoch)
 {

@@ -7,7 +7,7 @@
 
 #define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
 
-#define PROGRAM_TAIL 96 /* bytes of a window behind those of the plan, and up to twice as many */
+#define PROGRAM_TAIL 96 /* bytes of a window after those of the plan, and up to twice as many */
 
 enum { ID_STATE = 0, ID_HISTORY = 7, ID_ODD = 3 };
 
@@ -359,7 +359,7 @@ static keel_status_t program_sync(program_t *program, plan_sync_t sync)
     }
 }
 
-/* What the plan knows belongs to the image, cut elsewhere in each phase; what lies behind it is never twice the same. */
+/* What the plan knows belongs to the image, cut elsewhere in each phase; what lies after it is never twice the same. */
 static keel_status_t program_set_extents(program_t *program)
 {
     const uint64_t phase = program->play.state.phase;
@@ -404,7 +404,7 @@ static keel_status_t program_steps(program_t *program)
         if (status != KEEL_OK) {
             return status;
         }
-        ++play->state.phase; /* before the gsync: an image taken there continues behind it */
+        ++play->state.phase; /* before the gsync: an image taken there continues after it */
         program_mark_private(program);
         if (program->host->has_extents) {
             status = program_set_extents(program);

@@ -224,7 +224,7 @@ static void history_take(history_t *history, uint32_t rank, const races_seen_t *
     history->next[rank]++;
 }
 
-/* Operands are random words, so no value comes twice: what found the present one is the next, and ahead of it what changed
+/* Operands are random words, so no value comes twice: what found the present one is the next, and before it what changed
  * nothing. */
 static int history_take_found(history_t *history)
 {

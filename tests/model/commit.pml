@@ -3,7 +3,7 @@
  * src/api/gsync.c, src/peer/board.h; and the generation that the view's decision names, src/recovery/view.c.
  *
  * Ranks 0 and 1 are a group and share parity; rank 2 stands for another group: the share of its image lies with a process
- * that never dies, knows what rank 2 knows and does nothing else. All start behind gsync 1 with generation 1 in use and
+ * that never dies, knows what rank 2 knows and does nothing else. All start after gsync 1 with generation 1 in use and
  * pass LAST gsyncs; at any of them rank 0 may have a checkpoint taken. DEATHS processes die at any step, as long as no group
  * has lost more than its parity covers; a replacement is there at once and has nothing. Each rank learns of a death by
  * itself, freezes, reports; rank 0 decides; everybody takes that up by itself. view.pml has what is one step here: the way
@@ -216,7 +216,7 @@ inline take(r, a, b, dies)
     write_all(r, a, b, dies)
 }
 
-/* sync.c, keel_gsync_run() behind its arrivals */
+/* sync.c, keel_gsync_run() after its arrivals */
 inline leave(r, a, b, dies)
 {
     yes = !IS_RELEASED(r);

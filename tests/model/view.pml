@@ -93,7 +93,7 @@ bit yes;
 #define ALL_DONE        (pos[0] == LAST && pos[1] == LAST && pos[2] == LAST)
 #define NOBODY_DONE     (pos[0] < LAST && pos[1] < LAST && pos[2] < LAST)
 #define IS_RUNNING(r)   (IS_UP(truth[r]) && roll[r] == ROLL_NONE && state[r] != FRESH)
-#define HAS_HANDS(r, q) (!awaits[r] || hands[r].e[q] > pos[r])
+#define HAS_HANDED_OVER(r, q) (!awaits[r] || hands[r].e[q] > pos[r])
 
 #ifdef M_LEAVE_FROZEN
 #define MAY_LEAVE(r) IS_RUNNING(r)
@@ -105,10 +105,10 @@ bit yes;
 #else
 #define MAY_ARRIVE(r) (IS_RUNNING(r) && !frozen[r])
 #endif
-#ifdef M_NO_HANDS
+#ifdef M_NO_HAND_OVER
 #define MAY_ANNOUNCE(r, q) (1)
 #else
-#define MAY_ANNOUNCE(r, q) HAS_HANDS(r, q)
+#define MAY_ANNOUNCE(r, q) HAS_HANDED_OVER(r, q)
 #endif
 
 /* what is over is cleared, here and below, so that states which differ in nothing else are one */

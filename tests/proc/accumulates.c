@@ -2,8 +2,8 @@
  * A program that sums histograms at its neighbours as those for MPI do: accumulates of all types, longer than a message, beside atomics
  * on the same words, fetching ones that are drawn as tickets, and each rank's own order of writes.
  *
- *   accumulates STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 behind the long accumulate, 1
- *                                        with a ticket, 2 ahead of the gsync
+ *   accumulates STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 after the long accumulate, 1
+ *                                        with a ticket, 2 before the gsync
  */
 #include "deaths.h"
 #include "try.h"

@@ -2,7 +2,7 @@
  * Every public call with arguments that are wrong, in a job of two ranks or more: each returns the status that names what
  * is wrong, nothing is harmed, and the job goes on. Prints one line for each call that answers otherwise. By default the
  * arguments of calls that any program may make; `locks`, `gsync` and `waits`: what a program of that style may not call,
- * and when; `rollback`: where nothing can be rolled back; `stale`: windows that a rollback went behind.
+ * and when; `rollback`: where nothing can be rolled back; `stale`: windows that a rollback went after.
  */
 #include <keel/keel.h>
 
@@ -301,7 +301,7 @@ static void check_locks(keel_context_h ctx)
     EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0));
 }
 
-/* behind an access without a lock, in whatever phase that was */
+/* after an access without a lock, in whatever phase that was */
 static void check_unlocked(keel_context_h ctx)
 {
     keel_win_h win = begin(ctx);
@@ -434,7 +434,7 @@ static void check_protect(keel_context_h ctx, keel_win_h win)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 6, base - 8, size + 16));
 }
 
-/* a window that a rollback goes behind, made again with another beside it: the old handle is none of either */
+/* a window that a rollback goes after, made again with another beside it: the old handle is none of either */
 static void check_stale(keel_context_h ctx)
 {
     keel_win_h win = begin(ctx), old = NULL, first = NULL, second = NULL;

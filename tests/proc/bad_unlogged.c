@@ -203,7 +203,7 @@ static void check_locks(const job_t *job)
     for (uint32_t rank = 0; rank < 2; rank++) {
         EXPECT(KEEL_OK, keel_win_unlock(job->empty, rank));
     }
-    EXPECT(KEEL_OK, keel_win_lock(job->empty, 1, KEEL_LOCK_EXCLUSIVE)); /* one behind the other */
+    EXPECT(KEEL_OK, keel_win_lock(job->empty, 1, KEEL_LOCK_EXCLUSIVE)); /* one after the other */
     EXPECT(KEEL_OK, keel_win_unlock(job->empty, 1));
 }
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define STEPS       60
-#define CHECKPOINTS 2 /* behind the steps: both slots of images are used */
+#define CHECKPOINTS 2 /* after the steps: both slots of images are used */
 #define DEATH       45
 #define WINDOW      524288u /* an image has more pieces than are read at once */
 #define PUT         4096u   /* bytes put at each neighbour in a step */
@@ -159,7 +159,7 @@ static void count_free(keel_transport_t *transport, keel_transport_mem_t *mem)
 
 typedef struct job {
     keel_context_h ctx;
-    keel_win_h win; /* and behind it two words: the steps that the neighbours have done */
+    keel_win_h win; /* and after it two words: the steps that the neighbours have done */
     style_t style;
     fit_t fit;
     int has_death;

@@ -1,7 +1,7 @@
 /*
  * A large window of which little belongs to the image: extents STEPS. Each rank puts a word to two places of its neighbour's window, far
  * apart; from half of the steps on a third place is used instead of the first, and the extents are what is used. Rank 1 kills itself
- * twice, once ahead of the change and once behind it.
+ * twice, once before the change and once after it.
  */
 #include "try.h"
 

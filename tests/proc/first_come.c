@@ -1,8 +1,8 @@
 /*
  * A program that polls: it takes what comes in whatever order that is, serves whoever asks, and tests for the answer.
  *
- *   first_come STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 behind its puts, 1 amid taking what
- *                                        others put, 2 as the server behind one answer, else ahead of asking, 3 amid tests
+ *   first_come STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 after its puts, 1 amid taking what
+ *                                        others put, 2 as the server after one answer, else before asking, 3 amid tests
  */
 #include "deaths.h"
 #include "try.h"
@@ -17,7 +17,7 @@
 enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, RANKS_MAX = 16 };
 
 typedef struct {
-    uint64_t number[RANKS_MAX]; /* put ahead of */
+    uint64_t number[RANKS_MAX]; /* put before */
     uint32_t flag[RANKS_MAX];
     uint64_t asked[RANKS_MAX]; /* at the server */
     uint64_t answer;

@@ -2,8 +2,8 @@
  * A program in which rows and all ranks do things together: sums, broadcasts, gathers and exchanges, each longer than a piece. A death
  * is recovered locally.
  *
- *   groups STEPS -|RANK@STEP.PLACE,...   each rank named dies there in its first life: 0 ahead of the row's sum, 1 between that and
- *                                        the broadcast to all, 2 behind the exchange
+ *   groups STEPS -|RANK@STEP.PLACE,...   each rank named dies there in its first life: 0 before the row's sum, 1 between that and
+ *                                        the broadcast to all, 2 after the exchange
  */
 #include "deaths.h"
 #include "try.h"

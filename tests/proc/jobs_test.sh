@@ -97,7 +97,7 @@ ranks_know_who_died()
     done
 }
 
-# deaths before the clock of a benchmark starts, at the edge and behind it
+# deaths before the clock of a benchmark starts, at the edge and after it
 program_warms_up_through_deaths()
 {
     local whole step
@@ -286,14 +286,14 @@ calls_refuse_bad_arguments()
     done
 }
 
-# windows that a rollback went behind
+# windows that a rollback went after
 handles_from_before_a_rollback_are_refused()
 {
     local lane
 
     for lane in direct served; do
         refuse_all $lane stale
-        has "$err" 20 'error: window 1 is gone: the job rolled back behind its keel_win_alloc(), which has to be called again$'
+        has "$err" 20 'error: window 1 is gone: the job rolled back to before its keel_win_alloc(), which has to be called again$'
     done
 }
 
@@ -309,7 +309,7 @@ calls_of_another_style_are_mixed()
         has "$err" 2 "$mixes"
         has "$err" 16 'keel_[a-z_]* while 1 ranks are locked$' # four collective calls, two locks
         refuse_all $lane unlocked -x KEEL_LOG_LEVEL=info
-        has "$err" 2 "keel_lock behind accesses without a lock: $mixes"
+        has "$err" 2 "keel_lock after accesses without a lock: $mixes"
         has "$err" 2 "$mixes"
         refuse_all $lane gsync -x KEEL_LOG_LEVEL=info
         has "$err" 2 "keel_lock in a program that calls keel_gsync: $mixes"

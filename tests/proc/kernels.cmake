@@ -1,5 +1,5 @@
 # The kernels as the figures run them: under little protection, in large classes, and what they tell; included by this
-# folder's CMakeLists.txt behind kills.cmake.
+# folder's CMakeLists.txt after kills.cmake.
 foreach(protect none puts)
   set(run -x KEEL_PROTECT=${protect} PROGRAM)
   proc_job(cg_s_verifies_under_${protect} 2 1 cg ${run} -c S)

@@ -2,8 +2,8 @@
  * A program that synchronises as those for MPI do: everything is locked for reading from one gsync to another, and written under
  * that by atomics and puts; a word is moved on under an exclusive lock; neighbours wait for each other. All of it is checked.
  *
- *   mixing STEPS -|RANK@STEP.PLACE,... [undeclared]   each rank named dies there in its first life: 0 with everything locked, 1 behind the
- *                                        gsync in that epoch, 2 with one rank locked, 3 ahead of a wait
+ *   mixing STEPS -|RANK@STEP.PLACE,... [undeclared]   each rank named dies there in its first life: 0 with everything locked, 1 after the
+ *                                        gsync in that epoch, 2 with one rank locked, 3 before a wait
  */
 #include "deaths.h"
 #include "try.h"

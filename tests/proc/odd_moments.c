@@ -44,7 +44,7 @@ static void free_windows(void)
     unsigned before;
     keel_win_h win;
 
-    CHECK(keel_win_alloc(ctx, BYTES, NULL, &win) == KEEL_OK); /* behind it all that the other rank has is mapped */
+    CHECK(keel_win_alloc(ctx, BYTES, NULL, &win) == KEEL_OK); /* after it all that the other rank has is mapped */
     before = count_mappings() - 2;
     CHECK(keel_win_free(win) == KEEL_OK);
     for (int i = 0; i < WINDOWS; i++) {
@@ -53,11 +53,11 @@ static void free_windows(void)
     }
     if (keel_incarnation(ctx) == 0) {
         CHECK(count_mappings() == before);
-        CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* ahead of it nobody makes another */
+        CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* before it nobody makes another */
     }
 }
 
-/* rank 1 dies behind a checkpoint; what its replacement does ahead of keel_restore() is out of order, whatever it is */
+/* rank 1 dies after a checkpoint; what its replacement does before keel_restore() is out of order, whatever it is */
 static void access_before_restore(void)
 {
     uint64_t word = 0;
@@ -125,7 +125,7 @@ static void poll_behind_rollback(void)
     keel_win_h win;
 
     CHECK(keel_win_alloc(ctx, sizeof word, NULL, &win) == KEEL_OK);
-    status = keel_gsync(ctx, 0); /* behind it rank 1 has its window, too */
+    status = keel_gsync(ctx, 0); /* after it rank 1 has its window, too */
     if (rank == 0) {
         CHECK(status == KEEL_OK);
         CHECK(keel_get_nbx(win, 1, 0, &word, sizeof word, NULL, &req) == KEEL_INPROGRESS);

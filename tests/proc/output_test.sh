@@ -43,7 +43,7 @@ lines_appear_once()
             printed 4 20
             has "$err" 0 'writes otherwise'
         done
-        # ahead of any image
+        # before any image
         [ -n "$declared" ] || for place in 1 2; do
             run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$prints" 20 3@1.$place,0@2.$place
             printed 4 20
@@ -66,7 +66,7 @@ what_differs_is_said()
 all_can_be_had()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" --output all "$prints" 20 1@8.3
-    has "$out" 5 'it begins$' # once behind the line that a death ended
+    has "$out" 5 'it begins$' # once after the line that a death ended
     has "$out" 2 '^rank 1: it has joined$'
     [ "$(grep -c 'rank 1: step 8$' "$out")" -eq 2 ] || fail "a line was dropped"
     ! grep -q '_keel' "$out" || fail "marks where they were not asked for"

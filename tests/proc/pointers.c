@@ -2,8 +2,8 @@
  * A program that stores to its neighbours' windows by address, and waits for them by loads. Survivors ask for the addresses once in
  * their lives.
  *
- *   pointers STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 amid its stores, 1 ahead of saying
- *                                        that they are there, 2 behind the wait
+ *   pointers STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 amid its stores, 1 before saying
+ *                                        that they are there, 2 after the wait
  */
 #include "deaths.h"
 #include "try.h"

@@ -5,7 +5,7 @@
  *
  *   polling kill|stop accesses|locks [STEPS]
  *
- * accesses: gets, puts, atomics, flushes, fences and tests in turn, and a gsync behind each step. locks: critical sections, of the
+ * accesses: gets, puts, atomics, flushes, fences and tests in turn, and a gsync after each step. locks: critical sections, of the
  * own memory and of the next rank's in turn, and nothing else.
  */
 #include "try.h"

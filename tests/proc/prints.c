@@ -1,6 +1,6 @@
 /*
  * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared] [differs]. Each rank named dies there in its first
- * life: 0 ahead of printf, 1 behind it, 2 behind fflush, 3 behind the gsync, 4 behind the safe point. declared: not deterministic, so that
+ * life: 0 before printf, 1 after it, 2 after fflush, 3 after the gsync, 4 after the safe point. declared: not deterministic, so that
  * all ranks print again; differs: a replacement prints something else once.
  */
 #include "deaths.h"

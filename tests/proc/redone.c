@@ -1,12 +1,12 @@
 /*
- * Rank 1 puts words to rank 0, and dies when they are there; its replacement does the same or something else. Rank 0 looks behind each
+ * Rank 1 puts words to rank 0, and dies when they are there; its replacement does the same or something else. Rank 0 looks after each
  * gsync whether it has what rank 1 goes on from.
  *
  *   redone right          the same
  *   redone clock|pid      puts something else
  *   redone fewer          one word less
  *   redone forgotten      goes on from memory that is not protected: a rollback does not bring it back, so nobody looks
- * With "declared" behind the mode the program says that it is not deterministic, with "waits" that it waits inside phases.
+ * With "declared" after the mode the program says that it is not deterministic, with "waits" that it waits inside phases.
  */
 #include "try.h"
 

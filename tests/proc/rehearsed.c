@@ -49,7 +49,7 @@ static uint64_t clock_ns(void)
 
 /*
  * The left answers when it knows that this rank has looked: so nothing has come by then, however long it looks. A replacement is given
- * the answer ahead of it.
+ * the answer before it.
  */
 static keel_status_t look(job_t *job, uint64_t *seen)
 {

@@ -2,8 +2,8 @@
  * Neighbours in a ring that exchange a column and a row of a table, put with signals. By words that are set a death is recovered locally,
  * by words that are added to it may be a rollback.
  *
- *   signals STEPS -|RANK@STEP.PLACE,... set|add   each rank named dies there in its first life: 0 between column and row, 1 ahead of the
- *                                        wait, 2 behind it
+ *   signals STEPS -|RANK@STEP.PLACE,... set|add   each rank named dies there in its first life: 0 between column and row, 1 before the
+ *                                        wait, 2 after it
  */
 #include "deaths.h"
 #include "try.h"

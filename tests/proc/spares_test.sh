@@ -221,7 +221,7 @@ mpirun_ranks_that_poll_notice_a_death()
         wait $pid
         status=$?
         unset "${!KEEL_@}"
-        [ $status -eq 0 ] || fail "status $status of mpirun behind a $how"
+        [ $status -eq 0 ] || fail "status $status of mpirun after a $how"
         has "$out" 4 'has polled through 1 steps'
     done
 }

@@ -2,7 +2,7 @@
  * Tickets that all ranks race for: in each step every rank draws some from the counter of one rank, by fetch and add. Whoever gets which
  * is nobody's to say, but every ticket is drawn once, and rank 0 looks at all of them at the end.
  *
- *   tickets STEPS [RANK@STEP.DRAW,...]   each rank named dies there in its first life, ahead of that draw
+ *   tickets STEPS [RANK@STEP.DRAW,...]   each rank named dies there in its first life, before that draw
  */
 #include "try.h"
 
@@ -19,7 +19,7 @@ typedef struct {
     const char *deaths;
     unsigned long steps;
     keel_context_h ctx;
-    keel_win_h win;  /* the counter; at rank 0 behind it what everybody drew */
+    keel_win_h win;  /* the counter; at rank 0 after it what everybody drew */
     uint64_t step;   /* protected */
     uint64_t *drawn; /* protected: of each step and draw */
 } job_t;

@@ -3,7 +3,7 @@
  * shared from one gsync to another, with an image in between; and one rank that writes among readers that leave no gap.
  *
  *   window_locks STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 with two windows of a rank
- *                                        locked, 1 with all of them shared, 2 behind the gsync amid that
+ *                                        locked, 1 with all of them shared, 2 after the gsync amid that
  */
 #include "deaths.h"
 #include "try.h"

@@ -12,7 +12,7 @@ typedef struct few few_t;
 typedef struct few_play {
     uint32_t ranks;           /* one group */
     unsigned deaths;          /* that have to come */
-    unsigned windows;         /* made ahead of keel_restarted() */
+    unsigned windows;         /* made before keel_restarted() */
     uint64_t flags;           /* of keel_params_t */
     const char *lanes;        /* KEEL_LANES=...; NULL: as it comes */
     int is_noticing;          /* keel_sim_options_t */
@@ -20,9 +20,9 @@ typedef struct few_play {
     int no_arbiter;           /* likewise */
     size_t message;           /* bytes, of the longest of the transport; 0: as it comes */
     keel_counters_t counters; /* where they begin */
-    /* behind keel_init(), ahead of the windows; may be NULL */
+    /* after keel_init(), before the windows; may be NULL */
     void (*begin)(few_t *few, uint32_t rank);
-    /* behind the windows, ahead of keel_restarted(); may be NULL */
+    /* after the windows, before keel_restarted(); may be NULL */
     void (*ready)(few_t *few, uint32_t rank);
     /* from the restored memory to finalize; @a last is the window made last, NULL: none was */
     keel_status_t (*phases)(few_t *few, uint32_t rank, keel_win_h last);

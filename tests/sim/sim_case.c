@@ -1,5 +1,5 @@
 /*
- * Plays a drawn case. Deaths strike a drawn number of scheduler steps behind a moment that is itself
+ * Plays a drawn case. Deaths strike a drawn number of scheduler steps after a moment that is itself
  * drawn: a rank entering a phase, or the death before; others of its group, or of its node, may die with it. More deaths
  * in one group before it is armed again than parity covers happen only in cases that are drawn for it; elsewhere a
  * catastrophic error is a flaw.

@@ -53,7 +53,7 @@ typedef struct case_limits {
     int message;       /* bytes, of the longest of the transport; 0: the usual ones */
     int varied;        /* what other cases do not draw: settings by rank, large windows, many phases */
     case_stores_t stores; /* also switches, and dies, between stores to memory that others see (sim_planted) */
-    int each_step;        /* the invariants are looked at behind each */
+    int each_step;        /* the invariants are looked at after each */
     hunt_kind_t hunt;
     unsigned trace_lines;
     int verbose; /* Keel's own messages */

@@ -285,7 +285,7 @@ static int scene_place(scene_t *scene, uint32_t group_size, uint32_t parities)
     return status == KEEL_OK;
 }
 
-/* parity on the processes behind those that run the program */
+/* parity on the processes after those that run the program */
 static int scene_place_dedicated(scene_t *scene)
 {
     keel_domains_t domains;

@@ -278,7 +278,7 @@ static void usage(void)
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
          "  --varied         settings that differ by rank, more and larger windows, more phases, more restart points\n"
-         "  --each-step      look at the invariants behind each step\n"
+         "  --each-step      look at the invariants after each step\n"
          "  --allow-gaps     do not fail when some outcome never occurred\n"
          "  --stop           stop after 10 flaws");
 #ifdef KEEL_PLANTED_DEFECTS

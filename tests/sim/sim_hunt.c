@@ -106,7 +106,7 @@ static void hunt_drained(scene_t *scene)
     } else if (hunt->stage == 1 && asker->rec.roll == KEEL_ROLL_DRAINED) {
         if (other->rec.roll != KEEL_ROLL_NONE || !other->rec.is_frozen) {
             hunt_lost(scene);
-        } else if (other->rec.roll_said[1] >> 2 > other->lane.rollback) {
+        } else if (other->rec.roll_heard[1] >> 2 > other->lane.rollback) {
             hunt_kill(scene, 1);
             hunt_kill(scene, 0);
         }
@@ -114,7 +114,7 @@ static void hunt_drained(scene_t *scene)
         if (other->rec.roll != KEEL_ROLL_NONE) {
             hunt_lost(scene);
         } else if (asker->rec.state == KEEL_RANK_FRONT && first->rec.state == KEEL_RANK_FRONT &&
-                   !asker->rec.awaits_hands && !other->rec.is_frozen) {
+                   !asker->rec.awaits_hand_over && !other->rec.is_frozen) {
             hunt_ask(scene, hunt->phase == 0 ? 0 : 2);
         }
     } else if (hunt->stage == 4 && asker->rec.is_frozen && asker->rec.has_reported &&
@@ -256,14 +256,14 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
     const keel_lane_t *lane = rec->lane;
     uint64_t sum = rec->state;
     int is_quiet = rec->state == KEEL_RANK_FRONT && !rec->is_frozen && rec->roll == KEEL_ROLL_NONE &&
-                   !rec->awaits_hands && !rec->sync->sections.is_replaying && !rec->sync->waits.is_replaying &&
+                   !rec->awaits_hand_over && !rec->sync->sections.is_replaying && !rec->sync->waits.is_replaying &&
                    keel_image_set_is_armed(&rec->ckpt->set) && !keel_image_set_is_rearming(&rec->ckpt->set) &&
                    !keel_image_set_is_rearming(&rec->demand->set);
 
     sum = change_mix(sum, (uint64_t)rec->phase << 32 | rec->arrived);
     sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->is_frozen << 1 | (uint64_t)rec->has_reported);
     sum = change_mix(sum, (uint64_t)rec->requests << 8 | rec->roll);
-    sum = change_mix(sum, (uint64_t)rec->awaits_hands << 3 | (uint64_t)rec->sync->sections.is_replaying << 2 |
+    sum = change_mix(sum, (uint64_t)rec->awaits_hand_over << 3 | (uint64_t)rec->sync->sections.is_replaying << 2 |
                               (uint64_t)rec->sync->waits.is_replaying << 1 | (uint64_t)rec->sync->waits.is_asking);
     sum = change_mix(sum, (uint64_t)rec->ckpt->set.used.number << 32 | rec->ckpt->set.making.number);
     sum = change_mix(sum, (uint64_t)rec->ckpt->set.state.stage << 8 | (uint64_t)rec->demand->set.state.stage << 4 |
@@ -287,8 +287,8 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
                                   (uint64_t)standing->complete);
         sum = change_mix(sum, (uint64_t)rec->sync->waits.heard[r] << 32 | rec->sync->sections.heard[r]);
         sum = change_mix(sum, (uint64_t)rec->sync->sections.held[r] << 8 | rec->sync->sections.is_left[r]);
-        sum = change_mix(sum,
-                         (uint64_t)rec->gets->targets[r].is_replay_whole << 1 | (uint64_t)rec->sync->waits.has_rest[r]);
+        sum = change_mix(sum, (uint64_t)rec->gets->targets[r].is_replay_complete << 1 |
+                                  (uint64_t)rec->sync->waits.has_rest[r]);
     }
     *is_quiet_p = is_quiet;
     return sum;

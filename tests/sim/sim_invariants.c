@@ -84,7 +84,7 @@ static void note_position(invariant_seen_t *seen, const keel_recovery_t *rec)
 {
     *seen = (invariant_seen_t){
         .is_known = 1, .incarnation = rec->lane->incarnation, .rollback = rec->lane->rollback, .phase = rec->phase};
-    /* who re-executes has not arrived behind the front */
+    /* who re-executes has not arrived after the front */
     seen->reach = (rec->state == KEEL_RANK_FRONT) ? rec->phase + 1 : rec->front;
 }
 

@@ -5,7 +5,7 @@
 #include "sim_case.h"
 
 #define INVARIANT_PHASES_MAX 64
-#define INVARIANT_GSYNCS_MAX 128 /* of a run, of which is told what was done behind each */
+#define INVARIANT_GSYNCS_MAX 128 /* of a run, of which is told what was done after each */
 
 struct scene;
 
@@ -13,7 +13,7 @@ struct scene;
 typedef struct invariant_seen {
     int is_known;
     uint32_t incarnation, rollback, phase;
-    uint32_t reach; /* gsync that no life of it has passed, as far as others may know: nobody passes the one behind */
+    uint32_t reach; /* gsync that no life of it has passed, as far as others may know: nobody passes the one after */
 } invariant_seen_t;
 
 /* accesses of a rank to a target that leave a record each at least */
@@ -37,7 +37,7 @@ typedef struct invariants {
     invariant_life_t *life; /* by rank and gsync, of what was told */
 } invariants_t;
 
-/* cheap; every few steps, and ahead of each death */
+/* cheap; every few steps, and before each death */
 void scene_check_step(struct scene *scene);
 /* of a rank that is about to be killed: had it hung for longer than a watcher takes? */
 void scene_check_silence(const struct scene *scene, uint32_t victim);

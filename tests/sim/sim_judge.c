@@ -14,7 +14,7 @@ static unsigned scene_good(const scene_t *scene)
     return good;
 }
 
-/* it was replaced behind the last gsync, and told so, or it heard of others so replaced that they left */
+/* it was replaced after the last gsync, and told so, or it heard of others so replaced that they left */
 static int scene_is_late(const scene_t *scene, uint32_t rank)
 {
     const keel_status_t status = scene->member[rank].status;

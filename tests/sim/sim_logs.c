@@ -154,7 +154,7 @@ void scene_note_phase(scene_t *scene, uint32_t rank, uint32_t phase)
         return;
     }
     if (invariants->has_gsyncs[phase] && (invariants->gsyncs[phase] != rec->phase)) {
-        keel_sim_flaw(scene->sim, "rank %u begins phase %u behind gsync %u, others did behind gsync %u", rank, phase,
+        keel_sim_flaw(scene->sim, "rank %u begins phase %u after gsync %u, others did after gsync %u", rank, phase,
                       rec->phase, invariants->gsyncs[phase]);
     }
     invariants->gsyncs[phase] = rec->phase;
@@ -292,7 +292,7 @@ static uint32_t image_of(const keel_context_h ctx, uint32_t source)
     return keel_larger(ctx->ckpt.set.used.number, ctx->demand.starts[source].position);
 }
 
-static int is_left_whole(const keel_context_h ctx, uint32_t source)
+static int is_left_complete(const keel_context_h ctx, uint32_t source)
 {
     return ctx->gets.is_enabled && (ctx->lane.board[source].lost_gets <= image_of(ctx, source));
 }
@@ -311,7 +311,7 @@ static void check_left_order(const scene_t *scene, uint32_t rank, left_t *left, 
                                                        : record->phase > left->phase && record->index == 0;
 
     if (left->is_whole && (record->phase >= left->from) && !is_next) {
-        keel_sim_flaw(scene->sim, "rank %u has get %u of phase %u of rank %u behind get %d of phase %u", rank,
+        keel_sim_flaw(scene->sim, "rank %u has get %u of phase %u of rank %u after get %d of phase %u", rank,
                       record->index, record->phase, left->source, (int)left->next - 1, left->phase);
     }
     left->phase = record->phase;
@@ -372,7 +372,7 @@ static void read_left(const scene_t *scene, uint32_t rank, counts_t *counts)
             return;
         }
         if (source != left.source) {
-            left = (left_t){.source = source, .from = image_of(ctx, source), .is_whole = is_left_whole(ctx, source)};
+            left = (left_t){.source = source, .from = image_of(ctx, source), .is_whole = is_left_complete(ctx, source)};
         } else if (chunks[i]->number == chunks[i - 1]->number) {
             keel_sim_flaw(scene->sim, "rank %u has two get log chunks of rank %u with number %u", rank, source,
                           chunks[i]->number);
@@ -393,25 +393,25 @@ static uint32_t sum(const scene_t *scene, const uint32_t *counts, uint32_t from,
     return found;
 }
 
-/* @a did was done behind gsync @a from, and before @a before. */
+/* @a did was done after gsync @a from, and before @a before. */
 static void check_did(const pair_t *pair, const invariant_did_t *did, uint32_t from, uint32_t before, int is_over)
 {
     const uint32_t left = is_over ? did->gets : did->flushed;
     keel_sim_t *sim = pair->scene->sim;
 
     if (pair->has_puts && (from >= pair->image) && (sum(pair->scene, pair->puts, from, before) < did->puts)) {
-        keel_sim_flaw(sim, "rank %u has %u records of its %u puts to rank %u behind gsync %u; the image is of gsync %u",
+        keel_sim_flaw(sim, "rank %u has %u records of its %u puts to rank %u after gsync %u; the image is of gsync %u",
                       pair->rank, sum(pair->scene, pair->puts, from, before), did->puts, pair->target, from,
                       pair->image);
     }
     if (pair->has_own && (from >= pair->own) && (sum(pair->scene, pair->gets, from, before) < did->gets)) {
         keel_sim_flaw(sim,
-                      "rank %u has %u records of its %u gets from rank %u behind gsync %u; its image is of gsync %u",
+                      "rank %u has %u records of its %u gets from rank %u after gsync %u; its image is of gsync %u",
                       pair->rank, sum(pair->scene, pair->gets, from, before), did->gets, pair->target, from, pair->own);
     }
     if (pair->has_left && (from >= pair->from) && (sum(pair->scene, pair->left, from, before) < left)) {
         keel_sim_flaw(sim,
-                      "rank %u has %u records of the %u gets of rank %u behind gsync %u, whose image is of gsync %u",
+                      "rank %u has %u records of the %u gets of rank %u after gsync %u, whose image is of gsync %u",
                       pair->target, sum(pair->scene, pair->left, from, before), left, pair->rank, from, pair->from);
     }
 }
@@ -458,7 +458,7 @@ static int is_left_due(const scene_t *scene, uint32_t rank, uint32_t target)
            keel_standing_has(&ctx->rec.standings[target], KEEL_TRANSFER_REFILLED) &&
            ((peer->incarnation == 0) || keel_access_is_stored(&ctx->lane, target) ||
             keel_lane_is_flushed(&ctx->lane, target)) &&
-           is_left_whole(other, rank);
+           is_left_complete(other, rank);
 }
 
 static void check_pair(const scene_t *scene, uint32_t rank, uint32_t target, const uint32_t *left)

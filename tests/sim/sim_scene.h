@@ -120,7 +120,7 @@ typedef struct scene {
 
 /* everything about the case, from its seed; a negative limit leaves it to the seed */
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits);
-/* --varied (sim_varied.c): a program of gsyncs, ahead of its plan; each rank's settings, when all is drawn */
+/* --varied (sim_varied.c): a program of gsyncs, before its plan; each rank's settings, when all is drawn */
 void scene_vary_plan(scene_t *scene, const case_limits_t *limits);
 void scene_vary_settings(scene_t *scene);
 /* of a run that has ended (sim_judge.c) */

@@ -1,6 +1,6 @@
 /*
- * Two windows come ahead of keel_restarted(). Rank 2 dies before anybody has asked that, and begins at the first of them; rank 1
- * asks, and rank 0 dies, whose replacement is to begin behind the second. So the job rolls back to there, and rank 2 has
+ * Two windows come before keel_restarted(). Rank 2 dies before anybody has asked that, and begins at the first of them; rank 1
+ * asks, and rank 0 dies, whose replacement is to begin after the second. So the job rolls back to there, and rank 2 has
  * windows to make still.
  */
 #include "few_ranks.h"

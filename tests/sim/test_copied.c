@@ -1,5 +1,5 @@
 /*
- * Rank 0 copies its image in a gsync, because a log is full, and is the last to leave that. What rank 1 adds to its memory behind the
+ * Rank 0 copies its image in a gsync, because a log is full, and is the last to leave that. What rank 1 adds to its memory after the
  * gsync is not to be in the image: its replacement is given that again.
  */
 #include "few_ranks.h"

@@ -1,6 +1,6 @@
 /*
  * Rank 2 dies waiting. Once that is decided, rank 0 puts a word to it, and then rank 1, which waited for rank 0, the same word and what
- * rank 2 waits for. The replacement asks rank 0 before it puts, and rank 1 behind that: the word of rank 1 comes last all the same.
+ * rank 2 waits for. The replacement asks rank 0 before it puts, and rank 1 after that: the word of rank 1 comes last all the same.
  */
 #include "few_ranks.h"
 

@@ -1,7 +1,7 @@
 /*
- * Of two windows the first is freed ahead of keel_restarted(), as a replacement does again. It dies when the program has begun; or
- * rank 2 dies before, and rank 0 when rank 1 alone has begun: then the job rolls back to behind the free that rank 2 is in. Or the
- * first death is a rollback to behind the free. Nobody keeps what it had mapped of a replacement's first window.
+ * Of two windows the first is freed before keel_restarted(), as a replacement does again. It dies when the program has begun; or
+ * rank 2 dies before, and rank 0 when rank 1 alone has begun: then the job rolls back to after the free that rank 2 is in. Or the
+ * first death is a rollback to after the free. Nobody keeps what it had mapped of a replacement's first window.
  */
 #include "few_ranks.h"
 #include "peer/access.h"

@@ -1,5 +1,5 @@
 /*
- * Direct lane: a put comes behind the records of what was read, the general way. When they are at their targets it goes the short
+ * Direct lane: a put comes after the records of what was read, the general way. When they are at their targets it goes the short
  * way again, in the middle of an epoch too.
  */
 #include "few_ranks.h"
@@ -7,13 +7,13 @@
 #define SEEDS 3
 
 /* the next put from here would go: */
-typedef enum { SHORT_WAY, GENERAL_WAY } way_t;
+typedef enum { FAST_PATH, GENERAL_WAY } way_t;
 
 static int flaws(const few_t *few, way_t way, const char *when)
 {
     const unsigned gate = few->ctx[0]->gate.part.bits;
 
-    if (gate == ((way == SHORT_WAY) ? 0u : (unsigned)KEEL_GATE_GETS)) {
+    if (gate == ((way == FAST_PATH) ? 0u : (unsigned)KEEL_GATE_GETS)) {
         return 0;
     }
     keel_sim_flaw(few->sim, "%s the gate is %u", when, gate);
@@ -40,25 +40,25 @@ static keel_status_t accesses(few_t *few, keel_win_h win)
     keel_status_t status = keel_flush_all(ctx);
 
     status = (status == KEEL_OK) ? put(win, 1) : status;
-    if (status != KEEL_OK || flaws(few, SHORT_WAY, "before any get")) {
+    if (status != KEEL_OK || flaws(few, FAST_PATH, "before any get")) {
         return status;
     }
     status = get(win, 1);
-    if (status != KEEL_OK || flaws(few, GENERAL_WAY, "behind a get")) {
+    if (status != KEEL_OK || flaws(few, GENERAL_WAY, "after a get")) {
         return status;
     }
     status = put(win, 1);
-    if (status != KEEL_OK || flaws(few, SHORT_WAY, "behind a get and a put to where it was")) {
+    if (status != KEEL_OK || flaws(few, FAST_PATH, "after a get and a put to where it was")) {
         return status;
     }
     status = get(win, 2);
     status = (status == KEEL_OK) ? put(win, 1) : status;
-    if (status != KEEL_OK || flaws(few, GENERAL_WAY, "behind a get elsewhere")) {
+    if (status != KEEL_OK || flaws(few, GENERAL_WAY, "after a get elsewhere")) {
         return status;
     }
     status = keel_flush_all(ctx);
     if (status == KEEL_OK) {
-        (void)flaws(few, SHORT_WAY, "behind a flush of all");
+        (void)flaws(few, FAST_PATH, "after a flush of all");
     }
     return status;
 }

@@ -1,6 +1,6 @@
 /*
  * Rank 0 copies a large image because a log is full, and has compared it with the one before only when it has to be done with that
- * ahead of an arrival. It arrives when the others have heard of the image, so that logs grow by no more than three phases.
+ * before an arrival. It arrives when the others have heard of the image, so that logs grow by no more than three phases.
  */
 #include "few_ranks.h"
 

@@ -9,7 +9,7 @@
 
 #define STEPS  5u
 #define VICTIM 2u /* dies first, */
-#define FRONT  3u /* in this phase, or shortly behind it */
+#define FRONT  3u /* in this phase, or shortly after it */
 
 typedef enum { REPORT, DECISION } what_t;
 

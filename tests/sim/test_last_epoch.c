@@ -1,5 +1,5 @@
 /*
- * A put that lies long ago: epochs are compared by numbers that come round, and half as many behind it would pass for epochs before
+ * A put that lies long ago: epochs are compared by numbers that come round, and half as many after it would pass for epochs before
  * it. Flushes of what is not logged take no epoch; those of what is are so many at most, then logs are full.
  */
 #include "few_ranks.h"
@@ -16,7 +16,7 @@ typedef struct job {
     int is_put;
 } job_t;
 
-/* behind a put to rank 1, as many epochs as may be but a few, and then these */
+/* after a put to rank 1, as many epochs as may be but a few, and then these */
 static keel_status_t put_and_flush(job_t *job, keel_win_h win)
 {
     keel_context_h ctx = job->few.ctx[0];
@@ -32,7 +32,7 @@ static keel_status_t put_and_flush(job_t *job, keel_win_h win)
     }
     for (uint64_t i = 0; i < FLUSHES && status == KEEL_OK; i++) {
         if (job->is_logged && i == FLUSHES / 2) {
-            ctx->puts.targets[2].limit = NULL; /* as behind a full segment */
+            ctx->puts.targets[2].limit = NULL; /* as after a full segment */
         }
         if (job->is_logged && i == FLUSHES / 2 + 1 && ctx->puts.targets[2].is_off) {
             status = keel_flush(ctx, 2);
@@ -43,7 +43,7 @@ static keel_status_t put_and_flush(job_t *job, keel_win_h win)
         status = (status == KEEL_OK) ? keel_flush(ctx, 2) : status;
     }
     if (job->is_logged) {
-        keel_sim_flaw(job->few.sim, "a log goes on %u epochs behind its oldest record", ctx->puts.epochs.open);
+        keel_sim_flaw(job->few.sim, "a log goes on %u epochs after its oldest record", ctx->puts.epochs.open);
     }
     job->is_put = 1;
     return status;

@@ -1,5 +1,5 @@
 /*
- * The last gsyncs that there can be. Up to them a death is recovered as ever; behind them every call that is one says so on all ranks
+ * The last gsyncs that there can be. Up to them a death is recovered as ever; after them every call that is one says so on all ranks
  * alike, a replacement's too, and the job can end.
  */
 #include "few_ranks.h"
@@ -20,7 +20,7 @@ typedef struct job {
 static void check_refused(few_t *few, const char *call, keel_status_t status)
 {
     if (status != KEEL_ERR_LIMIT) {
-        keel_sim_flaw(few->sim, "%s behind the last gsync: %s", call, keel_status_string(status));
+        keel_sim_flaw(few->sim, "%s after the last gsync: %s", call, keel_status_string(status));
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * More records of a pair in one phase than have numbers, and more waits than there are clocks. All of it is done, as the program says;
- * a death before is recovered alone, and one behind the end is a rollback. The next phase begins anew, from an image.
+ * a death before is recovered alone, and one after the end is a rollback. The next phase begins anew, from an image.
  */
 #include "few_ranks.h"
 

@@ -1,5 +1,5 @@
 /*
- * A replacement that is whole when it arrives at a gsync is told once more of critical sections, of the phase behind it, by who has
+ * A replacement that is whole when it arrives at a gsync is told once more of critical sections, of the phase after it, by who has
  * left that gsync before it heard so. What that one has locked there since stays locked. Whoever waits there looks at its
  * messages and then at the arrivals, so both would have to come in between: here the message is sent by hand.
  */

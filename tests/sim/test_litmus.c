@@ -151,7 +151,7 @@ static int is_own_unseen(const litmus_t *litmus)
     return litmus->read[2] != 1 || litmus->read[3] != 2;
 }
 
-/* a store of the other, ahead of which this one's is seen, is lost */
+/* a store of the other, before which this one's is seen, is lost */
 static void store_other(litmus_t *litmus)
 {
     store(litmus, &litmus->x, 3, KEEL_STORED_PLAIN);

@@ -1,6 +1,6 @@
 /*
  * A lock is granted by a rank that dies then, and no log has room for its number. Room comes while the section is open, when
- * another log is given up: what is put in the section still comes behind the sections before it.
+ * another log is given up: what is put in the section still comes after the sections before it.
  */
 #include "few_ranks.h"
 
@@ -135,7 +135,7 @@ static void strike(few_t *few)
 
 static int run_all(const few_play_t *play)
 {
-    /* the death strikes right behind the answer: without the number's loss told (plant number_missed) all of these fail */
+    /* the death strikes right after the answer: without the number's loss told (plant number_missed) all of these fail */
     static const uint64_t seeds[] = {15, 29, 41, 42, 44, 58, 63, 73, 75, 85, 94, 97};
     int is_right = 1, is_met = 0;
 

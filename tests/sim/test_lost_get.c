@@ -14,7 +14,7 @@ typedef struct job {
     int is_read, is_put;
 } job_t;
 
-/* where it lies at rank 1, ahead of everything that the program does there; NULL: not yet */
+/* where it lies at rank 1, before everything that the program does there; NULL: not yet */
 static const uint64_t *word_of(const few_t *few)
 {
     return (few->ctx[1] != NULL) ? few->ctx[1]->lane.own[KEEL_REGION_WINDOW0].base : NULL;

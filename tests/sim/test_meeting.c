@@ -1,5 +1,5 @@
 /*
- * A program that asks keel_restarted() ahead of its first window, and whose deaths always roll back. One has asked already and
+ * A program that asks keel_restarted() before its first window, and whose deaths always roll back. One has asked already and
  * another dies, while the third is in keel_init() still: it rolls back with the others when that has returned.
  */
 #include "few_ranks.h"

@@ -1,5 +1,5 @@
 /*
- * A rank that alone has locked, its own memory and ahead of a checkpoint, dies: nobody is left who knows of locks, and yet its
+ * A rank that alone has locked, its own memory and before a checkpoint, dies: nobody is left who knows of locks, and yet its
  * replacement goes on counting where the image says. The next one tells by the numbers whose critical section came first.
  */
 #include "few_ranks.h"
@@ -9,9 +9,9 @@
 
 typedef struct job {
     few_t few;
-    unsigned saved; /* ranks behind the checkpoint */
+    unsigned saved; /* ranks after the checkpoint */
     int has_locked; /* its replacement has done its section */
-    int is_over;    /* and rank 1 the one behind it */
+    int is_over;    /* and rank 1 the one after it */
 } job_t;
 
 /* what is read in the section is there no more: rank 1 overwrites it in the next one */
@@ -73,7 +73,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         status = keel_win_alloc(few->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
     }
     if (status == KEEL_OK && rank == 0 && own[1] != 1) {
-        keel_sim_flaw(few->sim, "the section of rank 1 was done ahead of the own one");
+        keel_sim_flaw(few->sim, "the section of rank 1 was done before the own one");
     }
     return status;
 }

@@ -1,6 +1,6 @@
 /*
  * Rank 1 puts words to rank 0 and dies when they are there; its replacement does something else in that phase, which rank 0 passes over,
- * for it has the words: nobody would notice that its memory is not what rank 1 goes on from. Or it dies in the phase behind, in which
+ * for it has the words: nobody would notice that its memory is not what rank 1 goes on from. Or it dies in the phase after, in which
  * it has put nothing yet. So it is said, and rolled back; who does the same again is brought back alone.
  */
 #include "few_ranks.h"
@@ -25,7 +25,7 @@ typedef struct job {
 } job_t;
 
 static what_t what;  /* is different */
-static int is_ahead; /* it dies in the phase behind that */
+static int is_ahead; /* it dies in the phase after that */
 
 static uint32_t life(const few_t *few)
 {

@@ -1,6 +1,6 @@
 /*
- * A rank that came back before the program had begun is the only one left when the other dies behind a further window, which no
- * gsync of the program's own precedes: both begin where the windows were made that come ahead of keel_restarted().
+ * A rank that came back before the program had begun is the only one left when the other dies after a further window, which no
+ * gsync of the program's own precedes: both begin where the windows were made that come before keel_restarted().
  */
 #include "few_ranks.h"
 

@@ -29,7 +29,7 @@ typedef struct job {
     enum { SLOW, DIES_AT_ONCE, DIES_LATE, DIES_SAVED, FATES } fate; /* SAVED: when an image of what it did is used */
     uint64_t since_ns;                                              /* it is between two stores; 0: it is not */
     int is_met;
-    int is_over; /* the victim is in finalize: who dies behind the last gsync is not replaced */
+    int is_over; /* the victim is in finalize: who dies after the last gsync is not replaced */
 } job_t;
 
 static job_t *playing;
@@ -167,7 +167,7 @@ static keel_status_t waits(few_t *few, uint32_t rank, keel_win_h win)
     } else if (status == KEEL_OK && rank == 1) {
         status = pass_on(few, 1, win, 2, value);
     } else if (status == KEEL_OK) {
-        expect(few, rank, own[0], 2, "a word behind its wait");
+        expect(few, rank, own[0], 2, "a word after its wait");
     }
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     if (status == KEEL_OK) {

@@ -355,7 +355,7 @@ START_TEST(an_error_of_any_read_ends_the_work_until_the_next)
             ck_assert_int_eq(world_begin_image(&w, parity, image), KEEL_OK);
             ck_assert_int_eq(world_run(&w, parity), KEEL_ERR_UNREACHABLE);
             ck_assert_int_eq(keel_parity_step(parity), KEEL_ERR_UNREACHABLE);
-            if (w.lane.fail_in_call) { /* nothing is begun behind an error */
+            if (w.lane.fail_in_call) { /* nothing is begun after an error */
                 ck_assert_uint_eq(w.lane.reads, fail);
             }
             w.lane.fail_read = 0;

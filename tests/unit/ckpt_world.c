@@ -64,7 +64,7 @@ void world_check_products(const world_t *w)
     }
 }
 
-/* slots are larger than images and hold noise behind them: nobody may take it for zeros */
+/* slots are larger than images and hold noise after them: nobody may take it for zeros */
 static void world_region(world_t *w, uint32_t rank, unsigned region, uint64_t size)
 {
     fake_region_t *r = &w->lane.regions[rank][region];

@@ -45,7 +45,7 @@ keel_status_t world_run(world_t *w, keel_parity_t *parity);
 void world_encode(world_t *w);
 /* with one parity everything was XOR since the world was made: no product was computed. With more parities some were. */
 void world_check_products(const world_t *w);
-/* memory with noise in and behind it, and that it has become what was expected and no more */
+/* memory with noise in and after it, and that it has become what was expected and no more */
 uint8_t *world_output(world_t *w, size_t length);
 void world_check(const uint8_t *memory, const uint8_t *expected, size_t length);
 

@@ -52,7 +52,7 @@ golden spares six_nodes.hosts KEEL_TOPO_FILE=racks_of_6_nodes.topo KEEL_GROUP_SI
 golden dedicated five_nodes.hosts KEEL_PARITY=dedicated KEEL_CHECKSUM_RANKS=3 KEEL_TOPO_LEVEL=node
 golden one_spare six_nodes.hosts KEEL_GROUP_SIZE=6 KEEL_SPARES=1
 
-# lost NAME LIST VARIABLE...: what is said behind the text of the job
+# lost NAME LIST VARIABLE...: what is said after the text of the job
 lost() {
     local name=$1 list=$2
     shift 2

@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "peer/control.h"
 
-/* @a length bytes behind @a offset of a report of @a all bytes */
+/* @a length bytes after @a offset of a report of @a all bytes */
 static void scene_piece(scene_t *scene, uint32_t source, uint64_t all, uint64_t offset, size_t length)
 {
     keel_wire_t wire = scene_wire(scene, source, KEEL_WIRE_CONTROL);
@@ -15,7 +15,7 @@ static void scene_piece(scene_t *scene, uint32_t source, uint64_t all, uint64_t 
         bytes[i] = (uint8_t)(offset + i + all);
     }
     wire.body.control.type = KEEL_CONTROL_REPORT;
-    wire.body.control.whole = all;
+    wire.body.control.length = all;
     wire.body.control.before = offset;
     scene_deliver(scene, &wire, bytes, length);
 }
@@ -94,7 +94,7 @@ START_TEST(a_replacement_does_not_go_on_with_what_its_predecessor_sent)
     wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
     wire.source_incarnation = 1;
     wire.body.control.type = KEEL_CONTROL_REPORT;
-    wire.body.control.whole = 100;
+    wire.body.control.length = 100;
     wire.body.control.before = 40;
     scene_deliver(&scene, &wire, bytes, sizeof(bytes));
     ck_assert_int_eq(keel_lane_failure(&scene.lane), KEEL_ERR_CORRUPT);

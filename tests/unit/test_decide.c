@@ -31,7 +31,7 @@ typedef struct scene {
 
 static scene_t scene;
 
-/* all stand behind generation NEW; one is a replacement that has nothing yet */
+/* all stand after generation NEW; one is a replacement that has nothing yet */
 static void scene_begin(void)
 {
     memset(&scene, 0, sizeof(scene));
@@ -84,16 +84,16 @@ START_TEST(a_share_of_an_older_generation_is_not_missed)
 END_TEST
 
 /* whoever is left may be the only one that had begun it, or remembers it */
-START_TEST(a_generation_that_is_given_up_is_owed)
+START_TEST(a_generation_that_is_given_up_is_taken_again)
 {
     scene_begin();
     scene.said[1].report.unmade = NEW; /* complete, as the other knows */
-    ck_assert_uint_eq(decide()->is_owed, 0);
+    ck_assert_uint_eq(decide()->is_retry_due, 0);
     scene.said[1].report.unmade = NEW + 1;
-    ck_assert_uint_eq(decide()->is_owed, 1);
+    ck_assert_uint_eq(decide()->is_retry_due, 1);
     scene.said[1].report.unmade = 0;
     scene.said[DEAD].report.unmade = UINT32_MAX;
-    ck_assert_uint_eq(decide()->is_owed, 1);
+    ck_assert_uint_eq(decide()->is_retry_due, 1);
 }
 END_TEST
 
@@ -121,7 +121,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {a_share_that_could_not_be_computed_again_is_missing,
-                                  a_share_of_an_older_generation_is_not_missed, a_generation_that_is_given_up_is_owed,
+                                  a_share_of_an_older_generation_is_not_missed,
+                                  a_generation_that_is_given_up_is_taken_again,
                                   the_last_rollback_and_the_last_replacement_are_followed_by_none, NULL};
 
     return unit_run("decide", tests);

@@ -14,7 +14,7 @@ typedef struct scene {
     uint32_t parities, level, endpoints;
 } scene_t;
 
-/* groups of the program alone, endpoints behind them, all of them anywhere */
+/* groups of the program alone, endpoints after them, all of them anywhere */
 static void scene_make(uint64_t *state, uint32_t most, scene_t *scene)
 {
     keel_place_params_t params = {.parities = 1, .level = unit_random(state) % 2};

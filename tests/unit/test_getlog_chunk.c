@@ -101,7 +101,7 @@ START_TEST(a_chunk_claimed_by_a_source_that_died_hides_no_other)
     keel_getlog_close(arena, SIZE, CHUNK, 1, &successor);
     ck_assert_uint_eq(read_all(1, index), 9);
     ck_assert_uint_eq(index[0], 0);
-    ck_assert(write_one(&successor, 1, 1, 50)); /* behind all of its predecessor's */
+    ck_assert(write_one(&successor, 1, 1, 50)); /* after all of its predecessor's */
     ck_assert_uint_eq(read_all(1, index), 10);
     ck_assert_uint_eq(index[9], 50);
 }
@@ -201,7 +201,7 @@ START_TEST(a_run_of_records_is_there_when_it_is_published_and_not_before)
     ck_assert_uint_eq(read_all(2, index), 2);
     ck_assert_uint_eq(place.chunk->last_phase, 5);
 
-    ck_assert(keel_getlog_open(arena, SIZE, CHUNK, &writer, 2, need, &place)); /* goes on behind them */
+    ck_assert(keel_getlog_open(arena, SIZE, CHUNK, &writer, 2, need, &place)); /* goes on after them */
     ck_assert(write_one(&writer, 2, 6, 2));
     ck_assert_uint_eq(read_all(2, index), 3);
     ck_assert_uint_eq(index[2], 2);

@@ -17,7 +17,7 @@ static int parse(const char *text)
 START_TEST(every_statement_is_read)
 {
     ck_assert_int_eq(parse("# a comment\r\n"
-                           "machine\tsmall-1.x # behind it\n"
+                           "machine\tsmall-1.x # after it\n"
                            "\n"
                            "  describe  two racks, \"quoted\" \t\n"
                            "window 2m\n"

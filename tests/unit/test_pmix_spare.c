@@ -163,7 +163,7 @@ START_TEST(spare_of_another_rank_is_none_for_this_one)
 }
 END_TEST
 
-/* a rank's number and the spares behind it in turn, whatever was told of who is there */
+/* a rank's number and the spares after it in turn, whatever was told of who is there */
 static void order_from_rank(void *arg, uint32_t rank, uint32_t *spare)
 {
     const uint32_t *count = arg;

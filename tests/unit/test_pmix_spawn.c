@@ -141,7 +141,7 @@ START_TEST(replacement_is_asked_for_beyond_a_full_allocation_and_may_die)
 }
 END_TEST
 
-/* a death, and the steps behind it: they find what the launcher has said */
+/* a death, and the steps after it: they find what the launcher has said */
 static void spawn_is_refused(pmix_status_t at_once, pmix_status_t later)
 {
     const keel_event_t death = {.type = KEEL_EVENT_DEATH, .rank = SPAWN_RANK};

@@ -1,5 +1,5 @@
 /*
- * When the service side runs dry: what it keeps back is said ahead of sleep, and soon in any case, whoever else sends or does not.
+ * When the service side runs dry: what it keeps back is said before sleep, and soon in any case, whoever else sends or does not.
  * And when the thread inside Keel sleeps: it is woken by what its handler calls news.
  */
 #include "ucp_rig.h"
@@ -110,7 +110,7 @@ START_TEST(what_is_held_back_is_said_soon_by_who_does_not_sleep)
 }
 END_TEST
 
-/* ---- rank 0 sleeps until what rank 1 sends is there: news, and behind it what is none ---- */
+/* ---- rank 0 sleeps until what rank 1 sends is there: news, and after it what is none ---- */
 
 typedef struct news {
     _Atomic uint64_t seen;

@@ -64,7 +64,7 @@ typedef void (*rank_body_t)(rank_t *rank);
 void rank_fail(const rank_t *rank, const char *condition, const char *file, int line) __attribute__((noreturn));
 
 void rank_open(rank_t *rank, const char *lanes);
-/* its address, and behind it something of the test's own: value[0] of the message says where that begins */
+/* its address, and after it something of the test's own: value[0] of the message says where that begins */
 void rank_publish_address(rank_t *rank, const void *extra, size_t extra_len);
 void rank_connect(rank_t *rank, const rig_message_t *address);
 /* opens, publishes its address and connects to all others */

@@ -29,7 +29,7 @@ enum keel_service_wire_kind {
     KEEL_SERVICE_WIRE_REPLY,
     KEEL_SERVICE_WIRE_BYE, /* request side: the last one, to be answered by FAREWELL */
     KEEL_SERVICE_WIRE_FAREWELL,
-    KEEL_SERVICE_WIRE_FILLER /* says nothing: reply side, see keel_ucp_port_drain(); ahead of a long HELLO */
+    KEEL_SERVICE_WIRE_FILLER /* says nothing: reply side, see keel_ucp_port_drain(); before a long HELLO */
 };
 
 /* in front of every message's header */

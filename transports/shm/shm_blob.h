@@ -1,6 +1,6 @@
 /*
  * The head of what leaves a process as bytes, an address or the key of a memory: fixed width, little-endian, with version, length
- * and crc, all checked before anything behind it is used.
+ * and crc, all checked before anything after it is used.
  */
 #ifndef KEEL_SHM_BLOB_H_
 #define KEEL_SHM_BLOB_H_

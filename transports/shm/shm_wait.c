@@ -7,7 +7,7 @@
 
 enum {
     POLLS_SHARED = 3,     /* while others want the core: who is about to arrive is met without losing it */
-    POLLS = 50,           /* of a wait, ahead of the first yield */
+    POLLS = 50,           /* of a wait, before the first yield */
     YIELDS = 16,          /* at least, */
     YIELD_NS = 50 * 1000, /* and so long */
     SHARED_NS = 2000,     /* a yield that takes longer let others run */
@@ -91,7 +91,7 @@ void keel_shm_wait(keel_shm_wait_t *wait, unsigned round, unsigned timeout_us, i
 
 unsigned keel_shm_wait_progressed(keel_shm_wait_t *wait, unsigned events)
 {
-    const unsigned served = atomic_load(&wait->served); /* behind an announcement of sleep: shm_sleeper.h */
+    const unsigned served = atomic_load(&wait->served); /* after an announcement of sleep: shm_sleeper.h */
     const unsigned news = (served != wait->served_seen);
 
     wait->served_seen = served;

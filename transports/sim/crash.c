@@ -18,7 +18,7 @@ void sim_poison(sim_process_t *process)
     }
 }
 
-/* operations that the last of them comes behind */
+/* operations that the last of them comes after */
 static uint64_t sim_requests_behind(const sim_link_t *link)
 {
     const sim_message_t *message;
@@ -40,7 +40,7 @@ static void sim_cut_outgoing(keel_sim_t *sim, sim_process_t *dead)
         sim_requests_own(link);
         sim_requests_drop(link, sim_below(sim, link->requests.count + 1));
         sim_replies_drop(link, sim_below(sim, link->replies.count + 1));
-        sim_ops_before(link, sim_requests_behind(link)); /* what is not lost comes behind them */
+        sim_ops_before(link, sim_requests_behind(link)); /* what is not lost comes after them */
         if (link->ops_count > 0) {
             sim_ops_of_dead(link);
         }

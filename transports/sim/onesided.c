@@ -284,7 +284,7 @@ void sim_ops_fail(sim_link_t *link)
 void sim_ops_of_dead(sim_link_t *link)
 {
     keel_sim_t *sim = link->owner->sim;
-    uint64_t lost_epoch = UINT64_MAX; /* what was fenced behind a lost one is lost too */
+    uint64_t lost_epoch = UINT64_MAX; /* what was fenced after a lost one is lost too */
     sim_op_t *op, *next;
     uint32_t draw;
 

@@ -98,9 +98,9 @@ void keel_sim_compute(keel_sim_t *sim, uint64_t ns);
 
 /* from a program: what it stores next, at @a to, may be seen by others later. Nothing elsewhere: a service side is at once done. */
 void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t how);
-/* behind keel_sim_store_hold(): for so long others do not see it, unless they have to */
+/* after keel_sim_store_hold(): for so long others do not see it, unless they have to */
 void keel_sim_store_keep(keel_sim_t *sim, uint64_t ns);
-/* a point right behind a store: who is killed here may have died amid it */
+/* a point right after a store: who is killed here may have died amid it */
 void keel_sim_store_point(keel_sim_t *sim);
 /* what was stored before is seen before what is stored from now on; is seen now */
 void keel_sim_store_order(keel_sim_t *sim);

@@ -13,7 +13,7 @@
 #define SIM_QUEUE_MAX     50000             /* requests under way between two ranks */
 #define SIM_FALSE_SUSPECT 0x7fff            /* of that many calls of progress(), less one: one */
 #define SIM_PROGRESS_MAX  8
-#define SIM_POLL_ROUNDS   200 /* of a wait, ahead of the first sleep */
+#define SIM_POLL_ROUNDS   200 /* of a wait, before the first sleep */
 #define SIM_SLEEP_MIN_US  20  /* and each lasts one longer than the one before */
 #define SIM_SLEEP_MAX_US  400
 
@@ -55,7 +55,7 @@ static sim_message_t *sim_queue_pop(sim_queue_t *queue)
     return message;
 }
 
-/* drops all behind the first @a keep */
+/* drops all after the first @a keep */
 static void sim_queue_cut(sim_queue_t *queue, unsigned keep)
 {
     sim_message_t **at = &queue->head;

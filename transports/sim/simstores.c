@@ -152,7 +152,7 @@ void sim_stores_of_dead(sim_process_t *process)
 
     if (stores->is_in_call) {
         while (first < stores->count && stores->store[first].number < stores->seen) {
-            ++first; /* others have seen what came behind it */
+            ++first; /* others have seen what came after it */
         }
         stores->count = first + keel_random_below(&process->sim->stores_random, stores->count - first + 1);
     }

@@ -77,7 +77,7 @@ struct sim_op {
     keel_transport_mem_t *mem;
     uint64_t offset;
     size_t length, split;     /* split: where a torn transfer is cut, 0 or length: not */
-    unsigned pieces_left;     /* bit 0: the part before split, bit 1: the part behind */
+    unsigned pieces_left;     /* bit 0: the part before split, bit 1: the part after */
     const void *buffer;       /* of a put; own copy when is_copied */
     void *result;             /* of a get; NULL: none, or the issuer is dead */
     int is_copied, is_silent; /* is_silent: the caller was told of completion already, or is dead */
@@ -152,7 +152,7 @@ typedef struct sim_stores {
     sim_store_t *store; /* as issued; NULL: none ever was */
     unsigned count, most;
     unsigned begun; /* of these, the first that belongs to what was stored last */
-    int is_in_call; /* the process stands right behind it */
+    int is_in_call; /* the process stands right after it */
     uint32_t order;
     uint64_t number, seen; /* of the last one issued, and of the last of those that others have seen */
     int idx;               /* in sim->storing, -1: not there */
@@ -325,9 +325,9 @@ void sim_ops_fail(sim_link_t *link);    /* towards a peer being forgotten: they 
 void sim_ops_free(sim_link_t *link);    /* late ones of the dead, or at the end */
 void sim_ops_of_dead(sim_link_t *link); /* some applied, some dropped, some late */
 void sim_ops_before(sim_link_t *link,
-                    uint64_t number);   /* those up to that one take effect: what comes behind them arrives */
-void sim_ops_land(sim_link_t *link);    /* of a process that leaves in good order */
-void sim_ops_to_dead(sim_link_t *link); /* some were applied just before */
+                    uint64_t number);              /* those up to that one take effect: what comes after them arrives */
+void sim_ops_land(sim_link_t *link);               /* of a process that leaves in good order */
+void sim_ops_to_dead(sim_link_t *link);            /* some were applied just before */
 void sim_onesided_abandon(sim_process_t *process); /* completions and keys of a dead process */
 void sim_onesided_destroy(sim_process_t *process);
 

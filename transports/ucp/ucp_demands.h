@@ -5,8 +5,8 @@
 #include "transport.h"
 
 /*
- * KEEL_ERR_BUDGET, said: the limit on open files is too low. UCX aborts when it meets that limit, so it is looked at ahead of the
- * network's opening, and behind it, when what is open can be counted, for the connections and the memory that are to come.
+ * KEEL_ERR_BUDGET, said: the limit on open files is too low. UCX aborts when it meets that limit, so it is looked at before the
+ * network's opening, and after it, when what is open can be counted, for the connections and the memory that are to come.
  */
 keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int is_network_open);
 

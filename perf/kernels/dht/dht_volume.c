@@ -12,7 +12,7 @@ typedef struct {
     uint64_t element, next; /* element 0: empty */
 } cell_t;
 
-/* At the head of a volume; behind it the table, the number of the last cell of each slot's chain, and the heap. */
+/* At the head of a volume; after it the table, the number of the last cell of each slot's chain, and the heap. */
 typedef struct {
     uint64_t drawn; /* cells of the heap */
     uint64_t reserved[7];

@@ -15,7 +15,7 @@ typedef enum { FFT_FORWARD, FFT_INVERSE } fft_direction_t; /* exponent -i and +i
 typedef struct {
     size_t length;         /* a power of two, at least 2 */
     double *cosine, *sine; /* of 2 pi j / length */
-    double *front, *back;  /* two batches: real parts [length][FFT_LANES], imaginary ones `half` doubles behind */
+    double *front, *back;  /* two batches: real parts [length][FFT_LANES], imaginary ones `half` doubles after */
     size_t half;
     double *memory; /* of both */
 } fft_plan_t;

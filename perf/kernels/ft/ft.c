@@ -24,7 +24,7 @@ typedef struct {
     keel_stats_t stats;   /* of rank 0 */
     keel_stats_t before;  /* the clock started; in a replacement none of it */
     uint64_t memory_made; /* there, for images while the clock ran, bytes */
-    uint64_t log_held;    /* there, of puts behind a step, at most, bytes */
+    uint64_t log_held;    /* there, of puts after a step, at most, bytes */
 } ft_outcome_t;
 
 static const char ft_help[] =

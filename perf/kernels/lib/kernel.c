@@ -159,7 +159,7 @@ int kernel_keel_error(const char *program, const char *what, keel_status_t statu
     return KERNEL_EXIT_KEEL;
 }
 
-/* A decimal number at *text_p, which is moved behind it. */
+/* A decimal number at *text_p, which is moved after it. */
 static int parse_part(const char **text_p, unsigned long *value_p)
 {
     char *end;

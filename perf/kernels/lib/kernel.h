@@ -34,7 +34,7 @@ double kernel_clock_stop(void); /* returns the time; called again after a rollba
 void kernel_cpu_begin(void);
 void kernel_cpu_end(void);
 
-/* Faults private memory in, ahead of the clock. */
+/* Faults private memory in, before the clock. */
 void kernel_touch(void *memory, size_t bytes);
 
 /* KERNEL_SPOIL=N in the environment changes a bit of 8-byte word N, modulo their number, of a result that is about to be

@@ -20,7 +20,7 @@ typedef struct {
     int is_verified, is_right; /* right is what was not verified, too */
     uint64_t hash;             /* of what must be the same in every run, whoever died */
     keel_stats_t stats;        /* of rank 0 */
-    kernel_field_t last;       /* behind all others, where it has a name */
+    kernel_field_t last;       /* after all others, where it has a name */
 } kernel_outcome_t;
 
 void kernel_print_outcome(const kernel_outcome_t *outcome, kernel_format_t format, const kernel_field_t *fields,

@@ -13,7 +13,7 @@ static const char stencil_help[] =
     "      --no-verify              without the serial computation at the end\n"
     "  -v, --verbose                a line every tenth of the run\n"
     "      --json, --csv            the last line for scripts\n"
-    "      --die RANK@STEP.PHASE    that rank kills itself there in its first life, or with :stop behind it stops "
+    "      --die RANK@STEP.PHASE    that rank kills itself there in its first life, or with :stop it stops "
     "(step 0: start values; phases 0, "
     "1)\n"
     "  -h, --help                   this text\n"

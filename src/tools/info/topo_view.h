@@ -35,7 +35,7 @@ void topo_print_ranges(FILE *stream, const uint32_t *ranks, uint32_t count, cons
 
 /* bytes of the character at @a text, which is not empty; 0: they are not UTF-8 */
 unsigned topo_utf8_length(const char *text);
-/* that many bytes, or the sign for what is no character; the byte behind it */
+/* that many bytes, or the sign for what is no character; the byte after it */
 const char *topo_utf8_print(FILE *stream, const char *text);
 
 /* the part of the text that lists them */

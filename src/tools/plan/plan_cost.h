@@ -15,7 +15,7 @@ typedef struct keel_plan_choice {
     double parity;    /* of that, parity */
     double stop_s;    /* the program stands still: images are copied */
     double work_s;    /* parity is computed, bit by bit in the program's calls */
-    double safe_s;    /* until the parity of all images is there; behind the computation */
+    double safe_s;    /* until the parity of all images is there; in the background */
     double rebuild_s; /* the images of a node that died */
     double
         window_s; /* that a group is without a member that died: its replacement starts, is rebuilt, and is safe again */

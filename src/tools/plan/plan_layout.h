@@ -11,7 +11,7 @@
 
 typedef enum {
     KEEL_PLAN_PLACE_KEEL,      /* as the library forms them: keel_groups_place(); without a level, neighbours */
-    KEEL_PLAN_PLACE_ALIGNED,   /* the layout behind equation 8: classes of |G| elements that share all their groups */
+    KEEL_PLAN_PLACE_ALIGNED,   /* the layout of equation 8: classes of |G| elements that share all their groups */
     KEEL_PLAN_PLACE_NEIGHBOURS /* consecutive ranks: no topology */
 } keel_plan_place_t;
 

@@ -51,7 +51,7 @@ static int keel_plan_is_time(double seconds, double max)
     return (seconds >= KEEL_PLAN_TIME_MIN) && (seconds <= max);
 }
 
-/* ---- what a level has behind its count ---------------------------------------------------------------------- */
+/* ---- what a level has after its count ---------------------------------------------------------------------- */
 
 static int keel_plan_fit(keel_plan_parser_t *parser, keel_failures_t *failures)
 {

@@ -5,10 +5,10 @@
  * Safety. What is held of a phase is a prefix of what the predecessor put here in it: it was counted when it was applied, and
  * who re-executes makes the same records in the same order, or its numbers would not do (peer/served). So at the end of a phase the
  * replacement has logged these records first, and as many at least. What it compares is its own log, where that has all
- * records of the phase: from the phase on that it was restored at. It does so ahead of its arrival at the gsync that ends the front
+ * records of the phase: from the phase on that it was restored at. It does so before its arrival at the gsync that ends the front
  * phase, when all have handed over: nobody has left that, so the job can roll back. Behind a rollback nothing is held.
  */
-#include "recovery/hands.h"
+#include "recovery/handed_over.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -20,17 +20,17 @@
 
 #include <string.h>
 
-typedef struct hands_message {
+typedef struct handed_over {
     uint32_t position;
     uint32_t reserved;
     uint64_t records; /* handed over to this incarnation in all */
     uint64_t done;    /* as in keel_standing_t */
     keel_digest_t digest;
-} hands_message_t;
+} handed_over_t;
 
-void keel_hands_say(keel_recovery_t *rec, uint32_t rank)
+void keel_handed_over_say(keel_recovery_t *rec, uint32_t rank)
 {
-    hands_message_t message = {.position = keel_position(rec), .records = rec->standings[rank].given};
+    handed_over_t message = {.position = keel_position(rec), .records = rec->standings[rank].given};
     const uint64_t direct = keel_board_get(&rec->lane->board[rank].done);
 
     pthread_mutex_lock(&rec->lane->lock);
@@ -41,10 +41,10 @@ void keel_hands_say(keel_recovery_t *rec, uint32_t rank)
     (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_HANDED, &message, sizeof(message));
 }
 
-void keel_hands_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_handed_over_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     keel_standing_t *standing = &rec->standings[in->source];
-    hands_message_t message;
+    handed_over_t message;
 
     if (in->length != sizeof(message)) {
         keel_error(rec->message, "malformed hand-over message from rank %u refused", in->source);
@@ -84,7 +84,7 @@ static keel_status_t redone_run(void *arg, const keel_record_t *records, size_t 
     return KEEL_OK;
 }
 
-static void hands_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *redone, uint32_t count, const char *what)
+static void redone_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *redone, uint32_t count, const char *what)
 {
     keel_error(rec->message,
                "in phase %u this process did otherwise at rank %u than before its death: %lu records now, rank %u "
@@ -93,14 +93,14 @@ static void hands_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *re
 }
 
 /* @a digest: its sum is known when it has one */
-static int hands_are_same(keel_recovery_t *rec, uint32_t rank, const keel_digest_t *digest, int is_summed)
+static int redone_are_same(keel_recovery_t *rec, uint32_t rank, const keel_digest_t *digest, int is_summed)
 {
     const uint32_t count = keel_digest_count(digest);
     redone_t redone = {.phase = keel_digest_phase(digest), .most = is_summed ? count : 0};
     uint64_t records = 0;
 
     if (count == 0 || count >= rec->puts->number_end || redone.phase < rec->restarted_at || redone.phase > rec->phase ||
-        !keel_put_log_is_whole(rec->puts, rank, redone.phase)) {
+        !keel_put_log_is_complete(rec->puts, rank, redone.phase)) {
         return 1;
     }
     (void)keel_put_log_for_phase(rec->puts, rank, redone.phase, 0, redone_run, &redone, &records);
@@ -110,9 +110,9 @@ static int hands_are_same(keel_recovery_t *rec, uint32_t rank, const keel_digest
         KEEL_REACHED(redone_counted);
     }
     if (redone.count < count || (digest->is_all && redone.count > count)) {
-        hands_differ(rec, rank, &redone, count, digest->is_all ? " and no more" : "");
+        redone_differ(rec, rank, &redone, count, digest->is_all ? " and no more" : "");
     } else if (is_summed && redone.digest.sum != digest->sum) {
-        hands_differ(rec, rank, &redone, count, ", which differ");
+        redone_differ(rec, rank, &redone, count, ", which differ");
     } else {
         return 1;
     }
@@ -120,11 +120,11 @@ static int hands_are_same(keel_recovery_t *rec, uint32_t rank, const keel_digest
 }
 
 /* what others hold of the predecessor; a rehearsal compares more, and names it */
-static int hands_compare(keel_recovery_t *rec)
+static int redone_compare(keel_recovery_t *rec)
 {
     int is_same = 1;
 
-    if (rec->lane->incarnation == 0 || rec->is_whole || !keel_sync_may_be_local(rec->sync) ||
+    if (rec->lane->incarnation == 0 || rec->is_caught_up || !keel_sync_may_be_local(rec->sync) ||
         rec->lane->config->rehearse != NULL || KEEL_PLANT(digest_unread)) {
         return 1;
     }
@@ -133,16 +133,16 @@ static int hands_compare(keel_recovery_t *rec)
         const keel_digest_t done = {.records = (standing->done != standing->digest.records) ? standing->done : 0};
 
         if (r != rec->lane->rank) {
-            is_same = hands_are_same(rec, r, &standing->digest, 1) && hands_are_same(rec, r, &done, 0);
+            is_same = redone_are_same(rec, r, &standing->digest, 1) && redone_are_same(rec, r, &done, 0);
         }
     }
     return is_same;
 }
 
 /* who did the same would find the value in its record (peer/served) */
-keel_status_t keel_hands_refused(keel_recovery_t *rec, uint32_t rank)
+keel_status_t keel_handed_over_refused(keel_recovery_t *rec, uint32_t rank)
 {
-    if (!rec->awaits_hands) {
+    if (!rec->awaits_hand_over) {
         return KEEL_ERR_RANGE;
     }
     if (!rec->is_refused) {
@@ -156,23 +156,23 @@ keel_status_t keel_hands_refused(keel_recovery_t *rec, uint32_t rank)
     return KEEL_ERR_ROLLED_BACK;
 }
 
-keel_status_t keel_hands_take(keel_recovery_t *rec)
+keel_status_t keel_handed_over_accept(keel_recovery_t *rec)
 {
     uint64_t records = 0;
 
-    if (!rec->awaits_hands) {
+    if (!rec->awaits_hand_over) {
         return KEEL_OK;
     }
-    if (!hands_compare(rec)) {
+    if (!redone_compare(rec)) {
         return keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
     }
-    keel_position_tell_whole(rec);
-    rec->awaits_hands = 0;
+    keel_position_tell_complete(rec);
+    rec->awaits_hand_over = 0;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         records += rec->standings[r].received;
     }
-    keel_recovery_say(rec, "whole again: %lu put records handed over by others, %lu gets answered from records",
-                      records, rec->replayed_gets);
-    rec->is_whole = 1;
+    keel_recovery_say(rec, "caught up: %lu put records handed over by others, %lu gets answered from records", records,
+                      rec->replayed_gets);
+    rec->is_caught_up = 1;
     return KEEL_OK;
 }

@@ -1,0 +1,79 @@
+/*
+ * Messages as they lie in memory and on the wire, and the pools they come from: grown by chunks, with the first chunk there
+ * from the start so that light traffic allocates nothing. They have no bound: who asks may take no answer for as long as it
+ * likes, and one that is left out is a gap in their order.
+ */
+#ifndef KEEL_UCP_MESSAGE_H_
+#define KEEL_UCP_MESSAGE_H_
+
+#include <keel/def.h>
+#include <keel/status.h>
+
+#include <ucs/datastruct/list.h>
+#include <ucs/datastruct/mpool.h>
+
+#include "transport.h"
+
+/*
+ * A message with all its headers fits in UCX's buffer of 64 KiB, and in one packet of a loopback device (65,483 bytes): what is longer
+ * by some bytes costs two. The longest ones stay below what UCX would send in place.
+ */
+enum { KEEL_UCP_WIRE_VERSION = 1, KEEL_AM_ID = 1, KEEL_MESSAGE_DATA_MAX = 65280, KEEL_UCP_ZCOPY_MIN = 65504 };
+
+enum keel_ucp_wire_kind {
+    KEEL_UCP_WIRE_HELLO = 1, /* request side: data is the sender's address blob */
+    KEEL_UCP_WIRE_WELCOME,   /* reply side: the greeting arrived */
+    KEEL_UCP_WIRE_PING,      /* request side */
+    KEEL_UCP_WIRE_PONG,      /* reply side: traffic may begin */
+    KEEL_UCP_WIRE_REQUEST,
+    KEEL_UCP_WIRE_REPLY,
+    KEEL_UCP_WIRE_BYE, /* request side: the last one, to be answered by FAREWELL */
+    KEEL_UCP_WIRE_FAREWELL,
+    KEEL_UCP_WIRE_FILLER /* says nothing: reply side, see keel_ucp_port_drain(); before a long HELLO */
+};
+
+_Static_assert(KEEL_MESSAGE_DATA_MAX + 16 + KEEL_TRANSPORT_HEADER_MAX < KEEL_UCP_ZCOPY_MIN, "copied");
+
+/* in front of every message's header */
+typedef struct keel_ucp_wire {
+    uint8_t version;
+    uint8_t kind;
+    uint16_t header_len; /* of the header that follows */
+    uint32_t rank;       /* sender */
+    uint64_t instance;   /* sender's, as in its address blob */
+} keel_ucp_wire_t;
+
+_Static_assert(sizeof(keel_ucp_wire_t) == 16, "wire format");
+
+struct keel_ucp_link;
+
+typedef struct keel_ucp_message {
+    ucs_list_link_t link; /* in the link's queue */
+    struct keel_ucp_link *to;
+    const void *data;
+    size_t data_len;
+    keel_ucp_wire_t wire; /* header[] follows without a gap: UCP sends both as one */
+    unsigned char header[KEEL_TRANSPORT_HEADER_MAX];
+    unsigned char copy[];
+} keel_ucp_message_t;
+
+_Static_assert(offsetof(keel_ucp_message_t, header) == offsetof(keel_ucp_message_t, wire) + sizeof(keel_ucp_wire_t),
+               "sent as one");
+
+typedef struct keel_ucp_pools {
+    ucs_mpool_t small, large;
+    size_t small_copy, large_copy; /* bytes of data a message of each can hold a copy of */
+} keel_ucp_pools_t;
+
+keel_status_t keel_ucp_pools_open(keel_ucp_pools_t *pools, size_t small_copy, size_t large_copy);
+void keel_ucp_pools_close(keel_ucp_pools_t *pools);
+/* NULL when there is no memory; given back by ucs_mpool_put() */
+keel_ucp_message_t *keel_ucp_message_get(keel_ucp_pools_t *pools, size_t copy);
+
+/* the wire header of a received message, or KEEL_ERR_CORRUPT; @a header gets the aligned copy of what follows it */
+keel_status_t keel_ucp_wire_check(const void *message, size_t message_len, uint32_t ranks, keel_ucp_wire_t *wire,
+                                  void *header);
+
+uint64_t keel_ucp_now_ns(void);
+
+#endif
