@@ -117,9 +117,9 @@ static uint64_t ckpt_now(const keel_ckpt_t *ckpt)
 static void ckpt_announce(keel_ckpt_t *ckpt)
 {
     if (keel_image_set_is_safe(&ckpt->set)) {
-        ckpt->lane->slot.parity_done = ckpt->set.making.number;
+        keel_lane_say_parity(ckpt->lane, ckpt->set.making.number);
     } else if (ckpt->set.state.stage == KEEL_SET_FAILED) { /* so nobody will have it */
-        ckpt->lane->slot.parity_done = KEEL_CKPT_CANNOT | ckpt->set.making.number;
+        keel_lane_say_parity(ckpt->lane, KEEL_CKPT_CANNOT | ckpt->set.making.number);
     }
 }
 
@@ -233,7 +233,7 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
         return 0;
     }
     ckpt->committed++;
-    ckpt->lane->slot.committed = generation;
+    keel_lane_say_committed(ckpt->lane, generation);
     keel_interval_taken(&ckpt->interval, ckpt->set.started_ns, ckpt_cost_s(ckpt));
     return 1;
 }
@@ -242,7 +242,7 @@ void keel_ckpt_abort(keel_ckpt_t *ckpt)
 {
     if (keel_image_set_drop(&ckpt->set)) {
         ckpt->is_retry_due = 1;
-        ckpt->lane->slot.parity_done = ckpt->set.used.number;
+        keel_lane_say_parity(ckpt->lane, ckpt->set.used.number);
     }
 }
 
@@ -259,7 +259,8 @@ void keel_ckpt_rebuild_nothing(keel_ckpt_t *ckpt)
 {
     keel_image_set_void(&ckpt->set);
     ckpt->set.used.window_calls = 0;
-    ckpt->lane->slot.parity_done = ckpt->lane->slot.committed = 0;
+    keel_lane_say_parity(ckpt->lane, 0);
+    keel_lane_say_committed(ckpt->lane, 0);
 }
 
 keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
@@ -274,7 +275,8 @@ keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
     if (status == KEEL_OK) {
         used->in_checkpoint = meta.in_checkpoint;
         used->sync_counter = meta.sync_counter;
-        ckpt->lane->slot.parity_done = ckpt->lane->slot.committed = used->number;
+        keel_lane_say_parity(ckpt->lane, used->number);
+        keel_lane_say_committed(ckpt->lane, used->number);
     }
     return status;
 }

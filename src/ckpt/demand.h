@@ -43,6 +43,17 @@ typedef struct keel_demand {
 } keel_demand_t;
 
 keel_status_t keel_demand_init(keel_demand_t *demand, keel_ckpt_t *ckpt);
+/* whom to tell of each image of a rank that is in use, said before anything else */
+static inline void keel_demand_tell_images(keel_demand_t *demand, keel_demand_cb_t on_image, void *arg)
+{
+    demand->on_image = on_image;
+    demand->arg = arg;
+}
+/* an image of this process is wanted at that gsync or later */
+static inline void keel_demand_ask(keel_demand_t *demand, uint32_t number)
+{
+    demand->asked = keel_larger(demand->asked, number);
+}
 void keel_demand_release(keel_demand_t *demand);
 
 /* what this process says with its arrival: KEEL_ARRIVE_*; @a may_copy: an image taken at this gsync can be restored */

@@ -77,7 +77,7 @@ void keel_get_log_release(keel_get_log_t *log)
 
 void keel_get_log_miss(keel_get_log_t *log)
 {
-    log->lane->slot.lost_gets = (uint64_t)log->phase + 1;
+    keel_lane_say_lost_get(log->lane, log->phase);
 }
 
 void keel_get_log_lose(keel_get_log_t *log, const char *why)
@@ -400,7 +400,7 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
     log->has_overflowed = 0;
     log->is_off = !log->is_enabled;
     log->resume_at = UINT32_MAX;
-    log->lane->slot.lost_gets = 0;
+    keel_lane_say_no_lost_gets(log->lane);
     pthread_mutex_lock(&log->lane->lock);
     writers_reset(log);
     keel_getlog_reset(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,

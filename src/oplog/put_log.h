@@ -203,6 +203,11 @@ static inline void keel_put_log_miss(keel_put_log_t *log, uint32_t target)
 {
     log->targets[target].lost = log->phase + 1;
 }
+/* a replacement that begins at @a position: what its predecessor put to that target before is in no log of its own */
+static inline void keel_put_log_begin_at(keel_put_log_t *log, uint32_t target, uint32_t position)
+{
+    log->targets[target].lost = keel_larger(log->targets[target].lost, position);
+}
 /* the target counts @a count records of this phase as done */
 static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target, uint64_t count)
 {
@@ -227,7 +232,7 @@ static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t ta
 void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now);
 /* an image of @a phase of that target alone is in use */
 void keel_put_log_trim_image(keel_put_log_t *log, uint32_t target, uint32_t phase, uint32_t now);
-/* the target copies an image at the begin of this phase: a log that is off is caught up from here on */
+/* the target copies an image at the begin of this phase: a log that is off is complete again from here on */
 void keel_put_log_resume(keel_put_log_t *log, uint32_t target);
 uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target);
 /* epoch of its oldest record; the open one: it has none */

@@ -299,6 +299,12 @@ void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode)
     }
 }
 
+void keel_lane_peer_answers(keel_lane_t *lane, uint32_t rank)
+{
+    lane->broken -= lane->peers[rank].is_broken;
+    lane->peers[rank].is_broken = 0;
+}
+
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
 {
     keel_peer_t *peer = &lane->peers[rank];
@@ -322,8 +328,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
         keel_lane_regions_close(lane, rank);
         lane->ops->disconnect(lane->transport, rank);
         peer->is_up = 0;
-        lane->broken -= peer->is_broken;
-        peer->is_broken = 0;
+        keel_lane_peer_answers(lane, rank);
     }
     peer->lanes = 0;
     peer->incarnation = next;
@@ -386,4 +391,29 @@ void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase)
     if (peer->atomics <= phase) {
         __atomic_store_n(&peer->atomics, phase + 1, __ATOMIC_RELEASE);
     }
+}
+
+/* ---- a rollback ---- */
+
+void keel_lane_set_rollback(keel_lane_t *lane, uint32_t rollback)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->rollback = rollback;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback)
+{
+    lane->rollback = rollback;
+    for (uint32_t r = 0; r < lane->size; r++) {
+        lane->board[r] = (keel_board_slot_t){0};
+        lane->peers[r].done = 0;
+        lane->peers[r].digest = (keel_digest_t){0};
+        __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
+    }
+}
+
+void keel_lane_forget_said(keel_lane_t *lane, uint32_t generation)
+{
+    lane->slot = (keel_board_slot_t){.parity_done = generation, .committed = generation};
 }

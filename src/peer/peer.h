@@ -177,6 +177,8 @@ keel_status_t keel_lane_address(keel_lane_t *lane, const void **address_p, size_
 /* connects to an incarnation and greets it: hello, then all regions */
 keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incarnation, const void *address,
                                 size_t length);
+/* the peer answers, whatever the transport said */
+void keel_lane_peer_answers(keel_lane_t *lane, uint32_t rank);
 /* cuts a dead incarnation off: reads under way end with KEEL_ERR_UNREACHABLE, nothing of it is applied any more;
  * @a next is the incarnation awaited */
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next);
@@ -199,6 +201,24 @@ static inline void keel_lane_say_flags(keel_lane_t *lane, uint32_t number, uint6
 static inline void keel_lane_say_second(keel_lane_t *lane, uint32_t number)
 {
     lane->slot.second = keel_arrive(lane->rollback, lane->incarnation, number);
+}
+/* what it knows of generations: which one's parity share it has, and which one is in use everywhere (KEEL_CKPT_CANNOT) */
+static inline void keel_lane_say_parity(keel_lane_t *lane, uint64_t generation)
+{
+    lane->slot.parity_done = generation;
+}
+static inline void keel_lane_say_committed(keel_lane_t *lane, uint32_t generation)
+{
+    lane->slot.committed = generation;
+}
+/* it has a get without a record in @a phase */
+static inline void keel_lane_say_lost_get(keel_lane_t *lane, uint32_t phase)
+{
+    lane->slot.lost_gets = (uint64_t)phase + 1;
+}
+static inline void keel_lane_say_no_lost_gets(keel_lane_t *lane)
+{
+    lane->slot.lost_gets = 0;
 }
 /* the first failure counts; the text was said where it was found */
 static inline void keel_lane_fail(keel_lane_t *lane, keel_status_t status)
@@ -274,6 +294,18 @@ static inline uint64_t keel_lane_done_word(const keel_lane_t *lane, uint32_t pha
 
     return keel_phase_word(phase, records < end ? (uint32_t)records : end);
 }
+
+/* under the lock: so many records of the phase from that source are done here */
+static inline void keel_lane_set_done(keel_lane_t *lane, uint32_t source, uint32_t phase, uint64_t records)
+{
+    lane->peers[source].done = keel_lane_done_word(lane, phase, records);
+}
+/* under the lock: a rollback. Data of others is refused, and what the board and counters said of anybody is forgotten */
+void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback);
+/* and without it: what this process says from now on is that it has this generation and nothing else */
+void keel_lane_forget_said(keel_lane_t *lane, uint32_t generation);
+/* a replacement takes part in the rollback of that number */
+void keel_lane_set_rollback(keel_lane_t *lane, uint32_t rollback);
 
 /* takes the header of a message that came from outside; 0 when the message is not what it says or from nobody here: that is
  * said, and fails the lane, since somebody waits for what the message should have done */

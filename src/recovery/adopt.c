@@ -193,10 +193,9 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         keel_recovery_stand(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
         keel_atomics_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
-        rec->lane->slot.committed = rec->lane->slot.parity_done = 0;
-        pthread_mutex_lock(&rec->lane->lock);
-        rec->lane->rollback = d->rollback;
-        pthread_mutex_unlock(&rec->lane->lock);
+        keel_lane_say_committed(rec->lane, 0);
+        keel_lane_say_parity(rec->lane, 0);
+        keel_lane_set_rollback(rec->lane, d->rollback);
         rec->roll_target = d->rollback;
     } else {
         keel_recovery_stand(rec, rec->phase, keel_larger(rec->front, d->front));

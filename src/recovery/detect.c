@@ -277,8 +277,7 @@ static void watch_heard(keel_recovery_t *rec, keel_watch_t *watch)
         rec->detect.false_suspicions++;
         watch->stage = KEEL_WATCH_HEARING;
     }
-    rec->lane->broken -= peer->is_broken; /* whatever the transport said: it answers */
-    peer->is_broken = 0;
+    keel_lane_peer_answers(rec->lane, watch->rank);
     watch->rounds = 0;
     watch->accusations = KEEL_PLANT(repeats_kept) ? watch->accusations : 0;
     watch->acked = peer->acked;

@@ -360,16 +360,10 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_put_log_clear(rec->puts, base);
     keel_get_log_clear(rec->gets, base);
     pthread_mutex_lock(&lane->lock);
-    lane->rollback = target;
-    for (uint32_t r = 0; r < lane->size; r++) {
-        lane->board[r] = (keel_board_slot_t){0};
-        lane->peers[r].done = 0;
-        lane->peers[r].digest = (keel_digest_t){0};
-        __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
-    }
+    keel_lane_forget_done(lane, target);
     keel_sections_reset(&rec->sync->sections, lane, sync_counter(rec));
     pthread_mutex_unlock(&lane->lock);
-    lane->slot = (keel_board_slot_t){.parity_done = rec->generation.number, .committed = rec->generation.number};
+    keel_lane_forget_said(lane, rec->generation.number);
     for (uint32_t r = 0; r < lane->size; r++) {
         rec->standings[r] = (keel_standing_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_REFILLED};
         keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);

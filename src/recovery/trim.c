@@ -39,7 +39,7 @@ static void ask(keel_recovery_t *rec, uint32_t rank, uint32_t number, int is_aga
     a->number = number;
     rec->trim.asked++;
     if (rank == rec->lane->rank) {
-        rec->demand->asked = keel_larger(rec->demand->asked, number);
+        keel_demand_ask(rec->demand, number);
     } else if (rec->lane->peers[rank].is_up) {
         (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_DEMAND, &number, sizeof(number));
         rec->trim.awaited[rec->trim.awaited_count++] = rank;
@@ -69,7 +69,7 @@ void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     memcpy(&number, in->payload, sizeof(number));
     /* numbers come again after a rollback, and nobody asks for what is far ahead */
     if (number <= rec->phase + 2) {
-        rec->demand->asked = keel_larger(rec->demand->asked, number);
+        keel_demand_ask(rec->demand, number);
     }
 }
 
@@ -193,7 +193,7 @@ void keel_trim_begin_at(keel_recovery_t *rec, uint32_t position)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->demand->starts[r].position < position) {
-            rec->puts->targets[r].lost = keel_larger(rec->puts->targets[r].lost, position);
+            keel_put_log_begin_at(rec->puts, r, position);
         }
     }
 }

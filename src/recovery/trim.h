@@ -2,7 +2,7 @@
  * When this process's logs pass KEEL_OPLOG_SOFT, who is asked for an image (ckpt/demand), and what is trimmed when one is in
  * use [F 6.2]. Looked at once a gsync: no image could cover a phase that is not over. The largest part decides: what is
  * logged towards a rank needs that rank's image, what this process itself read needs its own, what a source logged here
- * needs the source's. A log that lost records asks too, so that it becomes caught up, ever more rarely while it does not.
+ * needs the source's. A log that lost records asks too, so that it becomes complete again, ever more rarely while it does not.
  */
 #ifndef KEEL_RECOVERY_TRIM_H_
 #define KEEL_RECOVERY_TRIM_H_
@@ -32,7 +32,7 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number);
 /* the messages are there */
 int keel_trim_is_heard(const keel_recovery_t *rec);
 void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-/* keel_demand_t.on_image; arg is the recovery */
+/* keel_demand_tell_images(); arg is the recovery */
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position);
 /* an image of this rank is being copied at the begin of this phase: logs that were off begin anew */
 void keel_trim_resume(keel_recovery_t *rec, uint32_t rank);

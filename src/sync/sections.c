@@ -302,7 +302,7 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
     s->is_left[in->source] = message->is_left != 0;
     s->known = (message->seen > s->known) ? message->seen : s->known;
     pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on after these */
-    lane->peers[in->source].done = keel_lane_done_word(lane, message->phase, s->replay.records[in->source]);
+    keel_lane_set_done(lane, in->source, message->phase, s->replay.records[in->source]);
     pthread_mutex_unlock(&lane->lock);
     s->heard[in->source] = message->phase + 1;
     keel_replay_end_source(&s->replay, in->source);

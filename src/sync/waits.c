@@ -393,7 +393,7 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     pthread_mutex_lock(&lane->lock); /* what its source does itself goes on after these */
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
-            lane->peers[r].done = keel_lane_done_word(lane, sync->phase, w->replay.records[r]);
+            keel_lane_set_done(lane, r, sync->phase, w->replay.records[r]);
             if (!KEEL_PLANT(rest_uncounted)) {
                 keel_board_set(&lane->board[r].done, lane->peers[r].done);
             }

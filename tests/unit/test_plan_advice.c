@@ -159,7 +159,7 @@ START_TEST(a_run_is_riskier_than_a_day)
 }
 END_TEST
 
-/* a file's window is the least; and how long a group needs to be caught up */
+/* a file's window is the least; and how long a group needs to be complete again */
 START_TEST(the_window_is_what_a_rebuild_takes)
 {
     const keel_plan_options_t options = job(64, 1, 0);
