@@ -111,8 +111,8 @@ KEEL_API int keel_restarted(keel_context_h ctx);
 
 /**
  * Puts the newest usable image into the windows and protected regions and sets the place in the computation:
- * after it the program continues from its protected state. In generation 0, the program's start, windows are
- * zero and protected regions hold what they held at keel_protect(). Collective after a rollback, local in a replacement.
+ * after it the program continues from its protected state. In generation 0, the program's start, windows hold what they
+ * held when they were made, zeros if nothing else was said, and protected regions what they held at keel_protect(). Collective after a rollback, local in a replacement.
  * The windows of the image must have been allocated and the regions protected before, as in the first life: all window calls
  * that the image was taken after are repeated, in their order, with their sizes, those of windows freed by then too. A program that
  * makes windows in its steps asks keel_stats() how many calls (window_calls_due), or repeats one and tries again as long as it gets
@@ -151,25 +151,60 @@ KEEL_API keel_status_t keel_progress(keel_context_h ctx);
 
 /* ---- windows and protected regions ------------------------------------------------------------------ */
 
-enum keel_win_params_field { KEEL_WIN_PARAM_FIELD_NAME = KEEL_BIT(0) };
+enum keel_win_params_field {
+    KEEL_WIN_PARAM_FIELD_NAME = KEEL_BIT(0),
+    KEEL_WIN_PARAM_FIELD_ADDRESS = KEEL_BIT(1),
+    KEEL_WIN_PARAM_FIELD_INITIAL = KEEL_BIT(2)
+};
 
 typedef struct keel_win_params {
     uint64_t field_mask;
     const char *name; /**< for messages; copied */
+    /** keel_win_alloc(): where the caller's part is to be, a multiple of the page size at which nothing is mapped, in replacements neither. Each
+     *  rank may give another one. */
+    void *address;
+    /** keel_win_alloc(): as many bytes as the caller's part has, which are its first contents instead of zeros; copied. */
+    const void *initial;
 } keel_win_params_t;
 
 /**
  * Allocates @a bytes of zeroed memory that all ranks may access. Collective; sizes may differ between ranks, also 0.
  * A replacement gets the window at the address its predecessor had. Windows made after the image that a rollback returns to
- * are gone with it: calls refuse their handles (KEEL_ERR_INVALID_PARAM) and the program makes them again. At most 244 windows can be made in one life.
+ * are gone with it: calls refuse their handles (KEEL_ERR_INVALID_PARAM) and the program makes them again. At most 4,084 windows
+ * can be made in one life, freed ones included; each takes a file descriptor (ulimit -n), a mapping in each rank of the node, and 16 bytes for each rank of the job.
+ * What a window of generation 0 holds at first comes back in a rollback to it: with KEEL_WIN_PARAM_FIELD_INITIAL Keel keeps a copy, as large as the window, to the end.
  * A rank whose call fails for want of memory leaves the others waiting: it should end the job.
  * @param [in]  params may be NULL.
  * @param [out] win_p  freed by keel_win_free() or keel_finalize().
  * @return KEEL_ERR_NO_MEMORY when the machine or the control group has not got the memory: all of it is taken here, and not
- *         more than is there.
+ *         more than is there; when something is mapped at the address asked for; KEEL_ERR_ALIGNMENT of such an address; KEEL_ERR_BUDGET.
  */
 KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
                                       keel_win_h *win_p);
+
+/**
+ * Makes a window of memory that the program has: @a bytes at @a memory, as long as it likes and aligned or not, on the heap, the stack
+ * or among global variables. Otherwise as keel_win_alloc(): collective, and a call of keel_win_alloc() in one rank goes together with one of this in another.
+ * What the memory holds stays; of a window of generation 0 it is kept, and comes back with that, as KEEL_WIN_PARAM_FIELD_INITIAL has it. It is the window's until
+ * keel_win_free() or keel_finalize(), which leave it to the program with its contents; till then the program must not
+ * free, unmap or move it. A replacement gives its own memory, at whatever address, in the call that it repeats.
+ *
+ * Whole pages (address and length are multiples of the page size) of private memory are replaced by shared memory, with
+ * KEEL_LANES other than served, and are then a window like any other. It takes their size once more while the call copies them, and no other thread may write
+ * there meanwhile; a child of fork() does not have them; they must not be registered with a device, locked, or mapped by others.
+ *
+ * Of all other memory others' accesses are messages, which the service thread of its owner answers: a put and a posted atomic take a round trip, keel_win_ptr()
+ * gives NULL. With KEEL_LANES=served they are recovered like any others; else no log has them: who issues one mixes, as
+ * keel_lock() has it, and from then on every death is a rollback. Words of atomics, accumulates, signals and waits have to be
+ * aligned by their address.
+ *
+ * A rollback to an image of before keel_win_free() brings the window back, but its memory may be gone: what keel_win_base() gives
+ * behind keel_restore() is then memory of Keel's.
+ * @param [in] params  may be NULL; of its fields the name alone.
+ * @return KEEL_ERR_INVALID_PARAM also when some of the memory is a window's or protected; else as keel_win_alloc().
+ */
+KEEL_API keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, const keel_win_params_t *params,
+                                       keel_win_h *win_p);
 KEEL_API keel_status_t keel_win_free(keel_win_h win);         /**< Collective; a gsync of its own kind. */
 KEEL_API void *keel_win_base(keel_win_h win);                 /**< own memory; NULL when its size is 0 */
 KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank); /**< bytes at @a rank; 0: unknown rank, or freed */

@@ -17,6 +17,7 @@
 #include "api/target.h"
 
 #include "base/plant.h"
+#include "api/by_message.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/apply.h"
@@ -324,7 +325,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     return keel_atomic_served(win, rank, where, atomic, result, req);
 }
 
-static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t offset, size_t size)
+static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size)
 {
     if (win == NULL) {
         return keel_refuse_null("the window");
@@ -333,7 +334,7 @@ static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint64_t 
         keel_error_ctx(win->ctx, "there is no atomic %u of %zu bytes", (unsigned)op, size);
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (offset % size != 0) {
+    if (!keel_win_is_aligned(win, rank, offset, size)) {
         keel_error_ctx(win->ctx, "offset %lu of an atomic is not aligned to its size %zu", (unsigned long)offset, size);
         return KEEL_ERR_ALIGNMENT;
     }
@@ -348,10 +349,10 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
 {
     const keel_record_atomic_t atomic = {
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
-    keel_status_t status = atomic_check(win, op, offset, size);
+    keel_status_t status = atomic_check(win, op, rank, offset, size);
     struct keel_req *req;
 
-    if (status == KEEL_OK && ((unsigned)op >= KEEL_ATOMIC_LOGGED || size < 4)) {
+    if (status == KEEL_OK && ((unsigned)op >= KEEL_ATOMIC_LOGGED || size < 4 || keel_win_is_by_message(win, rank))) {
         return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
     }
     if (status == KEEL_OK) {

@@ -69,7 +69,7 @@ keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel
         keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (offset % size != 0) {
+    if (!keel_win_is_aligned(win, win->ctx->lane.rank, offset, size)) {
         keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
         return KEEL_ERR_ALIGNMENT;
     }

@@ -9,7 +9,7 @@
 #include <keel/keel.h>
 
 #define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
-_Static_assert(KEEL_WINDOWS_MAX == 244, "keel.h says how many");
+_Static_assert(KEEL_WINDOWS_MAX == 4084, "keel.h says how many");
 
 #define KEEL_WIN_GONE UINT32_MAX /* a rollback went to before its making */
 
@@ -25,7 +25,11 @@ struct keel_win {
     unsigned region;
     void *base;
     size_t size;
+    void *given; /* the program's own memory, NULL: Keel's; with is_mapped it is Keel's too until it is given back */
+    int is_mapped;
+    void *initial;       /* what it holds in generation 0, NULL: zeros */
     uintptr_t address;   /* where it is, the same in every life */
+    uintptr_t place;     /* where it would be by the order of windows alone */
     uint32_t made_call;  /* number of the window call that made it, from 1 */
     uint32_t freed_call; /* and of the one that freed it, 0: none; KEEL_WIN_GONE */
     char name[32];
@@ -116,8 +120,8 @@ struct keel_context {
     } need; /* what spares were told */
     keel_site_t site;
 
-    struct keel_win *windows[KEEL_WINDOWS_MAX];
-    unsigned window_count;
+    struct keel_win **windows;
+    unsigned window_count, window_room;
     struct keel_win *gone;
     uintptr_t next_address;
     uint32_t window_calls;

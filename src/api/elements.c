@@ -7,6 +7,7 @@
 #include "api/unlogged.h"
 
 #include "base/plant.h"
+#include "api/by_message.h"
 #include "api/get.h"
 #include "api/refuse.h"
 #include "api/request.h"
@@ -94,35 +95,57 @@ static keel_status_t accumulate_fetch_record(keel_win_h win, uint32_t rank, uint
     return KEEL_OK;
 }
 
-static keel_status_t accumulate_fetch(keel_win_h win, uint32_t rank, uint64_t where, const accumulate_t *a,
-                                      struct keel_req *req)
+static keel_status_t accumulate_ask(keel_win_h win, uint32_t rank, const accumulate_t *a, const keel_fetch_t *fetch,
+                                    struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
-    keel_fetch_t fetch = {.phase = ctx->rec.phase};
-    keel_status_t status = accumulate_fetch_record(win, rank, where, a, &fetch);
-    keel_piece_t *piece;
+    keel_piece_t *piece = keel_piece_obtain(ctx);
+    keel_status_t status;
 
-    if (status != KEEL_OK) {
-        return status;
-    }
-    piece = keel_piece_obtain(ctx);
     if (piece == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     piece->rank = rank;
-    piece->where = where;
+    piece->where = fetch->record->where;
     piece->length = (uint32_t)(a->head.count * a->size);
     piece->buffer = a->result;
     piece->req = req;
-    piece->atomic = fetch.record; /* not asked for again: its death is a rollback */
+    piece->atomic = fetch->record; /* not asked for again: its death is a rollback */
     piece->record = NULL;
     req->pieces++;
     ctx->pieces_open[rank]++;
-    status = keel_lane_send_accumulate(&ctx->lane, rank, &fetch, piece->length, a->result, keel_piece_done, piece);
+    status = keel_lane_send_accumulate(&ctx->lane, rank, fetch, piece->length, a->result, keel_piece_done, piece);
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);
     }
     return KEEL_OK;
+}
+
+static keel_status_t accumulate_fetch(keel_win_h win, uint32_t rank, uint64_t where, const accumulate_t *a,
+                                      struct keel_req *req)
+{
+    keel_fetch_t fetch = {.phase = win->ctx->rec.phase};
+    keel_status_t status = accumulate_fetch_record(win, rank, where, a, &fetch);
+
+    return (status == KEEL_OK) ? accumulate_ask(win, rank, a, &fetch, req) : status;
+}
+
+static keel_status_t accumulate_by_message(keel_win_h win, uint32_t rank, uint64_t where, const accumulate_t *a,
+                                           struct keel_req *req)
+{
+    keel_fetch_t fetch = {.phase = win->ctx->rec.phase, .is_unnumbered = 1};
+    keel_record_t *record;
+    keel_status_t status = keel_by_message_take(win, rank, where, accumulate_length(a), &record);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    accumulate_write(record, a);
+    if (a->result == NULL) {
+        return keel_by_message_send(win, rank);
+    }
+    fetch.record = record;
+    return accumulate_ask(win, rank, a, &fetch, req);
 }
 
 /* ---- any target ---- */
@@ -136,6 +159,9 @@ static keel_status_t accumulate_piece(keel_win_h win, uint32_t rank, uint64_t of
 
     if (status != KEEL_OK) {
         return status;
+    }
+    if (keel_win_is_by_message(win, rank)) {
+        return accumulate_by_message(win, rank, where, a, req);
     }
     if (keel_access_is_served(&ctx->lane, rank)) {
         return (a->result != NULL) ? accumulate_fetch(win, rank, where, a, req) : accumulate_post(ctx, rank, where, a);
@@ -191,7 +217,7 @@ static keel_status_t accumulate_run(keel_win_h win, uint32_t rank, uint64_t offs
 
 /* ---- calls ---- */
 
-static keel_status_t accumulate_check(keel_win_h win, keel_op_t op, keel_type_t type, uint64_t offset,
+static keel_status_t accumulate_check(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
                                       const void *buffer, size_t count)
 {
     const size_t size = keel_type_size(type);
@@ -203,7 +229,7 @@ static keel_status_t accumulate_check(keel_win_h win, keel_op_t op, keel_type_t 
         keel_error_ctx(win->ctx, "there is no accumulate %u of type %u", (unsigned)op, (unsigned)type);
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (offset % size != 0) {
+    if (!keel_win_is_aligned(win, rank, offset, size)) {
         keel_error_ctx(win->ctx, "offset %lu of an accumulate is not aligned to its elements of %zu bytes",
                        (unsigned long)offset, size);
         return KEEL_ERR_ALIGNMENT;
@@ -219,7 +245,7 @@ keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type
                                   const void *buffer, size_t count, void *result, const keel_rma_params_t *params,
                                   keel_req_h *req_p)
 {
-    keel_status_t status = accumulate_check(win, op, type, offset, buffer, count);
+    keel_status_t status = accumulate_check(win, op, type, rank, offset, buffer, count);
     accumulate_t a = {.head = {.op = (uint8_t)op, .type = (uint8_t)type},
                       .values = (op != KEEL_OP_NO_OP) ? buffer : NULL,
                       .result = result,

@@ -9,6 +9,7 @@
 #include "api/target.h"
 
 #include "base/plant.h"
+#include "api/by_message.h"
 #include "api/lock.h"
 #include "api/mix.h"
 #include "api/request.h"
@@ -103,6 +104,9 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     keel_status_t status;
     keel_piece_t *piece;
 
+    if (keel_win_is_by_message(win, rank)) {
+        return keel_by_message_get(win, rank, offset, buffer, length, req);
+    }
     status = keel_get_log_replay(&ctx->gets, rank, where, length, buffer);
     if (status != KEEL_INPROGRESS) {
         if (KEEL_PLANT(get_live) && status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
@@ -202,6 +206,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     }
     status = keel_lock_admit(win->ctx, rank, 0);
     status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get") : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

@@ -9,6 +9,7 @@
 #include "api/target.h"
 
 #include "base/plant.h"
+#include "api/by_message.h"
 #include "api/lock.h"
 #include "api/mix.h"
 #include "oplog/put_send.h"
@@ -196,6 +197,9 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
         memmove((char *)win->base + offset, buffer, length);
         return KEEL_OK;
     }
+    if (keel_win_is_by_message(win, rank)) {
+        return keel_by_message_put(win, rank, offset, buffer, length);
+    }
     keel_context_touch(ctx, rank);
     status = keel_put_clock(win, rank);
     for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
@@ -219,6 +223,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
     }
     status = keel_lock_admit(win->ctx, rank, 1);
     status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_put") : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

@@ -24,7 +24,7 @@ static keel_status_t signal_check(keel_win_h win, uint32_t rank, const keel_sign
         keel_error_ctx(win->ctx, "there is no signal %u", (unsigned)signal->op);
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (signal->offset % sizeof(signal->value) != 0) {
+    if (!keel_win_is_aligned(at, rank, signal->offset, sizeof(signal->value))) {
         keel_error_ctx(win->ctx, "offset %lu of a signal is not aligned to its 8 bytes", (unsigned long)signal->offset);
         return KEEL_ERR_ALIGNMENT;
     }

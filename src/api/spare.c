@@ -88,7 +88,7 @@ void keel_spare_tell(keel_context_h ctx)
     }
     need_add(bytes, &count, need_of_slots(lane, KEEL_REGION_IMAGE0));
     need_add(bytes, &count, need_of_slots(lane, KEEL_REGION_PARITY0));
-    for (unsigned region = KEEL_REGION_WINDOW0; region < KEEL_REGION_LAST; region++) {
+    for (unsigned region = KEEL_REGION_WINDOW0; region < lane->regions_room; region++) {
         if (lane->own[region].mem != NULL) {
             need_add(bytes, &count, lane->own[region].size);
         }

@@ -1,4 +1,5 @@
 /* Puts and gets of blocks at regular distances: each block is an access of its own, in logs too, and all are checked ahead. */
+#include "api/by_message.h"
 #include "api/get.h"
 #include "api/lock.h"
 #include "api/mix.h"
@@ -74,6 +75,7 @@ keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_
 
     status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
     status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get_strided") : status;
     if (status != KEEL_OK) {
         return (win != NULL) ? keel_win_end(win, status) : status;
     }

@@ -1,5 +1,6 @@
 /* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
 #include "api/target.h"
+#include "api/by_message.h"
 #include "api/refuse.h"
 #include "api/flush.h"
 #include "api/window.h"
@@ -118,7 +119,8 @@ keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
     unsigned rounds = 0;
 
     while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
-           keel_access_is_stored(&ctx->lane, rank) && keel_win_target(win, rank)->ptr == NULL) {
+           keel_access_is_stored(&ctx->lane, rank) && !keel_win_is_by_message(win, rank) &&
+           keel_win_target(win, rank)->ptr == NULL) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;

@@ -5,6 +5,7 @@
 #include "base/reached.h"
 #include "api/context.h"
 #include "api/window.h"
+#include "peer/access.h"
 
 #include <string.h>
 
@@ -31,6 +32,14 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
         return NULL;
     }
     return target->ptr + offset;
+}
+
+/* by the address at its owner: memory that the program gave begins anywhere */
+static inline int keel_win_is_aligned(const keel_win_h win, uint32_t rank, uint64_t offset, size_t size)
+{
+    const uint64_t base = (rank < win->ctx->lane.programs) ? keel_access_base(&win->ctx->lane, rank, win->region) : 0;
+
+    return (base + offset) % size == 0;
 }
 
 /* arguments and state of any access; off the hot path */

@@ -9,6 +9,7 @@
 #include "api/restore.h"
 #include "api/gsync.h"
 #include "api/wait.h"
+#include "api/win_memory.h"
 #include "peer/access.h"
 #include "peer/region.h"
 #include "recovery/recover.h"
@@ -32,24 +33,51 @@ void keel_win_refresh(keel_win_h win)
     win->changes = lane->changes;
 }
 
-static keel_status_t win_memory(keel_win_h win)
-{
-    return keel_lane_region_make(&win->ctx->lane, win->region, win->size, (void *)win->address, &win->base);
-}
-
 static size_t win_targets_bytes(const keel_context_h ctx)
 {
     return ctx->lane.size * sizeof(keel_target_t);
 }
 
-static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
+static keel_status_t windows_grow(keel_context_h ctx)
 {
-    keel_status_t status;
-    keel_win_h win;
+    const unsigned room = (ctx->window_room > 0) ? 2 * ctx->window_room : 8;
+    struct keel_win **grown;
 
     if (ctx->window_count == KEEL_WINDOWS_MAX) {
         keel_error_ctx(ctx, "no more than %u windows can be made", KEEL_WINDOWS_MAX);
         return KEEL_ERR_BUDGET;
+    }
+    if (ctx->window_count < ctx->window_room) {
+        return KEEL_OK;
+    }
+    grown = keel_realloc(ctx->windows, room * sizeof(struct keel_win *), "windows");
+    if (grown == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    ctx->windows = grown;
+    ctx->window_room = room;
+    return KEEL_OK;
+}
+
+static void win_set_params(keel_win_h win, const keel_win_params_t *params)
+{
+    const uint64_t fields = (params != NULL) ? params->field_mask : 0;
+
+    win->place = win->ctx->next_address;
+    win->address = (fields & KEEL_WIN_PARAM_FIELD_ADDRESS) ? (uintptr_t)params->address : win->place;
+    if ((fields & KEEL_WIN_PARAM_FIELD_NAME) && params->name != NULL) {
+        snprintf(win->name, sizeof(win->name), "%s", params->name);
+    }
+}
+
+static keel_status_t win_create(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                                keel_win_h *win_p)
+{
+    keel_status_t status = windows_grow(ctx);
+    keel_win_h win;
+
+    if (status != KEEL_OK) {
+        return status;
     }
     win = keel_alloc(sizeof(*win), "window");
     if (win == NULL) {
@@ -65,11 +93,9 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, const keel_win
     win->ctx = ctx;
     win->region = KEEL_REGION_WINDOW0 + ctx->window_count;
     win->size = bytes;
-    win->address = ctx->next_address;
-    if (params != NULL && (params->field_mask & KEEL_WIN_PARAM_FIELD_NAME) && params->name != NULL) {
-        snprintf(win->name, sizeof(win->name), "%s", params->name);
-    }
-    status = win_memory(win);
+    win->given = given;
+    win_set_params(win, params);
+    status = keel_win_memory_make(win, keel_win_initial(params));
     if (status != KEEL_OK) {
         goto err_free_targets;
     }
@@ -127,31 +153,12 @@ keel_status_t keel_windows_await(keel_context_h ctx)
     return status;
 }
 
-static keel_status_t win_params_check(keel_context_h ctx, const keel_win_params_t *params)
+static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                              keel_win_h *win_p, const char *call)
 {
-    if (params != NULL && (params->field_mask & ~(uint64_t)KEEL_WIN_PARAM_FIELD_NAME)) {
-        keel_error_ctx(ctx, "keel_win_params_t: unknown field 0x%lx", (unsigned long)params->field_mask);
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    return KEEL_OK;
-}
-
-keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
-{
-    keel_status_t status;
+    keel_status_t status = keel_context_check_outside(ctx, call);
     int is_before;
 
-    if (ctx == NULL || win_p == NULL) {
-        return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_alloc: where the window is to go");
-    }
-    if (bytes > KEEL_OFFSET_MAX) {
-        keel_error_ctx(ctx, "a window of %zu bytes is larger than the limit of %llu", bytes, KEEL_OFFSET_MAX);
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    status = win_params_check(ctx, params);
-    if (status == KEEL_OK) {
-        status = keel_context_check_outside(ctx, "keel_win_alloc");
-    }
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -159,16 +166,16 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
     if (!is_before) {
         status = keel_context_check(ctx);
         if (status == KEEL_OK) {
-            status = keel_lock_check_free(ctx, "keel_win_alloc");
+            status = keel_lock_check_free(ctx, call);
         }
         if (status == KEEL_OK) {
-            status = keel_gsync_check(ctx, "keel_win_alloc");
+            status = keel_gsync_check(ctx, call);
         }
         if (status != KEEL_OK) {
             return keel_context_end(ctx, status);
         }
     }
-    status = win_create(ctx, bytes, params, win_p);
+    status = win_create(ctx, bytes, given, params, win_p);
     if (status != KEEL_OK || is_before) {
         return keel_context_end(ctx, status);
     }
@@ -185,6 +192,36 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
     }
     keel_recovery_note_windows(&ctx->rec, ctx->window_calls);
     return keel_context_end(ctx, status);
+}
+
+keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
+{
+    keel_status_t status;
+
+    if (ctx == NULL || win_p == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_alloc: where the window is to go");
+    }
+    status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAMS_ALL);
+    return (status == KEEL_OK) ? win_make(ctx, bytes, NULL, params, win_p, "keel_win_alloc") : status;
+}
+
+keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, const keel_win_params_t *params,
+                              keel_win_h *win_p)
+{
+    keel_status_t status;
+
+    if (ctx == NULL || win_p == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_create: where the window is to go");
+    }
+    if (memory == NULL && bytes > 0) {
+        return keel_refuse_null("keel_win_create: the memory");
+    }
+    status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAM_FIELD_NAME);
+    if (status == KEEL_OK) {
+        status = keel_win_memory_check(ctx, memory, bytes);
+    }
+    return (status == KEEL_OK) ? win_make(ctx, bytes, bytes > 0 ? memory : NULL, params, win_p, "keel_win_create")
+                               : status;
 }
 
 keel_status_t keel_win_free(keel_win_h win)
@@ -219,6 +256,7 @@ keel_status_t keel_win_free(keel_win_h win)
     }
     /* the object stays: a rollback may bring the window back */
     win->freed_call = ++ctx->window_calls;
+    keel_win_memory_give_back(win);
     keel_lane_region_retire(&ctx->lane, win->region);
     for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.roll == KEEL_ROLL_NONE; r++) { /* else it is back already */
         if (ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
@@ -264,6 +302,7 @@ static void win_destroy(keel_win_h win)
 {
     keel_arena_free(win->targets, win_targets_bytes(win->ctx));
     keel_free(win->extents);
+    keel_free(win->initial);
     keel_free(win->locked);
     keel_free(win);
 }
@@ -273,6 +312,7 @@ void keel_windows_release(keel_context_h ctx)
     while (ctx->window_count > 0) {
         keel_win_h win = ctx->windows[--ctx->window_count];
 
+        keel_win_memory_give_back(win);
         keel_lane_region_drop(&ctx->lane, win->region);
         win_destroy(win);
     }
@@ -282,6 +322,9 @@ void keel_windows_release(keel_context_h ctx)
         ctx->gone = win->gone;
         win_destroy(win);
     }
+    keel_free(ctx->windows);
+    ctx->windows = NULL;
+    ctx->window_room = 0;
 }
 
 /* the program may still have the handle: what is left of it refuses */
@@ -289,6 +332,7 @@ static void win_remove(keel_win_h win)
 {
     keel_context_h ctx = win->ctx;
 
+    keel_win_memory_give_back(win);
     keel_lane_region_drop(&ctx->lane, win->region);
     win->freed_call = KEEL_WIN_GONE;
     win->base = NULL;
@@ -309,12 +353,12 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
         return KEEL_ERR_STATE;
     }
     while (ctx->window_count > 0 && ctx->windows[ctx->window_count - 1]->made_call > window_calls) {
-        ctx->next_address = ctx->windows[ctx->window_count - 1]->address;
+        ctx->next_address = ctx->windows[ctx->window_count - 1]->place;
         win_remove(ctx->windows[--ctx->window_count]);
     }
     if (ctx->rec.roll != KEEL_ROLL_NONE) { /* everybody gives them up, a replacement too that never made them itself */
-        for (unsigned i = ctx->window_count; i < KEEL_WINDOWS_MAX; i++) {
-            keel_lane_region_forget(&ctx->lane, KEEL_REGION_WINDOW0 + i);
+        for (unsigned i = KEEL_REGION_WINDOW0 + ctx->window_count; i < ctx->lane.regions_room; i++) {
+            keel_lane_region_forget(&ctx->lane, i);
         }
     }
     for (unsigned i = 0; i < ctx->window_count; i++) {
@@ -322,7 +366,7 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
 
         if (win->freed_call > window_calls) {
             win->freed_call = 0;
-            status = win_memory(win);
+            status = keel_win_memory_make(win, NULL);
             if (status != KEEL_OK) {
                 return status;
             }
@@ -336,22 +380,6 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
 
 /* ---- protected regions ---- */
 
-/* a window that has some of it, or NULL */
-static const struct keel_win *win_of_memory(const keel_context_h ctx, const void *address, size_t bytes)
-{
-    const uintptr_t from = (uintptr_t)address;
-
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        const struct keel_win *win = ctx->windows[i];
-        const uintptr_t base = (uintptr_t)win->base;
-
-        if (base != 0 && win->size > 0 && (from >= base ? from - base < win->size : base - from < bytes)) {
-            return win;
-        }
-    }
-    return NULL;
-}
-
 keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes)
 {
     keel_protected_t *grown, region = {.id = id, .address = address, .bytes = bytes};
@@ -364,7 +392,7 @@ keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_
         keel_error_ctx(ctx, "keel_protect: region %u has no bytes", id);
         return KEEL_ERR_INVALID_PARAM;
     }
-    win = win_of_memory(ctx, address, bytes);
+    win = keel_win_of_memory(ctx, address, bytes);
     if (win != NULL) {
         keel_error_ctx(ctx, "keel_protect: region %u lies in window %u, which is in every image by itself", id,
                        win->region - KEEL_REGION_WINDOW0);
@@ -398,9 +426,7 @@ void keel_protected_reset(keel_context_h ctx)
     }
     for (unsigned i = 0; i < ctx->window_count; i++) {
         keel_extents_reset(ctx->windows[i]);
-        if (ctx->windows[i]->freed_call == 0 && ctx->windows[i]->size > 0) {
-            memset(ctx->windows[i]->base, 0, ctx->windows[i]->size);
-        }
+        keel_win_memory_reset(ctx->windows[i]);
     }
 }
 

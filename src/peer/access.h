@@ -44,7 +44,19 @@ static inline int keel_access_is_unmapped(const keel_lane_t *lane, uint32_t peer
 {
     const keel_region_t *known = &lane->peers[peer].regions[region];
 
-    return known->is_known && known->base != 0 && known->ptr == NULL;
+    return known->is_known && known->base != 0 && known->ptr == NULL && !known->is_served;
+}
+
+/* where its owner has it; 0: that is not known */
+static inline uint64_t keel_access_base(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return (peer == lane->rank) ? (uintptr_t)lane->own[region].base : lane->peers[peer].regions[region].base;
+}
+
+/* this process's accesses to the region are messages that no log has, whatever lane leads there */
+static inline int keel_access_is_by_message(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return peer != lane->rank && lane->peers[peer].regions[region].is_served;
 }
 
 #endif

@@ -262,12 +262,21 @@ keel_status_t keel_lane_send_accumulate(keel_lane_t *lane, uint32_t rank, const 
                                         void *result, keel_lane_done_cb_t cb, void *arg)
 {
     keel_read_t *read = read_obtain(lane, result, length, cb, arg);
-    keel_wire_t wire = {.type = KEEL_WIRE_ACCUMULATE,
+    keel_wire_t wire = {.type = fetch->is_unnumbered ? KEEL_WIRE_UNNUMBERED : KEEL_WIRE_ACCUMULATE,
                         .body.atomic = {.number = fetch->number, .access = {.phase = fetch->phase}}};
 
-    say_put(&lane->peers[rank], &wire);
+    if (!fetch->is_unnumbered) {
+        say_put(&lane->peers[rank], &wire);
+    }
     return (read == NULL) ? KEEL_ERR_NO_MEMORY
                           : read_send(lane, rank, read, &wire, fetch->record, keel_record_size(fetch->record));
+}
+
+keel_status_t keel_lane_send_unnumbered(keel_lane_t *lane, uint32_t rank, const keel_record_t *record)
+{
+    keel_wire_t wire = {.type = KEEL_WIRE_UNNUMBERED};
+
+    return keel_lane_request(lane, rank, &wire, record, keel_record_size(record));
 }
 
 keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_request_t *request, uint64_t *answer,

@@ -35,7 +35,9 @@ keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t 
 keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
 keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel_fetch_t *fetch, void *result,
                                     keel_lane_done_cb_t cb, void *arg);
-/* the same of an accumulate's record, of whose elements so many bytes come back */
+/* a put or accumulate of which no number is taken, and no log has it; it stays there until it is acknowledged */
+keel_status_t keel_lane_send_unnumbered(keel_lane_t *lane, uint32_t peer, const keel_record_t *record);
+/* the same as of an atomic, of an accumulate's record, of whose elements so many bytes come back */
 keel_status_t keel_lane_send_accumulate(keel_lane_t *lane, uint32_t peer, const keel_fetch_t *fetch, size_t length,
                                         void *result, keel_lane_done_cb_t cb, void *arg);
 keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t peer, const keel_lock_request_t *request, uint64_t *answer,

@@ -27,7 +27,7 @@ typedef struct keel_lock_area {
     uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */
 } keel_lock_area_t;
 
-#define KEEL_LOCK_WINDOWS 244u /* after the readers' words: locks of windows, by number */
+#define KEEL_LOCK_WINDOWS 4084u /* after the readers' words: locks of windows, by number */
 
 static inline size_t keel_lock_area_size(uint32_t ranks)
 {

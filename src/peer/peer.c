@@ -80,15 +80,11 @@ static keel_status_t lane_peers_init(keel_lane_t *lane)
         ucs_list_head_init(&peer->controls);
         /* the first lives know each other; a replacement takes anybody who greets it */
         peer->is_accepted = (lane->incarnation == 0);
-        peer->regions = keel_alloc(KEEL_REGION_LAST * sizeof(keel_region_t), "regions");
-        if (peer->regions == NULL) {
-            return KEEL_ERR_NO_MEMORY;
-        }
     }
     lane->peers[lane->rank].incarnation = lane->incarnation;
     lane->peers[lane->rank].mode = KEEL_PEER_LIVE;
     lane->not_live = lane->size - 1;
-    return KEEL_OK;
+    return keel_lane_regions_reserve(lane, KEEL_REGION_WINDOW0);
 }
 
 static void lane_peers_release(keel_lane_t *lane)
@@ -97,6 +93,7 @@ static void lane_peers_release(keel_lane_t *lane)
         keel_free(lane->peers[r].regions);
         keel_free(lane->peers[r].partial);
     }
+    keel_free(lane->own);
     keel_free(lane->peers);
 }
 
@@ -232,7 +229,7 @@ void keel_lane_release(keel_lane_t *lane)
             keel_lane_peer_down(lane, r, lane->peers[r].incarnation + 1);
         }
     }
-    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
+    for (unsigned region = 0; region < lane->regions_room; region++) {
         keel_lane_region_drop(lane, region);
     }
     lane->ops->close(lane->transport);

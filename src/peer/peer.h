@@ -29,7 +29,7 @@ enum {
     KEEL_REGION_PARITY0 = 6,  /* parity slots: 6 to 9, likewise */
     KEEL_REGION_LOCKS = 10,   /* peer/lockword.h */
     KEEL_REGION_WINDOW0 = 12, /* windows: 12 + window id */
-    KEEL_REGION_LAST = 256
+    KEEL_REGION_LAST = 4096   /* as many as a record can name */
 };
 
 _Static_assert(KEEL_LOCK_WINDOWS == KEEL_REGION_LAST - KEEL_REGION_WINDOW0, "a lock each");
@@ -55,6 +55,7 @@ typedef struct keel_region {
     keel_transport_key_t *key; /* open on the direct lane */
     void *ptr;                 /* mapped here, or NULL */
     int is_known;
+    int is_served;              /* the owner's own thread does all accesses, by messages: the program gave the memory */
     uint32_t incarnation;       /* of the process that told */
     int is_lent;                /* the program has the address of the mapping, and may touch it at any time */
     keel_transport_key_t *kept; /* lent, and its owner is dead: mapped until its successor's takes its place */
@@ -64,13 +65,13 @@ typedef struct keel_control_in keel_control_in_t;
 
 typedef struct keel_peer {
     uint32_t rank;
-    uint32_t incarnation; /* of the process that is there, or that is awaited */
-    uint8_t is_up;        /* connected to that incarnation */
-    uint8_t is_broken;    /* the transport lost that connection: nothing will be acknowledged any more */
-    uint8_t was_up;       /* some incarnation of it was connected */
-    uint8_t mode;         /* keel_peer_mode_t */
-    unsigned lanes;       /* keel_lane_caps of the connection */
-    keel_region_t *regions;
+    uint32_t incarnation;   /* of the process that is there, or that is awaited */
+    uint8_t is_up;          /* connected to that incarnation */
+    uint8_t is_broken;      /* the transport lost that connection: nothing will be acknowledged any more */
+    uint8_t was_up;         /* some incarnation of it was connected */
+    uint8_t mode;           /* keel_peer_mode_t */
+    unsigned lanes;         /* keel_lane_caps of the connection */
+    keel_region_t *regions; /* of lane->regions_room */
     /* served lane, this process asking */
     uint64_t sent, acked;     /* sequence numbers */
     uint8_t says_more;        /* the last one sent said MORE: another one has to follow */
@@ -98,8 +99,8 @@ typedef struct keel_peer {
 typedef struct keel_own_region {
     void *base;
     size_t size;
-    keel_transport_mem_t *mem;
-    uint8_t is_retired; /* without memory; replacements are told its size */
+    keel_transport_mem_t *mem; /* NULL: it is not the transport's, or there is none */
+    uint8_t is_retired;        /* without memory; replacements are told its size */
 } keel_own_region_t;
 
 struct keel_control_in {
@@ -139,11 +140,12 @@ typedef struct keel_lane {
     uint32_t programs;  /* ranks that run the program; those from here on hold parity */
     uint32_t agreement; /* crc of what all processes have to have alike: another's difference is a failure */
     keel_peer_t *peers;
-    uint32_t broken;     /* peers that are up and is_broken */
-    uint32_t not_live;   /* peers whose mode is another than KEEL_PEER_LIVE */
-    uint32_t unanswered; /* peers that have not acknowledged all that they were sent */
-    uint64_t changes;    /* grows when a mode or a mapping changes: what was derived from them is old then */
-    keel_own_region_t own[KEEL_REGION_LAST];
+    uint32_t broken;          /* peers that are up and is_broken */
+    uint32_t not_live;        /* peers whose mode is another than KEEL_PEER_LIVE */
+    uint32_t unanswered;      /* peers that have not acknowledged all that they were sent */
+    uint64_t changes;         /* grows when a mode or a mapping changes: what was derived from them is old then */
+    unsigned regions_room;    /* what there is room for in tables of regions; it grows (peer/region) */
+    keel_own_region_t *own;   /* so many; the table is moved under the lock */
     keel_board_slot_t slot;   /* this process's own words, as it last said them */
     keel_board_slot_t *board; /* own memory: one slot a source */
     void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
@@ -239,6 +241,7 @@ typedef struct keel_fetch {
     const keel_record_t *record;
     uint32_t phase, number, index; /* of the record, as above; of the access among the gets */
     int is_logged;
+    int is_unnumbered; /* of an accumulate: it is none of the numbered records */
 } keel_fetch_t;
 
 /*

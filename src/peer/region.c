@@ -4,26 +4,83 @@
 #include "peer/peer.h"
 
 #include "base/memory.h"
+#include "base/second_map.h"
 
 #include <string.h>
 
 #define REGION_BLOB_MAX 256
+#define REGIONS_LEAST   32u /* room in a table at first */
+
+enum region_flag { REGION_SERVED = 1 };
 
 typedef struct region_announcement {
     uint32_t region;
     uint32_t blob_length;
     uint32_t agreement;
-    uint32_t reserved;
+    uint32_t flags; /* region_flag */
     uint64_t base;
     uint64_t size;
     uint8_t blob[REGION_BLOB_MAX];
 } region_announcement_t;
 
+/* ---- tables ---- */
+
+static keel_status_t table_grow(void **table_p, unsigned before, unsigned room, size_t entry)
+{
+    void *grown = keel_alloc(room * entry, "regions");
+
+    if (grown == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if (before > 0) {
+        memcpy(grown, *table_p, before * entry);
+        keel_free(*table_p);
+    }
+    *table_p = grown;
+    return KEEL_OK;
+}
+
+/* a table that is larger than the others are is no harm */
+keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
+{
+    const unsigned before = lane->regions_room;
+    unsigned room = (before > 0) ? before : REGIONS_LEAST;
+    keel_status_t status = KEEL_OK;
+
+    if (region < before) {
+        return KEEL_OK;
+    }
+    while (room <= region) {
+        room *= 2;
+    }
+    for (uint32_t r = 0; r < lane->size && status == KEEL_OK; r++) {
+        status = table_grow((void **)&lane->peers[r].regions, before, room, sizeof(keel_region_t));
+    }
+    if (status == KEEL_OK) {
+        pthread_mutex_lock(&lane->lock);
+        status = table_grow((void **)&lane->own, before, room, sizeof(keel_own_region_t));
+        lane->regions_room = (status == KEEL_OK) ? room : before;
+        pthread_mutex_unlock(&lane->lock);
+    }
+    return status;
+}
+
+/* ---- own regions ---- */
+
+/* the program gave the memory, and it is mapped nowhere else: nobody may take it for one that could not be mapped */
+static int own_is_served(const keel_lane_t *lane, const keel_own_region_t *own)
+{
+    return own->base != NULL && own->mem == NULL && lane->config->lanes != KEEL_LANES_SERVED;
+}
+
 static void region_announce(keel_lane_t *lane, uint32_t peer, unsigned region)
 {
     const keel_own_region_t *own = &lane->own[region];
-    region_announcement_t out = {
-        .region = region, .agreement = lane->agreement, .base = (uintptr_t)own->base, .size = own->size};
+    region_announcement_t out = {.region = region,
+                                 .flags = own_is_served(lane, own) ? REGION_SERVED : 0,
+                                 .agreement = lane->agreement,
+                                 .base = (uintptr_t)own->base,
+                                 .size = own->size};
     size_t length = sizeof(out.blob);
 
     if (own->mem != NULL && lane->ops->mem_pack(lane->transport, own->mem, out.blob, &length) == KEEL_OK) {
@@ -34,8 +91,8 @@ static void region_announce(keel_lane_t *lane, uint32_t peer, unsigned region)
 
 void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
 {
-    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
-        if (lane->own[region].mem != NULL || lane->own[region].is_retired) {
+    for (unsigned region = 0; region < lane->regions_room; region++) {
+        if (lane->own[region].base != NULL || lane->own[region].is_retired) {
             region_announce(lane, peer, region);
         }
     }
@@ -50,32 +107,79 @@ void keel_lane_region_tell(keel_lane_t *lane, unsigned region)
     }
 }
 
-keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p)
+/* with its contents */
+static keel_status_t region_memory(keel_lane_t *lane, const keel_region_memory_t *memory, keel_own_region_t *own)
 {
-    keel_transport_mem_t *mem;
-    keel_status_t status;
-    void *base;
-
-    keel_lane_region_drop(lane, region);
     /* a byte stands for nothing, so that an empty region exists too */
-    status = lane->ops->mem_alloc(lane->transport, bytes > 0 ? bytes : 1, address, &mem, &base);
+    keel_status_t status = lane->ops->mem_alloc(lane->transport, memory->bytes > 0 ? memory->bytes : 1, memory->address,
+                                                &own->mem, &own->base);
+
+    if (status == KEEL_OK && memory->contents != NULL && memory->bytes > 0) {
+        memcpy(own->base, memory->contents, memory->bytes);
+    }
+    return status;
+}
+
+/* nobody else knows of it yet, so that nothing is lost between the copy and the mapping */
+static keel_status_t region_of_given(keel_lane_t *lane, keel_region_memory_t *memory, keel_own_region_t *own)
+{
+    const keel_region_memory_t shared = {.bytes = memory->bytes, .contents = memory->given};
+    keel_status_t status;
+
+    memory->is_mapped = 0;
+    if (lane->config->lanes != KEEL_LANES_SERVED && keel_second_map_is_possible(memory->given, memory->bytes)) {
+        status = region_memory(lane, &shared, own);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        memory->is_mapped = keel_second_map(own->base, memory->given, memory->bytes);
+        if (memory->is_mapped) {
+            return KEEL_OK;
+        }
+        lane->ops->mem_free(lane->transport, own->mem);
+    }
+    *own = (keel_own_region_t){.base = memory->given, .size = memory->bytes};
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_region_memory_t *memory, void **base_p)
+{
+    keel_own_region_t own = {.size = memory->bytes};
+    keel_status_t status = keel_lane_regions_reserve(lane, region);
+
+    if (status == KEEL_OK) {
+        keel_lane_region_drop(lane, region);
+        status = (memory->given != NULL) ? region_of_given(lane, memory, &own) : region_memory(lane, memory, &own);
+    }
     if (status != KEEL_OK) {
-        keel_error(lane->message, "cannot allocate %zu bytes of shared memory: %s", bytes, keel_status_string(status));
+        keel_error(lane->message, "cannot allocate %zu bytes of shared memory: %s", memory->bytes,
+                   keel_status_string(status));
         return status;
     }
     pthread_mutex_lock(&lane->lock);
-    lane->own[region] = (keel_own_region_t){.base = base, .size = bytes, .mem = mem};
+    lane->own[region] = own;
     lane->changes++;
     pthread_mutex_unlock(&lane->lock);
     keel_lane_region_tell(lane, region);
-    *base_p = base;
+    *base_p = own.base;
     return KEEL_OK;
+}
+
+keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p)
+{
+    keel_region_memory_t memory = {.bytes = bytes, .address = address};
+
+    return keel_lane_region_make_of(lane, region, &memory, base_p);
 }
 
 void keel_lane_region_drop(keel_lane_t *lane, unsigned region)
 {
-    keel_own_region_t own = lane->own[region];
+    keel_own_region_t own;
 
+    if (region >= lane->regions_room) {
+        return;
+    }
+    own = lane->own[region];
     pthread_mutex_lock(&lane->lock);
     lane->own[region] = (keel_own_region_t){0};
     lane->changes++;
@@ -136,7 +240,7 @@ void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
 /* memory is there as long as anybody has it mapped */
 void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer)
 {
-    for (unsigned region = KEEL_REGION_WINDOW0; region < KEEL_REGION_LAST; region++) {
+    for (unsigned region = KEEL_REGION_WINDOW0; region < lane->regions_room; region++) {
         if (lane->own[region].is_retired) {
             region_close_lent(lane, &lane->peers[peer].regions[region]);
         }
@@ -176,12 +280,18 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
         keel_lane_fail(lane, KEEL_ERR_GROUPS);
         return;
     }
+    status = keel_lane_regions_reserve(lane, a->region);
+    if (status != KEEL_OK) {
+        keel_lane_fail(lane, status);
+        return;
+    }
     known = &peer->regions[a->region];
     region_close(lane, known);
     lane->changes++;
     known->base = a->base;
     known->size = a->size;
     known->is_known = 1;
+    known->is_served = (a->flags & REGION_SERVED) != 0;
     known->incarnation = in->incarnation;
     if (region_is_opened(peer, a->region) && a->blob_length > 0) {
         status = lane->ops->key_open(lane->transport, in->source, a->blob, a->blob_length, a->base, &known->key);
@@ -200,7 +310,7 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
 
 void keel_lane_regions_close(keel_lane_t *lane, uint32_t peer)
 {
-    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
+    for (unsigned region = 0; region < lane->regions_room; region++) {
         keel_region_t *known = &lane->peers[peer].regions[region];
 
         region_close(lane, known);
@@ -227,6 +337,9 @@ int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region)
 
 void keel_lane_region_forget(keel_lane_t *lane, unsigned region)
 {
+    if (region >= lane->regions_room) {
+        return;
+    }
     for (uint32_t r = 0; r < lane->size; r++) {
         region_close_lent(lane, &lane->peers[r].regions[region]);
         lane->peers[r].regions[region] = (keel_region_t){0};

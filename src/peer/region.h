@@ -4,7 +4,23 @@
 
 #include "peer/peer.h"
 
-/* own memory, zeroed, reachable by peers; announced to all that are connected */
+/* room for that region, too, in all tables */
+keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region);
+
+/* what own memory is made of */
+typedef struct keel_region_memory {
+    size_t bytes;
+    void *address;        /* where it is to be; NULL: anywhere */
+    const void *contents; /* what it has when others are told of it; NULL: zeros */
+    /* The program's own, whose contents stay: the region's memory is mapped there a second time, or that cannot be, and it is the
+     * region's memory itself, served. NULL: none */
+    void *given;
+    int is_mapped; /* [out] given: to be given back by keel_second_unmap() */
+} keel_region_memory_t;
+
+/* own memory, reachable by peers; announced to all that are connected */
+keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_region_memory_t *memory, void **base_p);
+/* the same, zeroed */
 keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
 /* announces it again */
 void keel_lane_region_tell(keel_lane_t *lane, unsigned region);

@@ -69,7 +69,8 @@ void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int
     uint64_t offset = keel_where_offset(where);
     const keel_own_region_t *r = &lane->own[region];
 
-    if (r->mem == NULL || (!is_read && region < KEEL_REGION_WINDOW0) || length > r->size || offset > r->size - length) {
+    if (region >= lane->regions_room || r->base == NULL || (!is_read && region < KEEL_REGION_WINDOW0) ||
+        length > r->size || offset > r->size - length) {
         return NULL;
     }
     return (char *)r->base + offset;
@@ -190,13 +191,12 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     uint32_t number = wire->body.records.number;
     keel_record_t record;
     const void *payload;
-    int is_next;
 
     keel_remote_put_told(lane, wire, phase, number);
     while (keel_records_read(&records, &record, &payload)) {
+        const int is_next = keel_served_is_next(lane, wire->source, phase, number);
         const char *why = NULL;
 
-        is_next = keel_served_is_next(lane, wire->source, phase, number);
         if (is_next < 0) {
             return "records before it are missing";
         }
@@ -397,6 +397,8 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
         return served_fetch(lane, wire, data);
     case KEEL_WIRE_ACCUMULATE:
         return keel_served_exchange(lane, wire, data);
+    case KEEL_WIRE_UNNUMBERED:
+        return keel_served_unnumbered(lane, wire, data);
     case KEEL_WIRE_LOCK:
         return served_lock(lane, wire);
     case KEEL_WIRE_ARRIVE:
@@ -461,8 +463,8 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
     if (why != NULL) {
         keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
                    why);
-        if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC &&
-            wire.type != KEEL_WIRE_ACCUMULATE) { /* those were answered by a refusal */
+        if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC && wire.type != KEEL_WIRE_ACCUMULATE &&
+            (wire.type != KEEL_WIRE_UNNUMBERED || wire.body.atomic.id == 0)) { /* those were answered by a refusal */
             keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         }
     }

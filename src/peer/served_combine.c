@@ -43,6 +43,7 @@ const char *keel_served_combine(keel_lane_t *lane, const keel_record_t *record, 
 const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
 {
     const uint32_t phase = wire->body.atomic.access.phase, number = (uint32_t)wire->body.atomic.number;
+    const int is_numbered = wire->type != KEEL_WIRE_UNNUMBERED;
     keel_records_t records = keel_records_of(data, wire->length);
     keel_record_accumulate_t head;
     const void *payload;
@@ -53,9 +54,11 @@ const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, con
     if (keel_records_read(&records, &record, &payload)) {
         target = served_elements(lane, &record, payload, &head);
     }
-    keel_remote_put_told(lane, wire, phase, number);
+    if (is_numbered) {
+        keel_remote_put_told(lane, wire, phase, number);
+    }
     if (target == NULL || keel_combine_bytes(&head) > lane->ops->max_data ||
-        keel_served_is_next(lane, wire->source, phase, number) != 1) {
+        (is_numbered && keel_served_is_next(lane, wire->source, phase, number) != 1)) {
         keel_served_refuse(lane, wire);
         return "malformed accumulate, outside its window, or out of its order";
     }
@@ -65,8 +68,25 @@ const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, con
         return NULL;
     }
     keel_combine(&head, target, (const char *)payload + sizeof(head), room);
-    keel_served_count(lane, wire->source, phase, number);
-    keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
+    if (is_numbered) {
+        keel_served_count(lane, wire->source, phase, number);
+        keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
+    }
     keel_served_reply(lane, wire, KEEL_WIRE_VALUE, room, keel_combine_bytes(&head));
     return NULL;
+}
+
+const char *keel_served_unnumbered(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
+{
+    keel_records_t records = keel_records_of(data, wire->length);
+    const void *payload;
+    keel_record_t record;
+
+    if (wire->body.atomic.id != 0) {
+        return keel_served_exchange(lane, wire, data);
+    }
+    if (!keel_records_read(&records, &record, &payload) || !keel_records_are_over(&records)) {
+        return "short record";
+    }
+    return keel_lane_apply_record(lane, &record, payload);
 }

@@ -9,4 +9,7 @@ const char *keel_served_combine(keel_lane_t *lane, const keel_record_t *record, 
 /* one whose elements are answered */
 const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, const void *data);
 
+/* a record that has no number, with an answer or without */
+const char *keel_served_unnumbered(keel_lane_t *lane, const keel_wire_t *wire, const void *data);
+
 #endif

@@ -116,7 +116,7 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
 
     while ((record = keel_records_next(&run)) != NULL) {
         const uint64_t word =
-            ((uint64_t)keel_where_region(record->where) << 56) ^ (keel_where_offset(record->where) / 8);
+            ((uint64_t)keel_where_region(record->where) << 52) ^ (keel_where_offset(record->where) / 8);
         const uint64_t bit = 1ull << ((word * 0x9e3779b97f4a7c15u) >> 58);
 
         if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {

@@ -21,7 +21,7 @@ typedef enum {
 
 /* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */
 typedef struct keel_record {
-    uint64_t where;  /* offset 48, op 8, region 8, from the low end */
+    uint64_t where;  /* offset 48, op 4, region 12, from the low end */
     uint32_t length; /* of the payload, bytes, without padding */
     uint32_t epoch;
 } keel_record_t;
@@ -62,7 +62,7 @@ _Static_assert(sizeof(keel_get_record_t) == 24, "log format");
 
 static inline uint64_t keel_where(uint64_t offset, keel_record_op_t op, unsigned region)
 {
-    return offset | ((uint64_t)op << 48) | ((uint64_t)region << 56);
+    return offset | ((uint64_t)op << 48) | ((uint64_t)region << 52);
 }
 /* of a lock's record in the get log: the answer is its payload */
 static inline uint64_t keel_where_lock(int is_read)
@@ -75,11 +75,11 @@ static inline uint64_t keel_where_offset(uint64_t where)
 }
 static inline unsigned keel_where_op(uint64_t where)
 {
-    return (where >> 48) & 0xff;
+    return (where >> 48) & 0xf;
 }
 static inline unsigned keel_where_region(uint64_t where)
 {
-    return where >> 56;
+    return where >> 52;
 }
 static inline size_t keel_pad8(size_t length)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 13
+#define KEEL_WIRE_VERSION 14
 
 typedef enum {
     /* requests */
@@ -22,6 +22,7 @@ typedef enum {
     KEEL_WIRE_MARK = 8,    /* mark; flags ATOMICS, DOUBT, WAITS: what of the sender's is coming here in this phase */
     KEEL_WIRE_CLASSES = 9, /* classes */
     KEEL_WIRE_ACCUMULATE = 10, /* atomic; data: keel_record_t, keel_record_accumulate_t, the values */
+    KEEL_WIRE_UNNUMBERED = 11, /* atomic, with an id as ACCUMULATE, without one no answer; data: a put-log record */
     /* replies */
     KEEL_WIRE_ACK = 16,     /* reply: requests up to that one are done */
     KEEL_WIRE_VALUE = 17,   /* reply, as ACK; data: what was read */

@@ -469,9 +469,9 @@ static void make_control(void)
 
 /* ---- records ---- */
 
-static void record_put(uint8_t *at, uint64_t offset, uint32_t length)
+static void record_make(uint8_t *at, keel_record_op_t op, uint64_t offset, uint32_t length)
 {
-    const keel_record_t record = {.where = keel_where(offset, KEEL_RECORD_PUT, FUZZ_WINDOW), .length = length};
+    const keel_record_t record = {.where = keel_where(offset, op, FUZZ_WINDOW), .length = length};
 
     memcpy(at, &record, sizeof(record));
     memset(at + sizeof(record), 0x33, keel_pad8(length));
@@ -518,15 +518,14 @@ static void make_record(void)
         save(&input, kind == FUZZ_RECORD_REPLAY ? "replay" : "refill");
     }
 
-    record_put(bytes, 0, 8);
-    record_put(bytes + 24, 100, 33);
+    record_make(bytes, KEEL_RECORD_PUT, 0, 8);
+    record_make(bytes + 24, KEEL_RECORD_PUT, 100, 33);
     input.length = 0;
     add_byte(&input, FUZZ_RECORD_RECORDS);
     add(&input, bytes, 24 + 16 + 40);
     save(&input, "puts");
 
-    record_put(bytes, 16, sizeof(keel_record_atomic_t));
-    bytes[6] = KEEL_RECORD_ATOMIC;
+    record_make(bytes, KEEL_RECORD_ATOMIC, 16, sizeof(keel_record_atomic_t));
     memset(bytes + 16, 0, sizeof(keel_record_atomic_t));
     bytes[16] = KEEL_ATOMIC_CSWAP;
     bytes[17] = 4;
@@ -535,8 +534,7 @@ static void make_record(void)
     add(&input, bytes, 48);
     save(&input, "atomic");
 
-    record_put(bytes, 16, sizeof(keel_record_accumulate_t) + 16);
-    bytes[6] = KEEL_RECORD_ACCUMULATE;
+    record_make(bytes, KEEL_RECORD_ACCUMULATE, 16, sizeof(keel_record_accumulate_t) + 16);
     memset(bytes + 16, 0, sizeof(keel_record_accumulate_t) + 16);
     bytes[16] = KEEL_OP_SUM;
     bytes[17] = KEEL_TYPE_DOUBLE;
@@ -545,6 +543,8 @@ static void make_record(void)
     input.length = 1;
     add(&input, bytes, 48);
     save(&input, "accumulate");
+    input.bytes[0] = FUZZ_RECORD_UNNUMBERED;
+    save(&input, "unnumbered");
     input.bytes[0] = FUZZ_RECORD_RECORDS;
     save(&input, "accumulates");
 }

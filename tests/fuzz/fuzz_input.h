@@ -26,6 +26,7 @@ enum {
     FUZZ_RECORD_ATOMIC,     /* the data of an ATOMIC message, sealed here */
     FUZZ_RECORD_RAW,        /* header and data of a request, as they are */
     FUZZ_RECORD_ACCUMULATE, /* the data of an ACCUMULATE message, sealed here */
+    FUZZ_RECORD_UNNUMBERED, /* the data of an UNNUMBERED message, sealed here */
     FUZZ_RECORD_LAST
 };
 

@@ -113,6 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case FUZZ_RECORD_ACCUMULATE:
         record_message(KEEL_WIRE_ACCUMULATE, data + 1, size - 1);
         break;
+    case FUZZ_RECORD_UNNUMBERED:
+        record_message(KEEL_WIRE_UNNUMBERED, data + 1, size - 1);
+        break;
     default:
         fuzz_scene_deliver_raw(&scene, 0, data + 1, size - 1);
         break;

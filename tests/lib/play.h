@@ -95,6 +95,8 @@ struct play_host {
     /* something is not as it should be; may return */
     void (*flaw)(play_host_t *host, const char *text);
     void *arg;
+    /* zeroed pages of the program's own, which outlive the process; NULL: all windows are Keel's */
+    void *(*given)(size_t bytes);
     int has_extents;          /* windows are larger than the plan knows */
     int has_restart_point;    /* a rollback jumps there */
     int clears_restart_point; /* but not every other one */

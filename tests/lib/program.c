@@ -1,5 +1,6 @@
 /* A plan as a Keel program: windows, protected state, restart, rollback; compared with the oracle as it goes. */
 #include "play.h"
+#include "sim/random.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
 
+#define PROGRAM_PAGE 4096u
 #define PROGRAM_TAIL 96 /* bytes of a window after those of the plan, and up to twice as many */
 
 enum { ID_STATE = 0, ID_HISTORY = 7, ID_ODD = 3 };
@@ -258,6 +260,19 @@ static void program_mark_private(program_t *program)
 
 /* ---- set-up and restart ---- */
 
+/* Keel's memory, or of some ranks pages of the program's own */
+static keel_status_t program_window(program_t *program, uint64_t bytes, keel_win_h *win_p)
+{
+    const uint64_t drawn =
+        keel_random_mix(program->host->plan->options.seed + program->window_calls) + program->host->rank;
+
+    if (program->host->given == NULL || bytes == 0 || drawn % 2 == 0) {
+        return keel_win_alloc(program->ctx, bytes, NULL, win_p);
+    }
+    bytes = (bytes + PROGRAM_PAGE - 1) / PROGRAM_PAGE * PROGRAM_PAGE;
+    return keel_win_create(program->ctx, program->host->given(bytes), bytes, NULL, win_p);
+}
+
 /* the next collective window call; KEEL_ERR_LAST when none is left before @a phase */
 static keel_status_t program_window_call(program_t *program, uint64_t phase)
 {
@@ -274,7 +289,7 @@ static keel_status_t program_window_call(program_t *program, uint64_t phase)
         const uint64_t bytes = plan_window_bytes(plan, call.window, program->host->rank);
         const uint64_t more = program->host->has_extents ? PROGRAM_TAIL + bytes % PROGRAM_TAIL : 0;
 
-        status = keel_win_alloc(program->ctx, bytes + more, NULL, &program->win[call.window]);
+        status = program_window(program, bytes + more, &program->win[call.window]);
     }
     if (status == KEEL_OK) {
         ++program->window_calls;

@@ -101,6 +101,12 @@ static void check_context(keel_context_h ctx)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, WINDOW, NULL, NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, WINDOW, &params, &win));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(ctx, SIZE_MAX, NULL, &win));
+    params = (keel_win_params_t){.field_mask = KEEL_WIN_PARAM_FIELD_ADDRESS, .address = &word};
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_win_alloc(ctx, WINDOW, &params, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(ctx, &word, sizeof word, &params, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(ctx, NULL, sizeof word, NULL, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(ctx, &word, sizeof word, NULL, NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(NULL, &word, sizeof word, NULL, &win));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, NULL, sizeof word));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, &word, 0));
 }

@@ -57,3 +57,18 @@ foreach(way ask retry)
                          FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended")
   endforeach()
 endforeach()
+
+add_executable(many_windows many_windows.c)
+target_include_directories(many_windows PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
+target_link_libraries(many_windows PRIVATE keel)
+foreach(tier direct:4084 served:1000)
+  string(REPLACE ":" ";" tier ${tier})
+  list(GET tier 0 lane)
+  list(GET tier 1 count)
+  add_test(NAME proc_limits_thousands_of_windows_${lane}
+           COMMAND keelrun -n 3 --timeout 150 -x KEEL_LANES=${lane} -x KEEL_OPLOG_SIZE=8m -x KEEL_GETLOG_SIZE=4m
+                   -x KEEL_CKPT_INTERVAL=1gsyncs $<TARGET_FILE:many_windows> ${count} 1@9.0,0@20.0)
+  set_tests_properties(proc_limits_thousands_of_windows_${lane} PROPERTIES LABELS proc TIMEOUT 200
+                       PASS_REGULAR_EXPRESSION "${count}, [1-9][0-9]* checkpoints, 0 rollbacks: right"
+                       FAIL_REGULAR_EXPRESSION "exited with;has not ended")
+endforeach()

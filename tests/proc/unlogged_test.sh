@@ -49,6 +49,37 @@ accumulates_roll_back()
     roll_back accumulates 40 1@7.0,2@13.1,0@22.2,3@33.0 '^accumulates: 4 ranks, 40 steps, @ rollbacks: right$' direct served auto
 }
 
+# rank 3 lives; it may be that a death writes off a rollback that another one asked for
+memory_that_was_given_is_a_window()
+{
+    local lane kind
+
+    for lane in direct served auto; do
+        for kind in pages odd stack globals mixed; do
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 - $kind full
+            has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 $kind full
+            has "$out" 1 '^given: 4 ranks, 20 steps, [0-3] rollbacks: right$'
+        done
+    done
+    for lane in direct auto; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 odd plain
+        has "$out" 1 '^given: 4 ranks, 20 steps, 3 rollbacks: right$'
+    done
+}
+
+pages_that_were_given_recover_locally()
+{
+    local lane
+
+    for lane in direct served auto; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 pages plain
+        has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
+    done
+    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=served -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 odd plain
+    has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
+}
+
 # rank 3 lives: the rollbacks that it has seen are all
 signals_are_logged_as_puts()
 {

@@ -5,6 +5,7 @@
  * catastrophic error is a flaw.
  */
 #include "sim_case.h"
+#include "sim_given.h"
 
 #include "sim_parity.h"
 #include "sim_scene.h"
@@ -574,6 +575,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .races = scene->races,
                       .mixed = scene->mixed,
                       .has_extents = scene->has_extents,
+                      .given = scene->has_given ? sim_given : NULL,
                       .may_be_cut_off = scene->is_split,
                       .waits = &scene->waits,
                       .rank = rank,
@@ -784,6 +786,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
         scene_describe(&scene);
     }
     keel_sim_destroy(scene.sim);
+    sim_given_release();
     keel_groups_release(&scene.groups);
     scene_release_logs(&scene);
     if (scene.plan != NULL) {

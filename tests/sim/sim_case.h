@@ -39,6 +39,7 @@ typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
     int style;         /* case_style_t */
     int extents;       /* images have parts of windows */
+    int given;         /* windows over memory of the program's own */
     int undeclared;    /* programs that mix ways to synchronise, and do not say so */
     const char *lanes; /* NULL: drawn */
     int splits;        /* the network falls apart, and nobody arbitrates */

@@ -460,6 +460,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->moving.state = keel_random_mix(seed ^ 0x6d6f7665);
     scene->is_wide = (limits->wide >= 0) ? limits->wide : (int)(keel_random_mix(seed ^ 0x77696465) & 1);
     scene->has_extents = (limits->extents >= 0) ? limits->extents : (int)(keel_random_mix(seed ^ 0x65787465) % 3 == 0);
+    scene->has_given = (limits->given >= 0) ? limits->given : (int)(keel_random_mix(seed ^ 0x67697665) % 3 == 0);
     scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS
                            : keel_random_chance(&scene->random, 100) ? CASE_WAITS

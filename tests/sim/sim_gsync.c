@@ -270,6 +270,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|mixed|even\n"
+         "  --given 0|1      (with --style gsync or mixed) windows over memory of the program's own\n"
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma|messages\n"
@@ -310,6 +311,7 @@ enum {
     OPT_DEDICATED,
     OPT_UNDECLARED,
     OPT_EXTENTS,
+    OPT_GIVEN,
     OPT_STYLE,
     OPT_HANGS,
     OPT_SPLITS,
@@ -354,6 +356,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"dedicated", 1, NULL, OPT_DEDICATED},
                                              {"undeclared", 1, NULL, OPT_UNDECLARED},
                                              {"extents", 1, NULL, OPT_EXTENTS},
+                                             {"given", 1, NULL, OPT_GIVEN},
                                              {"style", 1, NULL, OPT_STYLE},
                                              {"hangs", 1, NULL, OPT_HANGS},
                                              {"splits", 1, NULL, OPT_SPLITS},
@@ -397,12 +400,42 @@ static uint64_t number_of(const char *text)
     return value;
 }
 
+/* a limit that is a number and nothing else; NULL: it is another kind of option */
+static int *limit_of(case_limits_t *limits, int option)
+{
+    int *const numbers[] = {[OPT_PHASES] = &limits->phases,
+                            [OPT_DEATHS] = &limits->deaths,
+                            [OPT_ATOMICS] = &limits->atomics,
+                            [OPT_LATE] = &limits->late_windows,
+                            [OPT_PARITIES] = &limits->parities,
+                            [OPT_DEDICATED] = &limits->dedicated,
+                            [OPT_EXTENTS] = &limits->extents,
+                            [OPT_GIVEN] = &limits->given,
+                            [OPT_UNDECLARED] = &limits->undeclared,
+                            [OPT_MOVES] = &limits->moves,
+                            [OPT_WIDE] = &limits->wide,
+                            [OPT_NOTICE] = &limits->notice,
+                            [OPT_MESSAGE] = &limits->message,
+                            [OPT_COUNTERS] = &limits->late_counters,
+                            [OPT_SPLITS] = &limits->splits,
+                            [OPT_SOFT] = &limits->soft,
+                            [OPT_TIGHT] = &limits->tight,
+                            [OPT_HANGS] = &limits->hangs};
+
+    return ((size_t)option < sizeof(numbers) / sizeof(numbers[0])) ? numbers[option] : NULL;
+}
+
 static void read_limit(options_t *options, int option, const char *value)
 {
     case_limits_t *limits = &options->limits;
     const size_t used = strlen(options->repeat);
+    int *number = limit_of(limits, option);
 
     snprintf(options->repeat + used, sizeof(options->repeat) - used, " --%s %s", long_options[option - 1].name, value);
+    if (number != NULL) {
+        *number = (int)number_of(value);
+        return;
+    }
     switch (option) {
     case OPT_RANKS:
         limits->ranks = (int)number_of(value);
@@ -410,30 +443,6 @@ static void read_limit(options_t *options, int option, const char *value)
             fprintf(stderr, "sim_gsync: 2 to %d ranks\n", CASE_RANKS_MAX);
             exit(EXIT_FAILURE);
         }
-        break;
-    case OPT_PHASES:
-        limits->phases = (int)number_of(value);
-        break;
-    case OPT_DEATHS:
-        limits->deaths = (int)number_of(value);
-        break;
-    case OPT_ATOMICS:
-        limits->atomics = (int)number_of(value);
-        break;
-    case OPT_LATE:
-        limits->late_windows = (int)number_of(value);
-        break;
-    case OPT_PARITIES:
-        limits->parities = (int)number_of(value);
-        break;
-    case OPT_DEDICATED:
-        limits->dedicated = (int)number_of(value);
-        break;
-    case OPT_EXTENTS:
-        limits->extents = (int)number_of(value);
-        break;
-    case OPT_UNDECLARED:
-        limits->undeclared = (int)number_of(value);
         break;
     case OPT_STYLE:
         limits->style = (strcmp(value, "locks") == 0)   ? CASE_LOCKS
@@ -450,33 +459,6 @@ static void read_limit(options_t *options, int option, const char *value)
                        : (strcmp(value, "uneven") == 0)  ? HUNT_UNEVEN
                        : (strcmp(value, "changes") == 0) ? HUNT_CHANGES
                                                          : HUNT_ROLLBACK;
-        break;
-    case OPT_MOVES:
-        limits->moves = (int)number_of(value);
-        break;
-    case OPT_WIDE:
-        limits->wide = (int)number_of(value);
-        break;
-    case OPT_NOTICE:
-        limits->notice = (int)number_of(value);
-        break;
-    case OPT_MESSAGE:
-        limits->message = (int)number_of(value);
-        break;
-    case OPT_COUNTERS:
-        limits->late_counters = (int)number_of(value);
-        break;
-    case OPT_SPLITS:
-        limits->splits = (int)number_of(value);
-        break;
-    case OPT_SOFT:
-        limits->soft = (int)number_of(value);
-        break;
-    case OPT_TIGHT:
-        limits->tight = (int)number_of(value);
-        break;
-    case OPT_HANGS:
-        limits->hangs = (int)number_of(value);
         break;
     case OPT_LANES:
         limits->lanes = value;
@@ -700,6 +682,7 @@ int main(int argc, char **argv)
                                     .direct = -1,
                                     .soft = -1,
                                     .extents = -1,
+                                    .given = -1,
                                     .tight = -1,
                                     .moves = -1,
                                     .wide = -1,

@@ -11,6 +11,7 @@
 
 static struct scene {
     keel_lane_t lane;
+    keel_own_region_t own[KEEL_REGION_WINDOW0];
     keel_config_t config;
     keel_message_t message;
     keel_transport_ops_t ops;
@@ -65,7 +66,9 @@ START_TEST(memory_that_is_made_once_is_no_part_of_the_cost)
                                .runtime = &scene.runtime,
                                .size = 1,
                                .programs = 1,
-                               .peers = scene.peers};
+                               .peers = scene.peers,
+                               .own = scene.own,
+                               .regions_room = KEEL_REGION_WINDOW0};
     ck_assert_int_eq(pthread_mutex_init(&scene.lane.lock, NULL), 0);
     ck_assert_int_eq(keel_ckpt_init(&scene.ckpt, &scene.lane, NULL), KEEL_OK);
     for (uint32_t generation = 1; generation <= 3; generation++) {

@@ -19,7 +19,8 @@
 typedef struct scene {
     keel_lane_t lane;
     keel_peer_t peers[RANKS];
-    keel_region_t regions[RANKS][KEEL_REGION_LAST];
+    keel_region_t regions[RANKS][KEEL_REGION_WINDOW0];
+    keel_own_region_t own[KEEL_REGION_WINDOW0];
     keel_config_t config;
     keel_message_t message;
     keel_transport_ops_t ops;
@@ -55,6 +56,8 @@ static void scene_begin(void *there)
                                .ops = &scene.ops,
                                .size = RANKS,
                                .peers = scene.peers,
+                               .own = scene.own,
+                               .regions_room = KEEL_REGION_WINDOW0,
                                .board = scene.board};
     for (uint32_t r = 0; r < RANKS; r++) {
         scene.peers[r] = (keel_peer_t){.lanes = KEEL_LANE_PTR, .regions = scene.regions[r]};

@@ -488,7 +488,7 @@ START_TEST(a_malformed_region_announcement_is_refused)
         message.in.length = length;
         ck_assert_int_eq(keel_lane_control(&scene.lane, &message.in), 1);
     }
-    for (unsigned region = 0; region < KEEL_REGION_LAST; region++) {
+    for (unsigned region = 0; region < scene.lane.regions_room; region++) {
         ck_assert(!keel_lane_region_is_known(&scene.lane, 1, region));
     }
     scene_end(&scene);
