@@ -164,9 +164,47 @@ static void exchange(const keel_mpi_target_t *target, const void *packed, char *
     free(sum);
 }
 
+/* ---- what is right ---- */
+
+static int is_predefined(MPI_Op op)
+{
+    return op == MPI_REPLACE || op == MPI_NO_OP || op == MPI_SUM || op == MPI_PROD || op == MPI_MAX || op == MPI_MIN ||
+           op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR || op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR ||
+           op == MPI_MINLOC || op == MPI_MAXLOC;
+}
+
+/* tried on one element of nothing, ahead of what others would see half done */
+static int is_applicable(const keel_mpi_target_t *target, MPI_Op op)
+{
+    const keel_mpi_layout_t *layout = target->layout;
+    char *room = calloc(2, (size_t)layout->basic_extent + 16);
+    int is = 1;
+
+    if (room == NULL) {
+        keel_mpi_refuse(target->call, "no memory");
+    }
+    if (op != MPI_REPLACE && op != MPI_NO_OP) {
+        is = PMPI_Reduce_local(room, room + (layout->basic_extent + 15) / 16 * 16, 1, layout->basic, op) == MPI_SUCCESS;
+    }
+    free(room);
+    return is;
+}
+
+static int check(keel_mpi_target_t *target, MPI_Op op)
+{
+    if (!is_predefined(op)) {
+        return keel_mpi_raise_win(target->win->handle, MPI_ERR_OP, target->call, "not a predefined operation");
+    }
+    if (target->layout->is_mixed) {
+        return keel_mpi_raise_win(target->win->handle, MPI_ERR_TYPE, target->call,
+                                  "a datatype that is made of several predefined ones");
+    }
+    return MPI_SUCCESS;
+}
+
 /* ---- calls ---- */
 
-static void accumulate(keel_mpi_target_t *target, const void *packed, char *old, MPI_Op op, int is_fetched)
+static int accumulate(keel_mpi_target_t *target, const void *packed, char *old, MPI_Op op, int is_fetched)
 {
     atomics_t atomics = {.target = target,
                          .op = atomic_of(op),
@@ -179,10 +217,14 @@ static void accumulate(keel_mpi_target_t *target, const void *packed, char *old,
         (void)keel_mpi_layout_each(target->layout, target->count, check_piece, &atomics);
         if (atomics.is_aligned) {
             (void)keel_mpi_layout_each(target->layout, target->count, atomic_piece, &atomics);
-            return;
+            return MPI_SUCCESS;
         }
     }
+    if (!is_applicable(target, op)) {
+        return keel_mpi_raise_win(target->win->handle, MPI_ERR_OP, target->call, "an operation not for this datatype");
+    }
     exchange(target, packed, old, op);
+    return MPI_SUCCESS;
 }
 
 int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t *result, keel_mpi_target_t *target,
@@ -192,7 +234,11 @@ int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t
     const void *packed = NULL;
     void *room = NULL;
     char *old;
+    int code = check(target, op);
 
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
     if (result != NULL && !keel_mpi_origin_check(result, target)) {
         return target->code;
     }
@@ -210,13 +256,13 @@ int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t
     if (old == NULL) {
         keel_mpi_refuse(target->call, "no memory");
     }
-    accumulate(target, packed, old, op, result != NULL);
-    if (result != NULL) {
+    code = accumulate(target, packed, old, op, result != NULL);
+    if (code == MPI_SUCCESS && result != NULL) {
         keel_mpi_unpack(old, bytes, (void *)result->buffer, (size_t)result->count, keel_mpi_layout_of(result->type));
     }
     free(old);
     free(room);
-    return MPI_SUCCESS;
+    return code;
 }
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,

@@ -1,15 +1,25 @@
-/*
- * Collectives that do not wait: what a rank has for others it sends at once, and the request is complete when all has come that others
- * have for it. So one that has been called needs nothing more of the caller for the others to complete theirs.
- */
+#include "mpi_ahead.h"
+
 #include "mpi_prefix.h"
-#include "mpi_reduce.h"
-#include "mpi_request.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int have_all(keel_mpi_request_t *request)
+uint32_t *keel_mpi_ahead_ranks(const keel_mpi_comm_t *comm, uint32_t first, uint32_t count, int is_without_self,
+                               const char *call)
+{
+    uint32_t *ranks = malloc(((size_t)count + 1) * sizeof(*ranks));
+
+    if (ranks == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ranks[i] = (is_without_self && first + i == comm->rank) ? KEEL_MPI_NOBODY : first + i;
+    }
+    return ranks;
+}
+
+int keel_mpi_ahead_has_all(keel_mpi_request_t *request)
 {
     for (uint32_t i = 0; i < request->want_count; i++) {
         if (!keel_mpi_channel_has(&request->wants[i])) {
@@ -19,34 +29,41 @@ static int have_all(keel_mpi_request_t *request)
     return 1;
 }
 
-/* what one of the others had; @a bytes at most */
-static void take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes)
+void keel_mpi_ahead_take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes)
 {
     if (!keel_mpi_is_replay()) {
         keel_mpi_letter_t *letter = request->wants[i].letter;
 
         memcpy(data, letter->data, letter->head.bytes < bytes ? letter->head.bytes : bytes);
-        keel_mpi_channel_done(letter, request->call);
+        free(letter);
     }
     keel_mpi_prefix_result(data, bytes);
 }
 
-/* from all others (@a from is UINT32_MAX) in the order of their ranks, or from one */
-static keel_mpi_request_t *expect(const keel_mpi_request_ops_t *ops, const keel_mpi_round_t *round, uint32_t from)
+/* a call's messages to neighbours are told apart by the mark, which stands above the call's number */
+static int64_t tag_of(const keel_mpi_round_t *round, const keel_mpi_ends_t *ends, uint32_t i)
+{
+    return (ends->marks != NULL) ? (round->tag | ends->marks[i] << 44) : round->tag;
+}
+
+keel_mpi_request_t *keel_mpi_ahead_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_round_t *round,
+                                          const keel_mpi_ends_t *from)
 {
     const keel_mpi_comm_t *comm = round->comm;
     keel_mpi_request_t *request = keel_mpi_request_make(ops, round->call);
 
-    request->comm = (keel_mpi_comm_t *)comm;
-    request->wants = calloc(comm->size, sizeof(*request->wants));
+    request->comm = keel_mpi_comm_hold((keel_mpi_comm_t *)comm);
+    request->wants = calloc(from->count + 1, sizeof(*request->wants));
     if (request->wants == NULL) {
         keel_mpi_refuse(round->call, "no memory");
     }
-    for (uint32_t i = 0; i < comm->size; i++) {
-        if (i != comm->rank && (from == UINT32_MAX || from == i)) {
-            keel_mpi_want_t *want = &request->wants[request->want_count++];
+    for (uint32_t i = 0; i < from->count; i++) {
+        keel_mpi_want_t *want = &request->wants[request->want_count];
 
-            *want = (keel_mpi_want_t){.context = round->context, .source = comm->members[i], .tag = round->tag};
+        if (from->ranks[i] != KEEL_MPI_NOBODY) {
+            *want = (keel_mpi_want_t){
+                .context = round->context, .source = comm->members[from->ranks[i]], .tag = tag_of(round, from, i)};
+            request->want_count++;
             if (!keel_mpi_is_replay()) {
                 keel_mpi_channel_post(want);
             }
@@ -55,143 +72,72 @@ static keel_mpi_request_t *expect(const keel_mpi_request_ops_t *ops, const keel_
     return request;
 }
 
-static void send_to_all(const keel_mpi_round_t *round, const void *data, size_t bytes)
+/* ---- data from some to some ---- */
+
+/* a copy of a layout, as the program may free the type; the one of the last part where it is the same */
+static const keel_mpi_layout_t *layout_keep(keel_mpi_request_t *request, MPI_Datatype type, MPI_Datatype last,
+                                            const char *call)
 {
-    for (uint32_t i = 1; i < round->comm->size; i++) {
-        keel_mpi_round_send(round, (round->comm->rank + i) % round->comm->size, data, bytes);
+    if (request->kept_count == 0 || type != last) {
+        request->kept[request->kept_count++] = keel_mpi_layout_keep(keel_mpi_layout_of(type), call);
     }
+    return request->kept[request->kept_count - 1];
 }
 
-/* ---- MPI_Ibarrier ---- */
-
-static void barrier_finish(keel_mpi_request_t *request, MPI_Status *status)
+static void places_make(keel_mpi_request_t *request, const keel_mpi_ends_t *from, const char *call)
 {
-    for (uint32_t i = 0; i < request->want_count; i++) {
-        take(request, i, NULL, 0);
+    const keel_mpi_parts_t *parts = from->parts;
+    MPI_Datatype last = MPI_DATATYPE_NULL;
+    uint32_t count = 0;
+
+    request->places = calloc(from->count + 1, sizeof(*request->places));
+    request->kept = calloc(from->count + 1, sizeof(keel_mpi_layout_t *));
+    if (request->places == NULL || request->kept == NULL) {
+        keel_mpi_refuse(call, "no memory");
     }
-    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-}
+    for (uint32_t i = 0; i < from->count; i++) {
+        const MPI_Datatype type = (parts->types != NULL) ? parts->types[i] : parts->type;
 
-static const keel_mpi_request_ops_t barrier_ops = {.is_ready = have_all, .finish = barrier_finish};
-
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-    keel_mpi_round_t round;
-    KEEL_MPI_COMM(of, comm, "MPI_Ibarrier")
-
-    round = keel_mpi_round_begin(of, "MPI_Ibarrier");
-    *request = expect(&barrier_ops, &round, UINT32_MAX)->handle;
-    send_to_all(&round, NULL, 0);
-    return MPI_SUCCESS;
-}
-
-/* ---- MPI_Ibcast ---- */
-
-static void bcast_finish(keel_mpi_request_t *request, MPI_Status *status)
-{
-    const size_t bytes = request->layout->size * request->count;
-    void *packed = calloc(1, bytes + 1);
-
-    if (packed == NULL) {
-        keel_mpi_refuse(request->call, "no memory");
-    }
-    take(request, 0, packed, bytes);
-    keel_mpi_unpack(packed, bytes, request->buffer, request->count, request->layout);
-    free(packed);
-    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-}
-
-static const keel_mpi_request_ops_t bcast_ops = {.is_ready = have_all, .finish = bcast_finish};
-
-int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
-{
-    const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
-    keel_mpi_request_t *open;
-    keel_mpi_round_t round;
-    void *packed;
-    int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Ibcast")
-
-    if (root < 0 || (uint32_t)root >= of->size) {
-        return keel_mpi_raise(comm, MPI_ERR_ROOT, "MPI_Ibcast", "no rank of the communicator");
-    }
-    code = keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast");
-    if (code != MPI_SUCCESS) {
-        return code;
-    }
-    round = keel_mpi_round_begin(of, "MPI_Ibcast");
-    if (of->rank == (uint32_t)root) {
-        packed = keel_mpi_part_pack(&part, 0, "MPI_Ibcast");
-        send_to_all(&round, packed, keel_mpi_part_bytes(&part, 0));
-        free(packed);
-        return keel_mpi_request_complete(request);
-    }
-    open = expect(&bcast_ops, &round, (uint32_t)root);
-    open->buffer = buffer;
-    open->count = (size_t)count;
-    open->layout = keel_mpi_layout_keep(keel_mpi_layout_of(datatype), "MPI_Ibcast");
-    *request = open->handle;
-    return MPI_SUCCESS;
-}
-
-/* ---- MPI_Iallreduce ---- */
-
-/* in the order of ranks, the own contribution at its place */
-static void allreduce_finish(keel_mpi_request_t *request, MPI_Status *status)
-{
-    const size_t bytes = request->layout->size * request->count;
-    char *all = calloc(request->want_count + 1, bytes + 1), *first = all;
-    keel_mpi_fold_t fold;
-    void *elements;
-
-    if (all == NULL || keel_mpi_fold_make(&fold, request->comm, (int)request->count, request->type, request->op,
-                                          request->call) != MPI_SUCCESS) {
-        keel_mpi_refuse(request->call, "no memory, or the type was freed");
-    }
-    for (uint32_t i = 0, want = 0; i <= request->want_count; i++) {
-        if (i == request->comm->rank) {
-            memcpy(all + i * bytes, request->own, bytes);
-        } else {
-            take(request, want++, all + i * bytes, bytes);
+        if (from->ranks[i] != KEEL_MPI_NOBODY) {
+            request->places[count].at = keel_mpi_part_at(parts, i);
+            request->places[count].count = (size_t)((parts->counts != NULL) ? parts->counts[i] : parts->count);
+            request->places[count++].layout = layout_keep(request, type, last, call);
+            last = type;
         }
     }
-    elements = keel_mpi_fold_begin(&fold, request->buffer); /* for its form; all of it is set */
-    keel_mpi_unpack(first, bytes, elements, request->count, request->layout);
-    for (uint32_t i = 1; i <= request->want_count; i++) {
-        keel_mpi_fold_behind(&fold, &elements, all + i * bytes);
+}
+
+static void exchange_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    for (uint32_t i = 0; i < request->want_count; i++) {
+        const struct keel_mpi_request_place *place = &request->places[i];
+        const size_t bytes = place->layout->size * place->count;
+        void *packed = calloc(1, bytes + 1);
+
+        if (packed == NULL) {
+            keel_mpi_refuse(request->call, "no memory");
+        }
+        keel_mpi_ahead_take(request, i, packed, bytes);
+        keel_mpi_unpack(packed, bytes, place->at, place->count, place->layout);
+        free(packed);
     }
-    keel_mpi_fold_set(&fold, request->buffer, elements);
-    keel_mpi_fold_end(&fold, elements);
-    free(all);
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const keel_mpi_request_ops_t allreduce_ops = {.is_ready = have_all, .finish = allreduce_finish};
+static const keel_mpi_request_ops_t exchange_ops = {.is_ready = keel_mpi_ahead_has_all, .finish = exchange_finish};
 
-int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                   MPI_Request *request)
+void keel_mpi_ahead_exchange(const keel_mpi_round_t *round, const keel_mpi_ends_t *to, const keel_mpi_ends_t *from,
+                             MPI_Request *request)
 {
-    const keel_mpi_parts_t part = {
-        .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = count, .type = datatype};
-    keel_mpi_request_t *open;
-    keel_mpi_fold_t fold;
-    keel_mpi_round_t round;
-    int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Iallreduce")
+    keel_mpi_request_t *open = keel_mpi_ahead_expect(&exchange_ops, round, from);
 
-    code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Iallreduce");
-    if (code != MPI_SUCCESS) {
-        return code;
+    places_make(open, from, round->call);
+    for (uint32_t i = 0; i < to->count; i++) {
+        if (to->ranks[i] != KEEL_MPI_NOBODY) {
+            const keel_mpi_round_t marked = {round->comm, round->context, tag_of(round, to, i), round->call};
+
+            keel_mpi_part_send(to->parts, to->is_same ? 0 : i, &marked, to->ranks[i]);
+        }
     }
-    round = keel_mpi_round_begin(of, "MPI_Iallreduce");
-    open = expect(&allreduce_ops, &round, UINT32_MAX);
-    open->buffer = recvbuf;
-    open->count = (size_t)count;
-    open->layout = keel_mpi_layout_keep(fold.layout, "MPI_Iallreduce");
-    open->type = datatype;
-    open->op = op;
-    open->own = keel_mpi_part_pack(&part, 0, "MPI_Iallreduce");
-    send_to_all(&round, open->own, fold.bytes);
     *request = open->handle;
-    return MPI_SUCCESS;
 }

@@ -60,6 +60,14 @@ int keel_mpi_arena_has(const void *address, size_t bytes)
     return at >= base + blocks_begin() && bytes <= keel_mpi.bytes && at - base <= keel_mpi.bytes - bytes;
 }
 
+void *keel_mpi_arena_mapped(uint32_t rank, const char *call)
+{
+    void *base = NULL;
+
+    keel_mpi_check(keel_win_ptr(keel_mpi.arena, rank, &base), call);
+    return base;
+}
+
 keel_mpi_channel_t *keel_mpi_arena_channels(void)
 {
     return (keel_mpi_channel_t *)(keel_mpi.hidden + 1);

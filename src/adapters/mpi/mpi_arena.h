@@ -20,6 +20,8 @@ static inline uint64_t keel_mpi_arena_offset(const void *address)
 }
 
 int keel_mpi_arena_has(const void *address, size_t bytes);
+/* where the arena of a rank of the job is mapped here; NULL: it is not */
+void *keel_mpi_arena_mapped(uint32_t rank, const char *call);
 keel_mpi_channel_t *keel_mpi_arena_channels(void); /* one for each rank */
 uint64_t keel_mpi_arena_ring(uint32_t source);     /* offset of the ring that @a source writes */
 

@@ -13,11 +13,20 @@
 
 enum { TOGETHER = 4096 }; /* up to so many bytes a message is one put with its head */
 
+typedef struct {
+    uint32_t rank;
+    int64_t tag;
+} answer_t;
+
 static struct {
     keel_mpi_letter_t *first, **last; /* nobody has asked for them; in the order of their heads */
     keel_mpi_want_t *posted, **posted_last;
     uint64_t asked;             /* how many answers were asked for */
     keel_mpi_letter_t **coming; /* of each rank: the letter that is not whole; NULL: none */
+    answer_t
+        *answers; /* that are to be sent: not from where a letter is taken, which may not be called again amid it */
+    size_t answer_count, answer_room;
+    int is_answering;
 } box;
 
 static keel_mpi_channel_t *channel_of(uint32_t rank)
@@ -88,6 +97,23 @@ static keel_mpi_letter_t *letter_make(const keel_mpi_head_t *head)
     return letter;
 }
 
+/* a letter has its receiver: so who sent it may be told */
+static void letter_matched(keel_mpi_letter_t *letter)
+{
+    if (letter->head.answer == 0) {
+        return;
+    }
+    if (box.answer_count == box.answer_room) {
+        box.answer_room = 2 * box.answer_room + 16;
+        box.answers = realloc(box.answers, box.answer_room * sizeof(*box.answers));
+        if (box.answers == NULL) {
+            keel_mpi_refuse("MPI_Recv", "no memory for an answer");
+        }
+    }
+    box.answers[box.answer_count++] = (answer_t){(uint32_t)letter->head.source, (int64_t)letter->head.answer};
+    letter->head.answer = 0;
+}
+
 /* a head has come: to who waits for it, or into the queue */
 static void letter_deliver(keel_mpi_letter_t *letter)
 {
@@ -95,6 +121,7 @@ static void letter_deliver(keel_mpi_letter_t *letter)
         if (is_match(*at, &letter->head)) {
             (*at)->letter = letter;
             want_unqueue(at);
+            letter_matched(letter);
             return;
         }
     }
@@ -109,6 +136,7 @@ void keel_mpi_channel_post(keel_mpi_want_t *want)
         if (is_match(want, &(*at)->head)) {
             want->letter = *at;
             letter_unqueue(at);
+            letter_matched(want->letter);
             return;
         }
     }
@@ -140,6 +168,7 @@ keel_mpi_letter_t *keel_mpi_channel_peek(const keel_mpi_want_t *want, int is_tak
             }
             if (is_taken) {
                 letter_unqueue(at);
+                letter_matched(letter);
             }
             return letter;
         }
@@ -208,6 +237,23 @@ static int take_from(uint32_t source, const char *call)
     return channel->taken != before;
 }
 
+static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
+
+/* a send may look for what comes, and end here again */
+static void send_answers(const char *call)
+{
+    if (box.is_answering) {
+        return;
+    }
+    box.is_answering = 1;
+    while (box.answer_count > 0) {
+        const answer_t answer = box.answers[--box.answer_count];
+
+        send_letter(answer.rank, (keel_mpi_head_t){KEEL_MPI_ANSWERS, answer.tag, 0, keel_mpi.rank, 0}, NULL, call);
+    }
+    box.is_answering = 0;
+}
+
 int keel_mpi_channel_look(const char *call)
 {
     int is_news = 0;
@@ -220,6 +266,7 @@ int keel_mpi_channel_look(const char *call)
             is_news |= take_from(source, call);
         }
     }
+    send_answers(call);
     return is_news;
 }
 
@@ -327,15 +374,6 @@ int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t ta
     return (int64_t)answer;
 }
 
-void keel_mpi_channel_done(keel_mpi_letter_t *letter, const char *call)
-{
-    if (letter->head.answer != 0) {
-        keel_mpi_channel_send((uint32_t)letter->head.source, KEEL_MPI_ANSWERS, (int64_t)letter->head.answer, NULL, 0,
-                              call);
-    }
-    free(letter);
-}
-
 size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, void *data, size_t bytes,
                                 const char *call)
 {
@@ -349,7 +387,7 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
         }
         length = (want.letter->head.bytes < bytes) ? want.letter->head.bytes : bytes;
         memcpy(data, want.letter->data, length);
-        keel_mpi_channel_done(want.letter, call);
+        free(want.letter);
     }
     keel_mpi_prefix_result(&length, sizeof(length));
     keel_mpi_prefix_result(data, length);
@@ -397,6 +435,8 @@ void keel_mpi_channel_restore(void)
     }
     box.posted = NULL;
     box.posted_last = &box.posted;
+    box.answer_count = 0;
+    box.is_answering = 0; /* a jump may have left it */
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         box.coming[rank] = NULL; /* in the queue, or a waiter's: forgotten with it */
     }

@@ -50,7 +50,8 @@ int keel_mpi_channel_progress(const char *call);
 /* the same, and lets others run where nothing came: for who waits */
 void keel_mpi_channel_idle(const char *call);
 
-/* matched now or later, in the order of these calls; the letter is there when it is not NULL and whole */
+/* matched now or later, in the order of these calls; the letter is there when it is not NULL and whole, and freed by who has it. The
+ * next look tells the sender that it is matched, where that was asked for. */
 void keel_mpi_channel_post(keel_mpi_want_t *want);
 /* takes it back; false: it has been matched already */
 int keel_mpi_channel_unpost(keel_mpi_want_t *want);
@@ -60,9 +61,6 @@ static inline int keel_mpi_channel_has(const keel_mpi_want_t *want)
 }
 /* the first that would be matched and is whole, which stays or is taken (@a is_taken); NULL: none has come */
 keel_mpi_letter_t *keel_mpi_channel_peek(const keel_mpi_want_t *want, int is_taken);
-
-/* a letter that was matched and is whole is done with: answers it, and frees it */
-void keel_mpi_channel_done(keel_mpi_letter_t *letter, const char *call);
 
 /* waits; what is longer than @a bytes is cut. Knows the record. Returns the length. */
 size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, void *data, size_t bytes,

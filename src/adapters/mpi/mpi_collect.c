@@ -7,7 +7,7 @@
 int MPI_Barrier(MPI_Comm comm)
 {
     keel_mpi_round_t round;
-    KEEL_MPI_COMM(of, comm, "MPI_Barrier")
+    KEEL_MPI_INTRA(of, comm, "MPI_Barrier")
 
     round = keel_mpi_round_begin(of, "MPI_Barrier");
     keel_mpi_round_meet(&round);
@@ -27,7 +27,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     keel_mpi_round_t round;
     void *packed;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Bcast")
+    KEEL_MPI_INTRA(of, comm, "MPI_Bcast")
 
     code = root_check(of, root, "MPI_Bcast");
     code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Bcast") : code;
@@ -51,7 +51,7 @@ static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
     keel_mpi_round_t round;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_INTRA(of, comm, call)
 
     code = root_check(of, root, call);
     if (code == MPI_SUCCESS && !is_in_place) {
@@ -101,7 +101,7 @@ static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, in
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
     keel_mpi_round_t round;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_INTRA(of, comm, call)
 
     code = root_check(of, root, call);
     if (code == MPI_SUCCESS && !is_in_place) {
@@ -154,7 +154,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
 {
     keel_mpi_round_t round;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_INTRA(of, comm, call)
 
     code = keel_mpi_parts_check(to, is_same ? 1 : of->size, of, call);
     code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, of->size, of, call) : code;
@@ -179,7 +179,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
 /* with MPI_IN_PLACE what is sent lies where the own part is received */
 static int all_gather(keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, MPI_Comm comm, const char *call)
 {
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_INTRA(of, comm, call)
 
     if (mine->buffer == MPI_IN_PLACE) {
         const int code = keel_mpi_parts_check(all, of->size, of, call);

@@ -2,16 +2,17 @@
 
 #include "mpi_arena.h"
 #include "mpi_group.h"
+#include "mpi_inter.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
 #include "mpi_survive.h"
 #include "mpi_table.h"
+#include "mpi_topology.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 6 };
+enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 1, RANK_BITS = 24 };
 
 static keel_mpi_table_t comms;
 
@@ -33,17 +34,27 @@ uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const ch
     return copy;
 }
 
-uint32_t keel_mpi_comm_index(const keel_mpi_comm_t *comm, uint32_t rank)
+static uint32_t index_of(uint32_t size, const uint32_t *ranks, uint32_t rank)
 {
-    if (rank < comm->size && comm->members[rank] == rank) {
+    if (rank < size && ranks[rank] == rank) {
         return rank;
     }
-    for (uint32_t i = 0; i < comm->size; i++) {
-        if (comm->members[i] == rank) {
+    for (uint32_t i = 0; i < size; i++) {
+        if (ranks[i] == rank) {
             return i;
         }
     }
     return UINT32_MAX;
+}
+
+uint32_t keel_mpi_comm_index(const keel_mpi_comm_t *comm, uint32_t rank)
+{
+    return index_of(comm->size, comm->members, rank);
+}
+
+uint32_t keel_mpi_comm_peer_index(const keel_mpi_comm_t *comm, uint32_t rank)
+{
+    return index_of(comm->peer_count, comm->peers, rank);
 }
 
 keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *members, uint64_t context,
@@ -55,6 +66,8 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
         keel_mpi_refuse(call, "no memory");
     }
     *comm = (keel_mpi_comm_t){.handle = handle, .size = size, .members = members, .context = context};
+    comm->peer_count = size;
+    comm->peers = members;
     comm->rank = keel_mpi_comm_index(comm, keel_mpi.rank);
     comm->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
     comm->turn = keel_mpi_arena_take(sizeof(uint64_t), KEEL_MPI_ALIGN, call);
@@ -65,14 +78,45 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
     return comm;
 }
 
+static void comm_forget(keel_mpi_comm_t *comm)
+{
+    if (keel_mpi_comm_is_inter(comm)) {
+        free(comm->peers);
+    }
+    keel_mpi_topology_free(comm->topology);
+    free(comm->members);
+    free(comm);
+}
+
 void keel_mpi_comm_remove(keel_mpi_comm_t *comm)
 {
     if (comm->handle != MPI_COMM_NULL) {
         keel_mpi_table_remove(&comms, (uintptr_t)comm->handle);
     }
     keel_mpi_arena_give(comm->turn);
-    free(comm->members);
-    free(comm);
+    comm->is_gone = 1;
+    if (comm->uses == 0) {
+        comm_forget(comm);
+    }
+}
+
+keel_mpi_comm_t *keel_mpi_comm_hold(keel_mpi_comm_t *comm)
+{
+    comm->uses++;
+    return comm;
+}
+
+void keel_mpi_comm_let_go(keel_mpi_comm_t *comm)
+{
+    if (--comm->uses == 0 && comm->is_gone) {
+        comm_forget(comm);
+    }
+}
+
+void keel_mpi_comm_set_remote(keel_mpi_comm_t *comm, uint32_t size, uint32_t *remote)
+{
+    comm->peer_count = size;
+    comm->peers = remote;
 }
 
 void keel_mpi_comm_make(void)
@@ -98,8 +142,7 @@ void keel_mpi_comm_unmake(void)
         keel_mpi_comm_t *comm = comms.entries[i].object;
 
         if (comm != NULL) {
-            free(comm->members);
-            free(comm);
+            comm_forget(comm);
         }
     }
     free(comms.entries);
@@ -149,24 +192,24 @@ void keel_mpi_comm_revive(void)
     }
 }
 
-/* the largest that a member has not used yet; contexts are even */
+uint64_t keel_mpi_comm_context_new(void)
+{
+    uint64_t context = 0;
+
+    if (!keel_mpi_is_replay()) {
+        context = 2 * (keel_mpi.hidden->next_context++ << RANK_BITS | keel_mpi.rank);
+    }
+    keel_mpi_prefix_result(&context, sizeof(context));
+    return context;
+}
+
+/* by the first member, for all */
 static uint64_t context_agree(const keel_mpi_round_t *round)
 {
-    uint64_t mine = keel_mpi.hidden->next_context, most = 0, *all = malloc(round->comm->size * sizeof(*all));
+    uint64_t context = (round->comm->rank == 0) ? keel_mpi_comm_context_new() : 0;
 
-    if (all == NULL) {
-        keel_mpi_refuse(round->call, "no memory");
-    }
-    keel_mpi_prefix_result(&mine, sizeof(mine));
-    keel_mpi_round_all(round, &mine, sizeof(mine), all);
-    for (uint32_t i = 0; i < round->comm->size; i++) {
-        most = (all[i] > most) ? all[i] : most;
-    }
-    free(all);
-    if (!keel_mpi_is_replay()) {
-        keel_mpi.hidden->next_context = most + 2;
-    }
-    return most;
+    keel_mpi_round_spread(round, 0, &context, sizeof(context));
+    return context;
 }
 
 uint64_t keel_mpi_comm_context(const keel_mpi_comm_t *comm, const char *call)
@@ -201,6 +244,21 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     return MPI_SUCCESS;
 }
 
+/* of intercommunicators both groups, the worse of the two */
+static int compare(const keel_mpi_comm_t *of, const keel_mpi_comm_t *other)
+{
+    const int local = keel_mpi_members_compare(of->size, of->members, other->size, other->members);
+    const int remote = keel_mpi_members_compare(of->peer_count, of->peers, other->peer_count, other->peers);
+
+    if (of == other) {
+        return MPI_IDENT;
+    }
+    if (keel_mpi_comm_is_inter(of) != keel_mpi_comm_is_inter(other) || local == MPI_UNEQUAL || remote == MPI_UNEQUAL) {
+        return MPI_UNEQUAL;
+    }
+    return (local == MPI_IDENT && remote == MPI_IDENT) ? MPI_CONGRUENT : MPI_SIMILAR;
+}
+
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     const keel_mpi_comm_t *other;
@@ -210,8 +268,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     if (other == NULL) {
         return keel_mpi_raise(comm1, MPI_ERR_COMM, "MPI_Comm_compare", "not a communicator");
     }
-    *result = (of == other) ? MPI_IDENT : keel_mpi_members_compare(of->size, of->members, other->size, other->members);
-    *result = (of != other && *result == MPI_IDENT) ? MPI_CONGRUENT : *result;
+    *result = compare(of, other);
     return MPI_SUCCESS;
 }
 
@@ -232,19 +289,34 @@ static int handle_make(MPI_Comm like, int is_dup, MPI_Info info, MPI_Comm *handl
     return code;
 }
 
+int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *newcomm, const char *call)
+{
+    const int code = handle_make(of->handle, 1, info, newcomm);
+    keel_mpi_comm_t *copy;
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    copy = keel_mpi_comm_add(*newcomm, of->size, keel_mpi_members_copy(of->size, of->members, call), 0, call);
+    if (keel_mpi_comm_is_inter(of)) {
+        keel_mpi_comm_set_remote(copy, of->peer_count, keel_mpi_members_copy(of->peer_count, of->peers, call));
+    }
+    copy->topology = keel_mpi_topology_copy(of->topology, call);
+    return MPI_SUCCESS;
+}
+
 static int duplicate(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, const char *call)
 {
     uint64_t context;
     int code;
     KEEL_MPI_COMM(of, comm, call)
 
-    context = keel_mpi_comm_context(of, call);
-    code = handle_make(comm, 1, info, newcomm);
-    if (code != MPI_SUCCESS) {
-        return code;
+    context = keel_mpi_comm_is_inter(of) ? keel_mpi_inter_context(of, call) : keel_mpi_comm_context(of, call);
+    code = keel_mpi_comm_duplicate(of, info, newcomm, call);
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_of(*newcomm)->context = context;
     }
-    keel_mpi_comm_add(*newcomm, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
-    return MPI_SUCCESS;
+    return code;
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
@@ -257,8 +329,8 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return duplicate(comm, info, newcomm, "MPI_Comm_dup_with_info");
 }
 
-static int make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context, MPI_Comm *newcomm,
-                   const char *call)
+int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context,
+                          MPI_Comm *newcomm, const char *call)
 {
     int code = handle_make(of->handle, 0, MPI_INFO_NULL, newcomm);
 
@@ -283,7 +355,7 @@ static int compare_splits(const void *a, const void *b)
     return (first->index > second->index) - (first->index < second->index);
 }
 
-static int split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
+int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
 {
     const split_t mine = {color, key, of->rank, keel_mpi.rank};
     const uint64_t context = keel_mpi_comm_context(of, call);
@@ -311,52 +383,48 @@ static int split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcom
         *newcomm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
-    return make_of(of, size, members, context, newcomm, call);
+    return keel_mpi_comm_make_of(of, size, members, context, newcomm, call);
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_split")
+    KEEL_MPI_INTRA(of, comm, "MPI_Comm_split")
 
     if (color < 0 && color != MPI_UNDEFINED) {
         return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split", "a color that is negative");
     }
-    return split(of, color, key, newcomm, "MPI_Comm_split");
+    return keel_mpi_comm_split(of, color, key, newcomm, "MPI_Comm_split");
 }
 
-/* the ranks that share memory are those whose processes see one host name */
+/* the first member whose memory is mapped here: the same for all whose memory is mapped at each other's */
+static int mapped_first(const keel_mpi_comm_t *of, const char *call)
+{
+    int first = MPI_UNDEFINED;
+
+    for (uint32_t i = 0; i < of->size && first == MPI_UNDEFINED; i++) {
+        first = (keel_mpi_arena_mapped(of->members[i], call) != NULL) ? (int)i : first;
+    }
+    keel_mpi_prefix_result(&first, sizeof(first)); /* a replacement may be elsewhere */
+    return first;
+}
+
 int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    char mine[256] = "", *all;
-    int color = MPI_UNDEFINED;
-    keel_mpi_round_t round;
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_split_type")
+    KEEL_MPI_INTRA(of, comm, "MPI_Comm_split_type")
 
     if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED) {
         return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split_type", "a type that is not MPI_COMM_TYPE_SHARED");
     }
-    gethostname(mine, sizeof(mine) - 1);
-    keel_mpi_prefix_result(mine, sizeof(mine)); /* a replacement may be elsewhere */
-    all = calloc(of->size, sizeof(mine));
-    if (all == NULL) {
-        keel_mpi_refuse("MPI_Comm_split_type", "no memory");
-    }
-    round = keel_mpi_round_begin(of, "MPI_Comm_split_type");
-    keel_mpi_round_all(&round, mine, sizeof(mine), all);
-    for (uint32_t i = 0; i < of->size && split_type != MPI_UNDEFINED && color == MPI_UNDEFINED; i++) {
-        if (memcmp(all + i * sizeof(mine), mine, sizeof(mine)) == 0) {
-            color = (int)i;
-        }
-    }
-    free(all);
-    return split(of, color, key, newcomm, "MPI_Comm_split_type");
+    return keel_mpi_comm_split(of,
+                               split_type == MPI_UNDEFINED ? MPI_UNDEFINED : mapped_first(of, "MPI_Comm_split_type"),
+                               key, newcomm, "MPI_Comm_split_type");
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     const keel_mpi_group_t *members;
     uint64_t context;
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_create")
+    KEEL_MPI_INTRA(of, comm, "MPI_Comm_create")
 
     members = keel_mpi_group_of(group);
     if (members == NULL) {
@@ -373,8 +441,9 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         *newcomm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
-    return make_of(of, members->size, keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create"), context,
-                   newcomm, "MPI_Comm_create");
+    return keel_mpi_comm_make_of(of, members->size,
+                                 keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create"), context,
+                                 newcomm, "MPI_Comm_create");
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
@@ -382,7 +451,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     const keel_mpi_group_t *members;
     keel_mpi_comm_t among;
     uint64_t context;
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_create_group")
+    KEEL_MPI_INTRA(of, comm, "MPI_Comm_create_group")
 
     members = keel_mpi_group_of(group);
     if (members == NULL) {
@@ -398,8 +467,9 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
                               .members = (uint32_t *)members->ranks,
                               .context = of->context};
     context = keel_mpi_comm_context_by(&among, tag, "MPI_Comm_create_group");
-    return make_of(of, members->size, keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create_group"),
-                   context, newcomm, "MPI_Comm_create_group");
+    return keel_mpi_comm_make_of(of, members->size,
+                                 keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create_group"), context,
+                                 newcomm, "MPI_Comm_create_group");
 }
 
 int MPI_Comm_free(MPI_Comm *comm)
@@ -422,13 +492,4 @@ int MPI_Comm_free(MPI_Comm *comm)
 int MPI_Comm_disconnect(MPI_Comm *comm)
 {
     return MPI_Comm_free(comm); /* nothing is under way when a call returns */
-}
-
-int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
-{
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_test_inter")
-
-    (void)of;
-    *flag = 0;
-    return MPI_SUCCESS;
 }

@@ -10,10 +10,15 @@
 typedef struct keel_mpi_comm {
     MPI_Comm handle; /* MPI_COMM_NULL: a window's own */
     uint32_t size, rank;
-    uint32_t *members; /* ranks of the job */
-    uint64_t context;  /* of its messages; the next one is that of its collectives */
-    uint64_t turn;     /* offset of the number of collectives it has done, a block of the arena */
-    int is_late;       /* made behind the restart point: a rollback takes it away */
+    uint32_t *members;   /* ranks of the job */
+    uint32_t peer_count; /* of those that messages go to: the members; of an intercommunicator the other group */
+    uint32_t *peers;     /* ranks of the job; of an intracommunicator the members' own array */
+    uint64_t context;    /* of its messages; the next one is that of its collectives */
+    uint64_t turn;       /* offset of the number of collectives it has done, a block of the arena */
+    struct keel_mpi_topology *topology; /* NULL: none */
+    unsigned uses;                      /* by requests that are open */
+    int is_gone;                        /* removed, but for those */
+    int is_late;                        /* made behind the restart point: a rollback takes it away */
     MPI_Comm
         *freed; /* the variable by which it was freed behind the restart point, which a rollback undoes; NULL: in use */
 } keel_mpi_comm_t;
@@ -28,7 +33,7 @@ void keel_mpi_comm_revive(void);
 
 /* NULL: no communicator */
 keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle);
-/* a context that no two of the members have in use; collective */
+/* a context for all members; collective */
 uint64_t keel_mpi_comm_context(const keel_mpi_comm_t *comm, const char *call);
 /* the same, among those alone whom @a comm has and who give this tag, without a turn of a communicator's own */
 uint64_t keel_mpi_comm_context_by(const keel_mpi_comm_t *comm, int tag, const char *call);
@@ -36,8 +41,27 @@ uint64_t keel_mpi_comm_context_by(const keel_mpi_comm_t *comm, int tag, const ch
 keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *members, uint64_t context,
                                    const char *call);
 void keel_mpi_comm_remove(keel_mpi_comm_t *comm);
-/* of a rank of the job; UINT32_MAX: not a member */
+/* a request's: it stays until it is let go */
+keel_mpi_comm_t *keel_mpi_comm_hold(keel_mpi_comm_t *comm);
+void keel_mpi_comm_let_go(keel_mpi_comm_t *comm);
+/* the other group of one that becomes an intercommunicator; takes it over */
+void keel_mpi_comm_set_remote(keel_mpi_comm_t *comm, uint32_t size, uint32_t *remote);
+static inline int keel_mpi_comm_is_inter(const keel_mpi_comm_t *comm)
+{
+    return comm->peers != comm->members;
+}
+/* a new one with error handler of @a of, without its attributes; @a members is taken over */
+int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context,
+                          MPI_Comm *newcomm, const char *call);
+/* what MPI_Comm_split() does */
+int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call);
+/* one that is a copy, whose context is not set yet */
+int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *newcomm, const char *call);
+/* a context that no other process and no other call gives */
+uint64_t keel_mpi_comm_context_new(void);
+/* of a rank of the job; UINT32_MAX: not a member, or not one that messages come from */
 uint32_t keel_mpi_comm_index(const keel_mpi_comm_t *comm, uint32_t rank);
+uint32_t keel_mpi_comm_peer_index(const keel_mpi_comm_t *comm, uint32_t rank);
 uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const char *call);
 
 /* begins a call on a communicator: comm is there, or the call returns with an error */
@@ -47,6 +71,13 @@ uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const ch
     _comm = keel_mpi_comm_of(_handle);                                                    \
     if (_comm == NULL) {                                                                  \
         return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
+    }
+
+/* the same for calls that intercommunicators have no part in */
+#define KEEL_MPI_INTRA(_comm, _handle, _call)                                                            \
+    KEEL_MPI_COMM(_comm, _handle, _call)                                                                 \
+    if (keel_mpi_comm_is_inter(_comm)) {                                                                 \
+        return keel_mpi_raise(_handle, MPI_ERR_COMM, _call, "an intercommunicator, which it cannot be"); \
     }
 
 #endif

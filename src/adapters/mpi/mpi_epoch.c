@@ -11,14 +11,45 @@
 
 enum { TAG_POST = 1, TAG_COMPLETE = 2 };
 
+int keel_mpi_win_leaves_fence(keel_mpi_win_t *win)
+{
+    keel_mpi_access_t *access = keel_mpi_win_access(win);
+
+    if (access->fence == KEEL_MPI_FENCED_USED || win->started != NULL) {
+        return 0;
+    }
+    access->fence = KEEL_MPI_FENCED_NOT;
+    return 1;
+}
+
+int keel_mpi_win_allows(const keel_mpi_win_t *win, uint32_t target)
+{
+    keel_mpi_access_t *access = keel_mpi_win_access(win);
+
+    if (access->held[target] != KEEL_MPI_HELD_NOT ||
+        (win->started != NULL && keel_mpi_group_index(win->started, win->comm->members[target]) != UINT32_MAX)) {
+        return 1;
+    }
+    if (access->fence != KEEL_MPI_FENCED_NOT) {
+        access->fence = KEEL_MPI_FENCED_USED;
+        return 1;
+    }
+    return 0;
+}
+
 int MPI_Win_fence(int assert, MPI_Win win)
 {
     keel_mpi_round_t round;
     KEEL_MPI_WIN(of, win, "MPI_Win_fence")
 
+    if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0 || of->started != NULL ||
+        of->posted != NULL) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_fence", "amid an epoch of another kind");
+    }
     if (!(assert &MPI_MODE_NOPRECEDE)) {
         keel_mpi_flush_all("MPI_Win_fence");
     }
+    keel_mpi_win_access(of)->fence = (assert &MPI_MODE_NOSUCCEED) ? KEEL_MPI_FENCED_NOT : KEEL_MPI_FENCED;
     round = keel_mpi_round_begin(of->comm, "MPI_Win_fence");
     keel_mpi_round_meet(&round);
     return MPI_SUCCESS;
@@ -92,6 +123,9 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 
     if (of->started != NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_start", "an epoch was started already");
+    }
+    if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0 || !keel_mpi_win_leaves_fence(of)) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_start", "amid an epoch of another kind");
     }
     of->started = group_keep(group, of, "MPI_Win_start", &code);
     if (of->started != NULL && !(assert &MPI_MODE_NOCHECK)) {

@@ -38,23 +38,25 @@ static int is_named(MPI_Datatype type)
     return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && types == 0;
 }
 
-/* the first type that it was made of, or MPI_DATATYPE_NULL: it is predefined */
-static MPI_Datatype inner(MPI_Datatype type)
+/* adds what a type is made of to what was found so far; MPI_DATATYPE_NULL: nothing yet */
+static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p)
 {
     int integers, addresses, types, combiner, *integer;
-    MPI_Datatype first = MPI_DATATYPE_NULL, *all;
+    MPI_Datatype *all;
     MPI_Aint *address;
 
     if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS || types == 0) {
-        return MPI_DATATYPE_NULL;
+        *is_mixed_p |= *basic_p != MPI_DATATYPE_NULL && *basic_p != type;
+        *basic_p = (*basic_p == MPI_DATATYPE_NULL) ? type : *basic_p;
+        return;
     }
     integer = calloc((size_t)integers + 1, sizeof(*integer));
     address = calloc((size_t)addresses + 1, sizeof(*address));
     all = calloc((size_t)types + 1, sizeof(*all));
     if (integer != NULL && address != NULL && all != NULL &&
         PMPI_Type_get_contents(type, integers, addresses, types, integer, address, all) == MPI_SUCCESS) {
-        first = all[0];
-        for (int i = 1; i < types; i++) {
+        for (int i = 0; i < types; i++) {
+            basic_find(all[i], basic_p, is_mixed_p);
             if (!is_named(all[i])) {
                 PMPI_Type_free(&all[i]);
             }
@@ -63,22 +65,6 @@ static MPI_Datatype inner(MPI_Datatype type)
     free(integer);
     free(address);
     free(all);
-    return first;
-}
-
-static MPI_Datatype basic_of(MPI_Datatype type)
-{
-    MPI_Datatype at = type, next;
-    int is_ours = 0;
-
-    while ((next = inner(at)) != MPI_DATATYPE_NULL) {
-        if (is_ours) {
-            PMPI_Type_free(&at);
-        }
-        at = next;
-        is_ours = !is_named(at);
-    }
-    return at;
 }
 
 /* ---- where its bytes lie ---- */
@@ -181,7 +167,8 @@ static keel_mpi_layout_t *layout_find(MPI_Datatype type)
     layout->true_low = true_low;
     layout->true_extent = true_extent;
     layout->is_dense = layout->run_count == 1 && layout->runs[0].length == (size_t)extent;
-    layout->basic = basic_of(type);
+    layout->basic = MPI_DATATYPE_NULL;
+    basic_find(type, &layout->basic, &layout->is_mixed);
     PMPI_Type_size(layout->basic, &size);
     PMPI_Type_get_extent(layout->basic, &low, &extent);
     layout->basic_size = (size_t)size;

@@ -18,6 +18,7 @@ typedef struct keel_mpi_layout {
     MPI_Datatype basic; /* the predefined type that it is made of; of one made of several, one of them */
     size_t basic_size;
     ptrdiff_t basic_extent;
+    int is_mixed; /* made of several */
     int is_dense; /* one run as long as the extent: elements follow each other without gaps */
     unsigned run_count;
     keel_mpi_run_t runs[];

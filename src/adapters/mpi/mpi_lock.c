@@ -10,13 +10,12 @@
 
 static uint8_t *held_of(const keel_mpi_win_t *win, uint32_t target)
 {
-    return (uint8_t *)keel_mpi_arena_at(win->held) + target;
+    return &keel_mpi_win_access(win)->held[target];
 }
 
-/* whether MPI_Win_lock_all is in force */
-static uint8_t *all_of(const keel_mpi_win_t *win)
+static uint32_t home_of(const keel_mpi_win_t *win, uint32_t target)
 {
-    return held_of(win, win->comm->size);
+    return (uint32_t)win->places[target].home;
 }
 
 static uint64_t word_change(const keel_mpi_win_t *win, uint32_t target, keel_atomic_op_t op, uint64_t operand,
@@ -25,7 +24,7 @@ static uint64_t word_change(const keel_mpi_win_t *win, uint32_t target, keel_ato
     const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
     uint64_t was = 0;
 
-    keel_mpi_atomic(op, win->comm->members[target], offset, sizeof(was), operand, 0, &was, call);
+    keel_mpi_atomic(op, home_of(win, target), offset, sizeof(was), operand, 0, &was, call);
     return was;
 }
 
@@ -34,7 +33,7 @@ static uint64_t word_look(const keel_mpi_win_t *win, uint32_t target, const char
     const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
     uint64_t is = 0;
 
-    keel_mpi_get(win->comm->members[target], offset, &is, sizeof(is), call);
+    keel_mpi_get(home_of(win, target), offset, &is, sizeof(is), call);
     return is;
 }
 
@@ -62,8 +61,8 @@ static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
     const uint64_t minus = (held == KEEL_MPI_HELD_ALONE) ? -KEEL_MPI_EXCLUSIVE : (uint64_t)-1;
 
     if (held == KEEL_MPI_HELD_ALONE || held == KEEL_MPI_HELD_SHARED) {
-        keel_mpi_atomic(KEEL_ATOMIC_ADD, win->comm->members[target], offset, sizeof(minus), minus, 0, NULL, call);
-        keel_mpi_flush(win->comm->members[target], call);
+        keel_mpi_atomic(KEEL_ATOMIC_ADD, home_of(win, target), offset, sizeof(minus), minus, 0, NULL, call);
+        keel_mpi_flush(home_of(win, target), call);
     }
     *held_of(win, target) = KEEL_MPI_HELD_NOT;
 }
@@ -93,7 +92,10 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_lock", "no rank of the window");
     }
     target = (uint32_t)rank;
-    if (*held_of(of, target) != KEEL_MPI_HELD_NOT || *all_of(of)) {
+    if (!keel_mpi_win_leaves_fence(of)) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock", "amid an epoch of another kind");
+    }
+    if (*held_of(of, target) != KEEL_MPI_HELD_NOT || keel_mpi_win_access(of)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock", "the caller has it locked already");
     }
     if (assert & MPI_MODE_NOCHECK) {
@@ -105,6 +107,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         take_alone(of, target, "MPI_Win_lock");
         *held_of(of, target) = KEEL_MPI_HELD_ALONE;
     }
+    keel_mpi_win_access(of)->locks++;
     return MPI_SUCCESS;
 }
 
@@ -118,11 +121,12 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (rank < 0 || (uint32_t)rank >= of->comm->size) {
         return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_unlock", "no rank of the window");
     }
-    if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NOT || *all_of(of)) {
+    if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NOT || keel_mpi_win_access(of)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock", "the caller does not have it locked");
     }
-    keel_mpi_flush(of->comm->members[rank], "MPI_Win_unlock");
+    keel_mpi_flush(home_of(of, (uint32_t)rank), "MPI_Win_unlock");
     give(of, (uint32_t)rank, "MPI_Win_unlock");
+    keel_mpi_win_access(of)->locks--;
     return MPI_SUCCESS;
 }
 
@@ -130,16 +134,17 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 {
     KEEL_MPI_WIN(of, win, "MPI_Win_lock_all")
 
-    for (uint32_t i = 0; i <= of->comm->size; i++) {
-        if (*held_of(of, i) != KEEL_MPI_HELD_NOT) {
-            return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock_all",
-                                      "the caller has some of it locked already");
-        }
+    if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock_all",
+                                  "the caller has some of it locked already");
+    }
+    if (!keel_mpi_win_leaves_fence(of)) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock_all", "amid an epoch of another kind");
     }
     for (uint32_t i = 0; i < of->comm->size; i++) {
         *held_of(of, i) = (assert &MPI_MODE_NOCHECK) ? KEEL_MPI_HELD_UNCHECKED : KEEL_MPI_HELD_LAZY;
     }
-    *all_of(of) = 1;
+    keel_mpi_win_access(of)->is_all = 1;
     keel_mpi_lock_need(of, of->comm->rank, "MPI_Win_lock_all"); /* own memory is read and written without a call */
     return MPI_SUCCESS;
 }
@@ -148,14 +153,14 @@ int MPI_Win_unlock_all(MPI_Win win)
 {
     KEEL_MPI_WIN(of, win, "MPI_Win_unlock_all")
 
-    if (!*all_of(of)) {
+    if (!keel_mpi_win_access(of)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock_all", "the caller has not locked all");
     }
     keel_mpi_flush_all("MPI_Win_unlock_all");
     for (uint32_t i = 0; i < of->comm->size; i++) {
         give(of, i, "MPI_Win_unlock_all");
     }
-    *all_of(of) = 0;
+    keel_mpi_win_access(of)->is_all = 0;
     return MPI_SUCCESS;
 }
 
@@ -174,7 +179,7 @@ static int flush(int rank, MPI_Win win, const char *call)
     if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NOT) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller does not have it locked");
     }
-    keel_mpi_flush(of->comm->members[rank], call);
+    keel_mpi_flush(home_of(of, (uint32_t)rank), call);
     (void)keel_mpi_channel_look(call); /* a program may poll by these calls alone */
     return MPI_SUCCESS;
 }
@@ -193,7 +198,9 @@ static int flush_all(MPI_Win win, const char *call)
 {
     KEEL_MPI_WIN(of, win, call)
 
-    (void)of;
+    if (!keel_mpi_win_access(of)->is_all && keel_mpi_win_access(of)->locks == 0) {
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller has nothing of it locked");
+    }
     keel_mpi_flush_all(call);
     (void)keel_mpi_channel_look(call); /* a program may poll by these calls alone */
     return MPI_SUCCESS;

@@ -46,11 +46,11 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
         *message = MPI_MESSAGE_NO_PROC;
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    if (source != MPI_ANY_SOURCE && (source < 0 || (uint32_t)source >= of->size)) {
+    if (source != MPI_ANY_SOURCE && (source < 0 || (uint32_t)source >= of->peer_count)) {
         return keel_mpi_raise(comm, MPI_ERR_RANK, call, "no rank of the communicator");
     }
     want = (keel_mpi_want_t){.context = of->context,
-                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : of->members[source],
+                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : of->peers[source],
                              .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
     do {
         keel_mpi_channel_idle(call);
@@ -65,7 +65,7 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     *message = MPI_MESSAGE_NULL;
     if (found.is_there) {
         *message = message_make(of, letter, &found.head, call);
-        keel_mpi_status_set(status, (int)keel_mpi_comm_index(of, (uint32_t)found.head.source), (int)found.head.tag,
+        keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(of, (uint32_t)found.head.source), (int)found.head.tag,
                             found.head.bytes);
     }
     return MPI_SUCCESS;

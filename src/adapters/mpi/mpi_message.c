@@ -18,7 +18,8 @@ static int check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t
     if (layout == NULL) {
         return keel_mpi_raise(comm->handle, MPI_ERR_TYPE, call, "not a datatype");
     }
-    if (peer != MPI_PROC_NULL && !(is_any && peer == MPI_ANY_SOURCE) && (peer < 0 || (uint32_t)peer >= comm->size)) {
+    if (peer != MPI_PROC_NULL && !(is_any && peer == MPI_ANY_SOURCE) &&
+        (peer < 0 || (uint32_t)peer >= comm->peer_count)) {
         return keel_mpi_raise(comm->handle, MPI_ERR_RANK, call, "no rank of the communicator");
     }
     if (tag < 0 && !(is_any && tag == MPI_ANY_TAG)) {
@@ -30,7 +31,7 @@ static int check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t
 static keel_mpi_want_t want_of(const keel_mpi_comm_t *comm, int source, int tag)
 {
     return (keel_mpi_want_t){.context = comm->context,
-                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : comm->members[source],
+                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : comm->peers[source],
                              .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
 }
 
@@ -61,10 +62,10 @@ static int send(const message_t *message, int64_t *answer_p, const char *call)
     }
     room = keel_mpi_pack(message->buffer, (size_t)message->count, message->type, layout, &packed, call);
     if (answer_p != NULL) {
-        *answer_p = keel_mpi_channel_send_asking(of->members[message->peer], of->context, message->tag, packed,
+        *answer_p = keel_mpi_channel_send_asking(of->peers[message->peer], of->context, message->tag, packed,
                                                  layout->size * (size_t)message->count, call);
     } else {
-        keel_mpi_channel_send(of->members[message->peer], of->context, message->tag, packed,
+        keel_mpi_channel_send(of->peers[message->peer], of->context, message->tag, packed,
                               layout->size * (size_t)message->count, call);
     }
     free(room);
@@ -143,10 +144,10 @@ int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *b
     if (keel_mpi_is_replay()) {
         free(packed);
     } else {
-        keel_mpi_channel_done(want->letter, call);
+        free(want->letter);
         want->letter = NULL;
     }
-    keel_mpi_status_set(status, (int)keel_mpi_comm_index(comm, (uint32_t)head.source), (int)head.tag, bytes);
+    keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(comm, (uint32_t)head.source), (int)head.tag, bytes);
     return (head.bytes > room) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
@@ -234,7 +235,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
         return PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, request);
     }
     open = keel_mpi_request_make(&receive_ops, "MPI_Irecv");
-    open->comm = of;
+    open->comm = keel_mpi_comm_hold(of);
     open->buffer = (void *)message->buffer;
     open->count = (size_t)message->count;
     open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
@@ -278,7 +279,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
     }
     open = keel_mpi_request_make(&answered_ops, "MPI_Issend");
     open->want = (keel_mpi_want_t){
-        .context = KEEL_MPI_ANSWERS, .source = keel_mpi_comm_of(message->comm)->members[message->peer], .tag = answer};
+        .context = KEEL_MPI_ANSWERS, .source = keel_mpi_comm_of(message->comm)->peers[message->peer], .tag = answer};
     if (!keel_mpi_is_replay()) {
         keel_mpi_channel_post(&open->want);
     }
@@ -303,7 +304,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     const int code = send(&message, &answer, "MPI_Ssend");
 
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-        keel_mpi_channel_receive(keel_mpi_comm_of(comm)->members[dest], KEEL_MPI_ANSWERS, answer, NULL, 0, "MPI_Ssend");
+        keel_mpi_channel_receive(keel_mpi_comm_of(comm)->peers[dest], KEEL_MPI_ANSWERS, answer, NULL, 0, "MPI_Ssend");
     }
     return code;
 }
@@ -391,7 +392,7 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *stat
     keel_mpi_prefix_result(&found, sizeof(found));
     *flag = (int)found.is_there;
     if (found.is_there) {
-        keel_mpi_status_set(status, (int)keel_mpi_comm_index(of, (uint32_t)found.head.source), (int)found.head.tag,
+        keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(of, (uint32_t)found.head.source), (int)found.head.tag,
                             found.head.bytes);
     }
     return MPI_SUCCESS;

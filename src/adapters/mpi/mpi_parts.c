@@ -36,7 +36,7 @@ void *keel_mpi_part_at(const keel_mpi_parts_t *parts, uint32_t i)
     const ptrdiff_t extent = (parts->types != NULL) ? 1 : keel_mpi_layout_of(parts->type)->extent;
     const ptrdiff_t place = (parts->displs != NULL) ? parts->displs[i] : (ptrdiff_t)i * parts->count;
 
-    return (char *)parts->buffer + place * extent;
+    return (char *)parts->buffer + (parts->bytes_at != NULL ? parts->bytes_at[i] : place * extent);
 }
 
 void *keel_mpi_part_pack(const keel_mpi_parts_t *parts, uint32_t i, const char *call)

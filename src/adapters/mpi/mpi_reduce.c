@@ -132,7 +132,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     keel_mpi_round_t round;
     void *elements;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Reduce")
+    KEEL_MPI_INTRA(of, comm, "MPI_Reduce")
 
     if (root < 0 || (uint32_t)root >= of->size) {
         return keel_mpi_raise(comm, MPI_ERR_ROOT, "MPI_Reduce", "no rank of the communicator");
@@ -162,7 +162,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     keel_mpi_round_t round;
     void *elements;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Allreduce")
+    KEEL_MPI_INTRA(of, comm, "MPI_Allreduce")
 
     code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Allreduce");
     if (code != MPI_SUCCESS) {
@@ -185,7 +185,7 @@ static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     keel_mpi_round_t round;
     void *mine, *before = NULL, *packed;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_INTRA(of, comm, call)
 
     code = keel_mpi_fold_make(&fold, of, count, datatype, op, call);
     if (code != MPI_SUCCESS) {
@@ -235,7 +235,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     keel_mpi_round_t round;
     void *elements;
     int code, total = 0, *displs;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_INTRA(of, comm, call)
 
     code = keel_mpi_parts_check(parts, of->size, of, call);
     if (code != MPI_SUCCESS) {

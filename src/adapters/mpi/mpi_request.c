@@ -49,6 +49,14 @@ static int forget(void *of)
     for (uint32_t i = 0; i < request->want_count && !request->is_done; i++) {
         (void)keel_mpi_channel_unpost(&request->wants[i]);
     }
+    if (request->comm != NULL) {
+        keel_mpi_comm_let_go(request->comm);
+    }
+    for (uint32_t i = 0; i < request->kept_count; i++) {
+        free(request->kept[i]);
+    }
+    free(request->kept);
+    free(request->places);
     free(request->wants);
     free(request->own);
     free(request->layout);

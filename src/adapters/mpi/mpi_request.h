@@ -27,14 +27,22 @@ struct keel_mpi_request {
     const char *call;
     /* a receive, and what else needs these */
     keel_mpi_want_t want;
-    keel_mpi_comm_t *comm;
+    keel_mpi_comm_t *comm; /* held; NULL: none */
     void *buffer;
     size_t count;
     keel_mpi_layout_t *layout; /* a copy */
     /* a collective call's */
     keel_mpi_want_t *wants; /* all of them; allocated */
     uint32_t want_count;
-    void *own; /* its own contribution, packed; allocated */
+    struct keel_mpi_request_place { /* of each, where what has come goes; allocated, NULL: elsewhere */
+        void *at;
+        size_t count;
+        const keel_mpi_layout_t *layout;
+    } * places;
+    keel_mpi_layout_t **kept; /* the copies that these need; allocated, as all are */
+    uint32_t kept_count;
+    void *own;       /* its own contribution, packed; allocated */
+    uint32_t own_at; /* behind so many of the others; UINT32_MAX: it is none */
     MPI_Datatype type;
     MPI_Op op;
 };

@@ -62,7 +62,10 @@ int keel_mpi_target_find(keel_mpi_target_t *target, int rank, MPI_Aint disp, int
         return wrong(target, MPI_ERR_TYPE, "not a datatype");
     }
     target->index = (uint32_t)rank;
-    target->rank = target->win->comm->members[rank];
+    if (!keel_mpi_win_allows(target->win, target->index)) {
+        return wrong(target, MPI_ERR_RMA_SYNC, "in no epoch that allows it");
+    }
+    target->rank = (uint32_t)target->win->places[rank].home;
     target->count = (size_t)count;
     if (!find_place(target, disp)) {
         return 0;

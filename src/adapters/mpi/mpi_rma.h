@@ -8,7 +8,7 @@
 /* an access's other end */
 typedef struct keel_mpi_target {
     keel_mpi_win_t *win;
-    uint32_t index, rank; /* in the window, and in the job */
+    uint32_t index, rank; /* in the window; and in the job, of who has its memory */
     size_t count;
     MPI_Datatype type;
     const keel_mpi_layout_t *layout;

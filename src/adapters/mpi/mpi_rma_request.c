@@ -22,7 +22,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
         return code;
     }
     if (target_rank != MPI_PROC_NULL) {
-        keel_mpi_flush(keel_mpi_win_of(win)->comm->members[target_rank], "MPI_Rget");
+        keel_mpi_flush((uint32_t)keel_mpi_win_of(win)->places[target_rank].home, "MPI_Rget");
     }
     return keel_mpi_request_complete(request);
 }

@@ -6,6 +6,7 @@
 #include "mpi_error.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
+#include "mpi_shared.h"
 #include "mpi_survive.h"
 #include "mpi_table.h"
 
@@ -21,13 +22,20 @@ keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
     return (win != NULL && win->freed == NULL) ? win : NULL;
 }
 
-static uint64_t guard_make(uint32_t size, uint64_t *held_p, const char *call)
+/* the own guard, and behind it what is known of the own accesses */
+static uint64_t guard_make(uint32_t size, uint64_t *access_p, const char *call)
 {
-    const uint64_t guard = keel_mpi_arena_take(sizeof(keel_mpi_guard_t) + size + 1, KEEL_MPI_ALIGN, call);
+    const size_t bytes = sizeof(keel_mpi_guard_t) + sizeof(keel_mpi_access_t) + size;
+    const uint64_t guard = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, call);
 
-    memset(keel_mpi_arena_at(guard), 0, sizeof(keel_mpi_guard_t) + size + 1);
-    *held_p = guard + sizeof(keel_mpi_guard_t);
+    memset(keel_mpi_arena_at(guard), 0, bytes);
+    *access_p = guard + sizeof(keel_mpi_guard_t);
     return guard;
+}
+
+static uint64_t own_guard(const keel_mpi_win_t *win)
+{
+    return win->access - sizeof(keel_mpi_guard_t);
 }
 
 /* collective: all members learn where each has its part */
@@ -36,7 +44,8 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
 {
     const uint64_t context = keel_mpi_comm_context(of, call);
     keel_mpi_win_t *win = malloc(sizeof(*win));
-    keel_mpi_place_t mine = {.offset = offset, .bytes = (uint64_t)like->size, .unit = like->unit};
+    keel_mpi_place_t mine = {
+        .offset = offset, .bytes = (uint64_t)like->size, .home = keel_mpi.rank, .unit = like->unit};
     keel_mpi_round_t round;
 
     if (win == NULL) {
@@ -50,7 +59,7 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     if (win->places == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    mine.guard = guard_make(of->size, &win->held, call);
+    mine.guard = guard_make(of->size, &win->access, call);
     if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         mine.attached = keel_mpi_dynamic_make(call);
     }
@@ -60,7 +69,7 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
 }
 
 /* the system's MPI is given no memory: it has no part in what is done to it */
-static int win_create(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
+int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call)
 {
     keel_mpi_win_t *win;
@@ -78,7 +87,7 @@ static int win_create(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
     return MPI_SUCCESS;
 }
 
-static const char *wrong_size(MPI_Aint size, int unit)
+const char *keel_mpi_win_wrong_size(MPI_Aint size, int unit)
 {
     return (size < 0) ? "a negative size" : (unit <= 0) ? "a displacement unit that is not positive" : NULL;
 }
@@ -89,18 +98,18 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         .flavor = MPI_WIN_FLAVOR_CREATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit, .base = base};
     uint64_t offset = 0;
     keel_mpi_round_t round;
-    KEEL_MPI_COMM(of, comm, "MPI_Win_create")
+    KEEL_MPI_INTRA(of, comm, "MPI_Win_create")
 
-    if (wrong_size(size, disp_unit) != NULL) {
+    if (keel_mpi_win_wrong_size(size, disp_unit) != NULL) {
         return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_create",
-                              wrong_size(size, disp_unit));
+                              keel_mpi_win_wrong_size(size, disp_unit));
     }
     round = keel_mpi_round_begin(of, "MPI_Win_create");
     keel_mpi_round_meet(&round); /* mpi_still.c */
     if (size > 0) {
         offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
     }
-    return win_create(of, &like, offset, info, win, "MPI_Win_create");
+    return keel_mpi_win_make(of, &like, offset, info, win, "MPI_Win_create");
 }
 
 static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *comm, void *baseptr, MPI_Win *win,
@@ -108,79 +117,45 @@ static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *
 {
     uint64_t offset;
 
-    if (wrong_size(like->size, like->unit) != NULL) {
+    if (keel_mpi_win_wrong_size(like->size, like->unit) != NULL) {
         return keel_mpi_raise(comm->handle, like->size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, call,
-                              wrong_size(like->size, like->unit));
+                              keel_mpi_win_wrong_size(like->size, like->unit));
     }
     offset = keel_mpi_arena_take((size_t)like->size, KEEL_MPI_ALIGN, call);
     like->base = keel_mpi_arena_at(offset);
-    like->is_allocated = 1;
+    like->block = offset;
     *(void **)baseptr = like->base;
-    return win_create(comm, like, offset, info, win, call);
+    return keel_mpi_win_make(comm, like, offset, info, win, call);
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     keel_mpi_win_t like = {
         .flavor = MPI_WIN_FLAVOR_ALLOCATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
-    KEEL_MPI_COMM(of, comm, "MPI_Win_allocate")
+    KEEL_MPI_INTRA(of, comm, "MPI_Win_allocate")
 
     return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate");
-}
-
-int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_SHARED, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
-    KEEL_MPI_COMM(of, comm, "MPI_Win_allocate_shared")
-
-    if (of->size > 1) { /* the memory of others is not mapped here */
-        return keel_mpi_raise(comm, MPI_ERR_RMA_SHARED, "MPI_Win_allocate_shared",
-                              "of a communicator of several ranks");
-    }
-    return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate_shared");
-}
-
-int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
-{
-    KEEL_MPI_WIN(of, win, "MPI_Win_shared_query")
-
-    if (of->flavor != MPI_WIN_FLAVOR_SHARED) {
-        return keel_mpi_raise_win(win, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query", "not a shared window");
-    }
-    if (rank != 0 && rank != MPI_PROC_NULL) {
-        return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_shared_query", "no rank of the window");
-    }
-    *size = of->size;
-    *disp_unit = of->unit;
-    *(void **)baseptr = of->base;
-    return MPI_SUCCESS;
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .model = MPI_WIN_UNIFIED, .unit = 1};
-    KEEL_MPI_COMM(of, comm, "MPI_Win_create_dynamic")
+    KEEL_MPI_INTRA(of, comm, "MPI_Win_create_dynamic")
 
-    return win_create(of, &like, 0, info, win, "MPI_Win_create_dynamic");
-}
-
-/* where the own part begins in the arena */
-static uint64_t own_offset(const keel_mpi_win_t *win)
-{
-    return win->places[win->comm->rank].offset;
+    return keel_mpi_win_make(of, &like, 0, info, win, "MPI_Win_create_dynamic");
 }
 
 /* what of it lies in the arena is free: a rollback brings that back */
 static void win_give(const keel_mpi_win_t *win)
 {
-    if (win->is_allocated) {
-        keel_mpi_arena_give(own_offset(win));
+    if (win->block != 0) {
+        keel_mpi_arena_give(win->block);
     } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0) {
         keel_mpi_alias_remove(win->base, (size_t)win->size);
     } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         keel_mpi_dynamic_remove(win);
     }
-    keel_mpi_arena_give(win->places[win->comm->rank].guard);
+    keel_mpi_arena_give(own_guard(win));
 }
 
 static void win_destroy(keel_mpi_win_t *win)
@@ -196,6 +171,10 @@ int MPI_Win_free(MPI_Win *win)
     keel_mpi_round_t round;
     KEEL_MPI_WIN(of, *win, "MPI_Win_free")
 
+    if (keel_mpi_win_access(of)->locks > 0 || keel_mpi_win_access(of)->is_all || of->started != NULL ||
+        of->posted != NULL) {
+        return keel_mpi_raise_win(*win, MPI_ERR_RMA_SYNC, "MPI_Win_free", "amid an epoch");
+    }
     keel_mpi_flush_all("MPI_Win_free");
     round = keel_mpi_round_begin(of->comm, "MPI_Win_free");
     keel_mpi_round_meet(&round);
@@ -292,8 +271,7 @@ void keel_mpi_win_revive(void)
         free((void *)win->posted);
         free((void *)win->started);
         win->posted = win->started = NULL;
-        if (win->freed != NULL &&
-            keel_mpi_arena_block(win->places[win->comm->rank].guard, sizeof(keel_mpi_guard_t)) != NULL) {
+        if (win->freed != NULL && keel_mpi_arena_block(own_guard(win), sizeof(keel_mpi_guard_t)) != NULL) {
             if (keel_mpi_is_alive(win->freed) && *win->freed == MPI_WIN_NULL) {
                 *win->freed = win->handle;
             }
@@ -332,6 +310,7 @@ void keel_mpi_win_places(const char *call)
         if (next != NULL) {
             last = next->comm->context;
             places_tell(next, call);
+            keel_mpi_shared_check(next, call);
         }
     } while (next != NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "mpi_comm.h"
 
-/* the first two words of each member's block, which others change */
+/* two words of each member, which others change */
 typedef struct keel_mpi_guard {
     uint64_t lock;       /* how many share it; KEEL_MPI_EXCLUSIVE and more: one has it alone */
     uint64_t accumulate; /* 1 + the rank that is amid an accumulate; 0: none */
@@ -24,8 +24,23 @@ typedef enum {
     KEEL_MPI_HELD_LAZY       /* by MPI_Win_lock_all: taken at the first access */
 } keel_mpi_held_t;
 
+/* of the own accesses: part of images, as that is */
+typedef struct keel_mpi_access {
+    uint64_t locks; /* by MPI_Win_lock */
+    uint8_t is_all; /* MPI_Win_lock_all is in force */
+    uint8_t fence;  /* keel_mpi_fenced_t */
+    uint8_t held[]; /* keel_mpi_held_t of each member */
+} keel_mpi_access_t;
+
+typedef enum {
+    KEEL_MPI_FENCED_NOT,
+    KEEL_MPI_FENCED, /* by a call that another epoch may follow without one more */
+    KEEL_MPI_FENCED_USED
+} keel_mpi_fenced_t;
+
 typedef struct keel_mpi_place {
-    uint64_t offset, bytes, guard; /* in the member's arena */
+    uint64_t offset, bytes, guard; /* in the arena of home */
+    uint64_t home;                 /* rank of the job, which the member is, or who has the memory of all members */
     uint64_t attached;             /* its table, of a dynamic window */
     int64_t unit;
 } keel_mpi_place_t;
@@ -37,9 +52,9 @@ typedef struct keel_mpi_win {
     MPI_Aint size; /* of the own part, as attributes are */
     int unit;
     void *base;
-    int is_allocated;         /* the own memory is a block of the arena, freed with the window */
+    uint64_t block;           /* of the own arena, freed with the window; 0: none */
     keel_mpi_place_t *places; /* of each member */
-    uint64_t held; /* offset of a keel_mpi_held_t for each member, one byte each, and one more for lock_all */
+    uint64_t access;          /* offset of the own keel_mpi_access_t, behind the own guard */
     const struct keel_mpi_group *posted, *started;
     int is_late; /* as of communicators */
     MPI_Win *freed;
@@ -47,6 +62,11 @@ typedef struct keel_mpi_win {
 
 /* NULL: no window */
 keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle);
+/* collective: a handle, and who has its memory where; @a offset is that of the own part */
+int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
+                      MPI_Win *handle_p, const char *call);
+/* what is wrong with it, NULL: nothing */
+const char *keel_mpi_win_wrong_size(MPI_Aint size, int unit);
 void keel_mpi_win_unmake(void); /* what the program has left */
 /* one that a checkpoint cannot have: what is said of it, NULL: none; and at a rollback, ahead of the arena's return and behind it */
 const char *keel_mpi_win_unfit(void);
@@ -63,6 +83,16 @@ void keel_mpi_win_places(const char *call);
     if (_win == NULL) {                                                            \
         return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_WIN, _call, "not a window"); \
     }
+
+static inline keel_mpi_access_t *keel_mpi_win_access(const keel_mpi_win_t *win)
+{
+    return (keel_mpi_access_t *)((char *)keel_mpi.hidden + win->access);
+}
+/* mpi_epoch.c: whether an epoch is there in which the member may be accessed */
+int keel_mpi_win_allows(const keel_mpi_win_t *win, uint32_t target);
+
+/* true: an epoch by locks or groups may begin, and no fence's epoch is there then */
+int keel_mpi_win_leaves_fence(keel_mpi_win_t *win);
 
 /* mpi_lock.c: the lock that an access needs is taken when that was put off */
 void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call);

@@ -1,21 +1,21 @@
-/* One call that ends the job, by a word: mpi_wrong cart|shared|file|native|abort. */
+/* One call that ends the job, by a word: mpi_wrong port|shared|file|native|abort. */
 #include <mpi.h>
 
 #include <string.h>
 
 int main(int argc, char **argv)
 {
-    int dims[1] = {2}, periods[1] = {0}, rank;
+    char port[MPI_MAX_PORT_NAME];
+    int rank;
     const char *word = (argc > 1) ? argv[1] : "";
-    MPI_Comm comm;
     MPI_File file;
     MPI_Win win;
     void *base;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (strcmp(word, "cart") == 0) {
-        MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm);
+    if (strcmp(word, "port") == 0) {
+        MPI_Open_port(MPI_INFO_NULL, port);
     } else if (strcmp(word, "shared") == 0) {
         MPI_Win_allocate_shared(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     } else if (strcmp(word, "file") == 0) {

@@ -1,0 +1,261 @@
+/* Collectives that move data and do not wait. */
+#include "mpi_ahead.h"
+#include "mpi_prefix.h"
+
+#include <stdlib.h>
+
+static int root_check(const keel_mpi_comm_t *comm, int root, const char *call)
+{
+    return (root < 0 || (uint32_t)root >= comm->size)
+               ? keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator")
+               : MPI_SUCCESS;
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t nothing = {.type = MPI_BYTE};
+    keel_mpi_round_t round;
+    uint32_t *all;
+    KEEL_MPI_INTRA(of, comm, "MPI_Ibarrier")
+
+    round = keel_mpi_round_begin(of, "MPI_Ibarrier");
+    all = keel_mpi_ahead_ranks(of, 0, of->size, 1, "MPI_Ibarrier");
+    keel_mpi_ahead_exchange(&round, &(keel_mpi_ends_t){.parts = &nothing, .count = of->size, .ranks = all},
+                            &(keel_mpi_ends_t){.parts = &nothing, .count = of->size, .ranks = all}, request);
+    free(all);
+    return MPI_SUCCESS;
+}
+
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
+    const uint32_t from = (uint32_t)root;
+    keel_mpi_ends_t none = {.parts = &part}, others = {.parts = &part, .is_same = 1};
+    keel_mpi_round_t round;
+    uint32_t *all;
+    int code;
+    KEEL_MPI_INTRA(of, comm, "MPI_Ibcast")
+
+    code = root_check(of, root, "MPI_Ibcast");
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast") : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_round_begin(of, "MPI_Ibcast");
+    all = keel_mpi_ahead_ranks(of, 0, of->size, 1, "MPI_Ibcast");
+    others.ranks = all;
+    others.count = of->size;
+    if (of->rank == from) {
+        keel_mpi_ahead_exchange(&round, &others, &none, request);
+    } else {
+        keel_mpi_ahead_exchange(&round, &none, &(keel_mpi_ends_t){.parts = &part, .count = 1, .ranks = &from}, request);
+    }
+    free(all);
+    return MPI_SUCCESS;
+}
+
+/* ---- to one, and from one ---- */
+
+/* one part of each rank and all parts of the root, which go up to it or come down from it */
+static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root, int is_up, MPI_Comm comm,
+                  MPI_Request *request, const char *call)
+{
+    const int is_in_place = mine->buffer == MPI_IN_PLACE;
+    const uint32_t one = is_in_place ? KEEL_MPI_NOBODY : (uint32_t)root;
+    keel_mpi_ends_t many = {.parts = all}, single = {.parts = mine, .count = 1, .ranks = &one};
+    keel_mpi_round_t round;
+    uint32_t *ranks;
+    int code;
+    KEEL_MPI_INTRA(of, comm, call)
+
+    code = root_check(of, root, call);
+    if (code == MPI_SUCCESS && !is_in_place) {
+        code = keel_mpi_parts_check(mine, 1, of, call);
+    }
+    if (code == MPI_SUCCESS && of->rank == (uint32_t)root) {
+        code = keel_mpi_parts_check(all, of->size, of, call);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_round_begin(of, call);
+    ranks = keel_mpi_ahead_ranks(of, 0, of->size, is_in_place, call);
+    many.ranks = ranks;
+    many.count = (of->rank == (uint32_t)root) ? of->size : 0;
+    keel_mpi_ahead_exchange(&round, is_up ? &single : &many, is_up ? &many : &single, request);
+    free(ranks);
+    return MPI_SUCCESS;
+}
+
+int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return rooted(&mine, &all, root, 1, comm, request, "MPI_Igather");
+}
+
+int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .counts = recvcounts, .displs = displs, .type = recvtype};
+
+    return rooted(&mine, &all, root, 1, comm, request, "MPI_Igatherv");
+}
+
+int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                 MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t all = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t mine = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return rooted(&mine, &all, root, 0, comm, request, "MPI_Iscatter");
+}
+
+int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t all = {.buffer = sendbuf, .counts = sendcounts, .displs = displs, .type = sendtype};
+    const keel_mpi_parts_t mine = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return rooted(&mine, &all, root, 0, comm, request, "MPI_Iscatterv");
+}
+
+/* ---- from all to all ---- */
+
+/* with MPI_IN_PLACE all parts are packed before any is received, since that is done when the request is asked for */
+static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_parts_t *from, MPI_Comm comm,
+                    MPI_Request *request, const char *call)
+{
+    const keel_mpi_parts_t *packed = (to->buffer == MPI_IN_PLACE) ? from : to;
+    const int is_own = is_same && to->buffer == MPI_IN_PLACE; /* what is sent to all is the own part of them */
+    keel_mpi_parts_t own = *from;
+    keel_mpi_round_t round;
+    uint32_t *all;
+    int code;
+    KEEL_MPI_INTRA(of, comm, call)
+
+    code = keel_mpi_parts_check(from, of->size, of, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : of->size, of, call) : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (is_own) {
+        own = (keel_mpi_parts_t){.buffer = keel_mpi_part_at(from, of->rank),
+                                 .count = (from->counts != NULL) ? from->counts[of->rank] : from->count,
+                                 .type = from->type};
+        packed = &own;
+    }
+    round = keel_mpi_round_begin(of, call);
+    all = keel_mpi_ahead_ranks(of, 0, of->size, is_own, call);
+    keel_mpi_ahead_exchange(&round,
+                            &(keel_mpi_ends_t){.parts = packed, .is_same = is_same, .count = of->size, .ranks = all},
+                            &(keel_mpi_ends_t){.parts = from, .count = of->size, .ranks = all}, request);
+    free(all);
+    return MPI_SUCCESS;
+}
+
+int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return exchange(&mine, 1, &all, comm, request, "MPI_Iallgather");
+}
+
+int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .counts = recvcounts, .displs = displs, .type = recvtype};
+
+    return exchange(&mine, 1, &all, comm, request, "MPI_Iallgatherv");
+}
+
+int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return exchange(&to, 0, &from, comm, request, "MPI_Ialltoall");
+}
+
+int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .counts = sendcounts, .displs = sdispls, .type = sendtype};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .counts = recvcounts, .displs = rdispls, .type = recvtype};
+
+    return exchange(&to, 0, &from, comm, request, "MPI_Ialltoallv");
+}
+
+int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+                   void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                   MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .counts = sendcounts, .displs = sdispls, .types = sendtypes};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .counts = recvcounts, .displs = rdispls, .types = recvtypes};
+
+    return exchange(&to, 0, &from, comm, request, "MPI_Ialltoallw");
+}
+
+/* ---- MPI_Comm_idup ---- */
+
+/* the first member gives the context, which the others have when it has come */
+static void idup_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    keel_mpi_comm_t *copy = request->buffer;
+
+    if (request->want_count > 0) {
+        keel_mpi_ahead_take(request, 0, &copy->context, sizeof(copy->context));
+    }
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t idup_ops = {.is_ready = keel_mpi_ahead_has_all, .finish = idup_finish};
+
+static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request, const char *call)
+{
+    const uint32_t first = 0;
+    keel_mpi_ends_t from = {.ranks = &first};
+    keel_mpi_request_t *open;
+    keel_mpi_round_t round;
+    keel_mpi_comm_t *copy;
+    int code;
+    KEEL_MPI_INTRA(of, comm, call)
+
+    code = keel_mpi_comm_duplicate(of, info, newcomm, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    copy = keel_mpi_comm_of(*newcomm);
+    round = keel_mpi_round_begin(of, call);
+    from.count = of->rank != 0;
+    open = keel_mpi_ahead_expect(&idup_ops, &round, &from);
+    open->buffer = copy;
+    if (of->rank == 0) {
+        copy->context = keel_mpi_comm_context_new();
+        for (uint32_t i = 1; i < of->size; i++) {
+            keel_mpi_round_send(&round, i, &copy->context, sizeof(copy->context));
+        }
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup(comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup");
+}
+
+/* mpi.h of Open MPI 4.1 does not have it */
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request);
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup(comm, info, newcomm, request, "MPI_Comm_idup_with_info");
+}

@@ -1,0 +1,187 @@
+/* Reductions that do not wait: who has a result is sent the elements of all that are part of it, and applies the operation in their order. */
+#include "mpi_ahead.h"
+#include "mpi_prefix.h"
+#include "mpi_reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* whose elements a rank's result is made of: those of ranks [0, behind), with its own or without */
+typedef struct {
+    uint32_t behind;
+    int has_own;
+} share_t;
+
+static void fold_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    const uint32_t count = request->want_count + (request->own_at != UINT32_MAX);
+    const size_t bytes = request->layout->size * request->count;
+    char *all = calloc(count + 1, bytes + 1);
+    keel_mpi_fold_t fold;
+    void *elements;
+
+    if (all == NULL || keel_mpi_fold_make(&fold, request->comm, (int)request->count, request->type, request->op,
+                                          request->call) != MPI_SUCCESS) {
+        keel_mpi_refuse(request->call, "no memory, or the type was freed");
+    }
+    for (uint32_t i = 0, want = 0; i < count; i++) {
+        if (i == request->own_at) {
+            memcpy(all + i * bytes, request->own, bytes);
+        } else {
+            keel_mpi_ahead_take(request, want++, all + i * bytes, bytes);
+        }
+    }
+    if (count > 0) {
+        elements = keel_mpi_fold_begin(&fold, request->buffer); /* for its form; all of it is set */
+        keel_mpi_unpack(all, bytes, elements, request->count, request->layout);
+        for (uint32_t i = 1; i < count; i++) {
+            keel_mpi_fold_behind(&fold, &elements, all + i * bytes);
+        }
+        keel_mpi_fold_set(&fold, request->buffer, elements);
+        keel_mpi_fold_end(&fold, elements);
+    }
+    free(all);
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t fold_ops = {.is_ready = keel_mpi_ahead_has_all, .finish = fold_finish};
+
+/* what comes for the own result */
+static keel_mpi_request_t *fold_expect(const keel_mpi_round_t *round, const keel_mpi_fold_t *fold, share_t share,
+                                       void *buffer)
+{
+    const keel_mpi_comm_t *of = round->comm;
+    uint32_t *ranks = keel_mpi_ahead_ranks(of, 0, share.behind, 1, round->call);
+    keel_mpi_request_t *open =
+        keel_mpi_ahead_expect(&fold_ops, round, &(keel_mpi_ends_t){.count = share.behind, .ranks = ranks});
+
+    free(ranks);
+    open->buffer = buffer;
+    open->count = (size_t)fold->count;
+    open->layout = keel_mpi_layout_keep(fold->layout, round->call);
+    open->type = fold->type;
+    open->op = fold->op;
+    open->own_at = share.has_own ? of->rank : UINT32_MAX;
+    return open;
+}
+
+/* the same elements to all ranks that have them in their result: those of [first, behind) */
+static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_fold_t *fold, const keel_mpi_comm_t *of,
+                  share_t share, uint32_t first, uint32_t behind, MPI_Request *request)
+{
+    const keel_mpi_parts_t part = {
+        .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = fold->count, .type = fold->type};
+    const keel_mpi_round_t round = keel_mpi_round_begin(of, fold->call);
+    keel_mpi_request_t *open = fold_expect(&round, fold, share, recvbuf);
+
+    open->own = keel_mpi_part_pack(&part, 0, fold->call);
+    for (uint32_t i = first; i < behind; i++) {
+        if (i != of->rank) {
+            keel_mpi_round_send(&round, i, open->own, fold->bytes);
+        }
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+#define FOLD(_of, _fold, _call)                                           \
+    keel_mpi_fold_t _fold;                                                \
+    int code;                                                             \
+    KEEL_MPI_INTRA(_of, comm, _call)                                      \
+    code = keel_mpi_fold_make(&(_fold), _of, count, datatype, op, _call); \
+    if (code != MPI_SUCCESS) {                                            \
+        return code;                                                      \
+    }
+
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    FOLD(of, fold, "MPI_Iallreduce")
+
+    return reduce(sendbuf, recvbuf, &fold, of, (share_t){of->size, 1}, 0, of->size, request);
+}
+
+int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                MPI_Comm comm, MPI_Request *request)
+{
+    const uint32_t to = (uint32_t)root;
+    FOLD(of, fold, "MPI_Ireduce")
+
+    if (root < 0 || to >= of->size) {
+        return keel_mpi_raise(comm, MPI_ERR_ROOT, "MPI_Ireduce", "no rank of the communicator");
+    }
+    return reduce(sendbuf, recvbuf, &fold, of, of->rank == to ? (share_t){of->size, 1} : (share_t){0, 0}, to, to + 1,
+                  request);
+}
+
+int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+              MPI_Request *request)
+{
+    FOLD(of, fold, "MPI_Iscan")
+
+    return reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, 1}, of->rank + 1, of->size, request);
+}
+
+int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                MPI_Request *request)
+{
+    FOLD(of, fold, "MPI_Iexscan")
+
+    return reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, 0}, of->rank + 1, of->size, request);
+}
+
+/* ---- each rank's own part ---- */
+
+static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *parts, MPI_Op op, MPI_Comm comm,
+                          MPI_Request *request, const char *call)
+{
+    keel_mpi_request_t *open;
+    keel_mpi_round_t round;
+    keel_mpi_fold_t fold;
+    int code, total = 0, *displs;
+    KEEL_MPI_INTRA(of, comm, call)
+
+    code = keel_mpi_parts_check(parts, of->size, of, call);
+    code = (code == MPI_SUCCESS)
+               ? keel_mpi_fold_make(&fold, of, parts->counts != NULL ? parts->counts[of->rank] : parts->count,
+                                    parts->type, op, call)
+               : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    displs = calloc(of->size, sizeof(*displs));
+    if (displs == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    for (uint32_t i = 0; i < of->size; i++) {
+        displs[i] = total;
+        total += (parts->counts != NULL) ? parts->counts[i] : parts->count;
+    }
+    parts->displs = displs;
+    parts->buffer = (sendbuf == MPI_IN_PLACE) ? recvbuf : sendbuf;
+    round = keel_mpi_round_begin(of, call);
+    open = fold_expect(&round, &fold, (share_t){of->size, 1}, recvbuf);
+    open->own = keel_mpi_part_pack(parts, of->rank, call);
+    for (uint32_t i = 1; i < of->size; i++) {
+        keel_mpi_part_send(parts, (of->rank + i) % of->size, &round, (of->rank + i) % of->size);
+    }
+    free(displs);
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+                        MPI_Comm comm, MPI_Request *request)
+{
+    keel_mpi_parts_t parts = {.counts = recvcounts, .type = datatype};
+
+    return reduce_scatter(sendbuf, recvbuf, &parts, op, comm, request, "MPI_Ireduce_scatter");
+}
+
+int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm, MPI_Request *request)
+{
+    keel_mpi_parts_t parts = {.count = recvcount, .type = datatype};
+
+    return reduce_scatter(sendbuf, recvbuf, &parts, op, comm, request, "MPI_Ireduce_scatter_block");
+}

@@ -1,0 +1,174 @@
+#include "mpi_inter.h"
+
+#include "mpi_channel.h"
+#include "mpi_group.h"
+#include "mpi_round.h"
+
+#include <stdlib.h>
+
+/* what the first ranks tell each other of their groups, and they then their group */
+typedef struct {
+    uint64_t size, context;
+    uint64_t is_high;
+} told_t;
+
+/* ---- between the first ranks of both groups ---- */
+
+/* which of two groups is the first where they have to agree without asking: the one whose first rank is less */
+static int is_first(const keel_mpi_comm_t *inter)
+{
+    return inter->members[0] < inter->peers[0];
+}
+
+/* each group's word for the other, known to all of both then; @a round is of the intercommunicator */
+static void exchange(const keel_mpi_round_t *round, const void *mine, void *theirs, size_t bytes)
+{
+    const keel_mpi_comm_t *inter = round->comm;
+
+    if (inter->rank == 0) {
+        keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
+        keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, bytes, round->call);
+    }
+    keel_mpi_round_spread(round, 0, theirs, bytes);
+}
+
+uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
+{
+    const keel_mpi_round_t round = keel_mpi_round_begin(inter, call);
+    uint64_t mine = 0, theirs = 0;
+
+    if (inter->rank == 0 && is_first(inter)) {
+        mine = keel_mpi_comm_context_new();
+    }
+    if (is_first(inter)) {
+        keel_mpi_round_spread(&round, 0, &mine, sizeof(mine));
+    }
+    exchange(&round, &mine, &theirs, sizeof(mine));
+    return is_first(inter) ? mine : theirs;
+}
+
+/* ---- making one ---- */
+
+/* the other group's first rank is @a leader, a rank of the job; the messages are told apart by the tag */
+static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_comm_t *peer, uint32_t leader, int tag,
+                                  told_t *told)
+{
+    static const char call[] = "MPI_Intercomm_create";
+    const int64_t mark = -1 - (int64_t)tag; /* those of the communicator's collectives are not negative */
+    told_t mine = {local->size, 0, 0};
+    uint32_t *remote;
+
+    if (keel_mpi.rank < leader) {
+        mine.context = keel_mpi_comm_context_new();
+    }
+    keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
+    keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members), call);
+    keel_mpi_channel_receive(leader, peer->context + 1, mark, told, sizeof(*told), call);
+    remote = calloc(told->size + 1, sizeof(*remote));
+    if (remote == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_channel_receive(leader, peer->context + 1, mark, remote, told->size * sizeof(*remote), call);
+    told->context = (keel_mpi.rank < leader) ? mine.context : told->context;
+    return remote;
+}
+
+int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                         MPI_Comm *newintercomm)
+{
+    static const char call[] = "MPI_Intercomm_create";
+    const keel_mpi_comm_t *peer;
+    uint32_t *remote = NULL;
+    keel_mpi_round_t round;
+    told_t told = {0};
+    int code;
+    KEEL_MPI_INTRA(of, local_comm, "MPI_Intercomm_create")
+
+    if (local_leader < 0 || (uint32_t)local_leader >= of->size) {
+        return keel_mpi_raise(local_comm, MPI_ERR_RANK, call, "a local leader that is no rank of the communicator");
+    }
+    round = keel_mpi_round_begin(of, call);
+    if (of->rank == (uint32_t)local_leader) {
+        peer = keel_mpi_comm_of(peer_comm);
+        if (peer == NULL || remote_leader < 0 || (uint32_t)remote_leader >= peer->peer_count) {
+            return keel_mpi_raise(local_comm, peer == NULL ? MPI_ERR_COMM : MPI_ERR_RANK, call,
+                                  "a remote leader that is no rank of the peer communicator");
+        }
+        remote = leaders_exchange(of, peer, peer->peers[remote_leader], tag, &told);
+    }
+    keel_mpi_round_spread(&round, (uint32_t)local_leader, &told, sizeof(told));
+    remote = (remote == NULL) ? calloc(told.size + 1, sizeof(*remote)) : remote;
+    if (remote == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_round_spread(&round, (uint32_t)local_leader, remote, told.size * sizeof(*remote));
+    code = keel_mpi_comm_make_of(of, of->size, keel_mpi_members_copy(of->size, of->members, call), told.context,
+                                 newintercomm, call);
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_set_remote(keel_mpi_comm_of(*newintercomm), (uint32_t)told.size, remote);
+    }
+    return code;
+}
+
+int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    static const char call[] = "MPI_Intercomm_merge";
+    uint64_t mine = high != 0, theirs = 0, context;
+    keel_mpi_round_t round;
+    uint32_t *members, first;
+    int is_ahead;
+    KEEL_MPI_COMM(of, intercomm, "MPI_Intercomm_merge")
+
+    if (!keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(intercomm, MPI_ERR_COMM, call, "not an intercommunicator");
+    }
+    context = keel_mpi_inter_context(of, call);
+    round = keel_mpi_round_begin(of, call);
+    exchange(&round, &mine, &theirs, sizeof(mine));
+    is_ahead = (mine != theirs) ? !high : is_first(of);
+    members = malloc((of->size + of->peer_count) * sizeof(*members));
+    if (members == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    first = is_ahead ? 0 : of->peer_count;
+    for (uint32_t i = 0; i < of->size; i++) {
+        members[first + i] = of->members[i];
+    }
+    first = is_ahead ? of->size : 0;
+    for (uint32_t i = 0; i < of->peer_count; i++) {
+        members[first + i] = of->peers[i];
+    }
+    return keel_mpi_comm_make_of(of, of->size + of->peer_count, members, context, newintracomm, call);
+}
+
+/* ---- what it is ---- */
+
+int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_test_inter")
+
+    *flag = keel_mpi_comm_is_inter(of);
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_remote_size")
+
+    if (!keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_size", "not an intercommunicator");
+    }
+    *size = (int)of->peer_count;
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_remote_group")
+
+    if (!keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_group", "not an intercommunicator");
+    }
+    *group = keel_mpi_group_make(of->peer_count, of->peers, "MPI_Comm_remote_group");
+    return MPI_SUCCESS;
+}

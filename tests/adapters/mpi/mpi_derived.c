@@ -1,0 +1,198 @@
+/* Accesses whose ends are of derived types, each with each, against what packing and unpacking gives. */
+#include "expect.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { X = 16, Y = 12, CELLS = X * Y, TYPES = 8, EACH = 12 };
+
+typedef enum { PUT, GET, ACCUMULATE, GET_ACCUMULATE, WAYS } way_t;
+
+static double *base;
+static MPI_Win win;
+static int right, left;
+
+static void types_make(MPI_Datatype types[TYPES])
+{
+    const int sizes[] = {Y, X}, parts[] = {4, 3}, starts[] = {2, 5}, blocks[] = {3, 3, 3, 3};
+    const int places[] = {0, 20, 8, 60}, even[] = {3, 9, 30, 50}, halves[] = {6, 6};
+    const MPI_Aint bytes[] = {0, 80, 800, 400}, far[] = {16, 240};
+    const MPI_Datatype doubles[] = {MPI_DOUBLE, MPI_DOUBLE};
+
+    MPI_Type_vector(4, 3, X, MPI_DOUBLE, &types[0]);
+    MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_DOUBLE, &types[1]);
+    MPI_Type_indexed(4, blocks, places, MPI_DOUBLE, &types[2]);
+    MPI_Type_create_hindexed(4, blocks, bytes, MPI_DOUBLE, &types[3]);
+    MPI_Type_create_indexed_block(4, 3, even, MPI_DOUBLE, &types[4]);
+    MPI_Type_create_struct(2, halves, far, doubles, &types[5]);
+    MPI_Type_contiguous(1, types[0], &types[6]);
+    MPI_Type_dup(types[1], &types[7]);
+    for (int i = 0; i < TYPES; i++) {
+        MPI_Type_commit(&types[i]);
+    }
+}
+
+static void pack(const double *from, MPI_Datatype type, double *packed)
+{
+    int position = 0;
+
+    MPI_Pack(from, 1, type, packed, EACH * (int)sizeof(double), &position, MPI_COMM_SELF);
+}
+
+static void unpack(const double *packed, MPI_Datatype type, double *to)
+{
+    int position = 0;
+
+    MPI_Unpack(packed, EACH * (int)sizeof(double), &position, to, 1, type, MPI_COMM_SELF);
+}
+
+/* of the origin's type to the target's; what is fetched has a third one */
+static void check(MPI_Datatype origin, MPI_Datatype target, MPI_Datatype fetched, way_t way)
+{
+    double mine[CELLS], got[CELLS], expected_got[CELLS], there[CELLS], packed[EACH], old[EACH];
+
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < CELLS; i++) {
+        base[i] = there[i] = i;
+        mine[i] = 1000 + i;
+        got[i] = expected_got[i] = -1;
+    }
+    MPI_Win_fence(0, win);
+    pack(mine, origin, packed);
+    pack(there, target, old);
+    switch (way) {
+    case PUT:
+        MPI_Put(mine, 1, origin, right, 0, 1, target, win);
+        break;
+    case GET:
+        MPI_Get(got, 1, fetched, right, 0, 1, target, win);
+        break;
+    case ACCUMULATE:
+        MPI_Accumulate(mine, 1, origin, right, 0, 1, target, MPI_SUM, win);
+        break;
+    default:
+        MPI_Get_accumulate(mine, 1, origin, got, 1, fetched, right, 0, 1, target, MPI_SUM, win);
+    }
+    MPI_Win_fence(0, win);
+    if (way == GET || way == GET_ACCUMULATE) {
+        unpack(old, fetched, expected_got);
+    }
+    EXPECT(memcmp(got, expected_got, sizeof(got)) == 0);
+    for (int i = 0; i < EACH; i++) {
+        packed[i] += (way == PUT) ? 0 : old[i];
+    }
+    if (way != GET) {
+        unpack(packed, target, there);
+    }
+    EXPECT(memcmp(base, there, sizeof(there)) == 0);
+}
+
+/* several elements of a type that is smaller than what it spans: the target transposes */
+static void check_columns(void)
+{
+    double mine[CELLS];
+    MPI_Datatype column, columns;
+
+    MPI_Type_vector(Y, 1, X, MPI_DOUBLE, &column);
+    MPI_Type_create_resized(column, 0, sizeof(double), &columns);
+    MPI_Type_commit(&columns);
+    for (int i = 0; i < CELLS; i++) {
+        mine[i] = rank * 1000 + i;
+    }
+    MPI_Win_fence(0, win);
+    MPI_Put(mine, CELLS, MPI_DOUBLE, right, 0, X, columns, win);
+    MPI_Win_fence(0, win);
+    for (int x = 0; x < X; x++) {
+        for (int y = 0; y < Y; y++) {
+            EXPECT(base[y * X + x] == left * 1000 + x * Y + y);
+        }
+    }
+    MPI_Win_fence(0, win);
+    MPI_Type_free(&columns);
+    MPI_Type_free(&column);
+}
+
+/* absolute addresses at the origin, and a lower bound that is negative at both ends */
+static void check_addresses(void)
+{
+    const int four = 4, ones[] = {1, 1};
+    const MPI_Aint around[] = {-8, 8};
+    double mine[4] = {1, 2, 3, 4.5}, three[3] = {10, 20, 30};
+    MPI_Datatype absolute, both;
+    MPI_Aint at;
+
+    MPI_Get_address(mine, &at);
+    MPI_Type_create_hindexed(1, &four, &at, MPI_DOUBLE, &absolute);
+    MPI_Type_commit(&absolute);
+    MPI_Put(MPI_BOTTOM, 1, absolute, right, 4, 4, MPI_DOUBLE, win);
+    MPI_Win_fence(0, win);
+    EXPECT(base[7] == 4.5);
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(MPI_BOTTOM, 1, absolute, right, 4, 4, MPI_DOUBLE, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    MPI_Get(MPI_BOTTOM, 1, absolute, right, 4, 4, MPI_DOUBLE, win);
+    MPI_Win_fence(0, win);
+    EXPECT(mine[3] == 9 && base[7] == 9);
+    MPI_Type_create_hindexed(2, ones, around, MPI_DOUBLE, &both);
+    MPI_Type_commit(&both);
+    MPI_Put(three + 1, 1, both, right, 1, 1, both, win);
+    MPI_Type_free(&both); /* what is under way goes on */
+    MPI_Win_fence(0, win);
+    EXPECT(base[0] == 10 && base[2] == 30);
+    MPI_Type_free(&absolute);
+}
+
+/* of several predefined types, and of no bytes */
+static void check_others(void)
+{
+    struct mixed {
+        char letter;
+        double number;
+        int three[3];
+    } mine = {(char)('a' + rank), rank + 0.5, {1, 2, rank}}, got;
+    const MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT};
+    const int blocks[] = {1, 1, 3};
+    const MPI_Aint places[] = {0, offsetof(struct mixed, number), offsetof(struct mixed, three)};
+    MPI_Datatype mixed, nothing;
+
+    MPI_Type_create_struct(3, blocks, places, types, &mixed);
+    MPI_Type_commit(&mixed);
+    MPI_Type_contiguous(0, MPI_INT, &nothing);
+    MPI_Type_commit(&nothing);
+    MPI_Win_fence(0, win);
+    MPI_Put(&mine, 1, mixed, right, 0, 1, mixed, win);
+    MPI_Put(&mine, 5, nothing, right, 0, 3, nothing, win);
+    MPI_Accumulate(NULL, 0, MPI_INT, right, 1000000, 0, MPI_INT, MPI_SUM, win);
+    MPI_Win_fence(0, win);
+    memcpy(&got, base, sizeof(got));
+    EXPECT(got.letter == (char)('a' + left) && got.number == left + 0.5 && got.three[2] == left);
+    MPI_Win_fence(0, win);
+    MPI_Type_free(&mixed);
+    MPI_Type_free(&nothing);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Datatype types[TYPES];
+
+    expect_begin(&argc, &argv);
+    right = (rank + 1) % ranks;
+    left = (rank + ranks - 1) % ranks;
+    types_make(types);
+    MPI_Win_allocate(CELLS * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    for (int i = 0; i < TYPES; i++) {
+        for (int j = 0; j < TYPES; j++) {
+            check(types[i], types[j], types[TYPES - 1 - i], (way_t)((i + j) % WAYS));
+            check(types[i], types[j], types[TYPES - 1 - i], (way_t)((i + j + 2) % WAYS));
+        }
+    }
+    check_columns();
+    check_addresses();
+    check_others();
+    for (int i = 0; i < TYPES; i++) {
+        MPI_Type_free(&types[i]);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_free(&win);
+    return expect_end("mpi_derived");
+}
