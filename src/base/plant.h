@@ -38,7 +38,7 @@
     _(news_unheard, 0, "", "calls that complete at once look for no news")                                             \
     _(fence_open, 2000, "--wide 1", "a fence does not wait for what is being read")                                    \
     _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
-    _(refill_last, 4000, "", "it is filled again after the records that overwrite what was read")                     \
+    _(refill_last, 4000, "", "it is filled again after the records that overwrite what was read")                      \
     _(initial_lost, 0, "", "a rollback to the start leaves zeros where windows held something at first")               \
     _(message_unmixed, 0, "", "accesses by message, which no log has, leave local recovery possible")                  \
     _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
