@@ -19,6 +19,9 @@ typedef enum {
     KEEL_TYPE_UINT64,
     KEEL_TYPE_FLOAT,
     KEEL_TYPE_DOUBLE,
+    KEEL_TYPE_FLOAT_COMPLEX,  /**< two of them, which are one element, aligned to 8 bytes; no MIN or MAX */
+    KEEL_TYPE_LONG_DOUBLE,    /**< 16 bytes; this one and the next on x86-64 alone, elsewhere they are refused */
+    KEEL_TYPE_DOUBLE_COMPLEX, /**< one element of 16 bytes, aligned to as many; no MIN or MAX */
     KEEL_TYPE_LAST
 } keel_type_t;
 

@@ -10,6 +10,7 @@
 
 #include <keel/keel.h>
 
+#include <complex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@ typedef struct {
     float product;
     uint32_t drawn[TICKETS]; /* how often at rank 0 */
     uint64_t last[RANKS_MAX];
+    long double wide __attribute__((aligned(16))); /* its own rank adds to it, too */
+    double complex turned __attribute__((aligned(16)));
 } memory_t;
 
 typedef struct {
@@ -67,6 +70,8 @@ static keel_status_t combine(job_t *job, uint32_t target)
     const uint64_t one = 1, half = 5;
     const int8_t small[2] = {(int8_t)(-(int)(job->step % 100)), (int8_t)(job->step % 100)};
     const float factor = -1;
+    const long double wide = 0x1p-50L + 1;
+    const double complex turned = I;
     keel_req_h req = NULL;
     keel_status_t status;
     uint64_t found = 0;
@@ -78,6 +83,12 @@ static keel_status_t combine(job_t *job, uint32_t target)
     TRY(keel_accumulate(job->win, KEEL_OP_MAX, KEEL_TYPE_INT8, target, offsetof(memory_t, most), &small[1], 1, NULL));
     TRY(keel_accumulate(job->win, KEEL_OP_PROD, KEEL_TYPE_FLOAT, target, offsetof(memory_t, product), &factor, 1,
                         NULL));
+    TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_LONG_DOUBLE, target, offsetof(memory_t, wide), &wide, 1,
+                        NULL));
+    TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_LONG_DOUBLE, job->rank, offsetof(memory_t, wide), &wide, 1,
+                        NULL));
+    TRY(keel_accumulate(job->win, KEEL_OP_PROD, KEEL_TYPE_DOUBLE_COMPLEX, target, offsetof(memory_t, turned), &turned,
+                        1, NULL));
     TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_UINT64, 0, offsetof(memory_t, tickets), &one, 1, &found));
     die_here(job, 1);
     status =
@@ -120,6 +131,7 @@ static keel_status_t step(job_t *job)
 static void check(const job_t *job)
 {
     const memory_t *own = keel_win_base(job->win);
+    const double complex turned[4] = {1, I, -1, -I};
     uint64_t sum = 0, last[RANKS_MAX] = {0};
 
     for (uint64_t s = 0; s < job->steps; s++) {
@@ -142,6 +154,9 @@ static void check(const job_t *job)
     if (own->product != ((job->steps % 2 == 0) ? 1 : -1)) {
         wrong(job, "the product", own->product);
     }
+    if (own->wide != (0x1p-50L + 1) * (2 * job->steps) || own->turned != turned[job->steps % 4]) {
+        wrong(job, "a long double, or a complex number", (double)own->wide);
+    }
     if (memcmp(own->last, last, sizeof(last)) != 0) {
         wrong(job, "the last write of rank 0", (double)own->last[0]);
     }
@@ -161,6 +176,7 @@ static keel_status_t run(job_t *job)
             status = keel_restore(job->ctx);
         } else {
             ((memory_t *)keel_win_base(job->win))->product = 1;
+            ((memory_t *)keel_win_base(job->win))->turned = 1;
             status = keel_checkpoint(job->ctx);
         }
         while (status == KEEL_OK && job->step < job->steps) {

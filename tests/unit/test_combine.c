@@ -7,9 +7,14 @@
 
 enum { COUNT = 3, ROUNDS = 200 };
 
+static int type_is_complex(unsigned type)
+{
+    return type == KEEL_TYPE_FLOAT_COMPLEX || type == KEEL_TYPE_DOUBLE_COMPLEX;
+}
+
 static int type_is_float(unsigned type)
 {
-    return type == KEEL_TYPE_FLOAT || type == KEEL_TYPE_DOUBLE;
+    return type == KEEL_TYPE_FLOAT || type == KEEL_TYPE_DOUBLE || type == KEEL_TYPE_LONG_DOUBLE;
 }
 
 /* an integer of that type, wide enough for all that is done to it */
@@ -74,25 +79,66 @@ static double expected_float(unsigned op, double old, double value)
 /* small numbers, which floats have as they are */
 static double element_number(unsigned type, const void *at)
 {
-    float small;
+    long double largest;
     double large;
+    float small;
 
-    memcpy(&small, at, sizeof(small));
     if (type == KEEL_TYPE_FLOAT) {
+        memcpy(&small, at, sizeof(small));
+        return small;
+    }
+    if (type == KEEL_TYPE_LONG_DOUBLE) {
+        memcpy(&largest, at, sizeof(largest));
+        return (double)largest;
+    }
+    memcpy(&large, at, sizeof(large));
+    return large;
+}
+
+static double _Complex complex_number(unsigned type, const void *at)
+{
+    double _Complex large;
+    float _Complex small;
+
+    if (type == KEEL_TYPE_FLOAT_COMPLEX) {
+        memcpy(&small, at, sizeof(small));
         return small;
     }
     memcpy(&large, at, sizeof(large));
     return large;
 }
 
+static double _Complex expected_complex(unsigned op, double _Complex old, double _Complex value)
+{
+    switch (op) {
+    case KEEL_OP_SUM:
+        return old + value;
+    case KEEL_OP_PROD:
+        return old * value;
+    case KEEL_OP_NO_OP:
+        return old;
+    default:
+        return value;
+    }
+}
+
 static void element_draw(unsigned type, uint64_t *random, void *at)
 {
     const uint64_t drawn = unit_random(random);
     const uint64_t word = (drawn % 4 == 0) ? drawn >> 62 : drawn; /* 0, 1 and equal ones too */
-    const double large = (double)(drawn % 2048) / 4 - 100;
-    const float small = (float)large;
+    const double large = (double)(drawn % 2048) / 4 - 100, other = (double)(drawn % 63) / 4; /* products are exact */
+    const double pair[2] = {large, (double)(float)other};
+    const float small = (float)large, small_pair[2] = {small, (float)other};
+    long double largest = large;
 
-    if (type == KEEL_TYPE_DOUBLE) {
+    if (type == KEEL_TYPE_LONG_DOUBLE) {
+        memset(at, 0, sizeof(largest));
+        memcpy(at, &largest, 10);
+    } else if (type == KEEL_TYPE_FLOAT_COMPLEX) {
+        memcpy(at, small_pair, sizeof(small_pair));
+    } else if (type == KEEL_TYPE_DOUBLE_COMPLEX) {
+        memcpy(at, pair, sizeof(pair));
+    } else if (type == KEEL_TYPE_DOUBLE) {
         memcpy(at, &large, sizeof(large));
     } else if (type == KEEL_TYPE_FLOAT) {
         memcpy(at, &small, sizeof(small));
@@ -112,6 +158,14 @@ static void check_element(const keel_record_accumulate_t *head, const char *befo
                   expected_float(head->op, element_number(head->type, before), element_number(head->type, value)));
         return;
     }
+    if (type_is_complex(head->type)) {
+        const double _Complex want_number =
+            expected_complex(head->op, complex_number(head->type, before), complex_number(head->type, value));
+
+        ck_assert(complex_number(head->type, after) ==
+                  (head->type == KEEL_TYPE_FLOAT_COMPLEX ? (double _Complex)(float _Complex)want_number : want_number));
+        return;
+    }
     memcpy(&old, before, size);
     memcpy(&operand, value, size);
     memcpy(&is, after, size);
@@ -124,9 +178,9 @@ static void check_one(unsigned op, unsigned type, uint64_t *random, int has_resu
 {
     const size_t size = keel_type_size((keel_type_t)type);
     keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type, .count = COUNT};
-    char values[COUNT * 8 + 1], results[COUNT * 8 + 1];
-    uint64_t target[COUNT + 2], before[COUNT + 2];
-    char *const at = (char *)&target[1];
+    char values[COUNT * 16 + 1], results[COUNT * 16 + 1];
+    uint64_t target[2 * (COUNT + 2)] __attribute__((aligned(16))), before[2 * (COUNT + 2)];
+    char *const at = (char *)&target[2];
 
     memset(target, 0x5a, sizeof(target));
     for (unsigned i = 0; i < COUNT; i++) {
@@ -134,15 +188,15 @@ static void check_one(unsigned op, unsigned type, uint64_t *random, int has_resu
         element_draw(type, random, values + 1 + i * size);
     }
     memcpy(before, target, sizeof(target));
-    memcpy(&head.compare, at, size); /* as the first is */
+    memcpy(&head.compare, at, size < 8 ? size : 8); /* as the first is */
     keel_combine(&head, at, keel_combine_has_values(&head) ? values + 1 : NULL, has_result ? results + 1 : NULL);
     for (unsigned i = 0; i < COUNT; i++) {
-        check_element(&head, (char *)&before[1] + i * size, values + 1 + i * size, at + i * size);
+        check_element(&head, (char *)&before[2] + i * size, values + 1 + i * size, at + i * size);
     }
     if (has_result) {
-        ck_assert_mem_eq(results + 1, &before[1], COUNT * size);
+        ck_assert_mem_eq(results + 1, &before[2], COUNT * size);
     }
-    memcpy(at, &before[1], COUNT * size);
+    memcpy(at, &before[2], COUNT * size);
     ck_assert_mem_eq(target, before, sizeof(target));
 }
 
@@ -159,7 +213,7 @@ START_TEST(every_operation_combines_each_element_of_every_type)
             known += keel_combine_is_known(op, type) != 0;
         }
     }
-    ck_assert_uint_eq(known, 8 * (KEEL_OP_LAST + 1) + 2 * 6);
+    ck_assert_uint_eq(known, 8 * (KEEL_OP_LAST + 1) + 3 * 6 + 2 * 4);
     ck_assert(!keel_combine_is_known(KEEL_COMBINE_CSWAP + 1, 0) && !keel_combine_is_known(0, KEEL_TYPE_LAST));
 }
 END_TEST
