@@ -17,6 +17,12 @@
  * others of the node map (KEEL_LANES other than served) are not there, so that touching one ends the child (SIGSEGV). It may exit
  * and run other programs.
  *
+ * What else a process has. Windows and protected regions come back, and nothing else. A replacement is a new process that runs main() again:
+ * its heap, stack and globals are as main() makes them, files opened with "w" are empty again and those opened with "a" get lines
+ * twice, standard input, sockets, threads and signal handlers are as in any new process, and clocks, process ids and random numbers differ
+ * from its predecessor's, so none of them may decide what is accessed. After a rollback a survivor goes on as the process that it is: nothing of
+ * these is undone in it, and its threads run on. stdio is flushed when an image is taken. The README has a table.
+ *
  * Papers. [F] is Besta and Hoefler, Fault Tolerance for Remote Memory Access Programming Models (HPDC'14).
  */
 #ifndef KEEL_H_
