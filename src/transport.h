@@ -1,5 +1,5 @@
 /*
- * The ops table of what moves bytes. Implementations: transports/ucp, transports/sim.
+ * The ops table of what moves bytes. Implementations: transports/ucp, transports/verbs, transports/sim.
  *
  * A transport reaches a peer over up to two lanes:
  *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
@@ -52,6 +52,7 @@ typedef struct keel_transport_params {
     const uint32_t *node;               /* node of each rank; ranks of one node may use direct */
     const char *lanes;                  /* "auto", "direct", "served" */
     const char *tls_served;             /* UCX_TLS of the network context; NULL: default */
+    const char *device;                 /* NAME[:PORT[:GID INDEX]] of an RDMA device; NULL: the first that will do */
     unsigned spin_us;                   /* how long the service thread spins before it sleeps */
     void *driver_arg;                   /* the simulator's world */
     const struct keel_message *message; /* where why something failed is said, or NULL */

@@ -1,7 +1,12 @@
 /* The transports and runtimes compiled in; the build says which. */
 #include "transports/table.h"
 
+#include "base/message.h"
+
+#include <string.h>
+
 extern const keel_transport_ops_t keel_transport_ucp_ops;
+extern const keel_transport_ops_t keel_transport_verbs_ops;
 extern const keel_runtime_ops_t keel_runtime_pmix_ops;
 
 const keel_transport_ops_t *keel_transport_table(unsigned idx)
@@ -10,9 +15,31 @@ const keel_transport_ops_t *keel_transport_table(unsigned idx)
 #ifdef KEEL_HAVE_TRANSPORT_UCP
         &keel_transport_ucp_ops,
 #endif
+#ifdef KEEL_HAVE_TRANSPORT_VERBS
+        &keel_transport_verbs_ops,
+#endif
         NULL};
 
     return (idx < sizeof table / sizeof *table) ? table[idx] : NULL;
+}
+
+const keel_transport_ops_t *keel_transport_pick(const keel_config_t *config)
+{
+    static const char *const names[] = {[KEEL_TRANSPORT_UCP] = "ucp", [KEEL_TRANSPORT_VERBS] = "verbs"};
+    const keel_message_t message = {.level = (keel_message_level_t)config->level, .rank = KEEL_MESSAGE_NO_RANK};
+    unsigned idx = 0;
+
+    if (config->transport == KEEL_TRANSPORT_AUTO) {
+        return keel_transport_table(0);
+    }
+    while (keel_transport_table(idx) != NULL &&
+           strcmp(keel_transport_table(idx)->name, names[config->transport]) != 0) {
+        idx++;
+    }
+    if (keel_transport_table(idx) == NULL) {
+        keel_error(&message, "KEEL_TRANSPORT=%s: this library was built without it", names[config->transport]);
+    }
+    return keel_transport_table(idx);
 }
 
 const keel_runtime_ops_t *keel_runtime_table(unsigned idx)

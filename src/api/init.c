@@ -376,7 +376,7 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 
 keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *params, keel_context_h *ctx_p)
 {
-    keel_drivers_t drivers = {.transport = keel_transport_table(0), .runtime = keel_runtime_table(0)};
+    keel_drivers_t drivers = {.runtime = keel_runtime_table(0)};
     keel_status_t status;
     keel_context_h ctx;
 
@@ -399,8 +399,9 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
     }
     drivers.arg = &ctx->config;
+    drivers.transport = (given == NULL) ? keel_transport_pick(&ctx->config) : NULL;
     drivers = (given != NULL) ? *given : drivers;
-    status = drivers.runtime->open(drivers.arg, &ctx->runtime);
+    status = (drivers.transport == NULL) ? KEEL_ERR_TRANSPORT : drivers.runtime->open(drivers.arg, &ctx->runtime);
     if (status != KEEL_OK) {
         goto err_config;
     }

@@ -32,6 +32,7 @@ typedef struct keel_config_opts {
 } keel_config_opts_t;
 
 static const char *const keel_config_lanes_names[] = {"auto", "direct", "served", NULL};
+static const char *const keel_config_transport_names[] = {"auto", "ucp", "verbs", NULL};
 static const char *const keel_config_protect_names[] = {"none", "ckpt", "gets", "puts", "all", NULL};
 static const char *const keel_config_parity_names[] = {"rotate", "dedicated", NULL};
 static const char *const keel_config_transfer_names[] = {"stream", "bulk", NULL};
@@ -188,6 +189,17 @@ static ucs_config_field_t keel_config_table[] = {
 
     {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice.",
      KEEL_CONFIG_OFFSET(config.tls_served), UCS_CONFIG_TYPE_STRING},
+
+    {"TRANSPORT", "auto",
+     "What carries messages between nodes; within one memory is shared in each case. The same for all ranks.\n"
+     " - auto  : ucp.\n"
+     " - ucp   : UCX, over the transports of KEEL_TLS_SERVED.\n"
+     " - verbs : reliable connections of an RDMA device (libibverbs).",
+     KEEL_CONFIG_OFFSET(config.transport), UCS_CONFIG_TYPE_ENUM(keel_config_transport_names)},
+
+    {"VERBS_DEVICE", "",
+     "With KEEL_TRANSPORT=verbs: NAME[:PORT[:GID INDEX]] of the RDMA device; empty for the first with an active port.",
+     KEEL_CONFIG_OFFSET(config.verbs_device), UCS_CONFIG_TYPE_STRING},
 
     {"REHEARSE", "",
      "Directory of a rehearsal, the same for all ranks: each rank kills itself once after a gsync, and its "
@@ -363,6 +375,7 @@ static void keel_config_convert(keel_config_opts_t *opts)
     config->spin_us = (unsigned)lrint(opts->spin_s * 1e6);
     keel_config_empty_is_null(&config->rehearse);
     keel_config_empty_is_null(&config->tls_served);
+    keel_config_empty_is_null(&config->verbs_device);
     keel_config_empty_is_null(&config->topo_file);
     keel_config_empty_is_null(&config->topo_machine);
     keel_config_empty_is_null(&config->topo_slurm);
@@ -451,6 +464,7 @@ void keel_config_release(keel_config_t *config)
 {
     ucs_config_release_string(&config->rehearse, NULL);
     ucs_config_release_string(&config->tls_served, NULL);
+    ucs_config_release_string(&config->verbs_device, NULL);
     ucs_config_release_string(&config->topo_level, NULL);
     ucs_config_release_string(&config->topo_file, NULL);
     ucs_config_release_string(&config->topo_machine, NULL);

@@ -16,6 +16,8 @@ typedef enum {
     KEEL_PROTECT_LAST
 } keel_protect_t;
 
+/* the transports that there may be, by their names */
+typedef enum { KEEL_TRANSPORT_AUTO, KEEL_TRANSPORT_UCP, KEEL_TRANSPORT_VERBS, KEEL_TRANSPORT_LAST } keel_transports_t;
 typedef enum { KEEL_LANES_AUTO, KEEL_LANES_DIRECT, KEEL_LANES_SERVED, KEEL_LANES_LAST } keel_lanes_t;
 
 typedef enum {
@@ -60,14 +62,16 @@ typedef struct keel_config {
     double mtbf_s;                      /* KEEL_MTBF: of the job, seconds */
     double heartbeat_interval_s;        /* KEEL_HEARTBEAT_INTERVAL: between two questions to the neighbour; 0: off */
     double heartbeat_timeout_s;         /* KEEL_HEARTBEAT_TIMEOUT: silence after which it is suspected; 0: off */
-    unsigned spares;   /* KEEL_SPARES: the last so many processes wait to take the place of a dead rank */
-    unsigned spawns;   /* KEEL_SPAWN: so many replacements are asked of the launcher (PMIx_Spawn) */
-    unsigned spin_us;  /* KEEL_SPIN: service thread, microseconds */
-    int device_events; /* KEEL_DEVICE_EVENTS=y: hear what network devices announce */
-    int verbose;       /* KEEL_VERBOSE=y: report death, view, rebuild, front with times on stderr */
-    int level;         /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
-    char *rehearse;    /* KEEL_REHEARSE: directory, or NULL */
-    char *tls_served;  /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
+    unsigned spares;             /* KEEL_SPARES: the last so many processes wait to take the place of a dead rank */
+    unsigned spawns;             /* KEEL_SPAWN: so many replacements are asked of the launcher (PMIx_Spawn) */
+    unsigned spin_us;            /* KEEL_SPIN: service thread, microseconds */
+    int device_events;           /* KEEL_DEVICE_EVENTS=y: hear what network devices announce */
+    int verbose;                 /* KEEL_VERBOSE=y: report death, view, rebuild, front with times on stderr */
+    int level;                   /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
+    char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
+    char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
+    keel_transports_t transport; /* KEEL_TRANSPORT=auto|ucp|verbs */
+    char *verbs_device;          /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], or NULL */
 } keel_config_t;
 
 /* @a env: "NAME=VALUE" strings before the environment, or NULL. Warns of unknown KEEL_* variables. */

@@ -105,6 +105,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .node = from->runtime->node,
                                       .lanes = lanes_names[from->config->lanes],
                                       .tls_served = from->config->tls_served,
+                                      .device = from->config->verbs_device,
                                       .spin_us = from->config->spin_us,
                                       .driver_arg = from->driver_arg,
                                       .message = from->message,

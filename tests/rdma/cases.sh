@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs in the guest (tests/rdma/guest), beside the programs: the served lane over Soft-RoCE's reliable connections, jobs with
-# a SIGKILL each, and settings that reach nobody. Answers are checked, times are not: the machine is emulated.
+# Runs in the guest (tests/rdma/guest), beside the programs: the served lane over Soft-RoCE's reliable connections, by UCX and by
+# Keel's own transport, jobs with a SIGKILL each, and settings that reach nobody. Answers are checked, times are not: the machine is emulated.
 set -u
 cd "$(dirname "$0")" || exit 1
 export LD_LIBRARY_PATH=$PWD
@@ -50,10 +50,13 @@ one()
     fi
 }
 
-# hello_killed RANK@TIME: rank 2 to 0 add up the same as without a death; seconds after all have met: they still shake hands at first
+# hello_killed RANK@TIME KEELRUN'S ARGUMENTS...: rank 2 to 0 add up the same as without a death; seconds after all have met: they still shake hands at first
 hello_killed()
 {
-    job 0 '^rank 0, life [01]: 524288$' --kill "$1" ./hello_keel && [ "$(grep -c ': 524288$' out)" -eq 4 ]
+    local kill=$1
+    shift
+
+    job 0 '^rank 0, life [01]: 524288$' --kill "$kill" "$@" ./hello_keel && [ "$(grep -c ': 524288$' out)" -eq 4 ]
 }
 
 make_device || { echo "rdma: no device could be made"; exit 1; }
@@ -72,6 +75,13 @@ one no_such_transport job 1 'KEEL_TLS_SERVED=rc_mlx5.*: No such device; .* rc_ve
 # datagrams are checked for an address that they do not have, and none arrives: no connection comes about
 one nobody_is_reached job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=rxe0:1.*: no rank has answered in 60 s; .* rc_verbs/rxe0:1 ' \
     -x UCX_UD_VERBS_ETH_DGID_CHECK=y ./hello_keel
+verbs=(-x KEEL_TRANSPORT=verbs)
+one verbs_hello job 0 '^rank 3, life 0: 524288$' "${verbs[@]}" ./hello_keel
+one verbs_stencil job 0 'verification PASSED' "${verbs[@]}" -x KEEL_LANES=served ./stencil -s 64x64 -n 40 --ckpt-every 5 --die 3@18.1
+one verbs_hello_killed hello_killed 2@0 "${verbs[@]}"
+one verbs_no_such_device job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe7: no such device; .*: rxe0$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe7 ./hello_keel
+ip link set veth0 down
+one verbs_port_down job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe0: no port is active; .*: rxe0$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe0 ./hello_keel
 echo "rdma: $kills kills"
-[ $kills -ge 5 ] || { echo "rdma: of 5 that are sure, the first of the four timed ones among them"; failed=1; }
+[ $kills -ge 7 ] || { echo "rdma: of 7 that are sure, the first of the four timed ones among them"; failed=1; }
 exit $failed

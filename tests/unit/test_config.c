@@ -107,6 +107,7 @@ END_TEST
 
 START_TEST(all_values_of_the_choices_are_read)
 {
+    static const char *const transports[] = {"KEEL_TRANSPORT=auto", "KEEL_TRANSPORT=ucp", "KEEL_TRANSPORT=verbs"};
     static const char *const lanes[] = {"KEEL_LANES=auto", "KEEL_LANES=direct", "KEEL_LANES=served"};
     static const char *const protect[] = {"KEEL_PROTECT=none", "KEEL_PROTECT=ckpt", "KEEL_PROTECT=gets",
                                           "KEEL_PROTECT=puts", "KEEL_PROTECT=all"};
@@ -118,6 +119,8 @@ START_TEST(all_values_of_the_choices_are_read)
     for (i = 0; i < KEEL_LANES_LAST; i++) {
         ck_assert_int_eq(read_one(lanes[i], &config), KEEL_OK);
         ck_assert_int_eq(config.lanes, i);
+        ck_assert_int_eq(read_one(transports[i], &config), KEEL_OK);
+        ck_assert_int_eq(config.transport, i);
     }
     for (i = 0; i < KEEL_PROTECT_LAST; i++) {
         ck_assert_int_eq(read_one(protect[i], &config), KEEL_OK);

@@ -12,9 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECOND_NS    1000000000ull
-#define LOOK_MOST_NS SECOND_NS /* between two looks; what is beyond it this process slept, and answers may be waiting */
-
 typedef struct keel_ucp_late_reply {
     ucs_list_link_t link;
     uint32_t rank;
@@ -85,8 +82,7 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
         keel_ucp_link_greet(ucp->peers[wire.rank]->link, KEEL_SERVICE_WIRE_PING, NULL, 0);
     } else if (wire.kind == KEEL_SERVICE_WIRE_PONG) {
         keel_ucp_link_open_up(ucp->peers[wire.rank]->link);
-        ucp->has_met = 1;
-        ucp->is_alone = 0;
+        keel_service_alone_met(&ucp->alone);
     } else if (wire.kind == KEEL_SERVICE_WIRE_FAREWELL) {
         ucp->peers[wire.rank]->link->flags &= ~KEEL_UCP_LINK_LEAVING;
     } else if (wire.kind == KEEL_SERVICE_WIRE_REPLY) {
@@ -122,19 +118,14 @@ static void report_suspects(keel_ucp_t *ucp)
     }
 }
 
-/* a peer that does not answer is its neighbour's to find out; that nobody does is no peer's fault */
 static void check_alone(keel_ucp_t *ucp)
 {
-    const uint64_t now = keel_shm_now_ns(), since_look = now - ucp->alone_looked_ns;
     char why[64];
     uint32_t rank;
 
-    ucp->alone_looked_ns = now;
-    ucp->alone_ns += (since_look < LOOK_MOST_NS) ? since_look : LOOK_MOST_NS;
-    if (ucp->alone_ns < ucp->params.unconnected_s * SECOND_NS) {
+    if (!keel_service_alone_is_over(&ucp->alone, ucp->params.unconnected_s)) {
         return;
     }
-    ucp->is_alone = 0;
     for (rank = 0; (rank < ucp->params.size) && (ucp->peers[rank] == NULL); rank++) {
     }
     if (rank < ucp->params.size) { /* or all are dead, and the next one begins the time anew */
@@ -271,10 +262,8 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     peer->card = card;
     peer->card_bytes = address->card.bytes;
     ucp->peers[rank] = peer;
-    if (!ucp->has_met && !ucp->is_alone && (ucp->params.unconnected_s > 0)) {
-        ucp->is_alone = 1;
-        ucp->alone_ns = 0;
-        ucp->alone_looked_ns = keel_shm_now_ns();
+    if (ucp->params.unconnected_s > 0) {
+        keel_service_alone_begin(&ucp->alone);
     }
     atomic_store(&ucp->current[rank], instance);
     keel_ucp_service_wake(ucp);
@@ -329,8 +318,6 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
         report_suspects(ucp);
         events++;
     }
-    if (ucp->is_alone) {
-        check_alone(ucp);
-    }
+    check_alone(ucp);
     return events + keel_shm_wait_progressed(&ucp->wait, events);
 }

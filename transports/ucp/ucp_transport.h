@@ -5,6 +5,7 @@
 #include "ucp_blob.h"
 #include "ucp_link.h"
 #include "base/message.h"
+#include "service/service_alone.h"
 #include "service/service_loop.h"
 #include "shm/shm_wait.h"
 #include "transport.h"
@@ -53,11 +54,9 @@ struct keel_ucp {
     int main_fd;
     keel_ucp_peer_t **peers;
     unsigned suspects;
-    int is_alone;                       /* peers were connected, and none has ever answered, */
-    uint64_t alone_ns, alone_looked_ns; /* for so long, when last looked */
-    int has_met;                        /* a peer has answered */
-    int is_draining;                    /* replies are put aside: the caller of disconnect() does not expect any */
-    ucs_list_link_t put_aside;          /* of keel_ucp_late_reply_t */
+    keel_service_alone_t alone;
+    int is_draining;           /* replies are put aside: the caller of disconnect() does not expect any */
+    ucs_list_link_t put_aside; /* of keel_ucp_late_reply_t */
     keel_shm_wait_t wait;
 
     /* what the two threads tell each other */

@@ -1,0 +1,435 @@
+/*
+ * The transport on libibverbs over a stand-in for it (verbs_stub.h): several ranks' transports in this process. What a real device
+ * does is tests/rdma's to show.
+ */
+#include "transports/verbs/verbs.h"
+#include "transports/verbs/verbs_transport.h"
+#include "unit.h"
+#include "verbs_stub.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { RANKS = 2, DEADLINE_S = 20, BIG = KEEL_MESSAGE_DATA_MAX };
+
+typedef struct side {
+    keel_transport_t *transport;
+    const keel_transport_ops_t *ops;
+    atomic_uint requests, is_gated, is_waiting; /* requests that came; the service side waits in the next one */
+    unsigned replies, suspects;
+    uint64_t expected; /* of the next request's header */
+    atomic_uint disorder;
+    unsigned char *room;
+} side_t;
+
+static const uint32_t nodes[RANKS] = {0, 1};
+
+/* the content of message number @a number: its length and its bytes */
+static size_t length_of(uint64_t number)
+{
+    uint64_t state = number;
+
+    return (number % 7 == 0) ? 0 : (number % 7 == 1) ? BIG : unit_random(&state) % ((number % 2) ? 200 : BIG);
+}
+
+static void fill(unsigned char *data, size_t length, uint64_t number)
+{
+    for (size_t i = 0; i < length; i++) {
+        data[i] = (unsigned char)(number * 31 + i * 7 + (i >> 8));
+    }
+}
+
+static int is_filled(const unsigned char *data, size_t length, uint64_t number)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (data[i] != (unsigned char)(number * 31 + i * 7 + (i >> 8))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* each request is answered by its own content */
+static int on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    side_t *side = arg;
+    uint64_t number;
+    void *room;
+
+    if (atomic_load(&side->is_gated)) {
+        atomic_store(&side->is_waiting, 1);
+        while (atomic_load(&side->is_gated)) {
+            sched_yield();
+        }
+    }
+    memcpy(&number, header, sizeof(number));
+    if (header_len != sizeof(number) || number != side->expected || data_len != length_of(number) ||
+        !is_filled(data, data_len, number)) {
+        atomic_fetch_add(&side->disorder, 1);
+    }
+    side->expected++;
+    if (side->ops->reply_room(side->transport, 0, data_len, &room) == KEEL_OK) {
+        memcpy(room, data, data_len);
+        (void)side->ops->reply(side->transport, 0, header, header_len, room, data_len);
+    }
+    atomic_fetch_add(&side->requests, 1);
+    return KEEL_SERVED_AWAITED;
+}
+
+static int on_idle(void *arg, int is_late)
+{
+    return 0;
+}
+
+static void on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
+{
+    side_t *side = arg;
+    uint64_t number;
+
+    memcpy(&number, header, sizeof(number));
+    if (number != side->replies || data_len != length_of(number) || !is_filled(data, data_len, number)) {
+        atomic_fetch_add(&side->disorder, 1);
+    }
+    side->replies++;
+}
+
+static void on_suspect(void *arg, uint32_t peer)
+{
+    ((side_t *)arg)->suspects++;
+}
+
+static keel_status_t open_as(side_t *side, uint32_t rank, const char *device)
+{
+    const keel_transport_params_t params = {.rank = rank,
+                                            .size = RANKS,
+                                            .node = nodes,
+                                            .lanes = "served",
+                                            .device = device,
+                                            .spin_us = 20,
+                                            .on_request = on_request,
+                                            .on_idle = on_idle,
+                                            .on_reply = on_reply,
+                                            .on_suspect = on_suspect,
+                                            .arg = side};
+
+    memset(side, 0, sizeof(*side));
+    side->ops = &keel_transport_verbs_ops;
+    return side->ops->open(&params, &side->transport);
+}
+
+static void meet(side_t *side, uint32_t rank, side_t *other)
+{
+    const void *address;
+    unsigned lanes;
+    size_t length;
+
+    ck_assert_int_eq(other->ops->address(other->transport, &address, &length), KEEL_OK);
+    ck_assert_int_eq(side->ops->connect(side->transport, rank, address, length, &lanes), KEEL_OK);
+    ck_assert(lanes & KEEL_LANE_SERVED);
+}
+
+static void open_pair(side_t *sides)
+{
+    ck_assert_int_eq(open_as(&sides[0], 0, NULL), KEEL_OK);
+    ck_assert_int_eq(open_as(&sides[1], 1, NULL), KEEL_OK);
+    meet(&sides[0], 1, &sides[1]);
+    meet(&sides[1], 0, &sides[0]);
+}
+
+static void close_one(side_t *side)
+{
+    side->ops->close(side->transport);
+}
+
+#define progress_until(_side, _condition)                     \
+    do {                                                      \
+        const time_t deadline = time(NULL) + DEADLINE_S;      \
+                                                              \
+        while (!(_condition) && time(NULL) < deadline) {      \
+            (void)(_side)->ops->progress((_side)->transport); \
+            sched_yield();                                    \
+        }                                                     \
+        ck_assert(_condition);                                \
+    } while (0)
+
+static unsigned char *messages[RANKS * 64];
+
+static keel_status_t send_number(side_t *side, uint64_t number)
+{
+    const size_t length = length_of(number);
+    unsigned char **data = &messages[number % (sizeof(messages) / sizeof(messages[0]))];
+
+    free(*data);
+    *data = malloc(length + 1);
+    fill(*data, length, number);
+    return side->ops->send(side->transport, 1, &number, sizeof(number), *data, length);
+}
+
+static void exchange(side_t *sides, uint64_t count)
+{
+    const uint64_t window = 100, end = sides[0].replies + count;
+
+    for (uint64_t number = sides[0].replies; number < end; number++) {
+        progress_until(&sides[0], sides[0].replies + window > number);
+        ck_assert_int_eq(send_number(&sides[0], number), KEEL_OK);
+    }
+    progress_until(&sides[0], sides[0].replies == end);
+    ck_assert_uint_eq(atomic_load(&sides[0].disorder) + atomic_load(&sides[1].disorder), 0);
+}
+
+static void nothing_was_wrong(void)
+{
+    const stub_counts_t counts = stub_counts();
+
+    ck_assert_uint_eq(counts.missing, 0);
+    ck_assert_uint_eq(counts.overflows, 0);
+    ck_assert_uint_eq(counts.refused, 0);
+}
+
+static void nothing_is_left(void)
+{
+    ck_assert_uint_eq(stub_counts().queue_pairs, 0);
+    ck_assert_uint_eq(stub_counts().regions, 0);
+}
+
+START_TEST(messages_of_all_lengths_arrive_whole_and_in_order)
+{
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    exchange(sides, 700);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_was_wrong();
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(no_connection_is_made_before_something_is_sent)
+{
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    progress_until(&sides[0], sides[0].replies == 0);
+    ck_assert_uint_eq(stub_counts().queue_pairs, 0);
+    exchange(sides, 1);
+    ck_assert_uint_eq(stub_counts().queue_pairs, 2);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_is_left();
+}
+END_TEST
+
+/* a service side that takes nothing is sent no more than it has receives for */
+START_TEST(who_takes_nothing_is_sent_what_it_has_room_for)
+{
+    side_t sides[RANKS];
+    uint64_t number;
+
+    open_pair(sides);
+    exchange(sides, 1);
+    atomic_store(&sides[1].is_gated, 1);
+    for (number = 1; number <= 60; number++) {
+        ck_assert_int_eq(send_number(&sides[0], number), KEEL_OK);
+    }
+    progress_until(&sides[0], atomic_load(&sides[1].is_waiting));
+    for (int i = 0; i < 1000; i++) {
+        (void)sides[0].ops->progress(sides[0].transport);
+    }
+    ck_assert_uint_eq(sides[0].replies, 1);
+    nothing_was_wrong();
+    atomic_store(&sides[1].is_gated, 0);
+    progress_until(&sides[0], sides[0].replies == 61);
+    ck_assert_uint_eq(atomic_load(&sides[1].disorder), 0);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_was_wrong();
+}
+END_TEST
+
+/* nothing is written into a slot of which no completion has come: what is under way is bounded, and goes on when they come */
+START_TEST(completions_that_are_late_hold_up_and_lose_nothing)
+{
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    exchange(sides, 3);
+    for (unsigned round = 0; round < 20; round++) {
+        const uint64_t first = sides[0].replies;
+
+        stub_hold(1);
+        for (uint64_t number = first; number < first + 30; number++) {
+            ck_assert_int_eq(send_number(&sides[0], number), KEEL_OK);
+        }
+        for (int i = 0; i < 200; i++) {
+            (void)sides[0].ops->progress(sides[0].transport);
+            sched_yield();
+        }
+        stub_hold(0);
+        progress_until(&sides[0], sides[0].replies == first + 30);
+    }
+    ck_assert_uint_eq(atomic_load(&sides[0].disorder) + atomic_load(&sides[1].disorder), 0);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_was_wrong();
+}
+END_TEST
+
+/* the numbers that name requests have 31 bits */
+START_TEST(the_numbers_of_requests_come_round)
+{
+    keel_verbs_link_t *link;
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    exchange(sides, 1);
+    link = ((keel_verbs_t *)sides[0].transport)->peers[1]->link;
+    while (link->built != link->done || link->slots_busy > 0) { /* a completion stands for all before it */
+        exchange(sides, 1);
+    }
+    link->built = link->done = link->asked = 0x7ffffff0;
+    exchange(sides, 200);
+    ck_assert(link->built > 0x80000000);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_was_wrong();
+}
+END_TEST
+
+START_TEST(a_connection_that_breaks_is_a_suspicion_once)
+{
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    exchange(sides, 5);
+    stub_cut(((keel_verbs_t *)sides[1].transport)->device.context);
+    ck_assert_int_eq(send_number(&sides[0], 5), KEEL_OK);
+    progress_until(&sides[0], sides[0].suspects == 1);
+    ck_assert_int_eq(send_number(&sides[0], 6), KEEL_ERR_UNREACHABLE);
+    for (int i = 0; i < 1000; i++) {
+        (void)sides[0].ops->progress(sides[0].transport);
+    }
+    ck_assert_uint_eq(sides[0].suspects, 1);
+    sides[0].ops->disconnect(sides[0].transport, 1);
+    ck_assert_int_eq(send_number(&sides[0], 7), KEEL_ERR_UNREACHABLE);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_is_left();
+}
+END_TEST
+
+/* of both queue pairs to it, also that of the service side; what it goes on sending is refused by the device */
+START_TEST(a_process_that_is_cut_off_reaches_nothing_after_disconnect)
+{
+    keel_verbs_link_t *link;
+    side_t sides[RANKS];
+    uint32_t number;
+
+    open_pair(sides);
+    exchange(sides, 5); /* rank 0 asks rank 1 */
+    link = ((keel_verbs_t *)sides[0].transport)->peers[1]->link;
+    number = link->qp->qp_num;
+    ck_assert_uint_eq(stub_receivers(number), 1);
+    sides[1].ops->disconnect(sides[1].transport, 0); /* rank 1 hears that rank 0 is dead, which lives */
+    ck_assert_uint_eq(stub_receivers(number), 0);
+    ck_assert_int_eq(send_number(&sides[0], 5), KEEL_OK);
+    progress_until(&sides[0], sides[0].suspects == 1);
+    ck_assert_uint_eq(atomic_load(&sides[1].requests), 5);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_is_left();
+}
+END_TEST
+
+/* until its predecessor is disconnected a replacement waits, then it is served */
+START_TEST(a_replacement_is_served_when_its_predecessor_is_disconnected)
+{
+    side_t sides[RANKS], next;
+
+    open_pair(sides);
+    exchange(sides, 5);
+    ck_assert_int_eq(open_as(&next, 0, NULL), KEEL_OK);
+    meet(&next, 1, &sides[1]);
+    sides[1].expected = 0;
+    ck_assert_int_eq(send_number(&next, 0), KEEL_OK);
+    for (int i = 0; i < 2000; i++) {
+        (void)next.ops->progress(next.transport);
+        sched_yield();
+    }
+    ck_assert_uint_eq(next.replies, 0);
+    sides[1].ops->disconnect(sides[1].transport, 0);
+    meet(&sides[1], 0, &next);
+    progress_until(&next, next.replies == 1);
+    ck_assert_uint_eq(next.suspects, 0);
+    close_one(&sides[0]);
+    close_one(&next);
+    close_one(&sides[1]);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(a_process_that_ends_is_a_suspicion)
+{
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    exchange(sides, 5);
+    close_one(&sides[1]); /* as a process that is gone: its socket ends */
+    progress_until(&sides[0], sides[0].suspects == 1);
+    close_one(&sides[0]);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(a_device_that_will_not_do_is_an_error)
+{
+    static const char *const wrong[] = {"none0", "stub0:2", "stub0:x", "stub0:1:9:", "stub0:1:0"};
+    side_t side;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ck_assert_int_ne(open_as(&side, 0, wrong[i]), KEEL_OK);
+    }
+    stub_set(0, 0, SIZE_MAX);
+    ck_assert_int_eq(open_as(&side, 0, NULL), KEEL_ERR_TRANSPORT);
+    stub_set(1, 1, SIZE_MAX);
+    ck_assert_int_eq(open_as(&side, 0, NULL), KEEL_ERR_TRANSPORT);
+    stub_set(1, 0, SIZE_MAX);
+    ck_assert_int_eq(open_as(&side, 0, "stub0:1:1"), KEEL_OK);
+    close_one(&side);
+    nothing_is_left();
+}
+END_TEST
+
+START_TEST(memory_that_cannot_be_registered_is_an_error)
+{
+    side_t sides[RANKS];
+
+    open_pair(sides);
+    stub_set(1, 0, 1000);
+    ck_assert_int_eq(send_number(&sides[0], 0), KEEL_ERR_BUDGET);
+    stub_set(1, 0, SIZE_MAX);
+    exchange(sides, 3);
+    close_one(&sides[0]);
+    close_one(&sides[1]);
+    nothing_is_left();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {messages_of_all_lengths_arrive_whole_and_in_order,
+                                  no_connection_is_made_before_something_is_sent,
+                                  who_takes_nothing_is_sent_what_it_has_room_for,
+                                  completions_that_are_late_hold_up_and_lose_nothing,
+                                  the_numbers_of_requests_come_round,
+                                  a_connection_that_breaks_is_a_suspicion_once,
+                                  a_process_that_is_cut_off_reaches_nothing_after_disconnect,
+                                  a_replacement_is_served_when_its_predecessor_is_disconnected,
+                                  a_process_that_ends_is_a_suspicion,
+                                  a_device_that_will_not_do_is_an_error,
+                                  memory_that_cannot_be_registered_is_an_error,
+                                  NULL};
+
+    return unit_run("transport_verbs", tests);
+}

@@ -1,0 +1,37 @@
+/* Whether anybody answers. */
+#include "service_alone.h"
+
+#include "shm/shm_sleeper.h"
+
+#define SECOND_NS    1000000000ull
+#define LOOK_MOST_NS SECOND_NS /* between two looks; what is beyond it this process slept, and answers may be waiting */
+
+void keel_service_alone_begin(keel_service_alone_t *alone)
+{
+    if (!alone->has_met && !alone->is_counting) {
+        alone->is_counting = 1;
+        alone->time_ns = 0;
+        alone->looked_ns = keel_shm_now_ns();
+    }
+}
+
+void keel_service_alone_met(keel_service_alone_t *alone)
+{
+    alone->has_met = 1;
+    alone->is_counting = 0;
+}
+
+int keel_service_alone_is_over(keel_service_alone_t *alone, unsigned limit_s)
+{
+    uint64_t now, since_look;
+
+    if (!alone->is_counting) {
+        return 0;
+    }
+    now = keel_shm_now_ns();
+    since_look = now - alone->looked_ns;
+    alone->looked_ns = now;
+    alone->time_ns += (since_look < LOOK_MOST_NS) ? since_look : LOOK_MOST_NS;
+    alone->is_counting = (limit_s == 0) || (alone->time_ns < limit_s * SECOND_NS);
+    return !alone->is_counting;
+}

@@ -1,0 +1,330 @@
+/*
+ * The transport's ops table, its opening and closing, and connecting.
+ *
+ * From the thread inside Keel of a process to the service side of another there is one queue pair, made when the first thing is
+ * sent: requests there, replies back. Within a node memory is shared (shm/shm_memory.h).
+ */
+#include "verbs.h"
+#include "verbs_requests.h"
+#include "verbs_transport.h"
+#include "verbs_service.h"
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "service/service_files.h"
+
+#include <string.h>
+
+enum { FILES = 12 /* of the device, and what both threads wait for */ };
+
+static keel_status_t allocate(const keel_transport_params_t *params, keel_verbs_t **verbs_p)
+{
+    keel_verbs_t *verbs = keel_alloc(sizeof(*verbs), "verbs transport");
+
+    if (verbs == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    verbs->super.ops = &keel_transport_verbs_ops;
+    verbs->params = *params;
+    verbs->peers = keel_alloc(params->size * sizeof(*verbs->peers), "peers");
+    verbs->current = keel_alloc(params->size * sizeof(*verbs->current), "instances");
+    verbs->dead = keel_alloc(params->size * sizeof(*verbs->dead), "instances");
+    if (verbs->peers == NULL || verbs->current == NULL || verbs->dead == NULL) {
+        keel_free(verbs->peers);
+        keel_free(verbs->current);
+        keel_free(verbs->dead);
+        keel_free(verbs);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    *verbs_p = verbs;
+    return KEEL_OK;
+}
+
+static void release(keel_verbs_t *verbs)
+{
+    keel_free(verbs->peers);
+    keel_free(verbs->current);
+    keel_free(verbs->dead);
+    keel_free(verbs);
+}
+
+/* what connections to all others take, or a job ends when it meets the limit */
+static keel_status_t demand_memory(const keel_transport_params_t *params)
+{
+    const size_t limit = keel_verbs_lockable(), need = (size_t)2 * (params->size - 1) * keel_verbs_link_bytes();
+
+    if (need <= limit) {
+        return KEEL_OK;
+    }
+    if (params->message != NULL) {
+        keel_error(
+            params->message,
+            "the limit on locked memory is too low: it is %zu bytes (ulimit -l), and connections to the other %u "
+            "ranks take %zu",
+            limit, params->size - 1, need);
+    }
+    return KEEL_ERR_BUDGET;
+}
+
+static keel_status_t make_address(keel_verbs_t *verbs)
+{
+    keel_verbs_address_t *address = &verbs->address;
+    keel_status_t status;
+
+    *address = (keel_verbs_address_t){.rank = verbs->params.rank, .port = verbs->service.listens_at};
+    status = keel_shm_identify(&verbs->shm, &address->card);
+    if (status == KEEL_OK) {
+        address->hosts = (uint16_t)keel_verbs_hosts(verbs->device.gid.raw, address->host, KEEL_VERBS_HOSTS_MAX);
+        keel_shm_blob_seal(address, KEEL_VERBS_BLOB_ADDRESS, sizeof(*address), verbs->shm.instance);
+    }
+    return status;
+}
+
+static void set_wire(keel_service_wire_t *wire, const keel_verbs_t *verbs)
+{
+    wire->rank = verbs->params.rank;
+    wire->instance = verbs->shm.instance;
+}
+
+static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t rank)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_status_t status;
+
+    verbs->params.rank = rank;
+    set_wire(&verbs->main.wire, verbs);
+    set_wire(&verbs->service.port.wire, verbs);
+    status = make_address(verbs);
+    return (status == KEEL_OK) ? keel_service_loop_start(&verbs->service.loop) : status;
+}
+
+static keel_status_t open_parts(keel_verbs_t *verbs)
+{
+    keel_status_t status = keel_shm_open(&verbs->shm, &verbs->params);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_verbs_device_open(&verbs->device, &verbs->params);
+    if (status != KEEL_OK) {
+        goto err_shm;
+    }
+    status = keel_verbs_requests_open(verbs);
+    if (status != KEEL_OK) {
+        goto err_device;
+    }
+    status = keel_verbs_service_open(verbs);
+    if (status == KEEL_OK) {
+        return KEEL_OK;
+    }
+    keel_verbs_requests_close(verbs);
+err_device:
+    keel_verbs_device_close(&verbs->device);
+err_shm:
+    keel_shm_close(&verbs->shm);
+    return status;
+}
+
+static void close_parts(keel_verbs_t *verbs)
+{
+    keel_verbs_service_close(verbs);
+    keel_verbs_requests_close(verbs);
+    keel_verbs_device_close(&verbs->device);
+    keel_shm_close(&verbs->shm);
+}
+
+static keel_status_t transport_open(const keel_transport_params_t *params, keel_transport_t **transport_p)
+{
+    keel_status_t status;
+    keel_verbs_t *verbs;
+
+    if (params->size == 0 || (params->rank >= params->size && params->rank != KEEL_RANK_NONE)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_service_demand_files(params, FILES);
+    if (status == KEEL_OK) {
+        status = demand_memory(params);
+    }
+    if (status == KEEL_OK) {
+        status = allocate(params, &verbs);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = open_parts(verbs);
+    if (status != KEEL_OK) {
+        goto err_release;
+    }
+    if (params->rank != KEEL_RANK_NONE) {
+        status = transport_take_rank(&verbs->super, params->rank);
+        if (status != KEEL_OK) {
+            goto err_parts;
+        }
+    }
+    *transport_p = &verbs->super;
+    return KEEL_OK;
+
+err_parts:
+    close_parts(verbs);
+err_release:
+    release(verbs);
+    return status;
+}
+
+/* the service thread serves until the last request of this side is on its way, then sends its own replies */
+static void transport_close(keel_transport_t *transport)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+
+    if (verbs->service.loop.is_running) {
+        keel_verbs_requests_drain(verbs);
+        keel_service_loop_stop(&verbs->service.loop);
+    }
+    close_parts(verbs);
+    release(verbs);
+}
+
+static keel_status_t transport_address(keel_transport_t *transport, const void **address_p, size_t *length_p)
+{
+    *address_p = &keel_verbs_of(transport)->address;
+    *length_p = sizeof(keel_verbs_address_t);
+    return KEEL_OK;
+}
+
+static keel_status_t transport_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
+                                       unsigned *lanes_p)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_address_t copy;
+
+    if (peer >= verbs->params.size) {
+        return KEEL_ERR_RANK;
+    }
+    if (keel_shm_blob_check(address, length, KEEL_VERBS_BLOB_ADDRESS, sizeof(copy)) != KEEL_OK ||
+        length != sizeof(copy)) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(&copy, address, sizeof(copy)); /* aligned */
+    if (copy.rank != peer || copy.hosts > KEEL_VERBS_HOSTS_MAX) {
+        return KEEL_ERR_CORRUPT;
+    }
+    if (verbs->peers[peer] != NULL) {
+        return KEEL_ERR_STATE; /* the incarnation before was not disconnected */
+    }
+    return keel_verbs_requests_connect(verbs, &copy, lanes_p);
+}
+
+/* ---- memory ---- */
+
+static keel_status_t transport_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
+{
+    return keel_shm_reserve(&keel_verbs_of(transport)->shm, bytes, count);
+}
+
+static keel_status_t mem_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
+                               void **base_p)
+{
+    const keel_status_t status = keel_shm_mem_alloc(&keel_verbs_of(transport)->shm, bytes, address, mem_p);
+
+    if (status == KEEL_OK) {
+        *base_p = (*mem_p)->segment.base;
+    }
+    return status;
+}
+
+static void mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
+{
+    keel_shm_mem_free(mem);
+}
+
+static keel_status_t mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
+{
+    keel_verbs_key_blob_t key = {.is_registered = 0};
+    keel_status_t status;
+
+    if (*length_p < sizeof(key)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_shm_segment_identify(&mem->segment, &key.segment);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_shm_blob_seal(&key, KEEL_VERBS_BLOB_KEY, sizeof(key), keel_verbs_of(transport)->shm.instance);
+    memcpy(blob, &key, sizeof(key));
+    *length_p = sizeof(key);
+    return KEEL_OK;
+}
+
+static keel_status_t key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
+                              uint64_t remote_base, keel_transport_key_t **key_p)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_key_blob_t packed;
+
+    if (keel_shm_blob_check(blob, length, KEEL_VERBS_BLOB_KEY, sizeof(packed)) != KEEL_OK || length != sizeof(packed)) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(&packed, blob, sizeof(packed));
+    if (peer >= verbs->params.size || verbs->peers[peer] == NULL ||
+        verbs->peers[peer]->address.head.instance != packed.head.instance) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (!(verbs->peers[peer]->lanes & KEEL_LANE_PTR)) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    return keel_shm_key_open(&verbs->shm, &packed.segment, key_p);
+}
+
+/* ---- KEEL_LANE_RMA is not offered ---- */
+
+static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
+                            size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+static keel_status_t no_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
+                            size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+static void no_fence(keel_transport_t *transport)
+{
+}
+
+static keel_status_t no_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg)
+{
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+const keel_transport_ops_t keel_transport_verbs_ops = {
+    .name = "verbs",
+    .describe =
+        "libibverbs: direct over shared memory within a node, served over reliable connections of an RDMA device",
+    .open = transport_open,
+    .close = transport_close,
+    .reserve = transport_reserve,
+    .take_rank = transport_take_rank,
+    .address = transport_address,
+    .connect = transport_connect,
+    .disconnect = keel_verbs_requests_disconnect,
+    .mem_alloc = mem_alloc,
+    .mem_free = mem_free,
+    .mem_pack = mem_pack,
+    .key_open = key_open,
+    .key_close = keel_shm_key_close,
+    .key_ptr = keel_shm_key_ptr,
+    .key_succeed = keel_shm_key_succeed,
+    .put = no_put,
+    .get = no_get,
+    .fence = no_fence,
+    .flush = no_flush,
+    .send = keel_verbs_requests_send,
+    .reply_room = keel_verbs_service_reply_room,
+    .reply = keel_verbs_service_reply,
+    .max_data = KEEL_MESSAGE_DATA_MAX,
+    .progress = keel_verbs_requests_progress,
+    .wait = keel_verbs_requests_wait,
+    .ring = keel_verbs_requests_ring,
+};

@@ -1,0 +1,61 @@
+/* What leaves a process as bytes: its address, the key of a memory, and what two processes tell each other to connect. */
+#ifndef KEEL_VERBS_BLOB_H_
+#define KEEL_VERBS_BLOB_H_
+
+#include "shm/shm_blob.h"
+#include "shm/shm_segment.h"
+
+enum {
+    KEEL_VERBS_BLOB_ADDRESS = 0x4144564b, /* "KVDA" */
+    KEEL_VERBS_BLOB_KEY = 0x454b564b,     /* "KVKE" */
+    KEEL_VERBS_BLOB_HELLO = 0x4548564b,   /* "KVHE" */
+    KEEL_VERBS_BLOB_WELCOME = 0x4557564b, /* "KVWE" */
+    KEEL_VERBS_HOSTS_MAX = 8
+};
+
+/* an address of the host, as sockets know it; one of four bytes has zeros behind them */
+typedef struct keel_verbs_host {
+    uint8_t bytes[16];
+    uint32_t is_long; /* of sixteen bytes */
+} keel_verbs_host_t;
+
+typedef struct keel_verbs_address {
+    keel_shm_blob_head_t head;
+    uint32_t rank;
+    uint16_t port; /* where the process listens, at each of */
+    uint16_t hosts;
+    keel_verbs_host_t host[KEEL_VERBS_HOSTS_MAX];
+    keel_shm_segment_id_t card; /* keel_shm_card_t: who can read it shares memory with this process */
+} keel_verbs_address_t;
+
+typedef struct keel_verbs_key_blob {
+    keel_shm_blob_head_t head;
+    keel_shm_segment_id_t segment;
+    uint32_t remote_key;
+    uint32_t is_registered;
+} keel_verbs_key_blob_t;
+
+/* one end of a pair of queues */
+typedef struct keel_verbs_end {
+    uint8_t gid[16];
+    uint32_t number, first_packet;
+    uint16_t lid;
+    uint16_t mtu;   /* enum ibv_mtu */
+    uint32_t reads; /* that may be under way towards it */
+} keel_verbs_end_t;
+
+/* HELLO of who connects, WELCOME of who accepts */
+typedef struct keel_verbs_greeting {
+    keel_shm_blob_head_t head;
+    uint64_t instance; /* whom it is meant for */
+    uint32_t rank;     /* of who sends it */
+    uint32_t reserved;
+    keel_verbs_end_t end;
+} keel_verbs_greeting_t;
+
+_Static_assert(sizeof(keel_verbs_address_t) == 224, "wire format");
+_Static_assert(sizeof(keel_verbs_key_blob_t) == 64, "wire format");
+_Static_assert(sizeof(keel_verbs_end_t) == 32, "wire format");
+_Static_assert(sizeof(keel_verbs_greeting_t) == 72, "wire format");
+
+#endif

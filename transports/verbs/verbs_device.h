@@ -1,0 +1,32 @@
+/* The device of this process: which one, which port and address of it, and what it can. */
+#ifndef KEEL_VERBS_DEVICE_H_
+#define KEEL_VERBS_DEVICE_H_
+
+#include "transport.h"
+
+#include <infiniband/verbs.h>
+
+typedef struct keel_verbs_device {
+    struct ibv_context *context;
+    struct ibv_pd *pd;
+    char name[80]; /* DEVICE:PORT */
+    union ibv_gid gid;
+    int gid_index;
+    int is_ethernet; /* the global address is needed, and is all that is */
+    uint8_t port;
+    uint16_t lid;
+    enum ibv_mtu mtu;
+    unsigned reads_out, reads_in; /* that may be under way at a time from one end, and towards it */
+    unsigned requests_max;        /* of one queue */
+} keel_verbs_device_t;
+
+/* KEEL_ERR_TRANSPORT, said: there is none, it cannot be used, or its port is down */
+keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_transport_params_t *params);
+void keel_verbs_device_close(keel_verbs_device_t *device);
+/* how many bytes this process may lock; SIZE_MAX: any */
+size_t keel_verbs_lockable(void);
+/* registers memory that others may write and read if @a is_remote; NULL, said, when it cannot be */
+struct ibv_mr *keel_verbs_register(const keel_verbs_device_t *device, const keel_transport_params_t *params, void *base,
+                                   size_t bytes, int is_remote);
+
+#endif

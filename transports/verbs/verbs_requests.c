@@ -1,0 +1,263 @@
+/* Requests out, replies in, on the caller's thread. */
+#include "verbs_requests.h"
+#include "verbs_transport.h"
+#include "verbs_dial.h"
+#include "verbs_out.h"
+#include "verbs_service.h"
+
+#include "base/memory.h"
+#include "base/message.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    DRAIN_MS = 2000,
+    LOOK_EVERY = 256, /* calls of progress(), where nobody sleeps */
+    LOOK_ROUND = 50   /* of a wait: who waits longer looks each time */
+};
+
+/* ---- replies in ---- */
+
+static void on_message(void *arg, keel_verbs_link_t *link, const keel_service_wire_t *wire, const void *header,
+                       const void *data, size_t data_len)
+{
+    keel_verbs_t *verbs = arg;
+
+    if (wire->kind == KEEL_SERVICE_WIRE_REPLY) {
+        verbs->params.on_reply(verbs->params.arg, header, wire->header_len, data, data_len);
+    } else if (wire->kind == KEEL_SERVICE_WIRE_FAREWELL) {
+        link->flags &= ~KEEL_VERBS_LINK_LEAVING;
+    }
+}
+
+static void on_broken(void *arg, keel_verbs_link_t *link)
+{
+    keel_verbs_peer_t *peer = link->owner;
+
+    peer->is_suspect = 1;
+    ((keel_verbs_t *)arg)->suspects++;
+}
+
+static void report_suspects(keel_verbs_t *verbs)
+{
+    verbs->suspects = 0;
+    for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
+        if (verbs->peers[rank] != NULL && verbs->peers[rank]->is_suspect) {
+            verbs->peers[rank]->is_suspect = 0;
+            verbs->params.on_suspect(verbs->params.arg, rank);
+        }
+    }
+}
+
+static void check_alone(keel_verbs_t *verbs)
+{
+    uint32_t rank;
+
+    if (!keel_service_alone_is_over(&verbs->alone, verbs->params.unconnected_s)) {
+        return;
+    }
+    for (rank = 0; rank < verbs->params.size && verbs->peers[rank] == NULL; rank++) {
+    }
+    if (rank == verbs->params.size) {
+        return; /* all are dead, and the next one begins the time anew */
+    }
+    if (verbs->params.message != NULL) {
+        keel_error(verbs->params.message, "KEEL_TRANSPORT=verbs, device %s: no rank has answered in %u s",
+                   verbs->device.name, verbs->params.unconnected_s);
+    }
+    if (verbs->params.on_unconnected != NULL) {
+        verbs->params.on_unconnected(verbs->params.arg);
+    }
+}
+
+unsigned keel_verbs_requests_progress(keel_transport_t *transport)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    unsigned events = keel_verbs_port_progress(&verbs->main);
+
+    if (++verbs->looks >= LOOK_EVERY) {
+        verbs->looks = 0;
+        keel_verbs_dial_look(verbs);
+    }
+    if (!ucs_list_is_empty(&verbs->dialling)) {
+        events += keel_verbs_dial_progress(verbs);
+    }
+    if (verbs->suspects > 0) {
+        report_suspects(verbs);
+        events++;
+    }
+    if (verbs->alone.is_counting) {
+        check_alone(verbs);
+    }
+    return events + keel_shm_wait_progressed(&verbs->wait, events);
+}
+
+/* ---- waiting ---- */
+
+static int is_busy(void *arg)
+{
+    return 0;
+}
+
+static void sleep_on_files(void *arg, int bell, unsigned timeout_us)
+{
+    const struct timespec timeout = {.tv_sec = timeout_us / 1000000, .tv_nsec = (timeout_us % 1000000) * 1000l};
+
+    keel_verbs_port_sleep(&((keel_verbs_t *)arg)->main, bell, &timeout);
+}
+
+static const keel_shm_wait_ops_t wait_ops = {.is_busy = is_busy, .sleep = sleep_on_files};
+
+void keel_verbs_requests_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+
+    if (round > LOOK_ROUND) {
+        verbs->looks = LOOK_EVERY;
+    }
+    keel_shm_wait(&verbs->wait, round, timeout_us, is_reply_due);
+}
+
+void keel_verbs_requests_ring(keel_transport_t *transport, uint32_t rank)
+{
+    const keel_verbs_peer_t *peer = keel_verbs_of(transport)->peers[rank];
+
+    if (peer != NULL && peer->card != NULL) {
+        keel_shm_sleeper_wake(&peer->card->sleeper);
+    }
+}
+
+/* ---- open, connect, send ---- */
+
+keel_status_t keel_verbs_requests_open(keel_verbs_t *verbs)
+{
+    keel_status_t status = keel_verbs_port_open(&verbs->main, &verbs->device, &verbs->params, 0, 0);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ucs_list_head_init(&verbs->dialling);
+    verbs->main.on_message = on_message;
+    verbs->main.on_broken = on_broken;
+    verbs->main.arg = verbs;
+    status = keel_shm_wait_open(&verbs->wait, &wait_ops, verbs, verbs->shm.card);
+    if (status != KEEL_OK) {
+        keel_verbs_port_close(&verbs->main);
+    }
+    return status;
+}
+
+static void peer_free(keel_verbs_peer_t *peer)
+{
+    if (peer == NULL) {
+        return;
+    }
+    keel_verbs_dial_end(peer);
+    if (peer->link != NULL) {
+        keel_verbs_link_free(peer->link);
+    }
+    if (peer->card != NULL) {
+        keel_shm_segment_detach(peer->card, peer->address.card.bytes);
+    }
+    keel_free(peer);
+}
+
+void keel_verbs_requests_close(keel_verbs_t *verbs)
+{
+    for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
+        peer_free(verbs->peers[rank]);
+    }
+    keel_verbs_port_close(&verbs->main);
+    keel_shm_wait_close(&verbs->wait);
+}
+
+keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_address_t *address, unsigned *lanes_p)
+{
+    keel_verbs_peer_t *peer = keel_alloc(sizeof(*peer), "peer");
+
+    if (peer == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    peer->address = *address;
+    peer->rank = address->rank;
+    peer->card = keel_shm_attach(&verbs->shm, peer->rank, address->head.instance, &address->card);
+    peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : 0);
+    verbs->peers[peer->rank] = peer;
+    if (verbs->params.unconnected_s > 0) {
+        keel_service_alone_begin(&verbs->alone);
+    }
+    atomic_store(&verbs->current[peer->rank], address->head.instance);
+    keel_verbs_service_wake(verbs);
+    *lanes_p = peer->lanes;
+    return KEEL_OK;
+}
+
+/* both queue pairs between the two are gone before the return: of what the peer has sent nothing is written from then on */
+void keel_verbs_requests_disconnect(keel_transport_t *transport, uint32_t rank)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_peer_t *peer = (rank < verbs->params.size) ? verbs->peers[rank] : NULL;
+
+    if (peer == NULL) {
+        return;
+    }
+    verbs->peers[rank] = NULL;
+    atomic_store(&verbs->dead[rank], peer->address.head.instance);
+    atomic_store(&verbs->current[rank], 0);
+    keel_verbs_service_fence(verbs, rank, peer->address.head.instance);
+    keel_verbs_service_wake(verbs);
+    peer_free(peer);
+}
+
+keel_status_t keel_verbs_requests_send(keel_transport_t *transport, uint32_t rank, const void *header,
+                                       size_t header_len, const void *data, size_t data_len)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_peer_t *peer = (rank < verbs->params.size) ? verbs->peers[rank] : NULL;
+    keel_status_t status;
+
+    if (peer == NULL) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (peer->link == NULL) {
+        status = keel_verbs_dial_begin(verbs, peer);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    return keel_verbs_out_send(peer->link, KEEL_SERVICE_WIRE_REQUEST, header, header_len, data, data_len, 0);
+}
+
+/* ---- the end ---- */
+
+/* a BYE is answered by the peer's service thread, which is there until the peer's own drain is over */
+static int is_leaving(const keel_verbs_t *verbs, uint32_t rank)
+{
+    const keel_verbs_link_t *link = (verbs->peers[rank] != NULL) ? verbs->peers[rank]->link : NULL;
+
+    return link != NULL && (link->flags & KEEL_VERBS_LINK_LEAVING) && !(link->flags & KEEL_VERBS_LINK_BROKEN);
+}
+
+void keel_verbs_requests_drain(keel_verbs_t *verbs)
+{
+    const uint64_t deadline_ns = keel_shm_now_ns() + DRAIN_MS * 1000000ull;
+    keel_verbs_link_t *link;
+    uint32_t rank;
+
+    for (rank = 0; rank < verbs->params.size; rank++) {
+        link = (verbs->peers[rank] != NULL) ? verbs->peers[rank]->link : NULL;
+        if (link != NULL && keel_verbs_out_send(link, KEEL_SERVICE_WIRE_BYE, NULL, 0, NULL, 0, 0) == KEEL_OK) {
+            link->flags |= KEEL_VERBS_LINK_LEAVING;
+        }
+    }
+    for (rank = 0; rank < verbs->params.size; rank++) { /* one by one: when one has left, the next one may have, too */
+        while (is_leaving(verbs, rank) && keel_shm_now_ns() < deadline_ns) {
+            verbs->looks = LOOK_EVERY;
+            if (keel_verbs_requests_progress(&verbs->super) == 0) {
+                sched_yield();
+            }
+        }
+    }
+}

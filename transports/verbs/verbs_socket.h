@@ -1,0 +1,31 @@
+/*
+ * Sockets, by which processes greet each other; they stay open, and the end of one says that the other process is gone. Nothing here
+ * blocks.
+ */
+#ifndef KEEL_VERBS_SOCKET_H_
+#define KEEL_VERBS_SOCKET_H_
+
+#include "verbs_blob.h"
+
+/* a greeting that goes out, and one that comes */
+typedef struct keel_verbs_talk {
+    int socket;
+    size_t sent, received;
+    keel_verbs_greeting_t out, in;
+} keel_verbs_talk_t;
+
+/* listens at a port of all addresses of the host. KEEL_ERR_IO */
+keel_status_t keel_verbs_listen(int *socket_p, uint16_t *port_p);
+/* the next one who connects, or -1 */
+int keel_verbs_accept(int listener);
+/* the addresses of this host: @a first if it is one, then others; how many */
+unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max);
+/* begins to connect, or -1 */
+int keel_verbs_dial(const keel_verbs_host_t *host, uint16_t port);
+/* of either direction: KEEL_OK when it is over, KEEL_INPROGRESS, KEEL_ERR_UNREACHABLE: the other side is not there */
+keel_status_t keel_verbs_talk_send(keel_verbs_talk_t *talk);
+keel_status_t keel_verbs_talk_receive(keel_verbs_talk_t *talk, uint32_t magic);
+/* whether the other side has ended, where nothing is sent any more */
+int keel_verbs_has_ended(int socket);
+
+#endif
