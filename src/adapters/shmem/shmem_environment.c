@@ -44,11 +44,12 @@ static size_t bytes_of(const char *text)
 const char *keel_shmem_environment_read(keel_shmem_environment_t *environment)
 {
     const char *heap = value_of("SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE");
-    const char *globals = getenv("SHMEM_KEEL_GLOBALS");
+    const char *globals = getenv("SHMEM_KEEL_GLOBALS"), *promise = getenv("SHMEM_KEEL_DETERMINISTIC");
 
     *environment = (keel_shmem_environment_t){
         .heap_bytes = (heap != NULL) ? bytes_of(heap) : HEAP_DEFAULT,
-        .is_promised = is_on(getenv("SHMEM_KEEL_DETERMINISTIC")),
+        .is_promised = is_on(promise),
+        .waits = promise != NULL && strcmp(promise, "waits") == 0,
         .has_globals = globals == NULL || is_on(globals),
         .is_debug = is_on(value_of("SHMEM_DEBUG", "SMA_DEBUG")),
         .asks_info = is_on(value_of("SHMEM_INFO", "SMA_INFO")),
@@ -70,13 +71,16 @@ void keel_shmem_environment_print(const keel_shmem_environment_t *environment)
         printf("SHMEM_SYMMETRIC_SIZE=%zu     bytes of the symmetric heap; a number, with K, M, G or T behind it\n"
                "SHMEM_INFO=%d                print this; SHMEM_VERSION=%d: its first line\n"
                "SHMEM_DEBUG=%d               say what Keel does, on standard error, as KEEL_VERBOSE=y\n"
-               "SHMEM_KEEL_DETERMINISTIC=%c  the program is deterministic: a dead PE is recovered alone, where that is "
-               "possible\n"
+               "SHMEM_KEEL_DETERMINISTIC=%s  the program is deterministic: a dead PE is recovered alone, where that is "
+               "possible; waits: that is possible in its first waits, but not behind atomics\n"
                "SHMEM_KEEL_GLOBALS=%c        global variables are symmetric\n"
                "Those of the first three lines have their old names, too: SMA_SYMMETRIC_SIZE. keel_info -cf prints "
                "KEEL_...\n",
                environment->heap_bytes, environment->asks_info, environment->asks_version, environment->is_debug,
-               environment->is_promised ? 'y' : 'n', environment->has_globals ? 'y' : 'n');
+               environment->waits         ? "waits"
+               : environment->is_promised ? "y"
+                                          : "n",
+               environment->has_globals ? 'y' : 'n');
     }
     (void)fflush(stdout);
 }

@@ -7,6 +7,7 @@
 typedef struct keel_shmem_environment {
     size_t heap_bytes;
     int is_promised; /* the promise was given */
+    int waits;       /* the program said that it waits */
     int has_globals; /* they are to be symmetric */
     int is_debug;
     int asks_info, asks_version;

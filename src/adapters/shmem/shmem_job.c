@@ -29,9 +29,10 @@ void keel_shmem_job_start_anew(const char *call, const char *why)
 static void join(const char *call)
 {
     static const char *const debug[] = {"KEEL_VERBOSE=y", NULL}, *const none[] = {NULL};
+    const uint64_t promises = environment.waits ? KEEL_PARAM_FLAG_WAITS : 0;
     const keel_params_t params = {
         .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
-        .flags = environment.is_promised ? 0 : KEEL_PARAM_FLAG_NONDETERMINISTIC,
+        .flags = environment.is_promised ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
         .env = environment.is_debug ? debug : none,
     };
     const keel_status_t status = keel_init(&params, &keel_shmem.ctx);
@@ -121,6 +122,7 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
         _Exit(EXIT_FAILURE);
     }
     environment.is_promised |= joining->is_promised;
+    environment.waits |= joining->waits;
     if (joining->are_many) {
         is_given_up = environment.is_promised;
         environment.is_promised = 0; /* the order of several threads is in no log */

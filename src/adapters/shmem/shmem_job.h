@@ -5,6 +5,7 @@
 /* what a program says of itself when it joins */
 typedef struct keel_shmem_joining {
     int is_promised; /* the promise, which the environment may give as well */
+    int waits;       /* it waits for words of its memory; likewise */
     int are_many;    /* several threads will call */
 } keel_shmem_joining_t;
 

@@ -10,10 +10,12 @@ int shmemx_init_attr(const shmemx_init_attr_t *attr)
     const uint64_t fields = (attr != NULL) ? attr->field_mask : 0;
     const uint64_t flags = (fields & SHMEMX_INIT_FIELD_FLAGS) ? attr->flags : 0;
 
-    if ((fields & ~(uint64_t)SHMEMX_INIT_FIELD_FLAGS) || (flags & ~(uint64_t)SHMEMX_INIT_DETERMINISTIC)) {
+    if ((fields & ~(uint64_t)SHMEMX_INIT_FIELD_FLAGS) ||
+        (flags & ~(uint64_t)(SHMEMX_INIT_DETERMINISTIC | SHMEMX_INIT_WAITS))) {
         return -1;
     }
-    keel_shmem_job_join(&(keel_shmem_joining_t){.is_promised = (flags & SHMEMX_INIT_DETERMINISTIC) != 0},
+    keel_shmem_job_join(&(keel_shmem_joining_t){.is_promised = (flags & SHMEMX_INIT_DETERMINISTIC) != 0,
+                                                .waits = (flags & SHMEMX_INIT_WAITS) != 0},
                         "shmemx_init_attr");
     return 0;
 }

@@ -268,10 +268,15 @@ KEEL_SHMEM_DEFINE(void, wait_until, (long *ivar, int cmp, long cmp_value))
 
 KEEL_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t *sig_addr))
 {
+    const uint64_t none = 0;
+    const int cmp = SHMEM_CMP_GE; /* a test, for its answer is in no log either */
+    const keel_shmem_wait_t wait = WORDS(uint64_t, sig_addr, 1, NULL, &none, 0);
+    keel_word_t word;
+
     keel_shmem_begin_reading(KEEL_SHMEM_CALL);
-    (void)keel_shmem_place(sig_addr, sizeof(*sig_addr), (int)keel_shmem.pe, KEEL_SHMEM_CALL);
-    keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), KEEL_SHMEM_CALL);
-    return __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
+    words_fill(&wait, &word, KEEL_SHMEM_CALL);
+    keel_shmem_end(look(KEEL_WAIT_ALL, &word, 1), KEEL_SHMEM_CALL);
+    return word.seen;
 }
 
 KEEL_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value))

@@ -16,7 +16,13 @@ enum shmemx_init_flags {
      * what they have, where what was done determines what came of it: not behind atomics, tests, locks and waits for any of several
      * words. SHMEM_KEEL_DETERMINISTIC=y is the same for a program that calls shmem_init().
      */
-    SHMEMX_INIT_DETERMINISTIC = 1
+    SHMEMX_INIT_DETERMINISTIC = 1,
+    /**
+     * Beside that: the program waits for words of its memory, or calls collectives other than barriers of all. Without it that is found out
+     * at its first wait, and a death before the barrier of all behind that is a rollback; with it a death is a rollback wherever the dead PE
+     * has called atomics, or others have at it, since the checkpoint, also in a program that never waits. SHMEM_KEEL_DETERMINISTIC=waits is both.
+     */
+    SHMEMX_INIT_WAITS = 2
 };
 typedef struct shmemx_init_attr {
     uint64_t field_mask; /**< which of the fields below are valid */

@@ -66,7 +66,7 @@ static void come_back(const char *how)
 
 static void begin(int is_promised)
 {
-    const shmemx_init_attr_t unknown_field = {.field_mask = 2}, unknown_flag = {.field_mask = 1, .flags = 2};
+    const shmemx_init_attr_t unknown_field = {.field_mask = 2}, unknown_flag = {.field_mask = 1, .flags = 4};
     const shmemx_init_attr_t promise = {.field_mask = SHMEMX_INIT_FIELD_FLAGS, .flags = SHMEMX_INIT_DETERMINISTIC};
 
     if (shmemx_init_attr(&unknown_field) != -1 || shmemx_init_attr(&unknown_flag) != -1) {

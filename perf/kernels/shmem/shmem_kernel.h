@@ -1,0 +1,90 @@
+/*
+ * What the kernels for OpenSHMEM have in common: the lines with which they survive, a sum over all PEs, drawn numbers. Elsewhere than on
+ * Keel the lines do nothing but meet.
+ */
+#ifndef KEEL_SHMEM_KERNEL_H_
+#define KEEL_SHMEM_KERNEL_H_
+
+#include <shmem.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef KEEL_SHMEM_H_
+/* behind what is allocated: where PEs go on after a rollback, with what is on the heap and in @a _state, a static variable */
+#define KERNEL_GOES_ON(_state)                    \
+    shmemx_protect(1, &(_state), sizeof(_state)); \
+    SHMEMX_RESTART_POINT();                       \
+    if (shmemx_restarted()) {                     \
+        shmemx_restore();                         \
+    }
+#define kernel_meet() shmemx_safepoint()
+#else
+#define KERNEL_GOES_ON(_state) shmem_barrier_all()
+#define kernel_meet()          shmem_barrier_all()
+#endif
+
+/* number @a i of the stream: the same on all PEs */
+static inline uint64_t kernel_draw(uint64_t stream, uint64_t i)
+{
+    uint64_t x = (stream << 40) + i + UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* on the heap, so that it is as it was after a rollback */
+typedef struct {
+    long turn, all, own, work[SHMEM_REDUCE_MIN_WRKDATA_SIZE], sync[2][SHMEM_REDUCE_SYNC_SIZE];
+} kernel_sums_t;
+static kernel_sums_t *kernel_sums;
+
+static inline void kernel_begin(void)
+{
+    shmem_init();
+    kernel_sums = shmem_malloc(sizeof(*kernel_sums));
+    kernel_sums->turn = 0;
+    for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++) {
+        kernel_sums->sync[0][i] = kernel_sums->sync[1][i] = SHMEM_SYNC_VALUE;
+    }
+    shmem_barrier_all();
+}
+
+static inline long kernel_sum(long value)
+{
+    kernel_sums_t *sums = kernel_sums;
+
+    sums->own = value;
+    shmem_barrier_all();
+    shmem_long_sum_to_all(&sums->all, &sums->own, 1, 0, 0, shmem_n_pes(), sums->work, sums->sync[sums->turn++ % 2]);
+    return sums->all;
+}
+
+/* of the command line: the i-th number, or what it is when there is none; ends the program where it is not 1 at least */
+static inline long kernel_number(int argc, char **argv, int i, long otherwise)
+{
+    const long number = (i < argc) ? strtol(argv[i], NULL, 10) : otherwise;
+
+    if (number < 1) {
+        fprintf(stderr, "%s: '%s' is no number above 0\n", argv[0], argv[i]);
+        exit(2);
+    }
+    return number;
+}
+
+/* what all PEs found wrong; the exit status */
+static inline int kernel_end(const char *name, long steps, long flaws)
+{
+    const long all = kernel_sum(flaws);
+
+    if (shmem_my_pe() == 0) {
+        printf("%s: %d PEs, %ld steps: %s\n", name, shmem_n_pes(), steps, all == 0 ? "verified" : "WRONG");
+        fflush(stdout);
+    }
+    shmem_finalize();
+    return all != 0;
+}
+
+#endif

@@ -1,0 +1,69 @@
+#!/bin/bash
+# What a death costs, as contrib/doc/shmem.md has it line by line, and kernels that are killed: costs_test.sh DIRECTORY-OF-THE-BUILD CASE.
+set -u
+
+build=$1 name=$2
+# run() of proc_lib.sh uses it
+# shellcheck disable=SC2034
+keelrun=$build/contrib/keelrun/keelrun
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/proc/proc_lib.sh
+. "$here/../../proc/proc_lib.sh"
+page=$here/../../../contrib/doc/shmem.md
+costs=$build/tests/adapters/shmem/shmem_costs
+
+# decided TEXT: how often that was said, by two processes or more of each death
+decided()
+{
+    grep -o " decided: $1" "$err" | wc -l
+}
+
+# costs GROUP[@0] PROMISE COST: what it costs when three PEs die one after the other, or one in the first step
+costs()
+{
+    local group=${1%@0} deaths=1@4.0,2@6.1,0@8.2
+
+    [[ $1 != *@0 ]] || deaths=1@0.1
+    run 0 -n 4 --nodes 4 -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=4M -x KEEL_VERBOSE=y \
+        -x KEEL_LANES="$lanes" -x SHMEM_KEEL_DETERMINISTIC="$2" "$costs" "$group" 12 $deaths
+    grep -q "^shmem_costs: $group: right$" "$out" || fail "$*: no result"
+    case $3 in
+    local) [ "$(decided local)" -gt 0 ] && [ "$(decided roll)" -eq 0 ] ;;
+    rollback) [ "$(decided roll)" -gt 0 ] && [ "$(decided local)" -eq 0 ] ;;
+    either) [ "$(decided local)" -gt 0 ] || [ "$(decided roll)" -gt 0 ] ;;
+    *) fail "no cost is called '$3'" ;;
+    esac || fail "$*: $(decided local) local recoveries, $(decided roll) rollbacks"
+}
+
+deaths_cost_as_documented()
+{
+    local promised waits group lines=0 lanes=$1
+
+    while IFS='|' read -r promised waits group; do
+        costs "$group" y "$promised"
+        costs "$group" waits "$waits"
+        lines=$((lines + 1))
+    done < <(sed -n 's/^| [^|]* | \([a-z]*\) | \([a-z]*\) | `\([a-z_@0]*\)` |$/\1|\2|\3/p' "$page")
+    [ $lines -eq 16 ] || fail "$lines lines in shmem.md"
+    costs puts n rollback
+}
+deaths_cost_as_documented_direct() { deaths_cost_as_documented direct; }
+deaths_cost_as_documented_served() { deaths_cost_as_documented served; }
+
+# at a drawn moment, with the promise and without
+kernel()
+{
+    local promise
+
+    for promise in y waits n; do
+        (cd "$scratch" && "$here/../../../perf/kernels/shmem/kills" -n 1 -s $RANDOM "$build" "$1" -x KEEL_OPLOG_SIZE=16m \
+            -x SHMEM_SYMMETRIC_SIZE=8M -x SHMEM_KEEL_DETERMINISTIC=$promise) >"$out" 2>"$err" || fail "$1 with $promise"
+        cat "$out"
+    done
+}
+isx_survives() { kernel "shmem_isx 4000 15"; }
+gups_survives() { kernel "shmem_gups 4096 1000 40"; }
+heat_survives() { kernel "shmem_heat_2d 64 300"; }
+bfs_survives() { kernel "shmem_bfs 10 10"; }
+
+run_case
