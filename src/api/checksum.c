@@ -27,7 +27,7 @@ static keel_status_t checksum_gsync(keel_context_h ctx)
     unsigned rounds = 0;
 
     if (making != 0 && making == ctx->rec.phase && (ctx->lane.board[0].flags[making & 1] & KEEL_ARRIVE_EXPLICIT)) {
-        while (status == KEEL_OK && checksum_is_busy(ctx, making) && !ctx->rec.is_finished) {
+        while (status == KEEL_OK && checksum_is_busy(ctx, making) && !keel_recovery_is_finished(&ctx->rec)) {
             status = keel_context_wait(ctx, &rounds);
         }
     }
@@ -39,10 +39,10 @@ keel_status_t keel_checksum_run(keel_context_h ctx)
     keel_recovery_t *rec = &ctx->rec;
     keel_status_t status = KEEL_OK;
 
-    while (status == KEEL_OK && !rec->is_finished) {
+    while (status == KEEL_OK && !keel_recovery_is_finished(rec)) {
         if (rec->roll != KEEL_ROLL_NONE) {
             status = keel_rollback_run(rec, checksum_restore, ctx);
-        } else if (rec->state == KEEL_RANK_FRESH) {
+        } else if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
             status = keel_rebuild_run(rec, checksum_restore, ctx);
         } else {
             status = checksum_gsync(ctx);
@@ -51,8 +51,8 @@ keel_status_t keel_checksum_run(keel_context_h ctx)
             status = KEEL_OK;
         }
     }
-    if (rec->is_finished && rec->fatal == KEEL_OK) {
-        if (rec->is_told) {
+    if (keel_recovery_is_finished(rec) && rec->fatal == KEEL_OK) {
+        if (rec->leave == KEEL_LEAVE_TOLD) {
             keel_recovery_finish(rec); /* as a rank that leaves finalize does */
         }
         return KEEL_OK;

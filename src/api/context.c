@@ -40,7 +40,7 @@ keel_status_t keel_context_check(keel_context_h ctx)
         keel_access_mute(ctx);
         return status;
     }
-    if (ctx->rec.state == KEEL_RANK_FRESH) {
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         keel_error_ctx(ctx, "this process replaces another: call keel_restore() first");
         return KEEL_ERR_STATE;
     }

@@ -85,7 +85,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     /* a further death in a replay of critical sections takes records with it: what that means is decided, not guessed */
-    while (status == KEEL_OK && ctx->rec.is_frozen && keel_sync_steers(&ctx->sync)) {
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) && keel_sync_steers(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {
@@ -139,7 +139,7 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     req->pieces++;
     ctx->pieces_open[rank]++;
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
-        if (ctx->rec.state == KEEL_RANK_RECOVERING) {
+        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING) {
             KEEL_REACHED(get_done);
         }
         piece_issue(piece);

@@ -127,7 +127,7 @@ static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned f
     unsigned rounds = 0;
 
     while (status == KEEL_OK && !keel_position_may_leave(&ctx->rec, number) &&
-           !((flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) && ctx->rec.is_finished)) {
+           !((flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) && keel_recovery_is_finished(&ctx->rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -141,7 +141,7 @@ static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
     if (flags & KEEL_GSYNC_FINAL) {
         return KEEL_ARRIVE_FINAL;
     }
-    if (!(flags & KEEL_GSYNC_SAFE) || ctx->rec.state != KEEL_RANK_FRONT ||
+    if (!(flags & KEEL_GSYNC_SAFE) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
         (rehearses && !is_explicit && !keel_rehearse_wants_image(ctx)) ||
         !keel_ckpt_is_due(&ctx->ckpt, is_explicit || rehearses)) {
         return 0;
@@ -188,8 +188,8 @@ static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsig
     const uint64_t word = keel_board_get(&ctx->lane.board[0].flags[number & 1]);
     const unsigned its = (unsigned)(word >> KEEL_ARRIVE_CALL_SHIFT);
 
-    if (!was_front || ctx->rec.is_finished || ctx->lane.rank == 0 || own == 0 || its == 0 || its == own ||
-        its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
+    if (!was_front || keel_recovery_is_finished(&ctx->rec) || ctx->lane.rank == 0 || own == 0 || its == 0 ||
+        its == own || its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
         return KEEL_OK;
     }
     keel_error_ctx(ctx, "this is %s and rank 0 is in %s, as gsync %u: ranks have to make the same collective calls",
@@ -208,8 +208,9 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
         status = keel_context_wait(ctx, &rounds);
     }
     while (status == KEEL_OK &&
-           (ctx->rec.is_frozen || !keel_trim_is_heard(&ctx->rec) || keel_demand_is_late(&ctx->demand, number)) &&
-           !ctx->rec.is_finished) {
+           (keel_recovery_is_frozen(&ctx->rec) || !keel_trim_is_heard(&ctx->rec) ||
+            keel_demand_is_late(&ctx->demand, number)) &&
+           !keel_recovery_is_finished(&ctx->rec)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -230,8 +231,9 @@ static keel_status_t gsync_settle(keel_context_h ctx)
     }
     /* An arrival says that this process's puts are in place. Those towards a rank it knows to be dead are not, and who does not
      * know yet may still read the dead memory on the direct lane: so nothing is announced before the decision. */
-    while (status == KEEL_OK && ((rec->is_frozen && !rec->is_finished && !KEEL_PLANT(arrive_frozen)) ||
-                                 !keel_position_is_handed_over(rec))) {
+    while (status == KEEL_OK &&
+           ((keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) && !KEEL_PLANT(arrive_frozen)) ||
+            !keel_position_is_handed_over(rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
     return (status == KEEL_OK) ? keel_handed_over_accept(rec) : status;
@@ -246,7 +248,7 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
     if (ctx->lane.rank == 0) {
         words |= gsync_orders(ctx, flags);
     }
-    if (ctx->rec.state == KEEL_RANK_FRONT) {
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
         words |= keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
     keel_lane_say_flags(&ctx->lane, number, words);
@@ -265,7 +267,7 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
     if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
         keel_commit(rec, ctx->ckpt.set.making.number);
     }
-    if (was_front && !rec->is_finished) {
+    if (was_front && !keel_recovery_is_finished(rec)) {
         keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
     }
     ctx->stats.gsyncs++;
@@ -292,9 +294,9 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     if (status != KEEL_OK) {
         return status;
     }
-    was_front = rec->state == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
+    was_front = keel_recovery_state(rec) == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
     orders = gsync_orders_heard(ctx, number, was_front);
-    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !rec->is_finished;
+    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !keel_recovery_is_finished(rec);
     if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
         keel_recovery_hear_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
     }
@@ -309,7 +311,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     }
     if (is_checkpoint) {
         status = gsync_checkpoint(ctx, number, flags);
-    } else if (was_front && !rec->is_finished) {
+    } else if (was_front && !keel_recovery_is_finished(rec)) {
         status = gsync_demand(ctx, number);
     }
     return (status == KEEL_OK && was_front && ctx->rehearse != NULL) ? keel_rehearse_end(ctx, number, flags) : status;

@@ -299,7 +299,7 @@ static keel_status_t context_leave(keel_context_h ctx)
 /* in init, when others know this process already: they wait for it, and may wait for what it has to say */
 static void context_give_up(keel_context_h ctx, keel_status_t status)
 {
-    if (!ctx->rec.is_finished) {
+    if (!keel_recovery_is_finished(&ctx->rec)) {
         keel_recovery_fail(&ctx->rec, status);
     }
     (void)context_leave(ctx);
@@ -431,7 +431,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     }
     keel_wait_resume(ctx);
     status = context_join(ctx);
-    if (ctx->lane.rank >= ctx->lane.programs && (status == KEEL_OK || ctx->rec.is_finished)) {
+    if (ctx->lane.rank >= ctx->lane.programs && (status == KEEL_OK || keel_recovery_is_finished(&ctx->rec))) {
         *ctx_p = ctx; /* for tests, which look at it meanwhile */
         return context_serve(params, ctx_p);
     }

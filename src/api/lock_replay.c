@@ -16,7 +16,7 @@ static keel_status_t lock_await_decision(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && ctx->rec.is_frozen) {
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -83,7 +83,7 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    if (ctx->rec.state == KEEL_RANK_FRONT &&
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT &&
         (ctx->rec.phase > ctx->rec.front ||
          (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->sync)))) {
         return lock_catch_up(ctx);
@@ -109,9 +109,10 @@ keel_status_t keel_lock_try_catch_up(keel_context_h ctx)
 
     const uint8_t held = s->held[ctx->lane.rank];
 
-    if (!keel_sync_steers(&ctx->sync) || ctx->rec.state != KEEL_RANK_FRONT || !keel_get_log_is_replayed(&ctx->gets) ||
-        keel_sections_has_left(&ctx->sync) || (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) ||
-        keel_sections_has_gap(&ctx->sync) || lock_is_in_past(ctx)) {
+    if (!keel_sync_steers(&ctx->sync) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
+        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) ||
+        (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) || keel_sections_has_gap(&ctx->sync) ||
+        lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
     /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
@@ -166,7 +167,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
     }
-    if (ctx->rec.state != KEEL_RANK_FRONT) {
+    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
         return KEEL_OK; /* of a phase that is over */
     }
     status = keel_lock_ask_once(ctx, rank, &request, &now);
@@ -191,7 +192,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
     keel_status_t status;
 
     *value_p = 0;
-    if (ctx->rec.state == KEEL_RANK_FRONT) {
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
         status = keel_lock_ask_once(ctx, rank, &now, &word);
         keel_sections_find(&ctx->sync, rank);
         if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
@@ -227,8 +228,9 @@ keel_status_t keel_lock_replay_own(keel_context_h ctx)
     if (status != KEEL_OK) {
         return lock_refuse(ctx, status);
     }
-    if (ctx->rec.state != KEEL_RANK_FRONT || s->replay.next < s->replay.count || s->counter < s->known ||
-        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) || lock_is_in_past(ctx)) {
+    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT || s->replay.next < s->replay.count ||
+        s->counter < s->known || !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) ||
+        lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
     return lock_catch_up(ctx);

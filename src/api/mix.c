@@ -25,7 +25,7 @@ static int all_are_live(const keel_context_h ctx)
             return 0;
         }
     }
-    return !ctx->rec.is_frozen;
+    return !keel_recovery_is_frozen(&ctx->rec);
 }
 
 static keel_status_t mix_tell(keel_context_h ctx)

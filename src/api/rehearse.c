@@ -225,7 +225,7 @@ void keel_rehearse_arrive(keel_context_h ctx)
 
 void keel_rehearse_leave(keel_context_h ctx, uint32_t number, int was_front)
 {
-    const int stands_still = was_front || ctx->rec.state == KEEL_RANK_RECOVERING;
+    const int stands_still = was_front || keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING;
 
     if (ctx->rehearse == NULL || !stands_still || ctx->lane.rank >= ctx->lane.programs) {
         return;
@@ -277,7 +277,7 @@ static keel_status_t await_parity(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !ctx->rec.is_finished &&
+    while (status == KEEL_OK && !keel_recovery_is_finished(&ctx->rec) &&
            (keel_image_set_is_rearming(set) || keel_image_set_is_rearming(&ctx->demand.set) ||
             keel_image_set_is_making(set))) {
         status = keel_context_wait(ctx, &rounds);
@@ -289,7 +289,7 @@ keel_status_t keel_rehearse_end(keel_context_h ctx, uint32_t number, unsigned fl
 {
     keel_status_t status;
 
-    if ((flags & KEEL_GSYNC_FINAL) || ctx->rec.is_finished) {
+    if ((flags & KEEL_GSYNC_FINAL) || keel_recovery_is_finished(&ctx->rec)) {
         return KEEL_OK;
     }
     status = await_parity(ctx);

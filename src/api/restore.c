@@ -51,7 +51,8 @@ keel_status_t keel_restore_run(keel_context_h ctx)
     keel_status_t status = KEEL_ERR_STATE;
     unsigned rounds = 0;
 
-    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.wants == KEEL_OK && ctx->rec.state == KEEL_RANK_FRESH) {
+    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.wants == KEEL_OK &&
+        keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         status = keel_rebuild_run(&ctx->rec, keel_restore_memory, ctx);
         if (status != KEEL_ERR_ROLLED_BACK) {
             return status;
@@ -109,7 +110,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    if (ctx->is_restore_due && ctx->rec.is_restored && ctx->rec.roll == KEEL_ROLL_NONE) {
+    if (ctx->is_restore_due && ctx->rec.life != KEEL_LIFE_FRESH && ctx->rec.roll == KEEL_ROLL_NONE) {
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
         keel_context_mark(ctx, KEEL_MARK_BACK, 0);
         restore_close_prefix(ctx);

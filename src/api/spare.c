@@ -79,7 +79,7 @@ void keel_spare_tell(keel_context_h ctx)
         return;
     }
     ctx->need.changes = lane->changes;
-    if (ctx->was_spare && ctx->rec.is_caught_up) { /* it has what it needed */
+    if (ctx->was_spare && ctx->rec.life == KEEL_LIFE_LIVE) { /* it has what it needed */
         ctx->was_spare = 0;
         (void)lane->ops->reserve(lane->transport, NULL, 0);
     }

@@ -68,9 +68,9 @@ static inline void keel_case_access(keel_context_h ctx, uint32_t rank, int is_at
         KEEL_REACHED(atomic_ahead);
     } else if (mode == KEEL_PEER_AHEAD) {
         KEEL_REACHED(put_ahead);
-    } else if (ctx->rec.state == KEEL_RANK_RECOVERING && rank != ctx->lane.rank && is_atomic) {
+    } else if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING && rank != ctx->lane.rank && is_atomic) {
         KEEL_REACHED(atomic_same);
-    } else if (ctx->rec.state == KEEL_RANK_RECOVERING && rank != ctx->lane.rank) {
+    } else if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING && rank != ctx->lane.rank) {
         KEEL_REACHED(put_same);
     }
 }

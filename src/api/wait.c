@@ -37,7 +37,7 @@ static int wait_all_are_live(const keel_context_h ctx)
             return 0;
         }
     }
-    return !ctx->rec.is_frozen;
+    return !keel_recovery_is_frozen(&ctx->rec);
 }
 
 /* whoever was replaced is beyond where its predecessor died */
@@ -131,7 +131,7 @@ static keel_status_t wait_take_rest(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && ctx->rec.is_frozen) {
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec)) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {

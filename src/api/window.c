@@ -118,7 +118,7 @@ err_free:
  * had begun may be at an earlier window when the job rolls back to before the last. */
 static int is_repeated(const keel_context_h ctx)
 {
-    return (ctx->rec.state == KEEL_RANK_FRESH || ctx->rec.roll != KEEL_ROLL_NONE) &&
+    return (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH || ctx->rec.roll != KEEL_ROLL_NONE) &&
            ctx->window_calls < ctx->rec.restored.window_calls;
 }
 

@@ -28,7 +28,8 @@ static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 static void adopt_help(keel_recovery_t *rec, const decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (r == rec->lane->rank || d->ranks[r].state != KEEL_RANK_FRESH || rec->state == KEEL_RANK_FRESH) {
+        if (r == rec->lane->rank || d->ranks[r].state != KEEL_RANK_FRESH ||
+            keel_recovery_state(rec) == KEEL_RANK_FRESH) {
             continue;
         }
         (void)keel_repair_send_group(&rec->ckpt->set, r);
@@ -45,7 +46,7 @@ static void adopt_help(keel_recovery_t *rec, const decision_t *d)
 /* of a rank that begins at an image, what it does there */
 static keel_replay_event_t adopt_replay(const keel_recovery_t *rec, const decision_t *d)
 {
-    if (rec->state != KEEL_RANK_FRESH && keel_sync_is_ordered(&d->sync)) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRESH && keel_sync_is_ordered(&d->sync)) {
         return KEEL_REPLAY_DECIDED_ORDERED;
     }
     return keel_sync_is_unbegun(rec->sync, &d->sync) ? KEEL_REPLAY_DECIDED_UNBEGUN : KEEL_REPLAY_DECIDED_PLAIN;
@@ -58,21 +59,23 @@ static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
 
         /* nobody had begun, so several may be away: what one puts to another has to be there when a third is told of it.
          * Who is new does not know of those that are on their way back already. */
-        if (r != rec->lane->rank && (d->ranks[r].state == KEEL_RANK_FRESH ||
-                                     (rec->state == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
+        if (r != rec->lane->rank &&
+            (d->ranks[r].state == KEEL_RANK_FRESH ||
+             (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
             keel_position_replay(rec, r, adopt_replay(rec, d));
         }
-        if (d->ranks[r].state == KEEL_RANK_FRESH && rec->state != KEEL_RANK_FRESH) {
+        if (d->ranks[r].state == KEEL_RANK_FRESH && keel_recovery_state(rec) != KEEL_RANK_FRESH) {
             standing->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
-        if (r != rec->lane->rank && rec->state == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
+        if (r != rec->lane->rank &&
+            keel_recovery_state(rec) == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
             keel_position_complete(rec, r,
                                    d->ranks[r].is_incomplete ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
         }
         if (r == rec->lane->rank || (standing->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
             continue; /* it has told more since than when it reported */
         }
-        if (rec->state == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
+        if (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
             standing->transfers |= KEEL_TRANSFER_REFILLED; /* it has what the predecessor logged there, and sends it */
             standing->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_REPLAY_EXPECTED;
         }
@@ -87,14 +90,14 @@ static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
 
 static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
 {
-    if (rec->state != KEEL_RANK_FRESH && rec->ckpt->set.used.number < d->generation) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRESH && rec->ckpt->set.used.number < d->generation) {
         KEEL_REACHED(committed_by_decision);
         keel_commit(rec, d->generation);
     }
     if (!KEEL_PLANT(no_abort)) {
         keel_ckpt_abort(rec->ckpt);
     }
-    if (rec->state == KEEL_RANK_FRESH) {
+    if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         if (d->is_retry_due) { /* rank 0 alone says when one is taken, and may be the one that was lost */
             keel_ckpt_owe(rec->ckpt);
         }
@@ -119,7 +122,7 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
         starts[r] = d->ranks[r].start;
         keel_repair_member_has(&rec->demand->set, r, d->ranks[r].has_demand);
     }
-    keel_demand_adopt(rec->demand, starts, rec->state == KEEL_RANK_FRESH);
+    keel_demand_adopt(rec->demand, starts, keel_recovery_state(rec) == KEEL_RANK_FRESH);
     if (own.position != 0) {
         rec->restored = (keel_generation_t){.number = own.position, .window_calls = own.window_calls};
     }
@@ -131,7 +134,7 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
 static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
 {
     pthread_mutex_lock(&rec->lane->lock);
-    for (uint32_t r = 0; rec->state == KEEL_RANK_FRESH && r < rec->lane->size; r++) {
+    for (uint32_t r = 0; keel_recovery_state(rec) == KEEL_RANK_FRESH && r < rec->lane->size; r++) {
         uint64_t *word = &rec->lane->board[r].atomics;
 
         if (r != rec->lane->rank && d->ranks[r].atomics > 0) {
@@ -153,11 +156,11 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
 {
     keel_status_t status;
 
-    if ((!decision_is_current(rec, d) || !rec->has_reported) && !KEEL_PLANT(other_vector)) {
+    if ((!decision_is_current(rec, d) || rec->view != KEEL_VIEW_REPORTED) && !KEEL_PLANT(other_vector)) {
         KEEL_REACHED(decision_for_other_view);
         return;
     }
-    rec->is_frozen = 0;
+    keel_recovery_view(rec, KEEL_VIEW_DECIDED);
     rec->decisions++;
     rec->mode = (keel_mode_t)d->mode;
     rec->decided_ns = keel_recovery_now(rec);
@@ -189,7 +192,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     /* a fresh replacement has done nothing yet: the front of a decision that only the dead took up is not its own */
-    if (rec->state == KEEL_RANK_FRESH) {
+    if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         keel_recovery_stand(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
         keel_atomics_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
@@ -213,7 +216,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     rec->mended = d->front + 1;
     adopt_standings(rec, d);
     adopt_help(rec, d);
-    if (rec->state != KEEL_RANK_FRESH) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRESH) {
         (void)keel_repair_rearm(&rec->ckpt->set); /* when the death interrupted it */
         (void)keel_demand_rearm(rec->demand);
     }

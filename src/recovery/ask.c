@@ -23,11 +23,10 @@
 static void request_begin(keel_recovery_t *rec, uint32_t number)
 {
     rec->requests = number;
-    if (!rec->is_frozen) {
+    if (!keel_recovery_is_frozen(rec)) {
         rec->death_ns = keel_recovery_now(rec);
     }
-    rec->is_frozen = 1;
-    rec->has_reported = 0;
+    keel_recovery_view(rec, KEEL_VIEW_CHANGES);
 }
 
 /* another process knows of a higher number */
@@ -44,7 +43,7 @@ keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason)
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
     }
-    if (rec->is_finished || rec->lane->config->protect == KEEL_PROTECT_NONE) {
+    if (keel_recovery_is_finished(rec) || rec->lane->config->protect == KEEL_PROTECT_NONE) {
         rec->fatal = (reason == KEEL_ERR_ROLLED_BACK) ? KEEL_ERR_STATE : reason;
         return rec->fatal;
     }

@@ -365,7 +365,7 @@ void keel_detect_step(keel_recovery_t *rec)
     keel_watch_t *const watches[] = {&detect->neighbour, &detect->settled, &detect->broken, &detect->absent};
     const uint64_t longest = detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT; /* gap between two looks that counts */
     /* it brings nobody back, but waits until all that are there have heard why it goes */
-    const int is_leaving = rec->is_finished || rec->fatal != KEEL_OK;
+    const int is_leaving = keel_recovery_is_finished(rec) || rec->fatal != KEEL_OK;
     uint64_t now, passed;
 
     if (detect->timeout_ns == 0 || rec->fatal == KEEL_ERR_ISOLATED) {

@@ -124,8 +124,8 @@ static int redone_compare(keel_recovery_t *rec)
 {
     int is_same = 1;
 
-    if (rec->lane->incarnation == 0 || rec->is_caught_up || !keel_sync_may_be_local(rec->sync) ||
-        rec->lane->config->rehearse != NULL || KEEL_PLANT(digest_unread)) {
+    if (rec->life == KEEL_LIFE_LIVE || !keel_sync_may_be_local(rec->sync) || rec->lane->config->rehearse != NULL ||
+        KEEL_PLANT(digest_unread)) {
         return 1;
     }
     for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {
@@ -142,7 +142,7 @@ static int redone_compare(keel_recovery_t *rec)
 /* who did the same would find the value in its record (peer/served) */
 keel_status_t keel_handed_over_refused(keel_recovery_t *rec, uint32_t rank)
 {
-    if (!rec->awaits_hand_over) {
+    if (rec->life != KEEL_LIFE_AWAITING) {
         return KEEL_ERR_RANGE;
     }
     if (!rec->is_refused) {
@@ -160,19 +160,18 @@ keel_status_t keel_handed_over_accept(keel_recovery_t *rec)
 {
     uint64_t records = 0;
 
-    if (!rec->awaits_hand_over) {
+    if (rec->life != KEEL_LIFE_AWAITING) {
         return KEEL_OK;
     }
     if (!redone_compare(rec)) {
         return keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
     }
     keel_position_tell_complete(rec);
-    rec->awaits_hand_over = 0;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         records += rec->standings[r].received;
     }
     keel_recovery_say(rec, "caught up: %lu put records handed over by others, %lu gets answered from records", records,
                       rec->replayed_gets);
-    rec->is_caught_up = 1;
+    keel_recovery_live(rec, KEEL_LIFE_HANDED_OVER);
     return KEEL_OK;
 }

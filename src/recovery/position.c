@@ -93,14 +93,14 @@ static uint32_t arrival_of(const keel_recovery_t *rec, uint32_t rank)
 
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number)
 {
-    return rec->state == KEEL_RANK_FRONT && rec->front >= number;
+    return keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->front >= number;
 }
 
 int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 {
     const uint32_t size = rec->lane->size;
 
-    if (rec->is_frozen && !KEEL_PLANT(leave_frozen)) {
+    if (keel_recovery_is_frozen(rec) && !KEEL_PLANT(leave_frozen)) {
         return 0;
     }
     if (keel_position_is_released(rec, number)) {
@@ -109,7 +109,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
     }
     /* all of them, beginning with the one that was missing when this was asked last */
     for (uint32_t step = 0, r = rec->awaited; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
-        if (KEEL_PLANT(leave_without_behind) && rec->state == KEEL_RANK_RECOVERING &&
+        if (KEEL_PLANT(leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
             rec->standings[r].state == KEEL_RANK_RECOVERING && rec->standings[r].position < rec->phase) {
             continue;
         }
@@ -123,7 +123,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 
 static int is_handed_over(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; rec->awaits_hand_over && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
+    for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->standings[r].handed_here <= rec->phase && !KEEL_PLANT(no_wait_for_hand_over)) {
             return 0;
         }
@@ -141,13 +141,13 @@ int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_standing_t *standing = &rec->standings[rank];
 
-    return rec->awaits_hand_over && standing->is_unhanded && standing->handed_here <= rec->phase;
+    return rec->life == KEEL_LIFE_AWAITING && standing->is_unhanded && standing->handed_here <= rec->phase;
 }
 
 static void position_say(keel_recovery_t *rec, int is_complete)
 {
     position_message_t message = {
-        .position = rec->phase, .state = (uint16_t)rec->state, .is_complete = (uint16_t)is_complete};
+        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .is_complete = (uint16_t)is_complete};
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
@@ -159,7 +159,7 @@ void keel_position_say(keel_recovery_t *rec)
 
 void keel_position_tell_complete(keel_recovery_t *rec)
 {
-    const int is_complete = rec->awaits_hand_over && is_handed_over(rec);
+    const int is_complete = rec->life == KEEL_LIFE_AWAITING && is_handed_over(rec);
 
     if (is_complete && !rec->is_complete_told) {
         position_say(rec, 1);
@@ -170,7 +170,7 @@ void keel_position_tell_complete(keel_recovery_t *rec)
 /* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
-    if (rec->state != KEEL_RANK_FRONT || keel_sync_has_order(rec->sync)) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_has_order(rec->sync)) {
         return 0;
     }
     return (rank == rec->lane->rank) ? !is_handed_over(rec) : rec->standings[rank].complete == KEEL_COMPLETE_NOT;
@@ -191,12 +191,11 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
     keel_waits_begin_phase(rec->sync);
     keel_put_log_set_phase(rec->puts, number);
     keel_get_log_set_phase(rec->gets, number);
-    if (rec->state == KEEL_RANK_RECOVERING) {
+    if (keel_recovery_state(rec) == KEEL_RANK_RECOVERING) {
         KEEL_REACHED(gsync_handed);
         if (number >= rec->front) {
             keel_recovery_say(rec, "front %u reached", number);
-            rec->state = KEEL_RANK_FRONT;
-            rec->awaits_hand_over = 1;
+            keel_recovery_live(rec, KEEL_LIFE_REACHES_FRONT);
             rec->returned = number + 1;
             keel_put_log_put_from(rec->puts, number + 1); /* in this phase its predecessor may have died */
             rec->recoveries++;
@@ -232,8 +231,9 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
 
 int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
 {
-    return rec->is_frozen && !rec->is_finished && rec->lane->peers[rank].mode != KEEL_PEER_LIVE &&
-           !keel_sync_is_sectioned(rec->sync) && !KEEL_PLANT(flush_undecided);
+    return keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) &&
+           rec->lane->peers[rank].mode != KEEL_PEER_LIVE && !keel_sync_is_sectioned(rec->sync) &&
+           !KEEL_PLANT(flush_undecided);
 }
 
 int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank)
@@ -332,7 +332,7 @@ static void standing_step(keel_recovery_t *rec, uint32_t rank)
         return; /* what an access does depends on its critical section (api/lock) */
     }
     if (standing->state == KEEL_RANK_FRONT) {
-        if (rec->state == KEEL_RANK_FRONT) {
+        if (keel_recovery_state(rec) == KEEL_RANK_FRONT) {
             KEEL_REACHED(hand_front);
             go_live(rec, rank);
         } else {
@@ -356,7 +356,8 @@ static void standing_step(keel_recovery_t *rec, uint32_t rank)
 
 void keel_position_step(keel_recovery_t *rec)
 {
-    if (rec->is_frozen || rec->roll != KEEL_ROLL_NONE || rec->state == KEEL_RANK_FRESH || rec->fatal != KEEL_OK) {
+    if (keel_recovery_is_frozen(rec) || rec->roll != KEEL_ROLL_NONE || keel_recovery_state(rec) == KEEL_RANK_FRESH ||
+        rec->fatal != KEEL_OK) {
         return;
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {

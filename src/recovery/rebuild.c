@@ -16,12 +16,12 @@ keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec)
 {
     unsigned rounds = 0;
 
-    while (rec->mode == KEEL_DECISION_NONE || rec->is_frozen) {
+    while (rec->mode == KEEL_DECISION_NONE || keel_recovery_is_frozen(rec)) {
         keel_recovery_wait(rec, &rounds);
         if (rec->fatal != KEEL_OK) {
             return rec->fatal;
         }
-        if (rec->is_finished) {
+        if (keel_recovery_is_finished(rec)) {
             keel_error(rec->message, "the job has passed its last gsync: nothing is recovered any more");
             return KEEL_ERR_STATE;
         }
@@ -55,7 +55,7 @@ typedef keel_status_t (*rebuild_check_t)(const keel_recovery_t *rec, uint32_t ta
 /* rank 0 may hear of a death and decide in one step */
 static int rebuild_is_void(const keel_recovery_t *rec, uint64_t decisions)
 {
-    return rec->is_frozen || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
+    return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
 }
 
 static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, int is_demand)
@@ -88,7 +88,7 @@ static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, ui
     unsigned rounds = 0;
     keel_status_t status;
 
-    while (rec->is_frozen ||
+    while (keel_recovery_is_frozen(rec) ||
            (rec->generation.number > 0 && !keel_repair_knows_group(&rec->ckpt->set, rec->generation.number)) ||
            !keel_repair_knows_group(&rec->demand->set, rec->demand->set.used.number)) {
         keel_recovery_wait(rec, &rounds);
@@ -212,7 +212,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
             rebuild_say(rec);
         }
         rec->times[KEEL_TIME_REBUILD] = take_time(rec);
-        while (!replay_is_complete(rec) || rec->is_frozen) {
+        while (!replay_is_complete(rec) || keel_recovery_is_frozen(rec)) {
             keel_recovery_wait(rec, &rounds);
             status = keel_recovery_status(rec);
             if (status != KEEL_OK) {
@@ -233,7 +233,6 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     keel_get_log_set_phase(rec->gets, base);
     keel_waits_begin_phase(rec->sync);
     rec->arrived = base;
-    rec->is_restored = 1;
     rec->restarted_at = base;
     if (rec->restored.number != rec->generation.number) {
         KEEL_REACHED(demand_restored);
@@ -256,13 +255,12 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     } else {
         KEEL_REACHED(generation_0);
     }
-    rec->awaits_hand_over = (base >= rec->front);
     rec->returned = (base >= rec->front) ? base + 1 : 0;
-    rec->state = (base < rec->front) ? KEEL_RANK_RECOVERING : KEEL_RANK_FRONT;
+    keel_recovery_live(rec, (base < rec->front) ? KEEL_LIFE_RESTORED_BEFORE_FRONT : KEEL_LIFE_RESTORED_AT_FRONT);
     keel_sections_begin_at(rec->sync, sync_counter(rec));
     keel_position_say(rec);
     keel_position_step(rec);
-    if (rec->is_frozen) {
+    if (keel_recovery_is_frozen(rec)) {
         return KEEL_OK; /* when it is decided */
     }
     status = keel_repair_rearm(&rec->ckpt->set);
@@ -303,7 +301,7 @@ static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
         return rec->fatal;
     }
     /* frozen: somebody died who may have said this stage already; nobody goes on without it */
-    return (rec->roll_target != target || rec->is_frozen) ? KEEL_INPROGRESS : KEEL_OK;
+    return (rec->roll_target != target || keel_recovery_is_frozen(rec)) ? KEEL_INPROGRESS : KEEL_OK;
 }
 
 static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
@@ -376,13 +374,14 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_exchange_forget(&rec->ckpt->set);
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;
-    rec->awaits_hand_over = rec->is_refused = 0;
+    keel_recovery_live(rec, KEEL_LIFE_ROLLS_BACK);
+    rec->is_refused = 0;
     rec->wants = KEEL_OK;
 }
 
 static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_restore_cb_t restore, void *arg)
 {
-    const int is_new = (rec->state == KEEL_RANK_FRESH);
+    const int is_new = (keel_recovery_state(rec) == KEEL_RANK_FRESH);
     keel_status_t status;
 
     status = rollback_drain(rec, target);
@@ -399,7 +398,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
     if (status != KEEL_OK) {
         return status;
     }
-    if (rec->is_frozen) {
+    if (keel_recovery_is_frozen(rec)) {
         return KEEL_INPROGRESS; /* somebody died since: the next decision says how to go on */
     }
     rollback_state(rec, target);
@@ -412,12 +411,10 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         for (uint32_t r = 0; r < rec->lane->size; r++) { /* who is new has made and freed them meanwhile */
             keel_lane_regions_close_retired(rec->lane, r);
         }
-        rec->state = KEEL_RANK_FRONT;
-        rec->is_restored = 1;
         rec->roll = KEEL_ROLL_NONE;
         rec->rollbacks++;
         keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
-        rec->is_caught_up = 1;
+        keel_recovery_live(rec, KEEL_LIFE_ROLLED_BACK);
         status = keel_repair_rearm(&rec->ckpt->set);
     }
     return status;
@@ -429,7 +426,7 @@ keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore,
     unsigned rounds = 0;
 
     do {
-        while (rec->is_frozen && rec->fatal == KEEL_OK) { /* a further death: its decision comes first */
+        while (keel_recovery_is_frozen(rec) && rec->fatal == KEEL_OK) { /* a further death: its decision comes first */
             keel_recovery_wait(rec, &rounds);
         }
         if (rec->fatal != KEEL_OK) {

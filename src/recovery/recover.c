@@ -41,12 +41,12 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->sync = params->sync;
     rec->on_fetch = params->on_fetch;
     rec->arg = params->arg;
-    rec->state = (lane->incarnation > 0) ? KEEL_RANK_FRESH : KEEL_RANK_FRONT;
+    rec->life = (lane->incarnation > 0) ? KEEL_LIFE_FRESH : KEEL_LIFE_LIVE;
     rec->arrived = lane->counters.phase;
     keel_recovery_stand(rec, lane->counters.phase, lane->counters.phase);
     rec->requests = lane->counters.request;
     rec->roll_target = lane->counters.rollback;
-    rec->is_frozen = (lane->incarnation > 0);
+    rec->view = (lane->incarnation > 0) ? KEEL_VIEW_CHANGED : KEEL_VIEW_SETTLED;
     rec->standings = keel_alloc(lane->size * sizeof(*rec->standings), "where ranks stand");
     rec->roll_heard = keel_alloc(lane->size * sizeof(*rec->roll_heard), "rollback");
     rec->mark_ns = keel_recovery_now(rec);
@@ -68,8 +68,8 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
         goto err_detect;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
-        rec->standings[r].state = rec->state;
-        rec->standings[r].transfers = (rec->state == KEEL_RANK_FRONT) ? KEEL_TRANSFER_REFILLED : 0;
+        rec->standings[r].state = keel_recovery_state(rec);
+        rec->standings[r].transfers = (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? KEEL_TRANSFER_REFILLED : 0;
     }
     return KEEL_OK;
 
@@ -108,7 +108,7 @@ keel_status_t keel_recovery_status(const keel_recovery_t *rec)
 /* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */
 static int recovery_speaks(const keel_recovery_t *rec)
 {
-    if (rec->lane->incarnation > 0 && !rec->is_caught_up) {
+    if (rec->life != KEEL_LIFE_LIVE) {
         return 1;
     }
     for (uint32_t r = 0; r < rec->lane->rank; r++) {
@@ -148,7 +148,7 @@ void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
 
 void keel_recovery_hear_finished(keel_recovery_t *rec)
 {
-    rec->is_finished = rec->is_told = 1;
+    keel_recovery_leave(rec, KEEL_LEAVE_TELLS);
 }
 
 void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls)
@@ -186,7 +186,7 @@ static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
 /* in init: it asks whether the job is over */
 static int is_waiting(const keel_recovery_t *rec)
 {
-    return rec->state == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE;
+    return keel_recovery_state(rec) == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE;
 }
 
 /* somebody has left the last gsync, for certain */
@@ -194,7 +194,7 @@ static void recovery_is_over(keel_recovery_t *rec)
 {
     keel_runtime_t *runtime = rec->lane->runtime;
 
-    rec->is_finished = rec->is_told = 1;
+    keel_recovery_leave(rec, KEEL_LEAVE_TELLS);
     if (runtime->ops->finish != NULL) {
         runtime->ops->finish(runtime);
     }
@@ -211,7 +211,7 @@ static void recovery_finished(keel_recovery_t *rec)
 /* said by itself, or it left without having said that the last gsync is over */
 static void recovery_gave_up(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
 {
-    if (!rec->is_finished && !is_waiting(rec) && rec->fatal == KEEL_OK) {
+    if (!keel_recovery_is_finished(rec) && !is_waiting(rec) && rec->fatal == KEEL_OK) {
         keel_error(rec->message, "rank %u incarnation %u left the job before its end", rank, incarnation);
         rec->fatal = KEEL_ERR_CATASTROPHIC;
     }
@@ -220,7 +220,7 @@ static void recovery_gave_up(keel_recovery_t *rec, uint32_t rank, uint32_t incar
 /* told twice, it may come when the set is another */
 static void recovery_group(const keel_recovery_t *rec, keel_image_set_t *set, const keel_control_in_t *in)
 {
-    if (rec->state == KEEL_RANK_FRESH) {
+    if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         keel_repair_receive_group(set, in);
     }
 }
@@ -250,7 +250,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_handed_over_receive(rec, in);
         break;
     case KEEL_CONTROL_GETLOG:
-        if (rec->state == KEEL_RANK_FRESH) {
+        if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
             keel_get_log_receive_replay(rec->gets, in, 0);
         }
         break;
@@ -321,7 +321,7 @@ static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {
     recovery_inbox(rec);
     recovery_gave_up(rec, event->rank, event->incarnation);
-    rec->is_finished = 1;
+    keel_recovery_leave(rec, KEEL_LEAVE_EXITS);
     keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
 }
 

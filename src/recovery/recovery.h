@@ -23,7 +23,7 @@
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
 #include "recovery/detect.h"
-#include "recovery/standing.h"
+#include "recovery/stage.h"
 #include "sync/sync.h"
 #include "recovery/trim.h"
 
@@ -67,16 +67,14 @@ struct keel_recovery {
     uint32_t returned;         /* 1 + the front that it reached as a replacement, 0: it was always there */
     uint32_t mended;           /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
     uint32_t incomplete_count; /* standings that are not complete */
-    keel_rank_state_t state;
+    keel_life_t life;
     int is_complete_told; /* it has told that all have */
     int is_refused;       /* a value that a replacement wanted to fetch: others have another record by that number */
-    int awaits_hand_over; /* a replacement at the front: announces no arrival before all have handed over */
     keel_standing_t *standings; /* by rank */
 
     /* view */
-    int is_frozen;      /* since a death, until its decision */
-    uint64_t decisions; /* taken up */
-    int has_reported;
+    keel_view_t view;
+    uint64_t decisions;      /* taken up */
     uint32_t requests;       /* for a rollback, seen so far: with the incarnations it names the view */
     keel_status_t wants;     /* what this process asks for one for; KEEL_OK: it does not */
     keel_report_t **reports; /* rank 0: the newest of each rank */
@@ -88,10 +86,7 @@ struct keel_recovery {
     unsigned generation_slot;
     keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */
     uint32_t restarted_at;      /* and its position then: 0 in the first life */
-    int is_caught_up;           /* replacement: it has all that the others logged for it */
-    int is_restored;            /* replacement: keel_restore() is done */
-    int is_finished;            /* somebody left the last gsync: nothing is recovered any more */
-    int is_told;                /* ... and that is certain, so it is passed on; an exit alone may have another reason */
+    keel_leave_t leave;
 
     /* rollback */
     keel_roll_t roll;
@@ -130,17 +125,44 @@ typedef struct keel_recovery_params {
     void *arg;
 } keel_recovery_params_t;
 
+/* where this process stands, as others are told */
+static inline keel_rank_state_t keel_recovery_state(const keel_recovery_t *rec)
+{
+    return keel_life_state(rec->life);
+}
+/* the view has changed, and what follows is not decided */
+static inline int keel_recovery_is_frozen(const keel_recovery_t *rec)
+{
+    return rec->view != KEEL_VIEW_SETTLED;
+}
+static inline int keel_recovery_is_finished(const keel_recovery_t *rec)
+{
+    return rec->leave != KEEL_LEAVE_NOT;
+}
+static inline void keel_recovery_live(keel_recovery_t *rec, keel_life_event_t event)
+{
+    rec->life = keel_life_after(rec->life, event);
+}
+static inline void keel_recovery_view(keel_recovery_t *rec, keel_view_event_t event)
+{
+    rec->view = keel_view_after(rec->view, event);
+}
+static inline void keel_recovery_leave(keel_recovery_t *rec, keel_leave_event_t event)
+{
+    rec->leave = keel_leave_after(rec->leave, event);
+}
+
 /* nothing of a recovery is under way here: what this process has to do next, somebody tells it */
 static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
 {
-    return !rec->is_frozen && rec->state == KEEL_RANK_FRONT && rec->lane->not_live == 0;
+    return !keel_recovery_is_frozen(rec) && keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->lane->not_live == 0;
 }
 
 /* some replacement, this process included, may be doing again what its predecessor did */
 static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
 {
-    return rec->state != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) || rec->awaits_hand_over ||
-           (rec->mended != 0 && rec->phase <= rec->mended);
+    return keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) ||
+           rec->life == KEEL_LIFE_AWAITING || (rec->mended != 0 && rec->phase <= rec->mended);
 }
 
 /* answered from records */
@@ -160,8 +182,9 @@ static inline void keel_recovery_stand(keel_recovery_t *rec, uint32_t phase, uin
 /* pos(x) of this process as others have to see it */
 static inline uint32_t keel_position(const keel_recovery_t *rec)
 {
-    return (rec->state == KEEL_RANK_FRONT && rec->front > rec->phase && !KEEL_PLANT(momentary_position)) ? rec->front
-                                                                                                         : rec->phase;
+    return (keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->front > rec->phase && !KEEL_PLANT(momentary_position))
+               ? rec->front
+               : rec->phase;
 }
 
 /* where the memory of the image goes; called when the image lies checked in its slot, or generation 0 */

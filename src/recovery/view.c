@@ -3,7 +3,7 @@
  *
  * Safety: the decision is computed by rank 0 alone from one report of every rank, all for the same vector of
  * incarnations, and taken up only by processes whose vector is still that one. Positions cannot change between report
- * and decision (is_frozen), so F = max of what was reported is the highest position of anybody; and whoever is at F
+ * and decision (keel_view_t), so F = max of what was reported is the highest position of anybody; and whoever is at F
  * passed it because all had arrived, so a survivor below F is inside that gsync and may be released.
  */
 #include "recovery/view.h"
@@ -58,20 +58,20 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     if (rank == lane->rank || incarnation < lane->peers[rank].incarnation) {
         return; /* known already */
     }
-    if (rank == 0 && rec->is_frozen && rec->has_reported) {
+    if (rank == 0 && rec->view == KEEL_VIEW_REPORTED) {
         KEEL_REACHED(coordinator_dies);
     }
-    if (!rec->is_frozen && rec->generation.number > 0 && rec->standings[rank].state == KEEL_RANK_FRESH) {
+    if (!keel_recovery_is_frozen(rec) && rec->generation.number > 0 && rec->standings[rank].state == KEEL_RANK_FRESH) {
         KEEL_REACHED(rebuild_dies);
     }
-    if (!rec->is_frozen) {
+    if (!keel_recovery_is_frozen(rec)) {
         rec->death_ns = keel_recovery_now(rec);
     }
     rec->deaths++;
     keel_lane_peer_down(lane, rank, incarnation + 1);
     keel_get_log_source_down(rec->gets, rank);
     keel_get_log_target_down(rec->gets, rank);
-    if (rec->state == KEEL_RANK_FRESH) {
+    if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         keel_get_log_forget_replay(rec->gets, rank);
     }
     keel_put_log_mark_sent(rec->puts, rank);
@@ -84,9 +84,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_repair_member_down(&rec->ckpt->set, rank);
     keel_repair_member_down(&rec->demand->set, rank);
     keel_position_lost(rec, rank);
-    rec->is_frozen = 1;
-    rec->has_reported = 0;
-    if (lane->config->protect == KEEL_PROTECT_NONE && !rec->is_finished) {
+    keel_recovery_view(rec, KEEL_VIEW_CHANGES);
+    if (lane->config->protect == KEEL_PROTECT_NONE && !keel_recovery_is_finished(rec)) {
         keel_error(rec->message, "rank %u incarnation %u died and KEEL_PROTECT is none: the job cannot go on", rank,
                    incarnation);
         rec->fatal = KEEL_ERR_CATASTROPHIC;
@@ -171,7 +170,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     keel_waits_hear(rec->sync);
     keel_waits_look(rec->sync, &reached, &first_wait);
     *report = (keel_report_t){
-        .state = rec->state,
+        .state = keel_recovery_state(rec),
         .position = keel_position(rec),
         .front = KEEL_PLANT(front_not_told) ? 0 : keel_larger(rec->front, reached),
         .rollback = keel_larger(lane->rollback, rec->roll_target),
@@ -186,7 +185,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,
         .atomics_before = rec->sync->atomics.before,
-        .is_incomplete = (uint32_t)(rec->state != KEEL_RANK_FRONT || keel_position_is_incomplete(rec, lane->rank)),
+        .is_incomplete =
+            (uint32_t)(keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_position_is_incomplete(rec, lane->rank)),
         .returned = rec->returned,
         .requests = rec->requests,
         .wants = rec->wants,
@@ -260,6 +260,7 @@ static int reports_agree(const keel_recovery_t *rec)
 static void report_send(keel_recovery_t *rec)
 {
     keel_report_t *report = keel_alloc(rec->report_size, "report");
+    keel_status_t status;
 
     if (report == NULL) {
         return; /* the next step tries again */
@@ -267,10 +268,12 @@ static void report_send(keel_recovery_t *rec)
     report_fill(rec, report);
     if (rec->lane->rank == 0) {
         report_keep(rec, 0, report);
-        rec->has_reported = 1;
+        status = KEEL_OK;
     } else {
-        rec->has_reported =
-            keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_REPORT, report, rec->report_size) == KEEL_OK;
+        status = keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_REPORT, report, rec->report_size);
+    }
+    if (status == KEEL_OK) {
+        keel_recovery_view(rec, KEEL_VIEW_REPORTS);
     }
     keel_free(report);
 }
@@ -297,13 +300,14 @@ static void decision_send(keel_recovery_t *rec)
 
 void keel_view_step(keel_recovery_t *rec)
 {
-    if (!rec->is_frozen || rec->fatal != KEEL_OK || rec->is_finished || !keel_view_is_complete(rec)) {
+    if (!keel_recovery_is_frozen(rec) || rec->fatal != KEEL_OK || keel_recovery_is_finished(rec) ||
+        !keel_view_is_complete(rec)) {
         return;
     }
-    if (!rec->has_reported) {
+    if (rec->view == KEEL_VIEW_CHANGED) {
         report_send(rec);
     }
-    if (rec->lane->rank == 0 && rec->has_reported && reports_agree(rec)) {
+    if (rec->lane->rank == 0 && rec->view == KEEL_VIEW_REPORTED && reports_agree(rec)) {
         decision_send(rec);
     }
 }

@@ -52,7 +52,7 @@ static void step_checkpoint(fuzz_scene_t *scene)
     const keel_image_meta_t meta = {.generation = scene->rec.phase + 1, .rank = scene->lane.rank};
     const keel_part_t part = {.kind = KEEL_PART_WINDOW, .base = scene->window, .length = FUZZ_BYTES};
 
-    if (scene->rec.state == KEEL_RANK_FRONT && !scene->rec.is_frozen) {
+    if (keel_recovery_state(&scene->rec) == KEEL_RANK_FRONT && !keel_recovery_is_frozen(&scene->rec)) {
         keel_position_leave(&scene->rec, scene->rec.phase + 1);
         (void)keel_ckpt_take(&scene->ckpt, &meta, &part, 1);
     }
@@ -62,7 +62,7 @@ static void step_put(fuzz_scene_t *scene, uint32_t rank)
 {
     keel_record_t *record;
 
-    if (rank == scene->lane.rank || scene->rec.state != KEEL_RANK_FRONT) {
+    if (rank == scene->lane.rank || keel_recovery_state(&scene->rec) != KEEL_RANK_FRONT) {
         return;
     }
     record = keel_put_log_reserve(&scene->puts, rank, 8);

@@ -36,8 +36,8 @@ static int scene_is_armed(const scene_t *scene, uint32_t rank)
     if (member->has_returned) {
         return 1;
     }
-    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (ctx->rec.state != KEEL_RANK_FRESH) &&
-           keel_image_set_is_armed(&ctx->ckpt.set);
+    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) &&
+           (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH) && keel_image_set_is_armed(&ctx->ckpt.set);
 }
 
 /* members of its group, but for itself, that are not */
@@ -119,7 +119,7 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
 
         scene->may_roll_back |=
             (ctx != NULL) && (ctx->lane.incarnation > 0) && (ctx->rec.restarted_at <= scene->drivers.counters.phase) &&
-            (ctx->rec.phase == scene->drivers.counters.phase || ctx->rec.state == KEEL_RANK_RECOVERING);
+            (ctx->rec.phase == scene->drivers.counters.phase || keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING);
     }
     member->is_finishing = 0;
     member->host.ctx = NULL;

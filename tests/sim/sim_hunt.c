@@ -35,7 +35,8 @@ static void hunt_rollback(scene_t *scene)
     }
     if (scene->hunt.stage == 0 && first->rec.is_prefix_closed && !other->rec.is_prefix_closed) {
         hunt_kill(scene, 2);
-    } else if (scene->hunt.stage == 1 && back != NULL && back->rec.roll != KEEL_ROLL_NONE && !back->rec.is_frozen) {
+    } else if (scene->hunt.stage == 1 && back != NULL && back->rec.roll != KEEL_ROLL_NONE &&
+               !keel_recovery_is_frozen(&back->rec)) {
         if (other->rec.roll == KEEL_ROLL_NONE) {
             hunt_kill(scene, 0);
         } else {
@@ -62,19 +63,20 @@ static void hunt_records(scene_t *scene)
             hunt_kill(scene, hunt->reader);
         }
     } else if (hunt->stage == 1 && replacement(scene, hunt->reader) != NULL) {
-        if (reader->rec.state != KEEL_RANK_FRESH) {
+        if (keel_recovery_state(&reader->rec) != KEEL_RANK_FRESH) {
             hunt_lost(scene);
         } else if (reader->gets.targets[hunt->target].has_replay) {
             hunt_kill(scene, hunt->target);
         }
     } else if (hunt->stage == 2 && replacement(scene, hunt->target) != NULL) {
-        if (reader->rec.state != KEEL_RANK_FRESH) {
+        if (keel_recovery_state(&reader->rec) != KEEL_RANK_FRESH) {
             hunt_lost(scene);
-        } else if (target->rec.state != KEEL_RANK_FRESH) {
+        } else if (keel_recovery_state(&target->rec) != KEEL_RANK_FRESH) {
             hunt_kill(scene, hunt->third);
         }
-    } else if (hunt->stage == 3 && replacement(scene, hunt->third) != NULL && reader->rec.state == KEEL_RANK_FRONT &&
-               reader->rec.roll == KEEL_ROLL_NONE && keel_random_below(&hunt->random, 300) == 0) {
+    } else if (hunt->stage == 3 && replacement(scene, hunt->third) != NULL &&
+               keel_recovery_state(&reader->rec) == KEEL_RANK_FRONT && reader->rec.roll == KEEL_ROLL_NONE &&
+               keel_random_below(&hunt->random, 300) == 0) {
         hunt_kill(scene, hunt->reader);
     }
 }
@@ -104,7 +106,7 @@ static void hunt_drained(scene_t *scene)
         keel_random_below(&hunt->random, 60) == 0) {
         hunt_ask(scene, 1);
     } else if (hunt->stage == 1 && asker->rec.roll == KEEL_ROLL_DRAINED) {
-        if (other->rec.roll != KEEL_ROLL_NONE || !other->rec.is_frozen) {
+        if (other->rec.roll != KEEL_ROLL_NONE || !keel_recovery_is_frozen(&other->rec)) {
             hunt_lost(scene);
         } else if (other->rec.roll_heard[1] >> 2 > other->lane.rollback) {
             hunt_kill(scene, 1);
@@ -113,12 +115,13 @@ static void hunt_drained(scene_t *scene)
     } else if (hunt->stage == 3 && replacement(scene, 0) != NULL && replacement(scene, 1) != NULL) {
         if (other->rec.roll != KEEL_ROLL_NONE) {
             hunt_lost(scene);
-        } else if (asker->rec.state == KEEL_RANK_FRONT && first->rec.state == KEEL_RANK_FRONT &&
-                   !asker->rec.awaits_hand_over && !other->rec.is_frozen) {
+        } else if (keel_recovery_state(&asker->rec) == KEEL_RANK_FRONT &&
+                   keel_recovery_state(&first->rec) == KEEL_RANK_FRONT && asker->rec.life != KEEL_LIFE_AWAITING &&
+                   !keel_recovery_is_frozen(&other->rec)) {
             hunt_ask(scene, hunt->phase == 0 ? 0 : 2);
         }
-    } else if (hunt->stage == 4 && asker->rec.is_frozen && asker->rec.has_reported &&
-               asker->rec.roll == KEEL_ROLL_NONE && asker->rec.arrived == asker->rec.phase) {
+    } else if (hunt->stage == 4 && asker->rec.view == KEEL_VIEW_REPORTED && asker->rec.roll == KEEL_ROLL_NONE &&
+               asker->rec.arrived == asker->rec.phase) {
         hunt->stage += keel_sim_hang(scene->sim, 1, 400000) != 0;
     }
 }
@@ -136,13 +139,15 @@ static void hunt_rebuild(scene_t *scene)
     if (first == NULL) {
         return;
     }
-    if (hunt->stage == 0 && first->ckpt.set.used.number > 0 && !first->rec.is_frozen &&
+    if (hunt->stage == 0 && first->ckpt.set.used.number > 0 && !keel_recovery_is_frozen(&first->rec) &&
         keel_random_below(&hunt->random, 100) == 0) {
         hunt_kill(scene, 0);
     } else if (hunt->stage == 1 && replacement(scene, 0) != NULL) {
-        if (first->rec.state != KEEL_RANK_FRESH || scene->groups.of_rank[victim] != scene->groups.of_rank[0]) {
+        if (keel_recovery_state(&first->rec) != KEEL_RANK_FRESH ||
+            scene->groups.of_rank[victim] != scene->groups.of_rank[0]) {
             hunt_lost(scene);
-        } else if (first->rec.mode == KEEL_DECISION_LOCAL && !first->rec.is_frozen && first->ckpt.set.used.number > 0 &&
+        } else if (first->rec.mode == KEEL_DECISION_LOCAL && !keel_recovery_is_frozen(&first->rec) &&
+                   first->ckpt.set.used.number > 0 &&
                    keel_parity_bytes_from(first->ckpt.set.parity, scene->groups.index[victim]) > 0) {
             hunt_kill(scene, victim);
         }
@@ -167,12 +172,12 @@ static uint32_t uneven_chance(const scene_t *scene)
         if (ctx == NULL) {
             continue;
         }
-        if (ctx->rec.state == KEEL_RANK_FRESH) {
+        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
             chance = (ctx->rec.mode != KEEL_DECISION_NONE && chance == 0) ? 150 : chance;
             continue;
         }
-        frozen += ctx->rec.is_frozen;
-        thawed += !ctx->rec.is_frozen;
+        frozen += keel_recovery_is_frozen(&ctx->rec);
+        thawed += !keel_recovery_is_frozen(&ctx->rec);
         if (keel_image_set_is_rearming(&ctx->ckpt.set) || keel_image_set_is_rearming(&ctx->demand.set)) {
             chance = (chance == 0) ? 150 : chance;
         }
@@ -203,7 +208,7 @@ static int uneven_may_die(const scene_t *scene, uint32_t victim)
     for (uint32_t r = 0; r < scene->processes; ++r) {
         const keel_context_h ctx = scene_context(scene, r);
         const int is_armed =
-            ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH && keel_image_set_is_armed(&ctx->ckpt.set);
+            ctx != NULL && keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH && keel_image_set_is_armed(&ctx->ckpt.set);
 
         away += r != victim && !is_armed &&
                 (scene->groups.count == 0 || scene->groups.of_rank[r] == scene->groups.of_rank[victim]);
@@ -254,16 +259,18 @@ static uint64_t change_mix(uint64_t sum, uint64_t word)
 static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
 {
     const keel_lane_t *lane = rec->lane;
-    uint64_t sum = rec->state;
-    int is_quiet = rec->state == KEEL_RANK_FRONT && !rec->is_frozen && rec->roll == KEEL_ROLL_NONE &&
-                   !rec->awaits_hand_over && !rec->sync->sections.is_replaying && !rec->sync->waits.is_replaying &&
+    uint64_t sum = keel_recovery_state(rec);
+    int is_quiet = keel_recovery_state(rec) == KEEL_RANK_FRONT && !keel_recovery_is_frozen(rec) &&
+                   rec->roll == KEEL_ROLL_NONE && rec->life != KEEL_LIFE_AWAITING &&
+                   !rec->sync->sections.is_replaying && !rec->sync->waits.is_replaying &&
                    keel_image_set_is_armed(&rec->ckpt->set) && !keel_image_set_is_rearming(&rec->ckpt->set) &&
                    !keel_image_set_is_rearming(&rec->demand->set);
 
     sum = change_mix(sum, (uint64_t)rec->phase << 32 | rec->arrived);
-    sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->is_frozen << 1 | (uint64_t)rec->has_reported);
+    sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->view);
     sum = change_mix(sum, (uint64_t)rec->requests << 8 | rec->roll);
-    sum = change_mix(sum, (uint64_t)rec->awaits_hand_over << 3 | (uint64_t)rec->sync->sections.is_replaying << 2 |
+    sum = change_mix(sum, (uint64_t)(rec->life == KEEL_LIFE_AWAITING) << 3 |
+                              (uint64_t)rec->sync->sections.is_replaying << 2 |
                               (uint64_t)rec->sync->waits.is_replaying << 1 | (uint64_t)rec->sync->waits.is_asking);
     sum = change_mix(sum, (uint64_t)rec->ckpt->set.used.number << 32 | rec->ckpt->set.making.number);
     sum = change_mix(sum, (uint64_t)rec->ckpt->set.state.stage << 8 | (uint64_t)rec->demand->set.state.stage << 4 |
@@ -304,7 +311,7 @@ static int changes_may_die(const scene_t *scene, uint32_t victim)
         if (ctx != NULL && ctx->ckpt.set.used.number > 0) {
             return uneven_may_die(scene, victim);
         }
-        others += r != victim && r < scene->ranks && ctx != NULL && ctx->rec.state != KEEL_RANK_FRESH;
+        others += r != victim && r < scene->ranks && ctx != NULL && keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH;
     }
     return others > 0;
 }

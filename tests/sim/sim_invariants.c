@@ -24,8 +24,8 @@ int scene_is_readable(const scene_t *scene, uint32_t rank)
     const member_t *member = &scene->member[rank];
 
     return (member->host.ctx != NULL) && !member->has_returned && !member->is_finishing &&
-           keel_sim_is_alive(scene->sim, rank) && (member->host.ctx->rec.state != KEEL_RANK_FRESH) &&
-           (member->host.ctx->rec.fatal == KEEL_OK) && !member->host.ctx->rec.is_finished;
+           keel_sim_is_alive(scene->sim, rank) && (keel_recovery_state(&member->host.ctx->rec) != KEEL_RANK_FRESH) &&
+           (member->host.ctx->rec.fatal == KEEL_OK) && !keel_recovery_is_finished(&member->host.ctx->rec);
 }
 
 /* ---- views ---- */
@@ -58,7 +58,7 @@ static void check_views(const scene_t *scene, const uint32_t *ranks, uint32_t co
     for (i = 0; i < count; ++i) {
         const keel_recovery_t *rec = &scene->member[ranks[i]].host.ctx->rec;
 
-        if (rec->is_frozen || rec->mode == KEEL_DECISION_CATASTROPHE) {
+        if (keel_recovery_is_frozen(rec) || rec->mode == KEEL_DECISION_CATASTROPHE) {
             continue;
         }
         key[known] = view_key(rec);
@@ -85,7 +85,7 @@ static void note_position(invariant_seen_t *seen, const keel_recovery_t *rec)
     *seen = (invariant_seen_t){
         .is_known = 1, .incarnation = rec->lane->incarnation, .rollback = rec->lane->rollback, .phase = rec->phase};
     /* who re-executes has not arrived after the front */
-    seen->reach = (rec->state == KEEL_RANK_FRONT) ? rec->phase + 1 : rec->front;
+    seen->reach = (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? rec->phase + 1 : rec->front;
 }
 
 static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t count)
@@ -135,8 +135,8 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
 /* it computes, and what it holds is no memory of what it held */
 static int is_present(const keel_recovery_t *rec)
 {
-    return (rec->state == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) && (rec->wants == KEEL_OK) &&
-           !rec->sync->sections.is_replaying && !rec->is_frozen;
+    return (keel_recovery_state(rec) == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) && (rec->wants == KEEL_OK) &&
+           !rec->sync->sections.is_replaying && !keel_recovery_is_frozen(rec);
 }
 
 static void check_owner(const scene_t *scene, uint32_t rank, uint32_t holder)
@@ -214,7 +214,7 @@ static int scene_is_settled(const scene_t *scene, uint32_t rank)
 {
     const keel_context_h ctx = scene->member[rank].host.ctx;
 
-    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (ctx->rec.state != KEEL_RANK_FRESH);
+    return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH);
 }
 
 /* invariant 4: what one process may be asked to start from again, all have their part of */
@@ -242,8 +242,8 @@ void scene_check_rearm(const scene_t *scene, uint32_t rank)
     uint32_t r;
 
     if ((ctx == NULL) || (scene->groups.count == 0) || (ctx->ckpt.set.used.number == 0) ||
-        keel_image_set_is_armed(&ctx->ckpt.set) || keel_image_set_is_rearming(&ctx->ckpt.set) || ctx->rec.is_frozen ||
-        (keel_recovery_status(&ctx->rec) != KEEL_OK)) {
+        keel_image_set_is_armed(&ctx->ckpt.set) || keel_image_set_is_rearming(&ctx->ckpt.set) ||
+        keel_recovery_is_frozen(&ctx->rec) || (keel_recovery_status(&ctx->rec) != KEEL_OK)) {
         return;
     }
     for (r = 0; r < scene->processes; ++r) {

@@ -182,7 +182,7 @@ static int holder_find(parity_check_t *check, uint32_t rank, uint32_t generation
     const keel_images_t *images;
 
     *holder = (holder_t){.is_missing = 1};
-    if (ctx == NULL || ctx->rec.state == KEEL_RANK_FRESH) {
+    if (ctx == NULL || keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         return 1;
     }
     images = set_find(&ctx->ckpt.set, generation);
@@ -259,7 +259,7 @@ static int group_decode(parity_check_t *check, scheme_t *scheme, const uint32_t 
 
 static int is_settled(const parity_check_t *check, uint32_t rank)
 {
-    return check->ctx[rank] != NULL && check->ctx[rank]->rec.state != KEEL_RANK_FRESH;
+    return check->ctx[rank] != NULL && keel_recovery_state(&check->ctx[rank]->rec) != KEEL_RANK_FRESH;
 }
 
 /* what somebody trims by, or would have to begin from, every member of the group has its part of */
@@ -333,7 +333,7 @@ int parity_check(parity_check_t *check)
 
     products_make();
     for (uint32_t r = 0; r < check->ranks; r++) {
-        if (check->ctx[r] != NULL && check->ctx[r]->rec.state != KEEL_RANK_FRESH &&
+        if (check->ctx[r] != NULL && keel_recovery_state(&check->ctx[r]->rec) != KEEL_RANK_FRESH &&
             check->ctx[r]->ckpt.set.used.number > generation) {
             generation = check->ctx[r]->ckpt.set.used.number;
         }

@@ -54,8 +54,8 @@ static void strike(few_t *few)
             few_kill(few, 0);
         }
     } else if (few->deaths == 1 && other->rec.phase < BEGUN) {
-        job->is_met |= (int)other->rec.has_reported;
-        if (job->is_slow == 1 && ctx->rec.is_restored && !ctx->sync.sections.is_replaying) {
+        job->is_met |= other->rec.view == KEEL_VIEW_REPORTED;
+        if (job->is_slow == 1 && ctx->rec.life != KEEL_LIFE_FRESH && !ctx->sync.sections.is_replaying) {
             job->is_slow += keel_sim_hang(few->sim, 1, SLOW_NS);
         }
     }

@@ -18,7 +18,7 @@ static void ready(few_t *few, uint32_t rank)
     const keel_context_h ctx = few->ctx[rank];
 
     if (rank == 2) {
-        while (few->deaths < 3 || ctx->rec.is_frozen || ctx->lane.peers[0].incarnation == 0 ||
+        while (few->deaths < 3 || keel_recovery_is_frozen(&ctx->rec) || ctx->lane.peers[0].incarnation == 0 ||
                ctx->lane.peers[1].incarnation == 0) {
             (void)few_progress(few, rank);
         }

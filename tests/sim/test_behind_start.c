@@ -21,7 +21,7 @@ static void ready(few_t *few, uint32_t rank)
     if (rank == 2 || keel_incarnation(ctx) > 0) {
         return;
     }
-    while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || ctx->rec.is_frozen ||
+    while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || keel_recovery_is_frozen(&ctx->rec) ||
            (rank == 0 && few->deaths == 1)) {
         (void)few_progress(few, rank);
     }

@@ -33,7 +33,8 @@ static keel_status_t await_sent(few_t *few, uint32_t rank, uint32_t phase)
     const keel_recovery_t *rec = &few->ctx[rank]->rec;
     keel_status_t status = KEEL_OK;
 
-    while (status == KEEL_OK && (few->deaths == 0 || rec->is_frozen || rec->standings[2].handed < phase)) {
+    while (status == KEEL_OK &&
+           (few->deaths == 0 || keel_recovery_is_frozen(rec) || rec->standings[2].handed < phase)) {
         status = few_progress(few, rank);
     }
     return status;

@@ -21,7 +21,7 @@ static void ready(few_t *few, uint32_t rank)
         return;
     }
     while ((rank == 0) ? ctx->rec.decisions == 0
-                       : few->deaths < 2 || ctx->rec.is_frozen || ctx->lane.peers[0].incarnation == 0) {
+                       : few->deaths < 2 || keel_recovery_is_frozen(&ctx->rec) || ctx->lane.peers[0].incarnation == 0) {
         (void)few_progress(few, rank);
     }
 }

@@ -23,12 +23,12 @@ static void ready(few_t *few, uint32_t rank)
         return;
     }
     if (rank == 1) { /* dies */
-        while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || ctx->rec.is_frozen) {
+        while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || keel_recovery_is_frozen(&ctx->rec)) {
             (void)few_progress(few, rank);
         }
         keel_sim_compute(few->sim, 100000000);
     }
-    while (few->deaths < 2 || ctx->lane.peers[1].incarnation == 0 || ctx->rec.is_frozen) {
+    while (few->deaths < 2 || ctx->lane.peers[1].incarnation == 0 || keel_recovery_is_frozen(&ctx->rec)) {
         (void)few_progress(few, rank);
     }
 }
@@ -62,7 +62,8 @@ static void strike(few_t *few)
     }
     if (few->deaths == 0 && one->rec.phase == 1 && few->ctx[0]->rec.phase == 1) {
         few_kill(few, 2);
-    } else if (few->deaths == 1 && keel_incarnation(two) == 1 && two->rec.state == KEEL_RANK_RECOVERING) {
+    } else if (few->deaths == 1 && keel_incarnation(two) == 1 &&
+               keel_recovery_state(&two->rec) == KEEL_RANK_RECOVERING) {
         few_kill(few, 1);
     } else if (job->stage == 0 && few->deaths == 2 && keel_incarnation(one) == 1 && one->rec.phase == 1 &&
                two->rec.phase == 0) {

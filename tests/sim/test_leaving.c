@@ -91,7 +91,8 @@ static void hook(void *arg, keel_sim_t *sim)
     const int is_due = job->deaths == 0 && ctx != NULL && ctx->rec.arrived == 1 && job->ctx[1] != NULL;
 
     if (job->what == IS_OVER) {
-        if (is_due && job->ctx[2] != NULL && ctx->rec.is_finished && job->ctx[1]->rec.is_finished) {
+        if (is_due && job->ctx[2] != NULL && keel_recovery_is_finished(&ctx->rec) &&
+            keel_recovery_is_finished(&job->ctx[1]->rec)) {
             job->deaths += (unsigned)keel_sim_kill(sim, 2);
         }
     } else if (job->what < IS_OVER && is_due &&

@@ -24,7 +24,7 @@ static keel_status_t put_when_reported(few_t *few, keel_win_h win)
     const uint64_t word = WORD;
     keel_status_t status = KEEL_OK;
 
-    while (status == KEEL_OK && rec->rollbacks == 0 && !(rec->is_frozen && rec->has_reported)) {
+    while (status == KEEL_OK && rec->rollbacks == 0 && !(rec->view == KEEL_VIEW_REPORTED)) {
         status = few_progress(few, 0);
     }
     return (status == KEEL_OK) ? keel_put(win, 1, 0, &word, sizeof(word)) : status;

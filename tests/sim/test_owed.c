@@ -22,7 +22,7 @@ static keel_status_t take_next(few_t *few, uint32_t rank)
     keel_status_t status = keel_checkpoint(ctx);
     uint32_t next;
 
-    while (status == KEEL_OK && (few->deaths < few->play->deaths || ctx->rec.is_frozen)) {
+    while (status == KEEL_OK && (few->deaths < few->play->deaths || keel_recovery_is_frozen(&ctx->rec))) {
         status = few_progress(few, rank);
     }
     next = ctx->rec.phase + 1;
@@ -54,7 +54,7 @@ static void strike_replaced(few_t *few)
     if (few->deaths == 0 && other->ckpt.set.making.number != 0 && ctx->rec.arrived == other->ckpt.set.making.number) {
         few_kill(few, 0);
     } else if (few->deaths == 1 && keel_incarnation(ctx) == 1 && other->ckpt.set.making.number == 0 &&
-               ctx->rec.state != KEEL_RANK_FRESH) {
+               keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH) {
         few_kill(few, 0);
     }
 }

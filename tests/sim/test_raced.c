@@ -73,7 +73,7 @@ static void strike(few_t *few)
             job->slow |= (unsigned)keel_sim_hang(few->sim, r, SLOW_NS) << r;
         }
     }
-    if (two->rec.state == KEEL_RANK_RECOVERING) {
+    if (keel_recovery_state(&two->rec) == KEEL_RANK_RECOVERING) {
         few_kill(few, 1);
         few_kill(few, 0);
     }

@@ -16,7 +16,8 @@ static void ready(few_t *few, uint32_t rank)
 {
     const keel_context_h ctx = few->ctx[rank];
 
-    while (rank > 0 && (few->deaths == 0 || ctx->lane.peers[0].incarnation == 0 || ctx->rec.is_frozen)) {
+    while (rank > 0 &&
+           (few->deaths == 0 || ctx->lane.peers[0].incarnation == 0 || keel_recovery_is_frozen(&ctx->rec))) {
         (void)few_progress(few, rank);
     }
 }

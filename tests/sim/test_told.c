@@ -58,16 +58,17 @@ static void strike(few_t *few)
             few_kill(few, 1);
         }
     } else if (few->deaths == 1) {
-        if (ctx->rec.state == KEEL_RANK_FRESH && ctx->demand.set.used.number == COPIED &&
+        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH && ctx->demand.set.used.number == COPIED &&
             ctx->demand.set.group_told[ctx->ckpt.groups.index[2]] == COPIED) {
             few_kill(few, 2);
             (void)keel_sim_hang(few->sim, 1, SLOW_NS);
         }
     } else if (few->deaths == 2 && !job->is_slow) {
-        if (ctx->rec.state == KEEL_RANK_FRESH && ctx->rec.decisions == 2 && !ctx->rec.is_frozen) {
+        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH && ctx->rec.decisions == 2 &&
+            !keel_recovery_is_frozen(&ctx->rec)) {
             job->is_slow = keel_sim_hang(few->sim, 1, SLOW_NS);
         }
-    } else if (few->deaths == 2 && other != NULL && other->rec.state != KEEL_RANK_FRESH &&
+    } else if (few->deaths == 2 && other != NULL && keel_recovery_state(&other->rec) != KEEL_RANK_FRESH &&
                keel_image_set_is_armed(&other->demand.set) && keel_image_set_is_armed(&other->ckpt.set)) {
         few_kill(few, 0);
     }

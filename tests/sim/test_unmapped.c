@@ -19,7 +19,8 @@ static keel_status_t source(job_t *job, keel_win_h win)
     keel_status_t status = keel_put(win, 1, 0, &word, sizeof(word));
 
     job->has_put = 1;
-    while (status == KEEL_OK && (ctx->rec.deaths == 0 || ctx->rec.is_frozen)) { /* until that is decided */
+    while (status == KEEL_OK &&
+           (ctx->rec.deaths == 0 || keel_recovery_is_frozen(&ctx->rec))) { /* until that is decided */
         status = few_progress(&job->few, keel_rank(ctx));
     }
     while (job->few.deaths < 2) {
@@ -54,8 +55,8 @@ static void strike(few_t *few)
     const keel_context_h ctx = few->ctx[1];
 
     if ((few->deaths == 0 && job->has_put) ||
-        (few->deaths == 1 && ctx != NULL && keel_incarnation(ctx) == 1 && ctx->rec.state != KEEL_RANK_FRESH &&
-         keel_lane_is_flushed(&ctx->lane, 0))) {
+        (few->deaths == 1 && ctx != NULL && keel_incarnation(ctx) == 1 &&
+         keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH && keel_lane_is_flushed(&ctx->lane, 0))) {
         few_kill(few, 1);
     }
 }

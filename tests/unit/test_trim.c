@@ -74,7 +74,7 @@ static void scene_begin_with(size_t budget)
                                   .demand = &scene.demand,
                                   .message = &scene.message,
                                   .sync = &scene.sync,
-                                  .state = KEEL_RANK_FRONT};
+                                  .life = KEEL_LIFE_LIVE};
     ck_assert_int_eq(keel_trim_init(&scene.rec), KEEL_OK);
 }
 
@@ -309,9 +309,9 @@ START_TEST(nobody_is_asked_where_no_image_would_help)
     scene.sync.sections.is_used = 1; /* phases of programs that lock end at checkpoints of the program's */
     ask_is(LOOKS, 0);
     scene.sync.sections.is_used = 0;
-    scene.rec.state = KEEL_RANK_RECOVERING;
+    scene.rec.life = KEEL_LIFE_RECOVERING;
     ask_is(LOOKS, 0);
-    scene.rec.state = KEEL_RANK_FRONT;
+    scene.rec.life = KEEL_LIFE_LIVE;
     scene.config.oplog_soft = 0;
     ask_is(LOOKS, 0);
     scene.config.oplog_soft = SOFT;
