@@ -205,7 +205,7 @@ KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const ke
  * aligned by their address.
  *
  * A rollback to an image of before keel_win_free() brings the window back, but its memory may be gone: what keel_win_base() gives
- * behind keel_restore() is then memory of Keel's.
+ * after keel_restore() is then memory of Keel's.
  * @param [in] params  may be NULL; of its fields the name alone.
  * @return KEEL_ERR_INVALID_PARAM also when some of the memory is a window's or protected; else as keel_win_alloc().
  */

@@ -4,7 +4,7 @@
  * Other memory of the same rank may be mapped here, and what is stored there is numbered and logged with it, by this process; messages to
  * that rank have no place among these numbers. So no log has these accesses: who issues one mixes, and a death is a rollback, which
  * drops what is under way by its number. Each is complete there when the call returns, so that flushes, fences and
- * gsyncs, and accesses by stores behind it, find it done. Whoever waits for the owner waits for its service thread, and is told of its death.
+ * gsyncs, and accesses by stores after it, find it done. Whoever waits for the owner waits for its service thread, and is told of its death.
  */
 #include "api/by_message.h"
 #include "api/get.h"

@@ -6,7 +6,7 @@
  * accesses of the same bytes, one of them a put, are ordered by that, by program order and by gsyncs; but for the word waited on.
  *
  * Clocks. C(x), the clock of the source when it did x, is Lamport's, moved by returning waits alone: if x happens before
- * y through some wait, C(x) < C(y), else, of one source, C(x) <= C(y). The source writes its clock to the target's board ahead of
+ * y through some wait, C(x) < C(y), else, of one source, C(x) <= C(y). The source writes its clock to the target's board before
  * the put, so whoever sees the put sees the clock.
  *
  * Safety, of what others put to the replacement p' in phase k. All of it is replayed in the order of clocks and, of one source, of
