@@ -106,6 +106,12 @@ typedef struct keel_transport_ops {
     keel_status_t (*mem_alloc)(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                void **base_p);
     void (*mem_free)(keel_transport_t *transport, keel_transport_mem_t *mem);
+    /* KEEL_LANE_RMA: peers may reach the memory by operations. Where that cannot be it is said, and key_open() there has
+     * KEEL_ERR_UNSUPPORTED. NULL: all memory is so */
+    void (*mem_expose)(keel_transport_t *transport, keel_transport_mem_t *mem);
+    /* KEEL_LANE_RMA: puts may be read from this memory of the caller, which stays until close(). What is not lent is put where that
+     * can be done, too. NULL: all memory is so */
+    void (*lend)(keel_transport_t *transport, void *base, size_t bytes);
     /* the blob that lets a peer open the memory; at most @a *length_p bytes, set to what was written */
     keel_status_t (*mem_pack)(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p);
 
@@ -118,7 +124,8 @@ typedef struct keel_transport_ops {
      * stay as they are; NULL: it cannot */
     keel_status_t (*key_succeed)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
 
-    /* KEEL_LANE_RMA; return KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error. A put's
+    /* KEEL_LANE_RMA; return KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error: among others there is no
+     * room for more at the moment, or the memory cannot be used so. @a cb may be NULL: a flush tells. A put's
      * completion says the buffer is free, not that the data arrived; buffers stay untouched until then. */
     keel_status_t (*put)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
                          size_t length, keel_transport_done_cb_t cb, void *arg);

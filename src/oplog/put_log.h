@@ -66,10 +66,11 @@ typedef struct keel_put_log {
     int is_enabled; /* by KEEL_PROTECT */
     /* the first phase whose puts may be one-sided operations: what is done again is sent, for the target to pass over */
     uint32_t put_from;
-    int is_sent_only;    /* locks and waits rely on who applies a record */
-    uint32_t number_end; /* of the records of a phase: keel_counters_records() */
-    size_t record_max;   /* payload of one record, bytes */
-    size_t send_at;      /* served lane: records are sent when this much has gathered, bytes */
+    const keel_segment_arena_t *lent; /* the newest memory of the pool that the lane was told of */
+    int is_sent_only;                 /* locks and waits rely on who applies a record */
+    uint32_t number_end;              /* of the records of a phase: keel_counters_records() */
+    size_t record_max;                /* payload of one record, bytes */
+    size_t send_at;                   /* served lane: records are sent when this much has gathered, bytes */
     uint64_t overflows;
 } keel_put_log_t;
 

@@ -21,6 +21,15 @@ static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint
     return run;
 }
 
+/* memory that the pool has grown by since */
+static void lend_arenas(keel_put_log_t *log)
+{
+    for (keel_segment_arena_t *arena = log->pool->arenas; arena != log->lent; arena = arena->next) {
+        keel_remote_put_lend(log->lane, arena->data, arena->size);
+    }
+    log->lent = log->pool->arenas;
+}
+
 /* the next record, by an operation of this process alone */
 static int put_log_put(keel_put_log_t *log, uint32_t target, const keel_record_t *record)
 {
@@ -29,6 +38,9 @@ static int put_log_put(keel_put_log_t *log, uint32_t target, const keel_record_t
     const int is_behind =
         record->epoch != t->put_epoch || t->is_off; /* a fence or flush came between; of some nobody knows */
 
+    if (log->lent != log->pool->arenas) {
+        lend_arenas(log);
+    }
     if (log->is_sent_only || (log->phase < log->put_from && !KEEL_PLANT(put_redone)) ||
         t->sent_count == log->number_end || !keel_remote_put(log->lane, target, log->phase, record, is_behind)) {
         return 0;

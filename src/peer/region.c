@@ -156,6 +156,9 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
                    keel_status_string(status));
         return status;
     }
+    if (region >= KEEL_REGION_WINDOW0 && own.mem != NULL && lane->ops->mem_expose != NULL) {
+        lane->ops->mem_expose(lane->transport, own.mem);
+    }
     pthread_mutex_lock(&lane->lock);
     lane->own[region] = own;
     lane->changes++;
@@ -301,6 +304,9 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
             return;
         }
         known->key = NULL;
+        if (status == KEEL_ERR_UNSUPPORTED && !(peer->lanes & KEEL_LANE_PTR)) {
+            return; /* its service side carries everything out */
+        }
         if (status != KEEL_ERR_UNREACHABLE) { /* else it has just died: the launcher will say so */
             keel_error(lane->message, "memory of rank %u cannot be mapped: %s", in->source, keel_status_string(status));
             keel_lane_fail(lane, status);

@@ -11,6 +11,13 @@ static int is_possible(const keel_peer_t *peer, const keel_region_t *known)
            (peer->acked == peer->sent || KEEL_PLANT(put_passes));
 }
 
+void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes)
+{
+    if (lane->ops->lend != NULL) {
+        lane->ops->lend(lane->transport, base, bytes);
+    }
+}
+
 int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind)
 {
     keel_peer_t *peer = &lane->peers[rank];

@@ -16,6 +16,8 @@
  * a lane, or because order needs it. @a is_behind: it takes effect after those before it.
  */
 int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind);
+/* puts will be read from this memory, which stays for as long as the transport */
+void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes);
 /* at the target, with the lane's lock: of @a phase all records before @a number are there, if the message says that they were put */
 void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number);
 /* for peer.c: completes what was put, a little at a time; forgets what was put to a peer that is down */

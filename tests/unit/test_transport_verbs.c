@@ -416,6 +416,215 @@ START_TEST(memory_that_cannot_be_registered_is_an_error)
 }
 END_TEST
 
+/* ---- puts ---- */
+
+enum { WINDOW = 4 << 20, LENT = 3 << 20, PUTS = 64 };
+
+typedef struct target {
+    side_t sides[RANKS];
+    keel_transport_mem_t *mem;
+    unsigned char *base; /* of rank 1's memory */
+    keel_transport_key_t *key;
+    unsigned char *lent; /* memory of rank 0 */
+    unsigned told;       /* completions, and how the last one ended */
+    keel_status_t how;
+} target_t;
+
+static void on_done(void *arg, keel_status_t status)
+{
+    target_t *target = arg;
+
+    target->told++;
+    target->how = status;
+}
+
+static keel_status_t open_key(target_t *target, int is_exposed)
+{
+    side_t *owner = &target->sides[1];
+    unsigned char blob[256];
+    size_t length = sizeof(blob);
+    void *base;
+
+    ck_assert_int_eq(owner->ops->mem_alloc(owner->transport, WINDOW, NULL, &target->mem, &base), KEEL_OK);
+    target->base = base;
+    if (is_exposed) {
+        owner->ops->mem_expose(owner->transport, target->mem);
+    }
+    ck_assert_int_eq(owner->ops->mem_pack(owner->transport, target->mem, blob, &length), KEEL_OK);
+    return target->sides[0].ops->key_open(target->sides[0].transport, 1, blob, length, (uintptr_t)base, &target->key);
+}
+
+static void open_target(target_t *target)
+{
+    memset(target, 0, sizeof(*target));
+    open_pair(target->sides);
+    exchange(target->sides, 1);
+    ck_assert_int_eq(open_key(target, 1), KEEL_OK);
+    target->lent = malloc(LENT);
+    fill(target->lent, LENT, 1);
+    target->sides[0].ops->lend(target->sides[0].transport, target->lent, LENT);
+}
+
+static void close_target(target_t *target)
+{
+    close_one(&target->sides[0]);
+    close_one(&target->sides[1]);
+    free(target->lent);
+    nothing_is_left();
+}
+
+static keel_status_t put(target_t *target, uint64_t offset, const void *buffer, size_t length)
+{
+    return target->sides[0].ops->put(target->sides[0].transport, target->key, offset, buffer, length, NULL, NULL);
+}
+
+static void flush(target_t *target)
+{
+    side_t *side = &target->sides[0];
+    const unsigned told = target->told;
+
+    if (side->ops->flush(side->transport, 1, on_done, target) != KEEL_OK) {
+        progress_until(side, target->told == told + 1);
+        ck_assert_int_eq(target->how, KEEL_OK);
+    }
+}
+
+START_TEST(many_puts_and_a_flush_are_few_posts_and_completions)
+{
+    stub_counts_t before, after;
+    uint64_t words[PUTS];
+    target_t target;
+
+    open_target(&target);
+    exchange(target.sides, 8);
+    before = stub_counts();
+    for (unsigned i = 0; i < PUTS; i++) {
+        words[i] = i + 1;
+        ck_assert_int_eq(put(&target, 8 * i, &words[i], sizeof(words[i])), KEEL_INPROGRESS);
+    }
+    flush(&target);
+    after = stub_counts();
+    ck_assert_int_eq(memcmp(target.base, words, sizeof(words)), 0);
+    ck_assert_uint_eq(after.requests - before.requests, PUTS);
+    ck_assert_uint_le(after.posts - before.posts, 4);
+    ck_assert_uint_le(after.completions - before.completions, 2);
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
+/* a request is posted behind all puts that were issued ahead of it */
+START_TEST(a_request_comes_behind_puts)
+{
+    target_t target;
+
+    open_target(&target);
+    for (uint64_t i = 0; i < 100; i++) {
+        ck_assert_int_eq(put(&target, 0, &i, sizeof(i)), KEEL_INPROGRESS);
+        exchange(target.sides, 1);
+        ck_assert_int_eq(memcmp(target.base, &i, sizeof(i)), 0);
+    }
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
+/* of any length, from anywhere in lent memory, also across the ends of what is registered as one */
+START_TEST(long_puts_are_read_from_lent_memory)
+{
+    uint64_t state = unit_seed();
+    target_t target;
+
+    open_target(&target);
+    for (unsigned i = 0; i < 300; i++) {
+        const size_t length = 1 + unit_random(&state) % (256 << 10), from = unit_random(&state) % (LENT - length);
+        const uint64_t offset = unit_random(&state) % (WINDOW - length);
+
+        while (put(&target, offset, target.lent + from, length) != KEEL_INPROGRESS) {
+            flush(&target); /* no room */
+        }
+        if (i % 8 == 0) {
+            flush(&target);
+            ck_assert_int_eq(memcmp(target.base + offset, target.lent + from, length), 0);
+        }
+    }
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
+START_TEST(what_cannot_be_put_is_refused)
+{
+    static unsigned char own[4096];
+    target_t target;
+
+    open_target(&target);
+    ck_assert_int_eq(put(&target, 0, own, sizeof(own)), KEEL_ERR_UNSUPPORTED); /* nobody has lent it */
+    ck_assert_int_eq(put(&target, WINDOW - 8, own, 16), KEEL_ERR_RANGE);
+    ck_assert_int_eq(put(&target, WINDOW, own, 0), KEEL_OK);
+    stub_set(1, 0, 0);
+    ck_assert_int_eq(put(&target, 0, target.lent, 4096), KEEL_ERR_UNSUPPORTED); /* no more can be locked */
+    ck_assert_int_eq(put(&target, 0, target.lent, 8), KEEL_INPROGRESS);
+    target.sides[0].ops->key_close(target.sides[0].transport, target.key);
+    ck_assert_int_eq(open_key(&target, 1), KEEL_ERR_UNSUPPORTED);
+    stub_set(1, 0, SIZE_MAX);
+    ck_assert_int_eq(open_key(&target, 0), KEEL_ERR_UNSUPPORTED);
+    flush(&target);
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
+/* what is under way when the queue is full, or when the peer dies, ends */
+START_TEST(puts_under_way_end_with_their_peer)
+{
+    target_t target;
+    uint64_t word = 1;
+    unsigned count = 0;
+
+    open_target(&target);
+    stub_hold(1);
+    while (put(&target, 0, &word, sizeof(word)) == KEEL_INPROGRESS) {
+        ck_assert_uint_lt(++count, 10000);
+    }
+    ck_assert_int_eq(target.sides[0].ops->flush(target.sides[0].transport, 1, on_done, &target), KEEL_INPROGRESS);
+    ck_assert_uint_eq(target.told, 0);
+    stub_hold(0);
+    progress_until(&target.sides[0], target.told == 1);
+    ck_assert_int_eq(target.how, KEEL_OK);
+    stub_cut(((keel_verbs_t *)target.sides[1].transport)->device.context);
+    ck_assert_int_eq(put(&target, 0, &word, sizeof(word)), KEEL_INPROGRESS);
+    ck_assert_int_eq(target.sides[0].ops->flush(target.sides[0].transport, 1, on_done, &target), KEEL_INPROGRESS);
+    progress_until(&target.sides[0], target.sides[0].suspects == 1);
+    ck_assert_uint_eq(target.told, 1);
+    ck_assert_int_eq(put(&target, 0, &word, sizeof(word)), KEEL_ERR_UNREACHABLE);
+    target.sides[0].ops->disconnect(target.sides[0].transport, 1);
+    ck_assert_uint_eq(target.told, 2);
+    ck_assert_int_eq(target.how, KEEL_ERR_UNREACHABLE);
+    close_target(&target);
+}
+END_TEST
+
+/* a process that others think dead lives, and puts: nothing of it is written after disconnect() */
+START_TEST(a_put_after_disconnect_is_not_written)
+{
+    target_t target;
+    uint64_t word = 7;
+
+    open_target(&target);
+    ck_assert_int_eq(put(&target, 0, &word, sizeof(word)), KEEL_INPROGRESS);
+    flush(&target);
+    ck_assert_int_eq(memcmp(target.base, &word, sizeof(word)), 0);
+    word = 8;
+    ck_assert_int_eq(put(&target, 0, &word, sizeof(word)), KEEL_INPROGRESS); /* under way */
+    target.sides[1].ops->disconnect(target.sides[1].transport, 0);
+    progress_until(&target.sides[0], target.sides[0].suspects == 1);
+    word = 7;
+    ck_assert_int_eq(memcmp(target.base, &word, sizeof(word)), 0);
+    close_target(&target);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {messages_of_all_lengths_arrive_whole_and_in_order,
@@ -429,6 +638,12 @@ int main(void)
                                   a_process_that_ends_is_a_suspicion,
                                   a_device_that_will_not_do_is_an_error,
                                   memory_that_cannot_be_registered_is_an_error,
+                                  many_puts_and_a_flush_are_few_posts_and_completions,
+                                  a_request_comes_behind_puts,
+                                  long_puts_are_read_from_lent_memory,
+                                  what_cannot_be_put_is_refused,
+                                  puts_under_way_end_with_their_peer,
+                                  a_put_after_disconnect_is_not_written,
                                   NULL};
 
     return unit_run("transport_verbs", tests);

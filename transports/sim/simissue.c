@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SIM_QUEUE = 12 }; /* operations under way towards a peer: a device's queue has an end */
+
 static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key_t *key, sim_op_kind_t kind,
                                  uint64_t offset, size_t length, sim_op_t **op_p)
 {
@@ -46,6 +48,9 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
     sim_op_t *op;
 
     sim_point(sim, "put");
+    if (sim_process_of(transport)->links[key->peer].ops_count >= SIM_QUEUE) {
+        return KEEL_ERR_NO_MEMORY;
+    }
     status = sim_op_make(transport, key, SIM_PUT, offset, length, &op);
     if (status != KEEL_OK) {
         return status;

@@ -2,10 +2,12 @@
  * The transport's ops table, its opening and closing, and connecting.
  *
  * From the thread inside Keel of a process to the service side of another there is one queue pair, made when the first thing is
- * sent: requests there, replies back. Within a node memory is shared (shm/shm_memory.h).
+ * sent: requests and puts there, in one order, and replies back. Within a node memory is shared (shm/shm_memory.h).
  */
 #include "verbs.h"
+#include "verbs_memory.h"
 #include "verbs_requests.h"
+#include "verbs_rma.h"
 #include "verbs_transport.h"
 #include "verbs_service.h"
 
@@ -92,6 +94,7 @@ static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t r
     keel_status_t status;
 
     verbs->params.rank = rank;
+    keel_verbs_memory_look(verbs);
     set_wire(&verbs->main.wire, verbs);
     set_wire(&verbs->service.port.wire, verbs);
     status = make_address(verbs);
@@ -129,6 +132,7 @@ static void close_parts(keel_verbs_t *verbs)
 {
     keel_verbs_service_close(verbs);
     keel_verbs_requests_close(verbs);
+    keel_verbs_memory_close(verbs);
     keel_verbs_device_close(&verbs->device);
     keel_shm_close(&verbs->shm);
 }
@@ -176,6 +180,12 @@ static void transport_close(keel_transport_t *transport)
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
 
+    if (verbs->params.message != NULL) {
+        keel_info(verbs->params.message,
+                  "%s: %llu puts of %llu bytes by the device; with requests %llu posts, %llu completions",
+                  verbs->device.name, (unsigned long long)verbs->main.puts, (unsigned long long)verbs->main.put_bytes,
+                  (unsigned long long)verbs->main.posts, (unsigned long long)verbs->main.completions);
+    }
     if (verbs->service.loop.is_running) {
         keel_verbs_requests_drain(verbs);
         keel_service_loop_stop(&verbs->service.loop);
@@ -214,86 +224,9 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     return keel_verbs_requests_connect(verbs, &copy, lanes_p);
 }
 
-/* ---- memory ---- */
-
-static keel_status_t transport_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
-{
-    return keel_shm_reserve(&keel_verbs_of(transport)->shm, bytes, count);
-}
-
-static keel_status_t mem_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
-                               void **base_p)
-{
-    const keel_status_t status = keel_shm_mem_alloc(&keel_verbs_of(transport)->shm, bytes, address, mem_p);
-
-    if (status == KEEL_OK) {
-        *base_p = (*mem_p)->segment.base;
-    }
-    return status;
-}
-
-static void mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
-{
-    keel_shm_mem_free(mem);
-}
-
-static keel_status_t mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
-{
-    keel_verbs_key_blob_t key = {.is_registered = 0};
-    keel_status_t status;
-
-    if (*length_p < sizeof(key)) {
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    status = keel_shm_segment_identify(&mem->segment, &key.segment);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    keel_shm_blob_seal(&key, KEEL_VERBS_BLOB_KEY, sizeof(key), keel_verbs_of(transport)->shm.instance);
-    memcpy(blob, &key, sizeof(key));
-    *length_p = sizeof(key);
-    return KEEL_OK;
-}
-
-static keel_status_t key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
-                              uint64_t remote_base, keel_transport_key_t **key_p)
-{
-    keel_verbs_t *verbs = keel_verbs_of(transport);
-    keel_verbs_key_blob_t packed;
-
-    if (keel_shm_blob_check(blob, length, KEEL_VERBS_BLOB_KEY, sizeof(packed)) != KEEL_OK || length != sizeof(packed)) {
-        return KEEL_ERR_CORRUPT;
-    }
-    memcpy(&packed, blob, sizeof(packed));
-    if (peer >= verbs->params.size || verbs->peers[peer] == NULL ||
-        verbs->peers[peer]->address.head.instance != packed.head.instance) {
-        return KEEL_ERR_UNREACHABLE;
-    }
-    if (!(verbs->peers[peer]->lanes & KEEL_LANE_PTR)) {
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    return keel_shm_key_open(&verbs->shm, &packed.segment, key_p);
-}
-
-/* ---- KEEL_LANE_RMA is not offered ---- */
-
-static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
-                            size_t length, keel_transport_done_cb_t cb, void *arg)
-{
-    return KEEL_ERR_UNSUPPORTED;
-}
-
+/* gets by operations are offered to nobody yet: what is read elsewhere is asked of the service side there */
 static keel_status_t no_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                             size_t length, keel_transport_done_cb_t cb, void *arg)
-{
-    return KEEL_ERR_UNSUPPORTED;
-}
-
-static void no_fence(keel_transport_t *transport)
-{
-}
-
-static keel_status_t no_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg)
 {
     return KEEL_ERR_UNSUPPORTED;
 }
@@ -301,25 +234,27 @@ static keel_status_t no_flush(keel_transport_t *transport, uint32_t peer, keel_t
 const keel_transport_ops_t keel_transport_verbs_ops = {
     .name = "verbs",
     .describe =
-        "libibverbs: direct over shared memory within a node, served over reliable connections of an RDMA device",
+        "libibverbs: direct over shared memory within a node, else over an RDMA device: puts by it, all else served",
     .open = transport_open,
     .close = transport_close,
-    .reserve = transport_reserve,
+    .reserve = keel_verbs_memory_reserve,
     .take_rank = transport_take_rank,
     .address = transport_address,
     .connect = transport_connect,
     .disconnect = keel_verbs_requests_disconnect,
-    .mem_alloc = mem_alloc,
-    .mem_free = mem_free,
-    .mem_pack = mem_pack,
-    .key_open = key_open,
+    .mem_alloc = keel_verbs_memory_alloc,
+    .mem_free = keel_verbs_memory_free,
+    .mem_expose = keel_verbs_memory_expose,
+    .mem_pack = keel_verbs_memory_pack,
+    .lend = keel_verbs_memory_lend,
+    .key_open = keel_verbs_memory_key_open,
     .key_close = keel_shm_key_close,
     .key_ptr = keel_shm_key_ptr,
     .key_succeed = keel_shm_key_succeed,
-    .put = no_put,
+    .put = keel_verbs_rma_put,
     .get = no_get,
-    .fence = no_fence,
-    .flush = no_flush,
+    .fence = keel_verbs_rma_fence,
+    .flush = keel_verbs_rma_flush,
     .send = keel_verbs_requests_send,
     .reply_room = keel_verbs_service_reply_room,
     .reply = keel_verbs_service_reply,

@@ -31,8 +31,8 @@ typedef struct keel_verbs_address {
 typedef struct keel_verbs_key_blob {
     keel_shm_blob_head_t head;
     keel_shm_segment_id_t segment;
+    uint32_t is_registered; /* others reach it by the device, with this key */
     uint32_t remote_key;
-    uint32_t is_registered;
 } keel_verbs_key_blob_t;
 
 /* one end of a pair of queues */

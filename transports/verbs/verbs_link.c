@@ -1,6 +1,7 @@
 /* Links: their life. */
 #include "verbs_link.h"
 #include "verbs_out.h"
+#include "verbs_rma.h"
 
 #include "base/memory.h"
 #include "base/message.h"
@@ -123,6 +124,7 @@ keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint6
     link->socket = -1;
     link->credits = KEEL_VERBS_CREDITS;
     ucs_list_head_init(&link->queue);
+    ucs_list_head_init(&link->waiters);
     status = keel_verbs_port_add(port, link, PLACES);
     if (status != KEEL_OK) {
         goto err_free;
@@ -232,11 +234,13 @@ void keel_verbs_link_fence(keel_verbs_link_t *link)
     }
 }
 
+/* who waits for it is told when nothing of its memory is read or written any more */
 void keel_verbs_link_free(keel_verbs_link_t *link)
 {
     keel_verbs_port_lock(link->port);
     keel_verbs_link_fence(link);
     keel_verbs_port_unlock(link->port);
+    keel_verbs_rma_give_up(link);
     if (link->socket >= 0) {
         close(link->socket); /* and with it the epoll file's entry */
     }

@@ -74,6 +74,8 @@ struct keel_verbs_link {
     struct ibv_sge pieces[KEEL_VERBS_CHAIN];
     unsigned chained;
     ucs_list_link_t unposted; /* in the port's list, while something is chained */
+    uint64_t put;             /* as many requests as have to complete for the last put to be done */
+    ucs_list_link_t waiters;  /* who is to be told when requests have completed, in that order */
 
     /* in */
     unsigned char *partial; /* a message of which more is to come */

@@ -1,5 +1,6 @@
 /* What a link sends. */
 #include "verbs_out.h"
+#include "verbs_rma.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,13 +15,11 @@ _Static_assert((int)CREDIT_FRAMES >= (int)KEEL_VERBS_QUEUE, "none is written ove
 
 /* ---- the chain ---- */
 
-struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots, unsigned spared)
+struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots)
 {
     struct ibv_send_wr *request;
 
-    if (link->built - link->done + spared >= KEEL_VERBS_QUEUE) {
-        return NULL;
-    }
+    assert(keel_verbs_out_room(link) > 0);
     if (link->chained == KEEL_VERBS_CHAIN) {
         keel_verbs_out_post(link);
     }
@@ -78,6 +77,7 @@ void keel_verbs_out_done(keel_verbs_link_t *link, uint32_t number)
     for (uint32_t i = 0; i < count; i++) {
         link->slots_busy -= link->has_slot[link->done++ % KEEL_VERBS_QUEUE];
     }
+    keel_verbs_rma_completed(link);
 }
 
 /* ---- frames ---- */
@@ -117,18 +117,15 @@ static void copy_part(unsigned char *to, const keel_service_message_t *message, 
     }
 }
 
-static int send_frame(keel_verbs_link_t *link)
+static void send_frame(keel_verbs_link_t *link)
 {
     keel_service_message_t *message = ucs_list_head(&link->queue, keel_service_message_t, link);
     const size_t total = sizeof(message->wire) + message->wire.header_len + message->data_len;
     const size_t left = total - link->begun, length = (left < KEEL_VERBS_FRAME_MAX) ? left : KEEL_VERBS_FRAME_MAX;
     unsigned char *slot = link->slots + (size_t)(RECEIVES + link->slot) * KEEL_VERBS_SLOT;
-    struct ibv_send_wr *request = keel_verbs_out_add(link, 1, 1);
+    struct ibv_send_wr *request = keel_verbs_out_add(link, 1);
     keel_verbs_frame_t frame;
 
-    if (request == NULL) {
-        return 0;
-    }
     frame = frame_of(link, total, link->begun, length);
     memcpy(slot, &frame, sizeof(frame));
     copy_part(slot + sizeof(frame), message, link->begun, length);
@@ -141,19 +138,15 @@ static int send_frame(keel_verbs_link_t *link)
         ucs_list_del(&message->link);
         ucs_mpool_put(message);
     }
-    return 1;
 }
 
 static void send_credits(keel_verbs_link_t *link)
 {
     const size_t place = (size_t)(RECEIVES + KEEL_VERBS_CREDITS) * KEEL_VERBS_SLOT +
                          link->built % CREDIT_FRAMES * sizeof(keel_verbs_frame_t);
-    struct ibv_send_wr *request = keel_verbs_out_add(link, 0, 0);
+    struct ibv_send_wr *request = keel_verbs_out_add(link, 0);
     keel_verbs_frame_t frame;
 
-    if (request == NULL) {
-        return; /* when a request completes */
-    }
     frame = frame_of(link, 0, 0, 0);
     memcpy(link->slots + place, &frame, sizeof(frame));
     fill_request(link, request, link->slots + place, sizeof(frame));
@@ -164,12 +157,11 @@ void keel_verbs_out_pump(keel_verbs_link_t *link)
     if ((link->flags & (KEEL_VERBS_LINK_OPEN | KEEL_VERBS_LINK_BROKEN)) != KEEL_VERBS_LINK_OPEN) {
         return;
     }
-    while (!ucs_list_is_empty(&link->queue) && link->credits > 0 && link->slots_busy < KEEL_VERBS_CREDITS) {
-        if (!send_frame(link)) {
-            break;
-        }
+    while (!ucs_list_is_empty(&link->queue) && link->credits > 0 && link->slots_busy < KEEL_VERBS_CREDITS &&
+           keel_verbs_out_room(link) > 1) {
+        send_frame(link);
     }
-    if (link->owed >= KEEL_VERBS_CREDITS / 2) {
+    if (link->owed >= KEEL_VERBS_CREDITS / 2 && keel_verbs_out_room(link) > 1) {
         send_credits(link);
     }
     keel_verbs_out_post(link);

@@ -16,8 +16,13 @@ void keel_verbs_out_pump(keel_verbs_link_t *link);
 /* has a completion come for all that was sent; once, at the end */
 void keel_verbs_out_ask(keel_verbs_link_t *link);
 
-/* a request at the end of the chain, with a piece that is to be filled; NULL: too many are under way. @a slots: it holds so many */
-struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots, unsigned spared);
+/* how many requests more may be under way */
+static inline unsigned keel_verbs_out_room(const keel_verbs_link_t *link)
+{
+    return KEEL_VERBS_QUEUE - (unsigned)(link->built - link->done);
+}
+/* a request at the end of the chain, where there is room, with a piece that is to be filled. @a slots: it holds so many */
+struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots);
 void keel_verbs_out_post(keel_verbs_link_t *link); /* the chain */
 /* the request of this number has completed, and with it all before it */
 void keel_verbs_out_done(keel_verbs_link_t *link, uint32_t number);

@@ -3,6 +3,7 @@
 #include "verbs_port.h"
 #include "verbs_link.h"
 #include "verbs_out.h"
+#include "verbs_rma.h"
 
 #include "base/memory.h"
 #include "base/message.h"
@@ -50,6 +51,7 @@ keel_status_t keel_verbs_port_open(keel_verbs_port_t *port, const keel_verbs_dev
     *port = (keel_verbs_port_t){.device = device, .params = params, .size = LINKS_MIN};
     port->wire.version = KEEL_SERVICE_WIRE_VERSION;
     ucs_list_head_init(&port->unposted);
+    ucs_list_head_init(&port->waiters_free);
     port->links = keel_alloc(LINKS_MIN * sizeof(*port->links), "links");
     if (port->links == NULL) {
         return KEEL_ERR_NO_MEMORY;
@@ -86,6 +88,7 @@ void keel_verbs_port_close(keel_verbs_port_t *port)
             keel_verbs_link_free(port->links[i]);
         }
     }
+    keel_verbs_rma_release(port);
     ibv_destroy_cq(port->cq);
     ibv_destroy_comp_channel(port->channel);
     close(port->sockets);

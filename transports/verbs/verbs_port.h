@@ -31,13 +31,14 @@ typedef struct keel_verbs_port {
     keel_verbs_link_t **links; /* by the lower bits of their number */
     unsigned size, count, next;
     ucs_list_link_t unposted; /* links with operations that are not posted yet */
+    ucs_list_link_t waiters_free;
     struct ibv_wc seen[KEEL_VERBS_POLL];
     unsigned seen_count, seen_next; /* completions that were taken and not handled */
     void (*on_message)(void *arg, keel_verbs_link_t *link, const keel_service_wire_t *wire, const void *header,
                        const void *data, size_t data_len);
     void (*on_broken)(void *arg, keel_verbs_link_t *link); /* once a link, from progress */
     void *arg;
-    uint64_t posts, completions; /* for tests and figures */
+    uint64_t posts, completions, puts, put_bytes; /* for who wants to know */
 } keel_verbs_port_t;
 
 /* small, large: bytes of data a message of the two pools can hold; large 0: no such pool */

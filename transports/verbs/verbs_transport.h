@@ -2,6 +2,7 @@
 #ifndef KEEL_VERBS_TRANSPORT_H_
 #define KEEL_VERBS_TRANSPORT_H_
 
+#include "verbs_lent.h"
 #include "verbs_link.h"
 #include "verbs_socket.h"
 
@@ -55,6 +56,9 @@ struct keel_verbs {
     keel_shm_t shm;
     keel_verbs_device_t device;
     keel_verbs_address_t address;
+    int has_others;      /* ranks that do not share memory with this one */
+    int is_refusal_said; /* that a window cannot be reached by the device */
+    keel_verbs_loans_t loans;
 
     keel_verbs_port_t main;
     keel_shm_wait_t wait;

@@ -1,0 +1,141 @@
+/* Memory of this process, and keys to that of others. */
+#include "verbs_memory.h"
+#include "verbs_transport.h"
+
+#include "base/memory.h"
+#include "base/message.h"
+
+#include <errno.h>
+#include <string.h>
+
+void keel_verbs_memory_look(keel_verbs_t *verbs)
+{
+    const uint32_t *node = verbs->params.node;
+
+    verbs->has_others = !verbs->shm.is_everywhere && (!verbs->shm.is_used || node == NULL);
+    for (uint32_t rank = 0; node != NULL && !verbs->shm.is_everywhere && rank < verbs->params.size; rank++) {
+        verbs->has_others |= (node[rank] != node[verbs->params.rank]);
+    }
+}
+
+static void forget_registration(keel_transport_mem_t *mem)
+{
+    if (mem->registration != NULL) {
+        ibv_dereg_mr(mem->registration);
+        mem->registration = NULL;
+    }
+}
+
+void keel_verbs_memory_close(keel_verbs_t *verbs)
+{
+    keel_transport_mem_t *mem;
+
+    ucs_list_for_each(mem, &verbs->shm.mems, link)
+    {
+        forget_registration(mem);
+    }
+    keel_verbs_take_back_all(&verbs->loans);
+}
+
+keel_status_t keel_verbs_memory_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
+{
+    return keel_shm_reserve(&keel_verbs_of(transport)->shm, bytes, count);
+}
+
+keel_status_t keel_verbs_memory_alloc(keel_transport_t *transport, size_t bytes, void *address,
+                                      keel_transport_mem_t **mem_p, void **base_p)
+{
+    const keel_status_t status = keel_shm_mem_alloc(&keel_verbs_of(transport)->shm, bytes, address, mem_p);
+
+    if (status == KEEL_OK) {
+        *base_p = (*mem_p)->segment.base;
+    }
+    return status;
+}
+
+void keel_verbs_memory_free(keel_transport_t *transport, keel_transport_mem_t *mem)
+{
+    forget_registration(mem);
+    keel_shm_mem_free(mem);
+}
+
+void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem)
+{
+    const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+
+    if (!verbs->has_others || mem->registration != NULL) {
+        return;
+    }
+    mem->registration = ibv_reg_mr(verbs->device.pd, mem->segment.base, mem->segment.bytes, access);
+    if (mem->registration == NULL && !verbs->is_refusal_said && verbs->params.message != NULL) {
+        verbs->is_refusal_said = 1;
+        keel_warn(verbs->params.message,
+                  "a window of %zu bytes cannot be locked (%s, ulimit -l): ranks of other nodes put to it by messages "
+                  "(said once)",
+                  mem->segment.bytes, strerror(errno));
+    }
+}
+
+keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob,
+                                     size_t *length_p)
+{
+    const struct ibv_mr *mr = mem->registration;
+    keel_verbs_key_blob_t key = {.is_registered = (mr != NULL), .remote_key = (mr != NULL) ? mr->rkey : 0};
+    keel_status_t status;
+
+    if (*length_p < sizeof(key)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_shm_segment_identify(&mem->segment, &key.segment);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    key.segment.bytes = mem->segment.bytes; /* also of memory that is not shared */
+    keel_shm_blob_seal(&key, KEEL_VERBS_BLOB_KEY, sizeof(key), keel_verbs_of(transport)->shm.instance);
+    memcpy(blob, &key, sizeof(key));
+    *length_p = sizeof(key);
+    return KEEL_OK;
+}
+
+void keel_verbs_memory_lend(keel_transport_t *transport, void *base, size_t bytes)
+{
+    (void)keel_verbs_lend(&keel_verbs_of(transport)->loans, base, bytes); /* or longer puts from it go by messages */
+}
+
+static keel_status_t open_remote(keel_verbs_t *verbs, uint32_t peer, const keel_verbs_key_blob_t *packed,
+                                 uint64_t remote_base, keel_transport_key_t **key_p)
+{
+    keel_transport_key_t *key;
+
+    if (!packed->is_registered) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    key = keel_alloc(sizeof(*key), "key");
+    if (key == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    *key = (keel_transport_key_t){
+        .bytes = packed->segment.bytes, .remote_base = remote_base, .peer = peer, .remote_key = packed->remote_key};
+    ucs_list_add_tail(&verbs->shm.keys, &key->link);
+    *key_p = key;
+    return KEEL_OK;
+}
+
+keel_status_t keel_verbs_memory_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
+                                         uint64_t remote_base, keel_transport_key_t **key_p)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_key_blob_t packed;
+
+    if (keel_shm_blob_check(blob, length, KEEL_VERBS_BLOB_KEY, sizeof(packed)) != KEEL_OK || length != sizeof(packed)) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(&packed, blob, sizeof(packed));
+    if (peer >= verbs->params.size || verbs->peers[peer] == NULL ||
+        verbs->peers[peer]->address.head.instance != packed.head.instance) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    return (verbs->peers[peer]->lanes & KEEL_LANE_PTR) ? keel_shm_key_open(&verbs->shm, &packed.segment, key_p)
+                                                       : open_remote(verbs, peer, &packed, remote_base, key_p);
+}

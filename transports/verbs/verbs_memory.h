@@ -1,0 +1,24 @@
+/* Memory of this process and how others reach it: mapped, or by operations of the device. */
+#ifndef KEEL_VERBS_MEMORY_H_
+#define KEEL_VERBS_MEMORY_H_
+
+#include "transport.h"
+
+typedef struct keel_verbs keel_verbs_t;
+
+void keel_verbs_memory_look(keel_verbs_t *verbs); /* whether there are ranks that share no memory with this one */
+void keel_verbs_memory_close(keel_verbs_t *verbs);
+
+/* as the operations of transport.h */
+keel_status_t keel_verbs_memory_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count);
+keel_status_t keel_verbs_memory_alloc(keel_transport_t *transport, size_t bytes, void *address,
+                                      keel_transport_mem_t **mem_p, void **base_p);
+void keel_verbs_memory_free(keel_transport_t *transport, keel_transport_mem_t *mem);
+void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem);
+keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob,
+                                     size_t *length_p);
+void keel_verbs_memory_lend(keel_transport_t *transport, void *base, size_t bytes);
+keel_status_t keel_verbs_memory_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
+                                         uint64_t remote_base, keel_transport_key_t **key_p);
+
+#endif

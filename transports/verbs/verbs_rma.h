@@ -1,0 +1,23 @@
+/*
+ * KEEL_LANE_RMA: puts and flushes on the link on which requests go to a peer's service side, and in one order with them. Puts are
+ * posted in chains, of which the last one asks for a completion; a device carries out the writes of a queue pair in order, so a
+ * fence is nothing to do.
+ */
+#ifndef KEEL_VERBS_RMA_H_
+#define KEEL_VERBS_RMA_H_
+
+#include "verbs_link.h"
+
+/* as the operations of transport.h */
+keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                 const void *buffer, size_t length, keel_transport_done_cb_t cb, void *arg);
+void keel_verbs_rma_fence(keel_transport_t *transport);
+keel_status_t keel_verbs_rma_flush(keel_transport_t *transport, uint32_t rank, keel_transport_done_cb_t cb, void *arg);
+
+/* for the link: requests have completed */
+void keel_verbs_rma_completed(keel_verbs_link_t *link);
+/* of a link that is given up: all that waits ends with KEEL_ERR_UNREACHABLE */
+void keel_verbs_rma_give_up(keel_verbs_link_t *link);
+void keel_verbs_rma_release(keel_verbs_port_t *port); /* at the port's end */
+
+#endif
