@@ -26,7 +26,7 @@
 /* ---- taking and giving ---- */
 
 /*
- * No room for the number, and the target is away. Its replacement is told who is inside, the one after that would not be. What is
+ * No room for the number, and the target is lost. Its replacement is told who is inside, the one after that would not be. What is
  * done in the section waits until it has caught up: in the log it would lie after the section before, and be replayed with it.
  */
 static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)

@@ -87,7 +87,7 @@ keel_status_t keel_lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_re
     if (status == KEEL_OK && ctx->lane.peers[rank].incarnation != incarnation) {
         status = KEEL_ERR_UNREACHABLE; /* its answer and its death came in one step */
     }
-    while (status == KEEL_ERR_UNREACHABLE) { /* two are away: that is decided, not guessed */
+    while (status == KEEL_ERR_UNREACHABLE) { /* two are lost: that is decided, not guessed */
         status = keel_context_wait(ctx, &rounds);
         status = (status == KEEL_OK) ? KEEL_ERR_UNREACHABLE : status;
     }

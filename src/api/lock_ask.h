@@ -11,7 +11,7 @@ keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_r
 /* asks until it is granted, of the target's replacement too; *value_p: the number of the section */
 keel_status_t keel_lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
                                       uint64_t *value_p);
-/* asks once; should the target die meanwhile, two are away: waits for what is decided */
+/* asks once; should the target die meanwhile, two are lost: waits for what is decided */
 keel_status_t keel_lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p);
 
 #endif

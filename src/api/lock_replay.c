@@ -10,7 +10,7 @@
 #include "recovery/position.h"
 #include "recovery/recover.h"
 
-/* another death while this process replays: two are away, and the job rolls back */
+/* another death while this process replays: two are lost, and the job rolls back */
 static keel_status_t lock_await_decision(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;

@@ -35,6 +35,9 @@ static inline uint32_t keel_counters_clocks(const keel_counters_t *counters)
     return UINT32_MAX - counters->clocks;
 }
 
+/* "none" where a phase is told. Words that others read or that are zero from the start have 1 + the phase instead, and 0 for none. */
+#define KEEL_PHASE_NONE UINT32_MAX
+
 /* the last gsync of a program; those of keel_finalize() and what one call has more of come after it */
 #define KEEL_GSYNC_LAST (UINT32_MAX - 4096)
 

@@ -28,7 +28,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     log->pool = pool;
     log->is_enabled = lane->config->protect == KEEL_PROTECT_GETS || lane->config->protect == KEEL_PROTECT_ALL;
     log->is_off = !log->is_enabled;
-    log->resume_at = UINT32_MAX;
+    log->resume_at = KEEL_PHASE_NONE;
     log->phase = lane->counters.phase;
     log->chunk_size = keel_getlog_chunk_size(lane->config->getlog_size);
     if (log->chunk_size == 0) {
@@ -84,7 +84,7 @@ void keel_get_log_lose(keel_get_log_t *log, const char *why)
 {
     if (!log->is_off) {
         log->is_off = 1;
-        log->resume_at = UINT32_MAX;
+        log->resume_at = KEEL_PHASE_NONE;
         keel_message(log->lane->message, (log->overflows == 0) ? KEEL_MSG_WARN : KEEL_MSG_INFO,
                      "get log is full (%s): should this rank die, the job rolls back (warned of once, counted in "
                      "keel_stats_t.log_overflows)",
@@ -346,7 +346,7 @@ void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now)
     for (uint32_t i = 0; i < log->lane->size; i++) {
         get_target_trim(log, &log->targets[i], phase);
     }
-    if (log->is_off && log->is_enabled && log->resume_at == UINT32_MAX) {
+    if (log->is_off && log->is_enabled && log->resume_at == KEEL_PHASE_NONE) {
         log->resume_at = now + 1;
     }
     /* lost_gets stays: who dies before others know of the image was not to tell them that nothing is lost */
@@ -399,7 +399,7 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
     log->phase = phase;
     log->has_overflowed = 0;
     log->is_off = !log->is_enabled;
-    log->resume_at = UINT32_MAX;
+    log->resume_at = KEEL_PHASE_NONE;
     keel_lane_say_no_lost_gets(log->lane);
     pthread_mutex_lock(&log->lane->lock);
     writers_reset(log);

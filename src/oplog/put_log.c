@@ -22,7 +22,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     log->pool = pool;
     log->phase = lane->counters.phase;
     log->number_end = keel_counters_records(&lane->counters);
-    log->put_from = (lane->incarnation > 0) ? UINT32_MAX : 0;
+    log->put_from = (lane->incarnation > 0) ? KEEL_PHASE_NONE : 0;
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
     /* a record also has to fit in a message that sends it on */
@@ -74,7 +74,7 @@ static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *wh
 
     if (!t->is_off) {
         t->is_off = 1;
-        t->resume_at = UINT32_MAX;
+        t->resume_at = KEEL_PHASE_NONE;
         keel_message(log->lane->message, (log->overflows == 0) ? KEEL_MSG_WARN : KEEL_MSG_INFO,
                      "put log towards rank %u is full (%s): should that rank die, the job rolls back (warned of once, "
                      "counted in keel_stats_t.log_overflows)",
@@ -326,7 +326,7 @@ static void put_log_trim_target(keel_put_log_t *log, uint32_t target, uint32_t p
     keel_put_target_t *t = &log->targets[target];
 
     if (t->is_off) {
-        if (log->is_enabled && t->resume_at == UINT32_MAX) {
+        if (log->is_enabled && t->resume_at == KEEL_PHASE_NONE) {
             t->resume_at = now + 1;
         }
     } else {

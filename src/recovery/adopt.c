@@ -57,7 +57,7 @@ static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_standing_t *standing = &rec->standings[r];
 
-        /* nobody had begun, so several may be away: what one puts to another has to be there when a third is told of it.
+        /* nobody had begun, so several may be lost: what one puts to another has to be there when a third is told of it.
          * Who is new does not know of those that are on their way back already. */
         if (r != rec->lane->rank &&
             (d->ranks[r].state == KEEL_RANK_FRESH ||

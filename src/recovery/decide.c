@@ -33,7 +33,7 @@ static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, ui
 /* who is lost and begins later than another that is lost has nothing for it of the phases between */
 static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
 {
-    uint32_t first = UINT32_MAX;
+    uint32_t first = KEEL_PHASE_NONE;
 
     for (uint32_t r = 0; r < rec->lane->programs; r++) {
         const keel_report_t *report = rec->reports[r];
@@ -42,7 +42,7 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
         if (is_back(report)) {
             continue;
         }
-        if (first != UINT32_MAX && first != start && !KEEL_PLANT(demand_starts_differ)) {
+        if (first != KEEL_PHASE_NONE && first != start && !KEEL_PLANT(demand_starts_differ)) {
             return 1;
         }
         first = start;

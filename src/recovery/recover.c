@@ -200,7 +200,7 @@ static void recovery_is_over(keel_recovery_t *rec)
     }
 }
 
-/* A replacement that waits is needed should those that have left the gsync die before anybody else knows: an exit turns it away. */
+/* A replacement that waits is needed should those that have left the gsync die before anybody else knows: an exit sends it home. */
 static void recovery_finished(keel_recovery_t *rec)
 {
     if (!is_waiting(rec)) {
@@ -314,8 +314,8 @@ static void recovery_inbox(keel_recovery_t *rec)
 }
 
 /*
- * It left the last gsync, or was turned away after it, or it gave up. Who left the gsync has told so, and stayed until all that
- * had come there had heard it (finalize_linger()): the word is in the inbox by now. Who is turned away has heard such an exit.
+ * It left the last gsync, or was sent home after it, or it gave up. Who left the gsync has told so, and stayed until all that
+ * had come there had heard it (finalize_linger()): the word is in the inbox by now. Who is sent home has heard such an exit.
  */
 static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {

@@ -139,10 +139,10 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
     about->fetched = words.fetched;
 }
 
-/* the first phase in which anybody did something here that, done again, is not the same; UINT32_MAX: nobody */
+/* the first phase in which anybody did something here that, done again, is not the same; KEEL_PHASE_NONE: nobody */
 static uint32_t report_first_unrepeatable(const keel_lane_t *lane)
 {
-    uint32_t first = UINT32_MAX;
+    uint32_t first = KEEL_PHASE_NONE;
 
     for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
         const uint64_t theirs = keel_board_get(&lane->board[r].first);
@@ -195,7 +195,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     first = (first_wait < first) ? first_wait : first;
     first_here = report_first_unrepeatable(lane);
     first = (first_here < first) ? first_here : first;
-    if (first != UINT32_MAX && !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
+    if (first != KEEL_PHASE_NONE &&
+        !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
         report->is_prefix_closed = 1;
         report->window_prefix = first - lane->counters.phase;
     }

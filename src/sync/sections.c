@@ -12,7 +12,7 @@
  * The predecessor may have been a gsync ahead of everybody: so the replacement may announce its arrival at F + 1, and replay what
  * it did there, before it has caught up. Nobody else can have been at its memory in that phase.
  *
- * Only one process may be away: of two, each has the numbers of the other's sections (decide.c refuses).
+ * Only one process may be lost: of two, each has the numbers of the other's sections (decide.c refuses).
  */
 #include "sync/sections.h"
 
@@ -91,7 +91,7 @@ int keel_sections_are_used(const keel_sync_t *sync, uint32_t *first_p)
     const keel_lock_area_t *area = sync->lane->own[KEEL_REGION_LOCKS].base;
     const uint64_t first = __atomic_load_n(&area->first, __ATOMIC_ACQUIRE);
 
-    *first_p = (first > 0) ? (uint32_t)first - 1 : UINT32_MAX;
+    *first_p = (first > 0) ? (uint32_t)first - 1 : KEEL_PHASE_NONE;
     return sync->sections.is_used || first > 0;
 }
 

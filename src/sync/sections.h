@@ -20,7 +20,7 @@ typedef struct keel_sections {
     int is_used; /* the program locks */
     /* as a source */
     uint8_t *held;           /* keel_held_t, by target */
-    uint8_t *is_release_due; /* given up while the target was away: its replacement is to be told */
+    uint8_t *is_release_due; /* given up while the target was lost: its replacement is to be told */
     uint64_t *counter_at;    /* SC of the section that is open there */
     uint64_t *seen_at;       /* the highest SC seen there, by a section or a reading */
     uint64_t *reads;         /* number of the newest reading there */
@@ -54,7 +54,7 @@ void keel_sections_set_all(struct keel_sync *sync, int is_all);
 /* replacement: it has come to what its predecessor had left at @a rank */
 void keel_sections_find(struct keel_sync *sync, uint32_t rank);
 
-/* this process locks, or somebody has locked here: first in which phase, UINT32_MAX when nobody has */
+/* this process locks, or somebody has locked here: first in which phase, KEEL_PHASE_NONE when nobody has */
 int keel_sections_are_used(const struct keel_sync *sync, uint32_t *first_p);
 /* survivor: all sections of @a phase at @a rank so far, and what is held there; how many records that were */
 keel_status_t keel_sections_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t *count_p);

@@ -65,10 +65,10 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
     case KEEL_WAY_LOCK:
         break;
     }
-    return sync->has_gsynced                   ? "in a program that calls keel_gsync"
-           : (sync->waits.since != UINT32_MAX) ? "in a program that waits"
-           : (!locks && has_accessed)          ? "after accesses without a lock"
-                                               : NULL;
+    return sync->has_gsynced                        ? "in a program that calls keel_gsync"
+           : (sync->waits.since != KEEL_PHASE_NONE) ? "in a program that waits"
+           : (!locks && has_accessed)               ? "after accesses without a lock"
+                                                    : NULL;
 }
 
 void keel_sync_use(keel_sync_t *sync, keel_way_t way)
@@ -108,7 +108,7 @@ void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told)
 
 void keel_sync_decide(keel_sync_decided_t *all)
 {
-    all->has_waits = all->waits_since != UINT32_MAX && !all->has_locks;
+    all->has_waits = all->waits_since != KEEL_PHASE_NONE && !all->has_locks;
 }
 
 const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told)
@@ -149,7 +149,7 @@ int keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_ro
     if (all->waits_since < sync->waits.since) {
         sync->waits.since = all->waits_since;
     }
-    if (is_rollback && sync->waits.since != UINT32_MAX) {
+    if (is_rollback && sync->waits.since != KEEL_PHASE_NONE) {
         sync->waits.since = 0; /* from here on everybody knows */
     }
     sync->sections.is_used |= (int)all->has_locks; /* who locked may be dead when it is asked again */

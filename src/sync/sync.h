@@ -99,7 +99,7 @@ void keel_sync_restored(keel_sync_t *sync, int has_image);
 /* what others do to a process inside a phase has an order of its own: of sections, or of waits */
 static inline int keel_sync_has_order(const keel_sync_t *sync)
 {
-    return sync->sections.is_used || sync->waits.since != UINT32_MAX;
+    return sync->sections.is_used || sync->waits.since != KEEL_PHASE_NONE;
 }
 
 /* that order is one of sections: atomics take their place in it, direct records are counted when one ends, and phases
@@ -112,7 +112,7 @@ static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
 /* it is one of waits: who replays takes what was put until its death was decided first, and asks for the rest */
 static inline int keel_sync_has_rest(const keel_sync_t *sync)
 {
-    return sync->waits.since != UINT32_MAX && !sync->sections.is_used;
+    return sync->waits.since != KEEL_PHASE_NONE && !sync->sections.is_used;
 }
 
 /* ---- this process as a replacement ---- */
@@ -142,11 +142,11 @@ keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, u
 
 /* ---- reports and decisions ---- */
 
-/* first phase in which this process or another has locked here, UINT32_MAX: none is known */
+/* first phase in which this process or another has locked here, KEEL_PHASE_NONE: none is known */
 void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *first_p);
 void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told);
 /* nobody has told anything yet */
-#define KEEL_SYNC_UNTOLD ((keel_sync_decided_t){.waits_since = UINT32_MAX})
+#define KEEL_SYNC_UNTOLD ((keel_sync_decided_t){.waits_since = KEEL_PHASE_NONE})
 /* whether some rank is known to mix */
 static inline void keel_sync_join_mixing(keel_sync_decided_t *all, int is_mixing)
 {
@@ -162,7 +162,7 @@ static inline int keel_sync_is_ordered(const keel_sync_decided_t *all)
 /* somebody waits, as was told */
 static inline int keel_sync_tells_waits(const keel_sync_decided_t *all)
 {
-    return all->waits_since != UINT32_MAX;
+    return all->waits_since != KEEL_PHASE_NONE;
 }
 /* the program waits, and nothing was done yet that would have to be replayed: several may be lost */
 static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)

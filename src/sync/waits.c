@@ -47,7 +47,7 @@
  * The last clock of a phase is that of all waits after it, so it tells no order: what is put under it counts as not logged
  * (keel_put_clock()), and is put to nobody who is being brought back. A death is a rollback then.
  *
- * Refused (decide.c): several ranks away at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
+ * Refused (decide.c): several ranks lost at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
  * the program waits for the first time, so some did not know that they had to number what they did.
  */
 #include "sync/waits.h"
@@ -72,7 +72,7 @@ _Static_assert(sizeof(waits_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of an
 keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
 {
     memset(w, 0, sizeof(*w));
-    w->since = UINT32_MAX;
+    w->since = KEEL_PHASE_NONE;
     w->heard = keel_alloc(ranks * sizeof(*w->heard), "waits heard");
     w->has_rest = keel_alloc(ranks, "waits heard");
     w->has_new = keel_alloc(ranks, "waits heard");
@@ -98,7 +98,7 @@ void keel_waits_begin_phase(keel_sync_t *sync)
 {
     keel_waits_t *w = &sync->waits;
 
-    if (w->since == UINT32_MAX) {
+    if (w->since == KEEL_PHASE_NONE) {
         keel_waits_hear(sync);
     }
     w->clock = w->seen = 0;
@@ -134,7 +134,7 @@ void keel_waits_hear(keel_sync_t *sync)
 void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *first_p)
 {
     *reached_p = 0;
-    *first_p = UINT32_MAX;
+    *first_p = KEEL_PHASE_NONE;
     for (uint32_t r = 0; !sync->sections.is_used && r < sync->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
         const keel_board_slot_t *slot = &sync->lane->board[r];
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);

@@ -15,7 +15,7 @@
 
 typedef struct keel_waits {
     uint32_t
-        since; /* the first phase that began with everybody knowing that the program waits; UINT32_MAX: it does not */
+        since; /* the first phase that began with everybody knowing that the program waits; KEEL_PHASE_NONE: it does not */
     uint32_t begun; /* 1 + the phase in which this process said so */
     uint32_t clock; /* of this process, in this phase */
     /* as a replacement */
@@ -39,7 +39,7 @@ void keel_waits_begin_phase(struct keel_sync *sync);
 /* takes up what others have said on the board */
 void keel_waits_hear(struct keel_sync *sync);
 /* from what others did here, or told of their first wait: the highest phase that anybody has come to, and the first in which
- * anybody did anything; 0 and UINT32_MAX when nothing is known */
+ * anybody did anything; 0 and KEEL_PHASE_NONE when nothing is known */
 void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
 /* a wait returns: the clock goes beyond that of all whose puts are here */
 void keel_waits_tick(struct keel_sync *sync);
