@@ -102,7 +102,7 @@ stopped_rank_is_replaced_by_a_spare()
 stopped_rank_beside_a_dead_one_is_replaced()
 {
     run 0 "${small[@]}" -n 4 --nodes 4 --spares 2 -x KEEL_PARITIES=2 -x KEEL_HEARTBEAT_TIMEOUT=1s \
-        --kill "1@anyone:sweep 80 of" --stop "2@anyone:sweep 80 of" "$stencil" "${sweeps[@]}" -v
+        --kill "1@anyone:sweep 80 of" "$stencil" "${sweeps[@]}" -v --die 2@81.1:stop
     has "$out" 1 'verification PASSED'
     has "$err" 1 'rank 2 incarnation 0 killed: rank 0 does not hear it (state T)$'
     has "$err" 2 ' died: signal 9$'
@@ -117,8 +117,9 @@ no_spare_left_ends_the_job()
 # spares are there, but whoever would call one is dead
 death_of_all_ranks_ends_the_job()
 {
-    run 137 "${small[@]}" -n 2 --nodes 2 --spares 2 --kill "0@anyone:sweep 80 of" --kill "1@anyone:sweep 80 of" \
-        "$stencil" "${sweeps[@]}" -v
+    # the job stands still until they are killed
+    run 137 "${small[@]}" -n 2 --nodes 2 --spares 2 -x KEEL_HEARTBEAT_TIMEOUT=0 --kill "0@anyone:sweep 80 of" \
+        --kill "1@anyone:sweep 80 of" "$stencil" "${sweeps[@]}" -v --die 0@81.1:stop
     has "$err" 2 ' died: signal 9$'
     grep -q 'was killed by signal 9 (Killed) and nobody is left to call a spare$' "$err" || fail "no reason given"
 }
