@@ -67,6 +67,19 @@ static uint64_t block_of(const void *ptr, const char *call)
     return i;
 }
 
+/* where it lies; true when there was room behind it */
+static int block_grow(uint64_t i, size_t bytes)
+{
+    keel_shmem_hidden_t *hidden = keel_shmem.hidden;
+    const uint64_t end = (i + 1 < hidden->block_count) ? hidden->blocks[i + 1].offset : keel_shmem.bytes;
+
+    if (bytes > end - hidden->blocks[i].offset) {
+        return 0;
+    }
+    hidden->blocks[i].length = bytes;
+    return 1;
+}
+
 static void block_free(uint64_t i)
 {
     keel_shmem_hidden_t *hidden = keel_shmem.hidden;
@@ -145,8 +158,7 @@ KEEL_SHMEM_DEFINE(void *, realloc, (void *ptr, size_t size))
         return NULL;
     }
     length = keel_shmem.hidden->blocks[i].length;
-    if (size <= length) {
-        keel_shmem.hidden->blocks[i].length = size;
+    if (block_grow(i, size)) {
         return ptr;
     }
     offset = block_make(KEEL_SHMEM_ALIGN, size);

@@ -21,6 +21,32 @@ void check_setup(void)
     EXPECT(shmem_team_sync(SHMEM_TEAM_WORLD) == 0);
 }
 
+/* no more than there is, and all of it again; a block that grows needs no second place */
+static void check_room(void)
+{
+    enum { BLOCK = 100000, MOST = 1000 };
+    char *blocks[MOST], *grown;
+    int count = 0;
+
+    while (count < MOST && (blocks[count] = shmem_malloc(BLOCK)) != NULL) {
+        memset(blocks[count], count, BLOCK);
+        count++;
+    }
+    EXPECT(count > 8 && count < MOST);
+    shmem_free(blocks[1]);
+    EXPECT(shmem_malloc(2 * BLOCK) == NULL && shmem_realloc(blocks[2], 2 * BLOCK) == NULL);
+    grown = shmem_realloc(blocks[0], 2 * BLOCK);
+    EXPECT(grown == blocks[0] && grown[BLOCK - 1] == 0);
+    for (int i = 2; i < count; i++) {
+        EXPECT(blocks[i][0] == (char)i && blocks[i][BLOCK - 1] == (char)i);
+        shmem_free(blocks[i]);
+    }
+    shmem_free(grown);
+    grown = shmem_malloc((size_t)BLOCK * (size_t)(count - 2));
+    EXPECT(grown != NULL);
+    shmem_free(grown);
+}
+
 void check_memory(void)
 {
     char *a = shmem_malloc(1000), *b = shmem_align(4096, 5000), *c = shmem_calloc(30, 10), *d, *e;
@@ -37,7 +63,7 @@ void check_memory(void)
     d = shmem_malloc(900); /* where that was */
     EXPECT(d == a);
     e = shmem_realloc(b, 100000);
-    EXPECT(e != b && e[0] == 7 && e[4999] == 7);
+    EXPECT(e[0] == 7 && e[4999] == 7);
     EXPECT(shmem_realloc(e, 10) == e && shmem_realloc(NULL, 0) == NULL);
     others[0] = (uintptr_t)a;
     others[1] = (uintptr_t)c;
@@ -48,6 +74,7 @@ void check_memory(void)
     }
     shmem_barrier_all();
     shmem_free(NULL);
+    check_room();
     EXPECT(shmem_realloc(e, 0) == NULL);
     shmem_free(c);
     shmem_free(d);

@@ -147,6 +147,33 @@ deaths_among_threads_are_rollbacks()
     has "$err" 1 '^keelrun: the job is started anew (1 of 1)$'
 }
 
+drawn=(-x KEEL_OPLOG_SIZE=64m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=64M --timeout 60)
+drawn_collectives_are_right()
+{
+    local pes lanes seed=$RANDOM
+    for pes in 1 3 4 8; do
+        for lanes in direct served; do
+            run 0 -n $pes --nodes $(((pes + 1) / 2)) "${drawn[@]}" -x KEEL_LANES=$lanes "$build/tests/adapters/shmem/shmem_random" $seed 150
+            has "$out" $pes '^shmem_random: PE [0-9]*: right$'
+        done
+    done
+}
+
+# from the program's start, by a PE that dies at a drawn moment; nobody else goes back
+drawn_collectives_are_recovered()
+{
+    local lanes seed=$RANDOM
+
+    for lanes in direct served; do
+        run_any -n 6 --nodes 6 "${drawn[@]}" --kill random@random:0.5 --seed $seed -x KEEL_VERBOSE=y -x KEEL_LANES=$lanes \
+            -x SHMEM_KEEL_DETERMINISTIC=waits "$build/tests/adapters/shmem/shmem_random" $seed 300
+        has "$err" 0 'decided: roll back'
+        has "$err" 0 'started anew'
+        has "$out" 6 '^shmem_random: PE [0-9]*: right$'
+        [ "$status" -eq 0 ] || grep -q 'was leaving: nothing is recovered then$' "$err" || fail "status $status with seed $seed"
+    done
+}
+
 # whichever way it is linked
 tools_see_what_is_called()
 {
