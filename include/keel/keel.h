@@ -21,7 +21,7 @@
  * its heap, stack and globals are as main() makes them, files opened with "w" are empty again and those opened with "a" get lines
  * twice, standard input, sockets, threads and signal handlers are as in any new process, and clocks, process ids and random numbers differ
  * from its predecessor's, so none of them may decide what is accessed. After a rollback a survivor goes on as the process that it is: nothing of
- * these is undone in it, and its threads run on. stdio is flushed when an image is taken. The README has a table.
+ * these is undone in it, and its threads run on. stdio is flushed when an image is taken. contrib/doc/reexecution.md has a table.
  *
  * Papers. [F] is Besta and Hoefler, Fault Tolerance for Remote Memory Access Programming Models (HPDC'14).
  */
