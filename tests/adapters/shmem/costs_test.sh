@@ -66,4 +66,14 @@ gups_survives() { kernel "shmem_gups 4096 1000 40"; }
 heat_survives() { kernel "shmem_heat_2d 64 300"; }
 bfs_survives() { kernel "shmem_bfs 10 10"; }
 
+# with itself: no ratio is checked
+times_are_compared()
+{
+    local bin=$build/src/adapters/shmem/wrappers/bin
+
+    "$here/../../../perf/kernels/shmem/beside" -n 1 "$build" "$bin/oshcc" "$bin/oshrun" >"$out" 2>"$err" || fail "nothing is compared"
+    has "$out" 18 .
+    has "$out" 17 '^[a-z_]* *[0-9]* *[0-9.]* *[0-9.]*   [0-9.]*  [0-9.]*  [0-9.]*$'
+}
+
 run_case
