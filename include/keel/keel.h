@@ -11,7 +11,7 @@
  * when there is news, and about every tenth of a second besides; so a program may poll, by calls that all complete at once. One
  * that polls its own memory by loads races with others' puts: it says KEEL_PARAM_FLAG_NONDETERMINISTIC, and calls keel_progress().
  *
- * Threads. One thread at a time may be inside calls on one context (serialized).
+ * Threads. One thread at a time may be inside calls on one context (serialized), or several, with KEEL_PARAM_FLAG_THREADS.
  *
  * Children. A child of fork() has no part in the job: calls on a context that its parent had return KEEL_ERR_STATE, and windows that
  * others of the node map (KEEL_LANES other than served) are not there, so that touching one ends the child (SIGSEGV). It may exit
@@ -50,7 +50,16 @@ enum keel_params_flags {
     KEEL_PARAM_FLAG_CHECKSUM_RETURNS = KEEL_BIT(1),
     /** The program calls keel_wait_until(); the same in all ranks. Otherwise that is found out in the phase of its first wait, in
      *  which a death is a rollback. */
-    KEEL_PARAM_FLAG_WAITS = KEEL_BIT(2)
+    KEEL_PARAM_FLAG_WAITS = KEEL_BIT(2),
+    /** Several threads may be inside calls at once; the same in all ranks. Calls of one process then take turns, and each gives the others
+     *  theirs while it waits, so that a call of one thread may wait for what another one does. What threads do has no order that could be
+     *  done again: as with KEEL_PARAM_FLAG_NONDETERMINISTIC every death is a rollback. No access goes its short way. Callbacks run one at a time, in any
+     *  thread that is in a call. Collective calls, keel_restore() among them, are made by one thread at a time
+     *  (KEEL_ERR_STATE), while others may access and wait; at a safe gsync no other thread is amid anything that the image is to have. Locks
+     *  are the process's: a thread that wants what another has locked gets KEEL_ERR_STATE, and of keel_lock() and keel_lock_all() one is
+     *  asked for at a time. In a rollback each call that waits returns KEEL_ERR_ROLLED_BACK, and keel_restore() waits until they have: a
+     *  thread that computes is not told, so the program stops its others ahead of it. keel_finalize() is the last call of all. */
+    KEEL_PARAM_FLAG_THREADS = KEEL_BIT(3)
 };
 
 typedef struct keel_params {

@@ -12,6 +12,7 @@
  * written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
+#include "api/inside.h"
 #include "api/elements.h"
 #include "api/atomic_served.h"
 #include "api/target.h"
@@ -347,6 +348,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
                                                           uint64_t compare, void *result,
                                                           const keel_rma_params_t *params, keel_req_h *req_p)
 {
+    KEEL_INSIDE_WIN(win);
     const keel_record_atomic_t atomic = {
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
     keel_status_t status = atomic_check(win, op, rank, offset, size);

@@ -7,6 +7,7 @@
  * is larger than it waits for.
  */
 #include "api/collective.h"
+#include "api/inside.h"
 #include "api/refuse.h"
 #include "api/target.h"
 #include "api/window.h"
@@ -95,6 +96,7 @@ static keel_status_t group_check(keel_win_h win, uint64_t offset, size_t piece, 
 keel_status_t keel_group_create(keel_win_h win, uint64_t offset, size_t piece, const uint32_t *ranks, unsigned count,
                                 keel_group_h *group_p)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status;
     keel_group_h group;
 
@@ -133,6 +135,8 @@ keel_status_t keel_group_create(keel_win_h win, uint64_t offset, size_t piece, c
 
 void keel_group_free(keel_group_h group)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
+
     if (group != NULL) {
         ucs_list_del(&group->list);
         keel_free(group->sum);
@@ -283,6 +287,7 @@ static keel_status_t tree_up(keel_group_h group, unsigned root, const keel_recor
 
 keel_status_t keel_group_barrier(keel_group_h group)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     keel_status_t status = group_begin(group, 0, group, group);
 
     if (status == KEEL_OK) {
@@ -297,6 +302,7 @@ keel_status_t keel_group_barrier(keel_group_h group)
 
 keel_status_t keel_group_broadcast(keel_group_h group, unsigned root, void *buffer, size_t bytes)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     keel_status_t status = group_begin(group, root, group, (bytes > 0) ? buffer : group);
     char *data = buffer;
 
@@ -357,6 +363,7 @@ static keel_status_t group_reduce(keel_group_h group, unsigned root, const keel_
 keel_status_t keel_group_reduce(keel_group_h group, unsigned root, keel_op_t op, keel_type_t type, const void *in,
                                 void *out, size_t count)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     const keel_record_accumulate_t what = {.op = (uint8_t)op, .type = (uint8_t)type};
     const int has_out = group != NULL && (group->index != root || count == 0);
     keel_status_t status = group_begin(group, root, (count > 0) ? in : group, has_out ? group : out);
@@ -368,6 +375,7 @@ keel_status_t keel_group_reduce(keel_group_h group, unsigned root, keel_op_t op,
 keel_status_t keel_group_allreduce(keel_group_h group, keel_op_t op, keel_type_t type, const void *in, void *out,
                                    size_t count)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     const keel_record_accumulate_t what = {.op = (uint8_t)op, .type = (uint8_t)type};
     keel_status_t status = group_begin(group, 0, (count > 0) ? in : group, (count > 0) ? out : group);
 
@@ -433,6 +441,7 @@ static keel_status_t group_exchange(keel_group_h group, const exchange_t *e)
 
 keel_status_t keel_group_gather(keel_group_h group, unsigned root, const void *in, void *out, size_t bytes)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     const exchange_t e = {.in = in, .out = out, .bytes = bytes, .to = root};
     const int has_out = group != NULL && (group->index != root || bytes == 0);
     keel_status_t status = group_begin(group, root, (bytes > 0) ? in : group, has_out ? group : out);
@@ -442,6 +451,7 @@ keel_status_t keel_group_gather(keel_group_h group, unsigned root, const void *i
 
 keel_status_t keel_group_allgather(keel_group_h group, const void *in, void *out, size_t bytes)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     keel_status_t status = group_begin(group, 0, (bytes > 0) ? in : group, (bytes > 0) ? out : group);
 
     return (status == KEEL_OK)
@@ -451,6 +461,7 @@ keel_status_t keel_group_allgather(keel_group_h group, const void *in, void *out
 
 keel_status_t keel_group_alltoall(keel_group_h group, const void *in, void *out, size_t bytes)
 {
+    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     keel_status_t status = group_begin(group, 0, (bytes > 0) ? in : group, (bytes > 0) ? out : group);
 
     return (status == KEEL_OK)

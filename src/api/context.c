@@ -1,5 +1,6 @@
 /* What all calls begin and end with; the memory of logs; what a program may ask. */
 #include "api/context.h"
+#include "api/inside.h"
 
 #include "base/memory.h"
 #include "base/memory_limit.h"
@@ -108,7 +109,7 @@ keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call)
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
     }
-    if (ctx->callbacks == 0) {
+    if (!keel_threads_is_calling(ctx)) {
         return KEEL_OK;
     }
     keel_error_ctx(ctx, "%s is not to be called from callbacks", call);
@@ -125,11 +126,13 @@ keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call)
 keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 {
     keel_status_t status;
+    unsigned first = 0; /* others want the lock: the round that does not sleep */
 
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
     }
-    keel_recovery_wait(&ctx->rec, rounds);
+    keel_threads_yield(ctx);
+    keel_recovery_wait(&ctx->rec, keel_threads_are_busy(ctx) ? &first : rounds);
     keel_access_progress(ctx);
     keel_requests_call_back(ctx);
     status = keel_recovery_status(&ctx->rec);
@@ -142,6 +145,8 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 
 keel_status_t keel_progress(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
+
     if (ctx == NULL) {
         return keel_refuse_null("the context");
     }
@@ -249,6 +254,8 @@ uint32_t keel_incarnation(keel_context_h ctx)
 
 uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank)
 {
+    KEEL_INSIDE(ctx);
+
     if (ctx == NULL || rank >= ctx->lane.programs) {
         return 0;
     }
@@ -305,6 +312,7 @@ static void context_stats(const keel_context_h ctx, keel_stats_t *stats_p)
 
 keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, size_t size)
 {
+    KEEL_INSIDE(ctx);
     keel_stats_t stats;
 
     if (ctx == NULL || stats_p == NULL) {

@@ -97,7 +97,8 @@ struct keel_context {
     /* hot */
     keel_lane_t lane;
     keel_put_log_t puts;
-    int is_logging; /* puts are logged */
+    int is_logging;       /* puts are logged */
+    uint32_t short_ranks; /* that run the program; 0: no access goes its short way */
     keel_gate_word_t gate;
     keel_stats_t stats;
 
@@ -159,7 +160,8 @@ struct keel_context {
     pthread_t restart_thread; /* whose stack that is */
     /* NULL: this is no rehearsal (api/rehearse) */
     struct keel_rehearse *rehearse;
-    unsigned windows_locked; /* of how many ranks' windows this process has the lock (api/win_lock) */
+    struct keel_threads *threads; /* NULL: one thread at a time (api/inside) */
+    unsigned windows_locked;      /* of how many ranks' windows this process has the lock (api/win_lock) */
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)

@@ -4,6 +4,7 @@
  * record among those of puts carries the values, so order needs nothing of its own, or, with a result, a message after them.
  */
 #include "api/elements.h"
+#include "api/inside.h"
 #include "api/unlogged.h"
 
 #include "base/plant.h"
@@ -82,8 +83,7 @@ static keel_status_t accumulate_fetch_record(keel_win_h win, uint32_t rank, uint
         keel_put_log_head(&ctx->puts, record, where, length);
         keel_put_log_mark_sent(&ctx->puts, rank);
     } else {
-        status = keel_bounce_take(ctx, rank, where, length, &record);
-        status = (status == KEEL_OK) ? keel_unlogged_await(win, rank) : status;
+        status = keel_by_message_take(win, rank, where, length, &record);
         status = (status == KEEL_OK) ? keel_put_log_send(&ctx->puts, rank) : status; /* of a callback in the wait */
         if (status != KEEL_OK) {
             return status;
@@ -245,6 +245,7 @@ keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type
                                   const void *buffer, size_t count, void *result, const keel_rma_params_t *params,
                                   keel_req_h *req_p)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = accumulate_check(win, op, type, rank, offset, buffer, count);
     accumulate_t a = {.head = {.op = (uint8_t)op, .type = (uint8_t)type},
                       .values = (op != KEEL_OP_NO_OP) ? buffer : NULL,

@@ -1,5 +1,6 @@
 /* Flush and fence: what was accessed is complete, there and here, or in order. */
 #include "api/flush.h"
+#include "api/inside.h"
 
 #include "base/plant.h"
 #include "api/request.h"
@@ -7,6 +8,23 @@
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "recovery/position.h"
+
+/* Callbacks may have put there. What other threads put is theirs to flush: a call that waited for that, too, might never end. */
+static int flush_goes_on(const keel_context_h ctx, uint64_t called)
+{
+    return called != ctx->called && ctx->threads == NULL;
+}
+
+/* what the log holds for the rank is there; not so, where another thread put something meanwhile */
+static keel_status_t flush_recycle(keel_context_h ctx, uint32_t rank)
+{
+    const keel_status_t status = (ctx->threads != NULL) ? keel_put_log_send(&ctx->puts, rank) : KEEL_OK;
+
+    if (status == KEEL_OK && keel_lane_is_flushed(&ctx->lane, rank)) {
+        keel_put_log_recycle(&ctx->puts, rank);
+    }
+    return status;
+}
 
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
 {
@@ -25,7 +43,7 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
                                      keel_position_is_undecided(&ctx->rec, rank))) {
             status = keel_context_wait(ctx, &rounds);
         }
-    } while (status == KEEL_OK && called != ctx->called); /* they may have put there */
+    } while (status == KEEL_OK && flush_goes_on(ctx, called));
     if (status != KEEL_OK) {
         return status;
     }
@@ -36,14 +54,15 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
         keel_get_log_push(&ctx->gets, rank);
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_served(&ctx->lane, rank)) {
-        keel_put_log_recycle(&ctx->puts, rank);
+        status = flush_recycle(ctx, rank);
     }
     keel_put_log_close_epoch(&ctx->puts);
-    return KEEL_OK;
+    return status;
 }
 
 keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin(ctx);
 
     if (status != KEEL_OK) {
@@ -80,7 +99,7 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
             status = keel_flush_one(ctx, r);
         }
         keel_requests_call_back(ctx);
-    } while (status == KEEL_OK && called != ctx->called);
+    } while (status == KEEL_OK && flush_goes_on(ctx, called));
     if (status == KEEL_OK) {
         keel_context_open(ctx, KEEL_GATE_GETS);
     }
@@ -89,11 +108,15 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
 
 keel_status_t keel_flush_all(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin(ctx);
     uint64_t called;
 
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
+    }
+    if (ctx->threads != NULL) { /* others may empty the list of ranks while this one waits for some of them */
+        return keel_context_end(ctx, keel_flush_everyone(ctx));
     }
     do {
         called = ctx->called;
@@ -119,6 +142,7 @@ keel_status_t keel_flush_all(keel_context_h ctx)
 
 keel_status_t keel_fence(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin(ctx);
     unsigned rounds = 0;
 

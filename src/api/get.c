@@ -6,6 +6,7 @@
  * epoch closes, or before the next put there, which the gate sends the general way.
  */
 #include "api/get.h"
+#include "api/inside.h"
 #include "api/target.h"
 
 #include "base/plant.h"
@@ -198,6 +199,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
                                                        size_t length, const keel_rma_params_t *params,
                                                        keel_req_h *req_p)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
     struct keel_req *req;
 

@@ -6,6 +6,7 @@
  * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
  */
 #include "api/gsync.h"
+#include "api/inside.h"
 
 #include "base/plant.h"
 #include "recovery/commit.h"
@@ -326,7 +327,7 @@ keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
     return KEEL_ERR_LIMIT;
 }
 
-keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
+static keel_status_t gsync_alone(keel_context_h ctx, unsigned flags)
 {
     keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
 
@@ -343,7 +344,19 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }
 
-keel_status_t keel_checkpoint(keel_context_h ctx)
+keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_gsync");
+
+    if (status == KEEL_OK) {
+        status = gsync_alone(ctx, flags);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
+static keel_status_t checkpoint_alone(keel_context_h ctx)
 {
     keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
     unsigned rounds = 0;
@@ -365,4 +378,16 @@ keel_status_t keel_checkpoint(keel_context_h ctx)
         status = keel_context_wait(ctx, &rounds);
     }
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status);
+}
+
+keel_status_t keel_checkpoint(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_checkpoint");
+
+    if (status == KEEL_OK) {
+        status = checkpoint_alone(ctx);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
 }

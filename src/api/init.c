@@ -10,6 +10,8 @@
 #include "base/plant.h"
 #include "api/fork.h"
 #include "api/init.h"
+#include "api/inside.h"
+#include "api/leave.h"
 #include "api/lock.h"
 #include "api/refuse.h"
 #include "api/rehearse.h"
@@ -54,6 +56,13 @@ static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
 static int params_have_flag(const keel_params_t *params, uint64_t flag)
 {
     return params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & flag);
+}
+
+/* what several threads do has no order that could be done again */
+static int params_promise(const keel_params_t *params)
+{
+    return !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) &&
+           !params_have_flag(params, KEEL_PARAM_FLAG_THREADS);
 }
 
 static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
@@ -252,39 +261,10 @@ static keel_status_t context_accesses_init(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* ---- leaving ---- */
-
-/* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
-static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
+void keel_context_release(keel_context_h ctx)
 {
-    const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
-
-    return peer->is_up && !is_lost;
-}
-
-/* nobody leaves before what it had to say was heard, but who is cut off: nobody will hear it */
-static void finalize_linger(keel_context_h ctx)
-{
-    unsigned rounds = 0;
-
-    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
-        if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
-            r++;
-        } else {
-            keel_recovery_wait(&ctx->rec, &rounds); /* until it has heard, died, or left */
-        }
-    }
-}
-
-/* KEEL_ERR_ISOLATED: the others finish the job without what this process did last */
-static keel_status_t context_leave(keel_context_h ctx)
-{
-    keel_status_t status;
     keel_runtime_t *runtime = ctx->runtime;
 
-    keel_recovery_give_up(&ctx->rec);
-    finalize_linger(ctx);
-    status = (ctx->rec.fatal == KEEL_ERR_ISOLATED) ? KEEL_ERR_ISOLATED : KEEL_OK;
     keel_protected_release(ctx);
     context_accesses_release(ctx);
     context_layers_release(ctx);
@@ -292,8 +272,8 @@ static keel_status_t context_leave(keel_context_h ctx)
     keel_requests_release(ctx);
     runtime->ops->close(runtime);
     keel_config_release(&ctx->config);
+    keel_threads_release(ctx);
     keel_free(ctx);
-    return status;
 }
 
 /* in init, when others know this process already: they wait for it, and may wait for what it has to say */
@@ -302,7 +282,7 @@ static void context_give_up(keel_context_h ctx, keel_status_t status)
     if (!keel_recovery_is_finished(&ctx->rec)) {
         keel_recovery_fail(&ctx->rec, status);
     }
-    (void)context_leave(ctx);
+    (void)keel_context_leave(ctx);
 }
 
 /* a rank that holds parity: all of its life */
@@ -310,7 +290,7 @@ static keel_status_t context_serve(const keel_params_t *params, keel_context_h *
 {
     const keel_status_t status = keel_checksum_run(*ctx_p);
 
-    (void)context_leave(*ctx_p);
+    (void)keel_context_leave(*ctx_p);
     *ctx_p = NULL;
     if (!params_have_flag(params, KEEL_PARAM_FLAG_CHECKSUM_RETURNS)) {
         exit((status == KEEL_OK) ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -369,6 +349,24 @@ err_requests:
     return status;
 }
 
+static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *params)
+{
+    keel_status_t status =
+        keel_config_read(params_have(params, KEEL_PARAM_FIELD_ENV) ? params->env : NULL, &ctx->config);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (!params_promise(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
+        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
+    }
+    status = params_have_flag(params, KEEL_PARAM_FLAG_THREADS) ? keel_threads_init(ctx) : KEEL_OK;
+    if (status != KEEL_OK) {
+        keel_config_release(&ctx->config);
+    }
+    return status;
+}
+
 keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
     return keel_init_on(NULL, params, ctx_p);
@@ -391,12 +389,9 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (ctx == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = keel_config_read(params_have(params, KEEL_PARAM_FIELD_ENV) ? params->env : NULL, &ctx->config);
+    status = context_configure(ctx, params);
     if (status != KEEL_OK) {
         goto err_free;
-    }
-    if (params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) && ctx->config.protect > KEEL_PROTECT_CKPT) {
-        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
     }
     drivers.arg = &ctx->config;
     drivers.transport = (given == NULL) ? keel_transport_pick(&ctx->config) : NULL;
@@ -417,7 +412,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         }
         context_message_init(ctx, &drivers);
     }
-    status = context_parts_init(ctx, &drivers, !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC));
+    status = context_parts_init(ctx, &drivers, params_promise(params));
     if (status != KEEL_OK) {
         goto err_runtime;
     }
@@ -445,6 +440,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (ctx->lane.incarnation == 0) {
         keel_context_mark(ctx, KEEL_MARK_SAVED, 0);
     }
+    ctx->short_ranks = (ctx->threads == NULL) ? ctx->lane.programs : 0;
     *ctx_p = ctx;
     return KEEL_OK;
 
@@ -452,48 +448,9 @@ err_runtime:
     keel_spare_release(ctx, &drivers);
     drivers.runtime->close(ctx->runtime);
 err_config:
+    keel_threads_release(ctx);
     keel_config_release(&ctx->config);
 err_free:
     keel_free(ctx);
     return status;
-}
-
-void keel_abort(keel_context_h ctx, int status)
-{
-    char reason[64];
-
-    fflush(NULL);
-    if (ctx == NULL) {
-        (void)keel_refuse_null("keel_abort: the context");
-    } else if (!keel_fork_is_child(ctx)) {
-        snprintf(reason, sizeof(reason), "keel_abort with status %d", status & 0xff);
-        ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
-    }
-    _exit(status & 0xff);
-}
-
-keel_status_t keel_finalize(keel_context_h ctx)
-{
-    keel_status_t status = keel_context_begin(ctx), left;
-
-    if (ctx != NULL && keel_context_check_outside(ctx, "keel_finalize") != KEEL_OK) {
-        return KEEL_ERR_STATE;
-    }
-    if (status == KEEL_OK) {
-        status = keel_lock_check_free(ctx, "keel_finalize");
-        if (status != KEEL_OK) {
-            return keel_context_end(ctx, status);
-        }
-    }
-    if (status == KEEL_OK) {
-        status = keel_gsync_run(ctx, KEEL_GSYNC_FINAL);
-    }
-    if (status != KEEL_OK && (ctx == NULL || ctx->rec.fatal == KEEL_OK)) {
-        return keel_context_end(ctx, status);
-    }
-    if (status == KEEL_OK) {
-        keel_recovery_finish(&ctx->rec);
-    }
-    left = context_leave(ctx);
-    return (status == KEEL_OK) ? left : status;
 }

@@ -8,6 +8,7 @@
  * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
  */
 #include "api/lock.h"
+#include "api/inside.h"
 #include "api/lock_ask.h"
 #include "api/lock_replay.h"
 #include "api/target.h"
@@ -239,7 +240,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     return keel_mix_access(ctx, ctx->lane.rank);
 }
 
-keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
+static keel_status_t lock_one(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status = lock_begin(ctx, "keel_lock");
 
@@ -259,8 +260,24 @@ keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
     return keel_context_end(ctx, (rank == ctx->lane.rank) ? lock_take_own(ctx, 0) : lock_take(ctx, rank, 0));
 }
 
+keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = (ctx != NULL) ? keel_threads_take(ctx, KEEL_TURN_LOCK) : KEEL_OK;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = lock_one(ctx, rank);
+    if (ctx != NULL) {
+        keel_threads_give(ctx, KEEL_TURN_LOCK);
+    }
+    return status;
+}
+
 keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock");
 
     if (status != KEEL_OK) {
@@ -282,7 +299,7 @@ keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
     return keel_context_end(ctx, keel_lock_try_catch_up(ctx));
 }
 
-keel_status_t keel_lock_all(keel_context_h ctx)
+static keel_status_t lock_each(keel_context_h ctx)
 {
     keel_status_t status = lock_begin(ctx, "keel_lock_all");
 
@@ -301,8 +318,24 @@ keel_status_t keel_lock_all(keel_context_h ctx)
     return keel_context_end(ctx, status);
 }
 
+keel_status_t keel_lock_all(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = (ctx != NULL) ? keel_threads_take(ctx, KEEL_TURN_LOCK) : KEEL_OK;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = lock_each(ctx);
+    if (ctx != NULL) {
+        keel_threads_give(ctx, KEEL_TURN_LOCK);
+    }
+    return status;
+}
+
 keel_status_t keel_unlock_all(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock_all");
 
     if (status != KEEL_OK) {

@@ -1,5 +1,6 @@
 /* Asking for a lock at another rank, and for what is known of it there. */
 #include "api/lock_ask.h"
+#include "api/inside.h"
 
 #include "peer/issue.h"
 
@@ -11,7 +12,8 @@ static void ask_done(void *arg, keel_status_t status)
     ctx->ask.status = status;
 }
 
-keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
+static keel_status_t lock_ask_alone(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request,
+                                    uint64_t *value_p)
 {
     unsigned rounds = 0;
     keel_status_t status;
@@ -35,6 +37,17 @@ keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_r
     }
     *value_p = ctx->ask.value;
     return (status == KEEL_OK) ? ctx->ask.status : status;
+}
+
+keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
+{
+    keel_status_t status = keel_threads_take(ctx, KEEL_TURN_ASK);
+
+    if (status == KEEL_OK) {
+        status = lock_ask_alone(ctx, rank, request, value_p);
+        keel_threads_give(ctx, KEEL_TURN_ASK);
+    }
+    return status;
 }
 
 keel_status_t keel_lock_refuse_spent(keel_context_h ctx, uint32_t rank)

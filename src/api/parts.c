@@ -3,6 +3,7 @@
  * any other: an image has those that were there when it was taken, and restoring it brings them back.
  */
 #include "api/parts.h"
+#include "api/inside.h"
 #include "api/fork.h"
 #include "api/refuse.h"
 #include "api/win_lock.h"
@@ -58,6 +59,8 @@ static int extents_are_right(const struct keel_win *win, const keel_extent_t *ex
 
 keel_status_t keel_win_extents(keel_win_h win, const keel_extent_t *extents, unsigned count)
 {
+    KEEL_INSIDE_WIN(win);
+
     if (win == NULL || (extents == NULL && count > 0)) {
         return keel_refuse_null(win == NULL ? "the window" : "keel_win_extents: the extents");
     }

@@ -4,11 +4,13 @@
  * the rollback: so what a dead process left stays mapped, until the memory of its successor takes its place (peer/region).
  */
 #include "api/refuse.h"
+#include "api/inside.h"
 #include "api/unlogged.h"
 #include "peer/region.h"
 
 keel_status_t keel_win_ptr(keel_win_h win, uint32_t rank, void **ptr_p)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status;
 
     if (win == NULL || ptr_p == NULL) {

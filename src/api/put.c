@@ -6,6 +6,7 @@
  * system call. Everything else is out of line.
  */
 #include "api/put.h"
+#include "api/inside.h"
 #include "api/target.h"
 
 #include "base/plant.h"
@@ -216,6 +217,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
                                                        const void *buffer, size_t length,
                                                        const keel_rma_params_t *params)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
 
     if (status != KEEL_OK) {

@@ -3,6 +3,7 @@
  * target that is served. On mapped memory a fence orders the stores.
  */
 #include "api/refuse.h"
+#include "api/inside.h"
 #include "api/flush.h"
 #include "api/target.h"
 
@@ -42,6 +43,7 @@ static keel_status_t signal_send(keel_win_h win, uint32_t rank, const keel_signa
 keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
                               const keel_signal_t *signal)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = signal_check(win, rank, signal);
     keel_win_h at;
 

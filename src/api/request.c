@@ -1,5 +1,6 @@
 /* Requests and pieces: pools that grow in chunks, so that accesses allocate nothing in the steady state. */
 #include "api/request.h"
+#include "api/inside.h"
 #include "api/context.h"
 #include "api/refuse.h"
 #include "api/wait.h"
@@ -109,10 +110,12 @@ void keel_requests_call_back(keel_context_h ctx)
         ctx->due = req->next;
         ctx->callbacks++;
         ctx->called++;
+        keel_threads_call(ctx, 1);
         if (req->is_new) {
             (void)keel_wait_new(ctx); /* what it finds out is told by the next call */
         }
         req->cb(req->user, req->status);
+        keel_threads_call(ctx, 0);
         ctx->callbacks--;
         req->is_due = 0;
         if (req->is_released) { /* by the callback, too */
@@ -136,6 +139,8 @@ void keel_piece_release(keel_piece_t *piece)
 
 keel_status_t keel_req_test(keel_req_h req)
 {
+    KEEL_INSIDE((req != NULL) ? req->ctx : NULL);
+
     if (req == NULL) {
         return keel_refuse_null("the request");
     }
@@ -152,6 +157,8 @@ keel_status_t keel_req_test(keel_req_h req)
 
 void keel_req_free(keel_req_h req)
 {
+    KEEL_INSIDE((req != NULL) ? req->ctx : NULL);
+
     if (req == NULL) {
         return;
     }
@@ -164,6 +171,7 @@ void keel_req_free(keel_req_h req)
 
 keel_status_t keel_req_wait(keel_req_h req)
 {
+    KEEL_INSIDE((req != NULL) ? req->ctx : NULL);
     keel_status_t status = KEEL_OK;
     keel_context_h ctx;
     unsigned rounds = 0;

@@ -1,5 +1,6 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "api/restore.h"
+#include "api/inside.h"
 #include "api/context.h"
 #include "api/fork.h"
 #include "api/get.h"
@@ -79,6 +80,8 @@ static void restore_close_prefix(keel_context_h ctx)
 
 int keel_restarted(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
+
     if (ctx == NULL) {
         return 0;
     }
@@ -89,7 +92,7 @@ int keel_restarted(keel_context_h ctx)
     return 0;
 }
 
-keel_status_t keel_restore(keel_context_h ctx)
+static keel_status_t restore_alone(keel_context_h ctx)
 {
     keel_status_t status;
 
@@ -110,6 +113,7 @@ keel_status_t keel_restore(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
+    keel_threads_await_others(ctx);
     if (ctx->is_restore_due && ctx->rec.life != KEEL_LIFE_FRESH && ctx->rec.roll == KEEL_ROLL_NONE) {
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
         keel_context_mark(ctx, KEEL_MARK_BACK, 0);
@@ -141,10 +145,23 @@ keel_status_t keel_restore(keel_context_h ctx)
     return status;
 }
 
+keel_status_t keel_restore(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_restore");
+
+    if (status == KEEL_OK) {
+        status = restore_alone(ctx);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
 /* ---- rollback, as the program sees it ---- */
 
 keel_status_t keel_rollback(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin(ctx);
 
     if (status == KEEL_OK && ctx->config.protect == KEEL_PROTECT_NONE) {
@@ -161,6 +178,7 @@ keel_status_t keel_rollback(keel_context_h ctx)
 
 jmp_buf *keel_restart_buffer(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
     static _Thread_local jmp_buf nowhere; /* set by the caller, jumped to by nobody */
 
     if (ctx == NULL) {
@@ -176,6 +194,8 @@ jmp_buf *keel_restart_buffer(keel_context_h ctx)
 
 void keel_restart_clear(keel_context_h ctx)
 {
+    KEEL_INSIDE(ctx);
+
     if (ctx != NULL) {
         ctx->has_restart = 0;
     }
@@ -185,7 +205,8 @@ keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
     keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access takes its fast path before the program knows */
     keel_rehearse_rolled_back(ctx);
-    if (ctx->has_restart && ctx->callbacks == 0 && pthread_equal(ctx->restart_thread, pthread_self())) {
+    if (ctx->has_restart && !keel_threads_is_calling(ctx) && pthread_equal(ctx->restart_thread, pthread_self())) {
+        keel_threads_leave_all(ctx);
         longjmp(ctx->restart, 1);
     }
     return KEEL_ERR_ROLLED_BACK;

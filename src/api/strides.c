@@ -1,5 +1,6 @@
 /* Puts and gets of blocks at regular distances: each block is an access of its own, in logs too, and all are checked ahead. */
 #include "api/by_message.h"
+#include "api/inside.h"
 #include "api/get.h"
 #include "api/lock.h"
 #include "api/mix.h"
@@ -47,6 +48,7 @@ static keel_status_t blocks_check(keel_win_h win, uint32_t rank, const keel_bloc
 
 keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, const void *buffer)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = blocks_check(win, rank, blocks, buffer);
     const char *from = buffer;
 
@@ -68,6 +70,7 @@ keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_
 
 keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, void *buffer)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = blocks_check(win, rank, blocks, buffer);
     keel_req_h req = NULL;
     struct keel_req *issued;

@@ -8,6 +8,7 @@
  * arrived at the gsync; but it may poll for what follows the wait, and do neither. So the job rolls back then, too.
  */
 #include "api/wait.h"
+#include "api/inside.h"
 
 #include "base/plant.h"
 #include "base/reached.h"
@@ -286,6 +287,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
 
 keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare, uint64_t value)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = keel_word_check(win, offset, size, compare);
     wait_t wait = {.size = size, .compare = compare, .value = value};
 

@@ -3,6 +3,7 @@
  * writes all of them off, and a rollback sets the words, and what each process knows to hold, as they were in the gsync of the image.
  */
 #include "api/win_lock.h"
+#include "api/inside.h"
 #include "api/lock_ask.h"
 #include "api/refuse.h"
 #include "api/flush.h"
@@ -84,6 +85,10 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
     if (answer == 0) {
         return KEEL_INPROGRESS;
     }
+    if (win->locked[rank] != 0) { /* shared, for another thread meanwhile */
+        status = win_lock_ask(win, rank, KEEL_LOCK_WINDOW_RELEASE_SHARED, 0, &answer);
+        return (status == KEEL_OK) ? KEEL_ERR_STATE : status;
+    }
     win->locked[rank] = (uint8_t)how;
     win->ctx->windows_locked++;
     win->ctx->stats.locks++;
@@ -92,6 +97,7 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
 
 keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = win_lock_begin(win, rank, how, "keel_win_lock");
     unsigned rounds = 0;
 
@@ -108,6 +114,7 @@ keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how)
 
 keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t how)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status = win_lock_begin(win, rank, how, "keel_win_trylock"), progress;
 
     if (status == KEEL_OK) {
@@ -122,6 +129,7 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
 
 keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
 {
+    KEEL_INSIDE_WIN(win);
     keel_status_t status;
     uint64_t answer;
     int how;

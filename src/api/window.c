@@ -1,5 +1,6 @@
 /* Windows and protected regions. */
 #include "api/window.h"
+#include "api/inside.h"
 #include "api/context.h"
 
 #include "base/memory.h"
@@ -153,8 +154,8 @@ keel_status_t keel_windows_await(keel_context_h ctx)
     return status;
 }
 
-static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
-                              keel_win_h *win_p, const char *call)
+static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                                    keel_win_h *win_p, const char *call)
 {
     keel_status_t status = keel_context_check_outside(ctx, call);
     int is_before;
@@ -194,8 +195,21 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
     return keel_context_end(ctx, status);
 }
 
+static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                              keel_win_h *win_p, const char *call)
+{
+    keel_status_t status = keel_threads_begin_collective(ctx, call);
+
+    if (status == KEEL_OK) {
+        status = win_make_alone(ctx, bytes, given, params, win_p, call);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
 keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status;
 
     if (ctx == NULL || win_p == NULL) {
@@ -208,6 +222,7 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
 keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, const keel_win_params_t *params,
                               keel_win_h *win_p)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status;
 
     if (ctx == NULL || win_p == NULL) {
@@ -224,7 +239,7 @@ keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, co
                                : status;
 }
 
-keel_status_t keel_win_free(keel_win_h win)
+static keel_status_t win_free_alone(keel_win_h win)
 {
     keel_context_h ctx;
     keel_status_t status;
@@ -267,6 +282,18 @@ keel_status_t keel_win_free(keel_win_h win)
     return KEEL_OK;
 }
 
+keel_status_t keel_win_free(keel_win_h win)
+{
+    KEEL_INSIDE((win != NULL) ? win->ctx : NULL);
+    keel_status_t status = keel_threads_begin_collective((win != NULL) ? win->ctx : NULL, "keel_win_free");
+
+    if (status == KEEL_OK) {
+        status = win_free_alone(win);
+        keel_threads_end_collective((win != NULL) ? win->ctx : NULL);
+    }
+    return status;
+}
+
 void *keel_win_base(keel_win_h win)
 {
     return (win == NULL || win->size == 0) ? NULL : win->base;
@@ -274,6 +301,8 @@ void *keel_win_base(keel_win_h win)
 
 size_t keel_win_size(keel_win_h win, uint32_t rank)
 {
+    KEEL_INSIDE_WIN(win);
+
     if (win == NULL || win->freed_call > 0 || rank >= win->ctx->lane.programs) {
         return 0;
     }
@@ -382,6 +411,7 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
 
 keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes)
 {
+    KEEL_INSIDE(ctx);
     keel_protected_t *grown, region = {.id = id, .address = address, .bytes = bytes};
     const struct keel_win *win;
 

@@ -4,6 +4,7 @@
  * first such call on a death is a rollback. Then nothing is replayed into a wait, and no put has to be seen closed.
  */
 #include "api/target.h"
+#include "api/inside.h"
 #include "api/compare.h"
 #include "api/mix.h"
 #include "api/refuse.h"
@@ -84,6 +85,7 @@ static keel_status_t words_end(keel_context_h ctx, keel_status_t status, unsigne
 
 keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = words_begin(ctx, how, words, count, "keel_wait");
     unsigned rounds = 0, met = 0;
 
@@ -95,6 +97,7 @@ keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *wo
 
 keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
 {
+    KEEL_INSIDE(ctx);
     keel_status_t status = words_begin(ctx, how, words, count, "keel_test");
     unsigned met = 0;
 

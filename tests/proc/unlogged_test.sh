@@ -49,6 +49,19 @@ accumulates_roll_back()
     roll_back accumulates 40 1@7.0,2@13.1,0@22.2,3@33.0 '^accumulates: 4 ranks, 40 steps, @ rollbacks: right$' direct served auto
 }
 
+# the ranks that die are not the last, which tells; two may die at once
+threads_inside_at_once_roll_back()
+{
+    local lane
+
+    for lane in direct served auto; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/many_threads" 12 -
+        has "$out" 1 '^many_threads: 4 ranks, 12 steps, 0 rollbacks: right$'
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/many_threads" 12 1@2.0,2@6.1,0@9.2
+        has "$out" 1 '^many_threads: 4 ranks, 12 steps, 3 rollbacks: right$'
+    done
+}
+
 # rank 3 lives; it may be that a death writes off a rollback that another one asked for
 memory_that_was_given_is_a_window()
 {

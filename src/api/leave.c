@@ -1,0 +1,110 @@
+/* Leaving the job. */
+#include "api/leave.h"
+#include "api/context.h"
+
+#include "base/plant.h"
+#include "api/fork.h"
+#include "api/gsync.h"
+#include "api/init.h"
+#include "api/inside.h"
+#include "api/lock.h"
+#include "api/refuse.h"
+#include "peer/issue.h"
+#include "recovery/recover.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
+static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
+{
+    const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
+
+    return peer->is_up && !is_lost;
+}
+
+/* nobody leaves before what it had to say was heard, but who is cut off: nobody will hear it */
+static void finalize_linger(keel_context_h ctx)
+{
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
+        if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
+            r++;
+        } else {
+            keel_recovery_wait(&ctx->rec, &rounds); /* until it has heard, died, or left */
+        }
+    }
+}
+
+/* KEEL_ERR_ISOLATED: the others finish the job without what this process did last */
+keel_status_t keel_context_leave(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    keel_recovery_give_up(&ctx->rec);
+    finalize_linger(ctx);
+    status = (ctx->rec.fatal == KEEL_ERR_ISOLATED) ? KEEL_ERR_ISOLATED : KEEL_OK;
+    keel_context_release(ctx);
+    return status;
+}
+
+void keel_abort(keel_context_h ctx, int status)
+{
+    char reason[64];
+
+    fflush(NULL);
+    if (ctx == NULL) {
+        (void)keel_refuse_null("keel_abort: the context");
+    } else if (!keel_fork_is_child(ctx)) {
+        snprintf(reason, sizeof(reason), "keel_abort with status %d", status & 0xff);
+        ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
+    }
+    _exit(status & 0xff);
+}
+
+static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
+{
+    keel_status_t status = keel_context_begin(ctx), left;
+
+    if (ctx != NULL && keel_context_check_outside(ctx, "keel_finalize") != KEEL_OK) {
+        return KEEL_ERR_STATE;
+    }
+    if (status == KEEL_OK) {
+        status = keel_lock_check_free(ctx, "keel_finalize");
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_run(ctx, KEEL_GSYNC_FINAL);
+    }
+    if (status != KEEL_OK && (ctx == NULL || ctx->rec.fatal == KEEL_OK)) {
+        return keel_context_end(ctx, status);
+    }
+    if (status == KEEL_OK) {
+        keel_recovery_finish(&ctx->rec);
+    }
+    *is_gone = 1;
+    left = keel_context_leave(ctx);
+    return (status == KEEL_OK) ? left : status;
+}
+
+keel_status_t keel_finalize(keel_context_h ctx)
+{
+    keel_status_t status;
+    int is_gone = 0;
+
+    if (keel_inside_enter(ctx) == NULL) {
+        return finalize_alone(ctx, &is_gone);
+    }
+    status = keel_threads_begin_collective(ctx, "keel_finalize");
+    if (status == KEEL_OK) {
+        status = finalize_alone(ctx, &is_gone);
+    }
+    if (!is_gone) {
+        keel_threads_end_collective(ctx);
+        keel_threads_leave(ctx);
+    }
+    return status;
+}
