@@ -44,7 +44,7 @@ deaths_cost_as_documented()
         costs "$group" waits "$waits"
         lines=$((lines + 1))
     done < <(sed -n 's/^| [^|]* | \([a-z]*\) | \([a-z]*\) | `\([a-z_@0]*\)` |$/\1|\2|\3/p' "$page")
-    [ $lines -eq 16 ] || fail "$lines lines in shmem.md"
+    [ $lines -eq 17 ] || fail "$lines lines in shmem.md"
     costs puts n rollback
 }
 deaths_cost_as_documented_direct() { deaths_cost_as_documented direct; }

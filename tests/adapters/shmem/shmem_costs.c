@@ -159,9 +159,19 @@ static void fetching_of(void)
 
     check(was, step, "what is fetched");
     die_here(1);
-    shmem_long_atomic_compare_swap(&memory->words[1], step, step + 1, right);
+    check(shmem_long_atomic_fetch_inc(&memory->words[1], left), step, "what is fetched from the other side");
     shmem_barrier_all();
-    check(memory->words[1], step + 1, "what is swapped");
+    check(memory->words[1], step + 1, "what is counted");
+}
+
+static void swapping_of(void)
+{
+    check(shmem_long_atomic_swap(&memory->counted, step + 1, right), step, "what is swapped");
+    die_here(1);
+    shmem_long_atomic_compare_swap(&memory->words[1], step, step + 1, left);
+    shmem_long_atomic_set(&memory->words[2], step, right);
+    shmem_barrier_all();
+    check(memory->words[1], step + 1, "what is swapped on a condition");
 }
 
 static void atomics_and_waits_of(void)
@@ -215,20 +225,11 @@ static const struct {
     const char *name;
     void (*call)(void);
 } groups[] = {
-    {"puts", puts_of},
-    {"gets", gets_of},
-    {"memory", memory_of},
-    {"waits", waits_of},
-    {"signals", signals_of},
-    {"collectives", collectives_of},
-    {"sets", sets_of},
-    {"teams", teams_of},
-    {"atomics", atomics_of},
-    {"fetching", fetching_of},
-    {"atomics_and_waits", atomics_and_waits_of},
-    {"any", any_of},
-    {"tests", tests_of},
-    {"polled", polled_of},
+    {"puts", puts_of},         {"gets", gets_of},         {"memory", memory_of},
+    {"waits", waits_of},       {"signals", signals_of},   {"collectives", collectives_of},
+    {"sets", sets_of},         {"teams", teams_of},       {"atomics", atomics_of},
+    {"fetching", fetching_of}, {"swapping", swapping_of}, {"atomics_and_waits", atomics_and_waits_of},
+    {"any", any_of},           {"tests", tests_of},       {"polled", polled_of},
     {"locks", locks_of},
 };
 

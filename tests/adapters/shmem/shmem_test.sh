@@ -147,6 +147,19 @@ deaths_among_threads_are_rollbacks()
     has "$err" 1 '^keelrun: the job is started anew (1 of 1)$'
 }
 
+# to who died, and of who died, at the same addresses
+pointers_survive()
+{
+    local pointers=$build/tests/adapters/shmem/shmem_pointers_survive
+
+    run 0 -n 4 --nodes 1 "${small[@]}" "$pointers" 10 -
+    has "$out" 4 '^shmem_pointers_survive: PE [0-3]: right$'
+    run 0 -n 4 --nodes 1 "${small[@]}" -x KEEL_VERBOSE=y "$pointers" 20 1@4.0,2@8.1,0@13.1,3@17.0
+    has "$out" 4 '^shmem_pointers_survive: PE [0-3]: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+
 drawn=(-x KEEL_OPLOG_SIZE=64m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=64M --timeout 60)
 drawn_collectives_are_right()
 {
