@@ -7,6 +7,7 @@
 #include "api/context.h"
 #include "api/gsync.h"
 #include "recovery/rebuild.h"
+#include "recovery/rollback.h"
 #include "recovery/recover.h"
 
 static keel_status_t checksum_restore(void *arg, const void *image, size_t size)

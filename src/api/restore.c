@@ -17,6 +17,7 @@
 #include "api/window.h"
 #include "recovery/ask.h"
 #include "recovery/rebuild.h"
+#include "recovery/rollback.h"
 #include "recovery/recover.h"
 
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)

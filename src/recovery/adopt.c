@@ -1,7 +1,7 @@
 /* Taking a decision up: what this process is from now on, and what it has to send so that the others can come back. */
 #include "recovery/adopt.h"
 #include "recovery/position.h"
-#include "recovery/recover.h"
+#include "recovery/say.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"

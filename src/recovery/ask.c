@@ -11,7 +11,7 @@
  * starts from an image anyway.
  */
 #include "recovery/ask.h"
-#include "recovery/recover.h"
+#include "recovery/say.h"
 #include "recovery/recovery.h"
 
 #include "base/plant.h"

@@ -28,7 +28,7 @@
  * incarnation.
  */
 #include "recovery/detect.h"
-#include "recovery/recover.h"
+#include "recovery/say.h"
 #include "recovery/recovery.h"
 #include "recovery/view.h"
 

@@ -184,3 +184,42 @@ void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phas
         rec->fatal = status;
     }
 }
+
+/* ---- all of it was handed over ---- */
+
+typedef struct handed_over {
+    uint32_t position;
+    uint32_t reserved;
+    uint64_t records; /* handed over to this incarnation in all */
+    uint64_t done;    /* as in keel_standing_t */
+    keel_digest_t digest;
+} handed_over_t;
+
+void keel_hand_over_say(keel_recovery_t *rec, uint32_t rank)
+{
+    handed_over_t message = {.position = keel_position(rec), .records = rec->standings[rank].given};
+    const uint64_t direct = keel_board_get(&rec->lane->board[rank].done);
+
+    pthread_mutex_lock(&rec->lane->lock);
+    message.done = rec->lane->peers[rank].done;
+    message.digest = rec->lane->peers[rank].digest;
+    pthread_mutex_unlock(&rec->lane->lock);
+    message.done = (direct > message.done) ? direct : message.done;
+    (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_HANDED, &message, sizeof(message));
+}
+
+void keel_hand_over_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    keel_standing_t *standing = &rec->standings[in->source];
+    handed_over_t message;
+
+    if (in->length != sizeof(message)) {
+        keel_error(rec->message, "malformed hand-over message from rank %u refused", in->source);
+        return;
+    }
+    memcpy(&message, in->payload, sizeof(message));
+    standing->handed_here = keel_larger(standing->handed_here, message.position + 1);
+    standing->received = message.records;
+    standing->done = message.done;
+    standing->digest = message.digest;
+}

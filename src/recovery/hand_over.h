@@ -3,6 +3,7 @@
 #define KEEL_RECOVERY_HAND_OVER_H_
 
 #include "oplog/put_log.h"
+#include "peer/control.h"
 
 typedef struct keel_recovery keel_recovery_t;
 
@@ -10,5 +11,8 @@ typedef struct keel_recovery keel_recovery_t;
 keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival);
 /* a program that locks or waits: what was done in @a phase at @a rank, which replays it in its order; then the arrival */
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival);
+/* to a process that was behind, or is one: everything was handed over to it, and what this process holds of its predecessor */
+void keel_hand_over_say(keel_recovery_t *rec, uint32_t rank);
+void keel_hand_over_receive(keel_recovery_t *rec, const keel_control_in_t *in);
 
 #endif

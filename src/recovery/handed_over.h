@@ -4,9 +4,6 @@
 
 #include "recovery/recovery.h"
 
-/* to a process that was behind, or is one: everything was handed over to it */
-void keel_handed_over_say(keel_recovery_t *rec, uint32_t rank);
-void keel_handed_over_receive(keel_recovery_t *rec, const keel_control_in_t *in);
 /* before an arrival, all have handed over: goes on. KEEL_ERR_ROLLED_BACK in a replacement that did otherwise than what others hold */
 keel_status_t keel_handed_over_accept(keel_recovery_t *rec);
 /* @a rank refused an atomic that fetches: what this process's is to be called. The next progress asks for a rollback. */

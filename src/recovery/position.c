@@ -8,8 +8,7 @@
  * of a recovering peer's position may be old, never too high: it cannot leave its phase without this process's arrival.
  */
 #include "recovery/position.h"
-#include "recovery/handed_over.h"
-#include "recovery/recover.h"
+#include "recovery/say.h"
 #include "recovery/recovery.h"
 
 #include "base/plant.h"
@@ -224,7 +223,7 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
             set_live(rec, r);
         }
         (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
-        keel_handed_over_say(rec, r);
+        keel_hand_over_say(rec, r);
     }
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_CAUGHT_UP, NULL, 0);
 }
@@ -273,7 +272,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     standing->streamed = 0;
     if (keel_atomics_tell(rec->sync, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
-        keel_handed_over_say(rec, rank);
+        keel_hand_over_say(rec, rank);
     }
 }
 
@@ -306,7 +305,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_position_replay(rec, rank,
                              (standing->state == KEEL_RANK_FRONT) ? KEEL_REPLAY_LIVE_AT_FRONT : KEEL_REPLAY_LIVE);
         standing->streamed = 0;
-        keel_handed_over_say(rec, rank);
+        keel_hand_over_say(rec, rank);
     }
 }
 

@@ -50,15 +50,13 @@ static void rebuild_note_death(const keel_recovery_t *rec)
     }
 }
 
-typedef keel_status_t (*rebuild_check_t)(const keel_recovery_t *rec, uint32_t target);
-
 /* rank 0 may hear of a death and decide in one step */
 static int rebuild_is_void(const keel_recovery_t *rec, uint64_t decisions)
 {
     return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
 }
 
-static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, int is_demand)
+static keel_status_t rebuild_steps(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target, int is_demand)
 {
     const uint64_t decisions = rec->decisions;
     keel_status_t status;
@@ -83,7 +81,8 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, rebuild_check_t check, 
  * The generation decided may become an older one on the way, 0 even: when the only process that knew the newer one complete
  * has died. KEEL_ERR_UNREACHABLE: a member of the group died, or seems to have died.
  */
-static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, uint32_t target, uint64_t *decisions_p)
+static keel_status_t rebuild_try(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target,
+                                 uint64_t *decisions_p)
 {
     unsigned rounds = 0;
     keel_status_t status;
@@ -112,27 +111,6 @@ static keel_status_t rebuild_try(keel_recovery_t *rec, rebuild_check_t check, ui
     return (status == KEEL_OK) ? rebuild_steps(rec, check, target, 1) : status;
 }
 
-/* the image of the generation decided into its slot, as long as @a check allows */
-static keel_status_t rebuild_image(keel_recovery_t *rec, rebuild_check_t check, uint32_t target)
-{
-    unsigned rounds = 0;
-    keel_status_t status;
-    uint64_t decisions = rec->decisions;
-
-    while ((status = rebuild_try(rec, check, target, &decisions)) == KEEL_ERR_UNREACHABLE) {
-        keel_parity_cancel(rec->ckpt->set.parity);
-        /* what a death means is decided, not guessed: then who has what is known again */
-        while (!rebuild_is_void(rec, decisions)) {
-            keel_recovery_wait(rec, &rounds);
-            status = check(rec, target);
-            if (status != KEEL_OK) {
-                return status;
-            }
-        }
-    }
-    return status;
-}
-
 static void rebuild_say(keel_recovery_t *rec)
 {
     uint64_t bytes = 0;
@@ -156,7 +134,30 @@ static void rebuild_say(keel_recovery_t *rec)
                       rec->generation.number, rec->ckpt->set.used.members[rec->ckpt->group.index].size, bytes, from);
 }
 
-static keel_status_t rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+    uint64_t decisions = rec->decisions;
+
+    while ((status = rebuild_try(rec, check, target, &decisions)) == KEEL_ERR_UNREACHABLE) {
+        keel_parity_cancel(rec->ckpt->set.parity);
+        /* what a death means is decided, not guessed: then who has what is known again */
+        while (!rebuild_is_void(rec, decisions)) {
+            keel_recovery_wait(rec, &rounds);
+            status = check(rec, target);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+    }
+    if (status == KEEL_OK) {
+        rebuild_say(rec);
+    }
+    return status;
+}
+
+keel_status_t keel_rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
 {
     keel_status_t status;
     const void *image;
@@ -191,8 +192,7 @@ static uint64_t take_time(keel_recovery_t *rec)
     return took;
 }
 
-/* of the lock, at the generation that this process's memory is restored from */
-static uint64_t sync_counter(const keel_recovery_t *rec)
+uint64_t keel_rebuild_counter(const keel_recovery_t *rec)
 {
     return (rec->generation.number > 0) ? rec->ckpt->set.used.sync_counter : rec->lane->counters.lock;
 }
@@ -205,11 +205,10 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
 
     do {
         if (rec->ckpt->set.used.number != rec->generation.number || !rec->demand->is_rebuilt) {
-            status = rebuild_image(rec, rebuild_check, 0);
+            status = keel_rebuild_image(rec, rebuild_check, 0);
             if (status != KEEL_OK) {
                 return keel_recovery_status(rec) != KEEL_OK ? keel_recovery_status(rec) : status;
             }
-            rebuild_say(rec);
         }
         rec->times[KEEL_TIME_REBUILD] = take_time(rec);
         while (!replay_is_complete(rec) || keel_recovery_is_frozen(rec)) {
@@ -224,7 +223,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     if (rec->gets->has_overflowed) {
         return keel_recovery_ask(rec, KEEL_ERR_BUDGET);
     }
-    status = rebuild_memory(rec, restore, arg);
+    status = keel_rebuild_memory(rec, restore, arg);
     if (status != KEEL_OK) {
         return status;
     }
@@ -257,7 +256,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     }
     rec->returned = (base >= rec->front) ? base + 1 : 0;
     keel_recovery_live(rec, (base < rec->front) ? KEEL_LIFE_RESTORED_BEFORE_FRONT : KEEL_LIFE_RESTORED_AT_FRONT);
-    keel_sections_begin_at(rec->sync, sync_counter(rec));
+    keel_sections_begin_at(rec->sync, keel_rebuild_counter(rec));
     keel_position_say(rec);
     keel_position_step(rec);
     if (keel_recovery_is_frozen(rec)) {
@@ -265,174 +264,4 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     }
     status = keel_repair_rearm(&rec->ckpt->set);
     return (status == KEEL_OK) ? keel_demand_rearm(rec->demand) : status;
-}
-
-/* ---- rollback ---- */
-
-typedef struct rollback_message {
-    uint32_t target;
-    uint32_t stage;
-} rollback_message_t;
-
-static uint64_t rollback_word(uint32_t target, keel_roll_t stage)
-{
-    return ((uint64_t)target << 2) | stage;
-}
-
-void keel_rollback_receive(keel_recovery_t *rec, const keel_control_in_t *in)
-{
-    const rollback_message_t *message = (const void *)in->payload;
-    uint64_t word;
-
-    if (in->length != sizeof(*message) || message->stage > KEEL_ROLL_RESTORED) {
-        keel_error(rec->message, "malformed rollback message from rank %u refused", in->source);
-        return;
-    }
-    word = rollback_word(message->target, (keel_roll_t)message->stage);
-    if (word > rec->roll_heard[in->source]) {
-        rec->roll_heard[in->source] = word;
-    }
-}
-
-/* KEEL_OK: go on; KEEL_INPROGRESS: another rollback has taken this one's place */
-static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
-{
-    if (rec->fatal != KEEL_OK) {
-        return rec->fatal;
-    }
-    /* frozen: somebody died who may have said this stage already; nobody goes on without it */
-    return (rec->roll_target != target || keel_recovery_is_frozen(rec)) ? KEEL_INPROGRESS : KEEL_OK;
-}
-
-static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
-{
-    rollback_message_t message = {.target = target, .stage = stage};
-    unsigned rounds = 0;
-    keel_status_t status;
-
-    rec->roll = stage;
-    status = keel_lane_control_send_all(rec->lane, KEEL_CONTROL_ROLLBACK, &message, sizeof(message));
-    if (status != KEEL_OK) {
-        return status;
-    }
-    for (uint32_t r = 0; r < rec->lane->size;) {
-        status = rollback_check(rec, target);
-        if (status != KEEL_OK) {
-            return status;
-        }
-        if (r == rec->lane->rank || rec->roll_heard[r] >= rollback_word(target, stage) ||
-            (KEEL_PLANT(no_barrier_after_restore) && stage == KEEL_ROLL_RESTORED)) {
-            r++;
-        } else {
-            keel_recovery_wait(rec, &rounds);
-        }
-    }
-    return KEEL_OK;
-}
-
-/* nothing this process began is under way any more */
-static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
-{
-    unsigned rounds = 0;
-    keel_status_t status;
-
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        while (r != rec->lane->rank && !keel_lane_is_flushed(rec->lane, r) && !KEEL_PLANT(no_drain)) {
-            keel_recovery_wait(rec, &rounds);
-            status = rollback_check(rec, target);
-            if (status != KEEL_OK) {
-                return status;
-            }
-        }
-        keel_lane_issue_drop(rec->lane, &rec->lane->peers[r], KEEL_ERR_ROLLED_BACK);
-    }
-    return KEEL_OK;
-}
-
-/* counters, logs, arrivals and standings as they were at the generation */
-static void rollback_state(keel_recovery_t *rec, uint32_t target)
-{
-    const uint32_t base = rec->front;
-    keel_lane_t *lane = rec->lane;
-
-    keel_put_log_clear(rec->puts, base);
-    keel_get_log_clear(rec->gets, base);
-    pthread_mutex_lock(&lane->lock);
-    keel_lane_forget_done(lane, target);
-    keel_sections_reset(&rec->sync->sections, lane, sync_counter(rec));
-    pthread_mutex_unlock(&lane->lock);
-    keel_lane_forget_said(lane, rec->generation.number);
-    for (uint32_t r = 0; r < lane->size; r++) {
-        rec->standings[r] = (keel_standing_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_REFILLED};
-        keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
-    }
-    keel_recovery_stand(rec, base, base);
-    rec->arrived = base;
-    rec->returned = rec->mended = rec->incomplete_count = 0;
-    keel_atomics_reset(rec->sync);
-    keel_waits_reset(rec->sync);
-    keel_exchange_forget(&rec->ckpt->set);
-    keel_demand_forget(rec->demand);
-    rec->restarted_at = base;
-    keel_recovery_live(rec, KEEL_LIFE_ROLLS_BACK);
-    rec->is_refused = 0;
-    rec->wants = KEEL_OK;
-}
-
-static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_restore_cb_t restore, void *arg)
-{
-    const int is_new = (keel_recovery_state(rec) == KEEL_RANK_FRESH);
-    keel_status_t status;
-
-    status = rollback_drain(rec, target);
-    if (status == KEEL_OK) {
-        status = rollback_barrier(rec, target, KEEL_ROLL_DRAINED);
-    }
-    /* also the start, when it had rebuilt an image that is void now */
-    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->set.used.number > 0)) {
-        status = rebuild_image(rec, rollback_check, target);
-        if (status == KEEL_OK) {
-            rebuild_say(rec);
-        }
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    if (keel_recovery_is_frozen(rec)) {
-        return KEEL_INPROGRESS; /* somebody died since: the next decision says how to go on */
-    }
-    rollback_state(rec, target);
-    status = rebuild_memory(rec, restore, arg);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    status = rollback_barrier(rec, target, KEEL_ROLL_RESTORED);
-    if (status == KEEL_OK) {
-        for (uint32_t r = 0; r < rec->lane->size; r++) { /* who is new has made and freed them meanwhile */
-            keel_lane_regions_close_retired(rec->lane, r);
-        }
-        rec->roll = KEEL_ROLL_NONE;
-        rec->rollbacks++;
-        keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
-        keel_recovery_live(rec, KEEL_LIFE_ROLLED_BACK);
-        status = keel_repair_rearm(&rec->ckpt->set);
-    }
-    return status;
-}
-
-keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
-{
-    keel_status_t status;
-    unsigned rounds = 0;
-
-    do {
-        while (keel_recovery_is_frozen(rec) && rec->fatal == KEEL_OK) { /* a further death: its decision comes first */
-            keel_recovery_wait(rec, &rounds);
-        }
-        if (rec->fatal != KEEL_OK) {
-            return rec->fatal;
-        }
-        status = rollback_once(rec, rec->roll_target, restore, arg);
-    } while (status == KEEL_INPROGRESS);
-    return status;
 }

@@ -8,8 +8,16 @@
 keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec);
 /* replacement, local recovery: image, get records; restore; then announces its position */
 keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
-/* everybody, after a rollback was decided: drain, barrier, restore, barrier (protocol.md, A death) */
-keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
-void keel_rollback_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+
+/* ---- of a rollback, too ---- */
+
+/* KEEL_OK: go on */
+typedef keel_status_t (*keel_rebuild_check_t)(const keel_recovery_t *rec, uint32_t target);
+/* the image of the generation decided into its slot, as long as @a check allows */
+keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target);
+/* and from there to where it belongs */
+keel_status_t keel_rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
+/* SC of the own lock at that generation */
+uint64_t keel_rebuild_counter(const keel_recovery_t *rec);
 
 #endif

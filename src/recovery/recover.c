@@ -3,10 +3,10 @@
 #include "recovery/adopt.h"
 #include "recovery/ask.h"
 #include "recovery/detect.h"
-#include "recovery/handed_over.h"
+#include "recovery/hand_over.h"
 #include "recovery/position.h"
-#include "recovery/rebuild.h"
 #include "recovery/recovery.h"
+#include "recovery/rolling.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"
@@ -16,8 +16,6 @@
 #include "peer/control.h"
 #include "oplog/getlog_replay.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Of what the wait has lasted a sleep takes a part, so that what wakes nobody delays it by no more. Detection looks as often. */
@@ -90,54 +88,6 @@ void keel_recovery_release(keel_recovery_t *rec)
     keel_view_release(rec);
     keel_free(rec->standings);
     keel_free(rec->roll_heard);
-}
-
-uint64_t keel_recovery_now(const keel_recovery_t *rec)
-{
-    return rec->lane->runtime->ops->now_ns(rec->lane->runtime);
-}
-
-keel_status_t keel_recovery_status(const keel_recovery_t *rec)
-{
-    if (rec->fatal != KEEL_OK) {
-        return rec->fatal;
-    }
-    return (rec->roll != KEEL_ROLL_NONE || rec->wants != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
-}
-
-/* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */
-static int recovery_speaks(const keel_recovery_t *rec)
-{
-    if (rec->life != KEEL_LIFE_LIVE) {
-        return 1;
-    }
-    for (uint32_t r = 0; r < rec->lane->rank; r++) {
-        if (rec->lane->peers[r].is_up) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-void keel_recovery_say(keel_recovery_t *rec, const char *format, ...)
-{
-    char text[256];
-    va_list args;
-
-    if (!rec->lane->config->verbose || (!recovery_speaks(rec) && rec->message->level < KEEL_MSG_INFO)) {
-        return;
-    }
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    keel_message_print(rec->message, KEEL_MSG_INFO, "%.6f s: %s", (double)keel_recovery_now(rec) * 1e-9, text);
-}
-
-void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status)
-{
-    if (rec->fatal == KEEL_OK) {
-        rec->fatal = status;
-    }
 }
 
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
@@ -247,7 +197,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_position_receive(rec, in);
         break;
     case KEEL_CONTROL_HANDED:
-        keel_handed_over_receive(rec, in);
+        keel_hand_over_receive(rec, in);
         break;
     case KEEL_CONTROL_GETLOG:
         if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
@@ -287,7 +237,7 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_request_receive(rec, in);
         break;
     case KEEL_CONTROL_ROLLBACK:
-        keel_rollback_receive(rec, in);
+        keel_rolling_receive(rec, in);
         break;
     case KEEL_CONTROL_DECLARED:
         keel_detect_receive_declared(rec, in);

@@ -3,6 +3,7 @@
 #define KEEL_RECOVERY_RECOVER_H_
 
 #include "recovery/recovery.h"
+#include "recovery/say.h"
 
 keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params);
 void keel_recovery_release(keel_recovery_t *rec);
@@ -14,16 +15,9 @@ void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds);
 void keel_recovery_finish(keel_recovery_t *rec);
 /* it leaves, and when that is because nobody can go on it says so: where a launcher's events do not travel nothing else does */
 void keel_recovery_give_up(keel_recovery_t *rec);
-/* KEEL_OK, KEEL_ERR_ROLLED_BACK or what is final */
-keel_status_t keel_recovery_status(const keel_recovery_t *rec);
-uint64_t keel_recovery_now(const keel_recovery_t *rec);
-/* a line for people (KEEL_VERBOSE): what recovery does, with the time since the death */
-void keel_recovery_say(keel_recovery_t *rec, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- what the calls of the program tell ---- */
 
-/* it cannot go on: what every call returns from now on; the first reason counts */
-void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status);
 /* this process has a rank and has announced itself; it began at @a begun_ns */
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns);
 /* the last gsync is over, for certain */

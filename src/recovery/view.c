@@ -16,7 +16,7 @@
 #include "recovery/commit.h"
 #include "recovery/decide.h"
 #include "recovery/position.h"
-#include "recovery/recover.h"
+#include "recovery/say.h"
 #include "peer/access.h"
 #include "peer/control.h"
 #include "oplog/getlog_replay.h"

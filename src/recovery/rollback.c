@@ -1,0 +1,149 @@
+/* A rollback: drain, barrier, everything as it was at the generation, barrier. */
+#include "recovery/rollback.h"
+#include "recovery/position.h"
+#include "recovery/rebuild.h"
+#include "recovery/recover.h"
+#include "recovery/rolling.h"
+
+#include "base/plant.h"
+#include "ckpt/repair.h"
+#include "peer/control.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+
+/* KEEL_OK: go on; KEEL_INPROGRESS: another rollback has taken this one's place */
+static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
+{
+    if (rec->fatal != KEEL_OK) {
+        return rec->fatal;
+    }
+    /* frozen: somebody died who may have said this stage already; nobody goes on without it */
+    return (rec->roll_target != target || keel_recovery_is_frozen(rec)) ? KEEL_INPROGRESS : KEEL_OK;
+}
+
+static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
+{
+    keel_status_t status = keel_rolling_say(rec, target, stage);
+    unsigned rounds = 0;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (uint32_t r = 0; r < rec->lane->size;) {
+        status = rollback_check(rec, target);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        if (r == rec->lane->rank || keel_rolling_has(rec, r, target, stage) ||
+            (KEEL_PLANT(no_barrier_after_restore) && stage == KEEL_ROLL_RESTORED)) {
+            r++;
+        } else {
+            keel_recovery_wait(rec, &rounds);
+        }
+    }
+    return KEEL_OK;
+}
+
+/* nothing this process began is under way any more */
+static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
+{
+    unsigned rounds = 0;
+    keel_status_t status;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        while (r != rec->lane->rank && !keel_lane_is_flushed(rec->lane, r) && !KEEL_PLANT(no_drain)) {
+            keel_recovery_wait(rec, &rounds);
+            status = rollback_check(rec, target);
+            if (status != KEEL_OK) {
+                return status;
+            }
+        }
+        keel_lane_issue_drop(rec->lane, &rec->lane->peers[r], KEEL_ERR_ROLLED_BACK);
+    }
+    return KEEL_OK;
+}
+
+/* counters, logs, arrivals and standings as they were at the generation */
+static void rollback_state(keel_recovery_t *rec, uint32_t target)
+{
+    const uint32_t base = rec->front;
+    keel_lane_t *lane = rec->lane;
+
+    keel_put_log_clear(rec->puts, base);
+    keel_get_log_clear(rec->gets, base);
+    pthread_mutex_lock(&lane->lock);
+    keel_lane_forget_done(lane, target);
+    keel_sections_reset(&rec->sync->sections, lane, keel_rebuild_counter(rec));
+    pthread_mutex_unlock(&lane->lock);
+    keel_lane_forget_said(lane, rec->generation.number);
+    for (uint32_t r = 0; r < lane->size; r++) {
+        rec->standings[r] = (keel_standing_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_REFILLED};
+        keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
+    }
+    keel_recovery_stand(rec, base, base);
+    rec->arrived = base;
+    rec->returned = rec->mended = rec->incomplete_count = 0;
+    keel_atomics_reset(rec->sync);
+    keel_waits_reset(rec->sync);
+    keel_exchange_forget(&rec->ckpt->set);
+    keel_demand_forget(rec->demand);
+    rec->restarted_at = base;
+    keel_recovery_live(rec, KEEL_LIFE_ROLLS_BACK);
+    rec->is_refused = 0;
+    rec->wants = KEEL_OK;
+}
+
+static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_restore_cb_t restore, void *arg)
+{
+    const int is_new = (keel_recovery_state(rec) == KEEL_RANK_FRESH);
+    keel_status_t status;
+
+    status = rollback_drain(rec, target);
+    if (status == KEEL_OK) {
+        status = rollback_barrier(rec, target, KEEL_ROLL_DRAINED);
+    }
+    /* also the start, when it had rebuilt an image that is void now */
+    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->set.used.number > 0)) {
+        status = keel_rebuild_image(rec, rollback_check, target);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (keel_recovery_is_frozen(rec)) {
+        return KEEL_INPROGRESS; /* somebody died since: the next decision says how to go on */
+    }
+    rollback_state(rec, target);
+    status = keel_rebuild_memory(rec, restore, arg);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = rollback_barrier(rec, target, KEEL_ROLL_RESTORED);
+    if (status == KEEL_OK) {
+        for (uint32_t r = 0; r < rec->lane->size; r++) { /* who is new has made and freed them meanwhile */
+            keel_lane_regions_close_retired(rec->lane, r);
+        }
+        rec->roll = KEEL_ROLL_NONE;
+        rec->rollbacks++;
+        keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
+        keel_recovery_live(rec, KEEL_LIFE_ROLLED_BACK);
+        status = keel_repair_rearm(&rec->ckpt->set);
+    }
+    return status;
+}
+
+keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    do {
+        while (keel_recovery_is_frozen(rec) && rec->fatal == KEEL_OK) { /* a further death: its decision comes first */
+            keel_recovery_wait(rec, &rounds);
+        }
+        if (rec->fatal != KEEL_OK) {
+            return rec->fatal;
+        }
+        status = rollback_once(rec, rec->roll_target, restore, arg);
+    } while (status == KEEL_INPROGRESS);
+    return status;
+}

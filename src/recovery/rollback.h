@@ -1,0 +1,10 @@
+/* A rollback: drain, barrier, everything as it was at the generation, barrier. */
+#ifndef KEEL_RECOVERY_ROLLBACK_H_
+#define KEEL_RECOVERY_ROLLBACK_H_
+
+#include "recovery/recovery.h"
+
+/* everybody, after it was decided (protocol.md, A death) */
+keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
+
+#endif

@@ -1,0 +1,42 @@
+/* How far everybody is in a rollback. */
+#include "recovery/rolling.h"
+
+#include "peer/control.h"
+
+typedef struct rollback_message {
+    uint32_t target;
+    uint32_t stage;
+} rollback_message_t;
+
+static uint64_t rollback_word(uint32_t target, keel_roll_t stage)
+{
+    return ((uint64_t)target << 2) | stage;
+}
+
+void keel_rolling_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    const rollback_message_t *message = (const void *)in->payload;
+    uint64_t word;
+
+    if (in->length != sizeof(*message) || message->stage > KEEL_ROLL_RESTORED) {
+        keel_error(rec->message, "malformed rollback message from rank %u refused", in->source);
+        return;
+    }
+    word = rollback_word(message->target, (keel_roll_t)message->stage);
+    if (word > rec->roll_heard[in->source]) {
+        rec->roll_heard[in->source] = word;
+    }
+}
+
+keel_status_t keel_rolling_say(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
+{
+    const rollback_message_t message = {.target = target, .stage = stage};
+
+    rec->roll = stage;
+    return keel_lane_control_send_all(rec->lane, KEEL_CONTROL_ROLLBACK, &message, sizeof(message));
+}
+
+int keel_rolling_has(const keel_recovery_t *rec, uint32_t rank, uint32_t target, keel_roll_t stage)
+{
+    return rec->roll_heard[rank] >= rollback_word(target, stage);
+}

@@ -1,0 +1,53 @@
+/* What recovery knows of itself and says. */
+#include "recovery/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+uint64_t keel_recovery_now(const keel_recovery_t *rec)
+{
+    return rec->lane->runtime->ops->now_ns(rec->lane->runtime);
+}
+
+keel_status_t keel_recovery_status(const keel_recovery_t *rec)
+{
+    if (rec->fatal != KEEL_OK) {
+        return rec->fatal;
+    }
+    return (rec->roll != KEEL_ROLL_NONE || rec->wants != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
+}
+
+/* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */
+static int recovery_speaks(const keel_recovery_t *rec)
+{
+    if (rec->life != KEEL_LIFE_LIVE) {
+        return 1;
+    }
+    for (uint32_t r = 0; r < rec->lane->rank; r++) {
+        if (rec->lane->peers[r].is_up) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void keel_recovery_say(keel_recovery_t *rec, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    if (!rec->lane->config->verbose || (!recovery_speaks(rec) && rec->message->level < KEEL_MSG_INFO)) {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    keel_message_print(rec->message, KEEL_MSG_INFO, "%.6f s: %s", (double)keel_recovery_now(rec) * 1e-9, text);
+}
+
+void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status)
+{
+    if (rec->fatal == KEEL_OK) {
+        rec->fatal = status;
+    }
+}
