@@ -188,7 +188,8 @@ typedef struct keel_win_params {
  * are gone with it: calls refuse their handles (KEEL_ERR_INVALID_PARAM) and the program makes them again. At most 4,084 windows
  * can be made in one life, freed ones included; each takes a file descriptor (ulimit -n), a mapping in each rank of the node, and 16 bytes for each rank of the job.
  * What a window of generation 0 holds at first comes back in a rollback to it: with KEEL_WIN_PARAM_FIELD_INITIAL Keel keeps a copy, as large as the window, to the end.
- * A rank whose call fails for want of memory leaves the others waiting: it should end the job.
+ * A rank whose call fails for want of memory leaves the others waiting: it should end the job. A call that failed is no window call: a
+ * replacement does not repeat it.
  * @param [in]  params may be NULL.
  * @param [out] win_p  freed by keel_win_free() or keel_finalize().
  * @return KEEL_ERR_NO_MEMORY when the machine or the control group has not got the memory: all of it is taken here, and not

@@ -1,7 +1,7 @@
 /*
  * A window over memory of the program's own, of which a part is filled before it is made: given STEPS DEATHS MEMORY plain|full.
  *
- *   MEMORY   pages, odd (of the heap, aligned to nothing), stack, globals, or mixed: rank 0 has its window from Keel, and the others the
+ *   MEMORY   placed: Keel's, at an address that is asked for; pages, odd (of the heap, aligned to nothing), stack, globals, or mixed: rank 0 has its window from Keel, and the others the
  *            four kinds in turn
  *   plain    puts and gets alone; full: atomics, accumulates, signals and waits as well
  *
@@ -30,6 +30,7 @@ typedef struct {
     uint64_t first;        /* put by nobody */
 } memory_t;
 
+#define PLACE ((uintptr_t)0x300000000000)                       /* nobody maps anything there */
 #define BYTES ((sizeof(memory_t) + 8 + PAGE - 1) / PAGE * PAGE) /* words begin at an address that is a multiple of 8 */
 
 typedef struct {
@@ -132,8 +133,8 @@ static void *find_memory(job_t *job, char *stack)
 {
     static const char *const kinds[] = {"pages", "odd", "stack", "globals"};
     const char *kind = (strcmp(job->kind, "mixed") == 0) ? kinds[job->rank % 4] : job->kind;
-
-    const size_t skew = (strcmp(job->kind, "mixed") == 0) ? 8 : SKEW; /* offsets are the same in all ranks */
+    const int is_even = strcmp(job->kind, "mixed") == 0 || strcmp(job->kind, "placed") == 0;
+    const size_t skew = is_even ? 8 : SKEW; /* offsets are the same in all ranks */
 
     job->begin = 8 - skew;
     if (strcmp(kind, "pages") == 0) {
@@ -172,6 +173,12 @@ static void check_memory(job_t *job)
     memset(job->memory, 0, BYTES);
 }
 
+/* whether the window is over Keel's memory */
+static int is_keels(const job_t *job)
+{
+    return strcmp(job->kind, "placed") == 0 || (strcmp(job->kind, "mixed") == 0 && job->rank == 0);
+}
+
 static keel_status_t make_window(job_t *job)
 {
     if (job->memory == NULL) {
@@ -181,10 +188,20 @@ static keel_status_t make_window(job_t *job)
     memset(job->memory, 0, BYTES);
     job->own->sum = 10;
     job->own->first = 77;
-    if (strcmp(job->kind, "mixed") == 0 && job->rank == 0) {
-        const keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_INITIAL, .initial = job->memory};
+    if (is_keels(job)) {
+        const int is_placed = strcmp(job->kind, "placed") == 0;
+        const keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_INITIAL |
+                                                        (is_placed ? KEEL_WIN_PARAM_FIELD_ADDRESS : 0),
+                                          .address = (void *)PLACE,
+                                          .initial = job->memory};
+        keel_win_h other;
 
         TRY(keel_win_alloc(job->ctx, BYTES, &params, &job->win));
+        if (is_placed && (keel_win_base(job->win) != (void *)PLACE ||
+                          (keel_incarnation(job->ctx) == 0 &&
+                           keel_win_alloc(job->ctx, BYTES, &params, &other) != KEEL_ERR_NO_MEMORY))) {
+            wrong(job, "where the window is", (uintptr_t)keel_win_base(job->win));
+        }
         job->own = (memory_t *)(void *)((char *)keel_win_base(job->win) + job->begin);
         return KEEL_OK;
     }
@@ -200,7 +217,7 @@ int main(int argc, char **argv)
     uint64_t rolled;
 
     if (argc != 5 || job.steps == 0) {
-        fprintf(stderr, "usage: given STEPS DEATHS pages|odd|stack|globals|mixed plain|full\n");
+        fprintf(stderr, "usage: given STEPS DEATHS placed|pages|odd|stack|globals|mixed plain|full\n");
         return EXIT_USAGE;
     }
     job.deaths = argv[2];
@@ -217,7 +234,7 @@ int main(int argc, char **argv)
         return EXIT_KEEL;
     }
     rolled = stats.rollbacks;
-    if (!(strcmp(job.kind, "mixed") == 0 && job.rank == 0)) {
+    if (!is_keels(&job)) {
         if (keel_win_free(job.win) != KEEL_OK) {
             return EXIT_KEEL;
         }

@@ -83,11 +83,13 @@ memory_that_was_given_is_a_window()
 
 pages_that_were_given_recover_locally()
 {
-    local lane
+    local lane kind
 
     for lane in direct served auto; do
-        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 pages plain
-        has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
+        for kind in pages placed; do
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 $kind plain
+            has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
+        done
     done
     run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=served -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 odd plain
     has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
