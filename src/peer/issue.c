@@ -25,6 +25,7 @@ typedef struct keel_read {
     uint32_t length;
     keel_lane_done_cb_t cb;
     void *arg;
+    keel_lane_t *lane;
 } keel_read_t;
 
 typedef struct reads_chunk {
@@ -133,6 +134,7 @@ static keel_read_t *read_obtain(keel_lane_t *lane, void *buffer, size_t length, 
     read->length = (uint32_t)length;
     read->cb = cb;
     read->arg = arg;
+    read->lane = lane;
     return read;
 }
 
@@ -152,10 +154,43 @@ static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *re
     return KEEL_INPROGRESS;
 }
 
+/* ---- reads by one-sided operations ---- */
+
+static void on_got(void *arg, keel_status_t status)
+{
+    keel_read_t *read = arg;
+    keel_lane_t *lane = read->lane;
+
+    lane->getting--;
+    ucs_list_add_head(&lane->reads_free, &read->list);
+    read->cb(read->arg, status);
+}
+
+/* an image or parity share of a peer that has them, which lies still while it is read; else KEEL_ERR_UNSUPPORTED */
+static keel_status_t read_get(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, keel_read_t *read)
+{
+    const keel_peer_t *peer = &lane->peers[rank];
+    const keel_region_t *known = &peer->regions[region];
+    keel_status_t status;
+
+    if ((peer->lanes & (KEEL_LANE_RMA | KEEL_LANE_PTR)) != KEEL_LANE_RMA || region >= KEEL_REGION_LOCKS ||
+        !peer->is_up || peer->is_broken || known->key == NULL || known->incarnation != peer->incarnation) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    status = lane->ops->get(lane->transport, known->key, offset, read->buffer, read->length, on_got, read);
+    if (status == KEEL_INPROGRESS) {
+        lane->getting++;
+    } else if (status == KEEL_OK) {
+        ucs_list_add_head(&lane->reads_free, &read->list);
+    }
+    return (status == KEEL_OK || status == KEEL_INPROGRESS) ? status : KEEL_ERR_UNSUPPORTED;
+}
+
 keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, void *buffer,
                              size_t length, keel_lane_done_cb_t cb, void *arg)
 {
     const char *mapped = keel_access_at(lane, rank, region);
+    keel_status_t status;
     keel_read_t *read;
     keel_wire_t wire = {.type = KEEL_WIRE_GET,
                         .body.get = {.where = keel_where(offset, KEEL_RECORD_PUT, region), .length = length}};
@@ -168,7 +203,11 @@ keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, 
         return KEEL_OK;
     }
     read = read_obtain(lane, buffer, length, cb, arg);
-    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+    if (read == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = read_get(lane, rank, region, offset, read);
+    return (status != KEEL_ERR_UNSUPPORTED) ? status : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
 keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, int is_logged,

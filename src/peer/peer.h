@@ -143,6 +143,7 @@ typedef struct keel_lane {
     uint32_t broken;          /* peers that are up and is_broken */
     uint32_t not_live;        /* peers whose mode is another than KEEL_PEER_LIVE */
     uint32_t unanswered;      /* peers that have not acknowledged all that they were sent */
+    uint32_t getting;         /* reads by one-sided operations that are under way */
     uint64_t changes;         /* grows when a mode or a mapping changes: what was derived from them is old then */
     unsigned regions_room;    /* what there is room for in tables of regions; it grows (peer/region) */
     keel_own_region_t *own;   /* so many; the table is moved under the lock */
@@ -273,6 +274,12 @@ unsigned keel_lane_progress(keel_lane_t *lane);
 
 /* of @a source one of @a phase is applied here; with the lane's lock */
 void keel_lane_note_atomics(keel_lane_t *lane, uint32_t source, uint32_t phase);
+
+/* something that this process has asked of others, or put there, is to be answered yet: an event of the network will tell */
+static inline int keel_lane_is_answer_due(const keel_lane_t *lane)
+{
+    return lane->unanswered > 0 || lane->getting > 0 || lane->putting.next != &lane->putting;
+}
 
 static inline keel_lock_area_t *keel_lane_locks(keel_lane_t *lane)
 {

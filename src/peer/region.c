@@ -67,6 +67,12 @@ keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
 
 /* ---- own regions ---- */
 
+/* what is reached by operations where it is not mapped: windows, images and parity */
+static int region_is_exposed(unsigned region)
+{
+    return region >= KEEL_REGION_WINDOW0 || (region >= KEEL_REGION_IMAGE0 && region < KEEL_REGION_LOCKS);
+}
+
 /* the program gave the memory, and it is mapped nowhere else: nobody may take it for one that could not be mapped */
 static int own_is_served(const keel_lane_t *lane, const keel_own_region_t *own)
 {
@@ -156,7 +162,7 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
                    keel_status_string(status));
         return status;
     }
-    if (region >= KEEL_REGION_WINDOW0 && own.mem != NULL && lane->ops->mem_expose != NULL) {
+    if (region_is_exposed(region) && own.mem != NULL && lane->ops->mem_expose != NULL) {
         lane->ops->mem_expose(lane->transport, own.mem);
     }
     pthread_mutex_lock(&lane->lock);
@@ -255,10 +261,9 @@ void *keel_lane_region_base(keel_lane_t *lane, unsigned region)
     return lane->own[region].base;
 }
 
-/* of who is put to by operations, windows alone */
 static int region_is_opened(const keel_peer_t *peer, unsigned region)
 {
-    return (peer->lanes & KEEL_LANE_PTR) || ((peer->lanes & KEEL_LANE_RMA) && region >= KEEL_REGION_WINDOW0);
+    return (peer->lanes & KEEL_LANE_PTR) || ((peer->lanes & KEEL_LANE_RMA) && region_is_exposed(region));
 }
 
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)

@@ -373,5 +373,5 @@ void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
     if (++*rounds == 1) {
         rec->wait_ns = now;
     }
-    lane->ops->wait(lane->transport, *rounds, recovery_sleep_us(rec, now), lane->unanswered > 0);
+    lane->ops->wait(lane->transport, *rounds, recovery_sleep_us(rec, now), keel_lane_is_answer_due(lane));
 }

@@ -59,11 +59,11 @@ hello_killed()
     job 0 '^rank 0, life [01]: 524288$' --kill "$kill" "$@" ./hello_keel && [ "$(grep -c ': 524288$' out)" -eq 4 ]
 }
 
-# put_by_the_device ARGUMENTS...: a job over verbs in which puts are the device's own
-put_by_the_device()
+# by_the_device ARGUMENTS...: a job over verbs in which puts, and reads of images, are the device's own
+by_the_device()
 {
     job 0 'verification PASSED' "${verbs[@]}" -x KEEL_LOG_LEVEL=info "$@" &&
-        [ "$(grep -cE ' info: rxe0:1: [1-9][0-9]* puts of [1-9][0-9]* bytes by the device;' out)" -eq 4 ]
+        [ "$(grep -cE ' info: rxe0:1: [1-9][0-9]* puts of [1-9][0-9]* bytes by the device, [1-9][0-9]* gets of [1-9][0-9]*;' out)" -eq 4 ]
 }
 
 make_device || { echo "rdma: no device could be made"; exit 1; }
@@ -84,7 +84,7 @@ one nobody_is_reached job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICE
     -x UCX_UD_VERBS_ETH_DGID_CHECK=y ./hello_keel
 verbs=(-x KEEL_TRANSPORT=verbs)
 one verbs_hello job 0 '^rank 3, life 0: 524288$' "${verbs[@]}" ./hello_keel
-one verbs_stencil put_by_the_device -x KEEL_LANES=served ./stencil -s 64x64 -n 40 --ckpt-every 5 --die 3@18.1
+one verbs_stencil by_the_device -x KEEL_LANES=served ./stencil -s 64x64 -n 40 --ckpt-every 5 --die 3@18.1
 one verbs_hello_killed hello_killed 2@0 "${verbs[@]}"
 one verbs_no_such_device job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe7: no such device; .*: rxe0$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe7 ./hello_keel
 one verbs_little_memory job 1 'the limit on locked memory is too low: it is 1000000 bytes \(ulimit -l\), and connections to the other 3 ranks take [0-9]+' \

@@ -625,6 +625,65 @@ START_TEST(a_put_after_disconnect_is_not_written)
 }
 END_TEST
 
+/* ---- gets ---- */
+
+START_TEST(gets_bring_what_is_there)
+{
+    uint64_t state = unit_seed();
+    static unsigned char buffers[8][KEEL_VERBS_READ_MAX];
+    size_t offsets[8], lengths[8];
+    target_t target;
+    side_t *side = &target.sides[0];
+
+    open_target(&target);
+    fill(target.base, WINDOW, 9);
+    for (unsigned round = 0; round < 40; round++) {
+        const unsigned told = target.told;
+
+        for (unsigned i = 0; i < 8; i++) {
+            lengths[i] = 1 + unit_random(&state) % KEEL_VERBS_READ_MAX;
+            offsets[i] = unit_random(&state) % (WINDOW - lengths[i]);
+            ck_assert_int_eq(
+                side->ops->get(side->transport, target.key, offsets[i], buffers[i], lengths[i], on_done, &target),
+                KEEL_INPROGRESS);
+        }
+        /* no place is free, and one of another length or place is none */
+        ck_assert_int_eq(side->ops->get(side->transport, target.key, 0, buffers[0], 8, on_done, &target),
+                         KEEL_ERR_NO_MEMORY);
+        ck_assert_int_eq(side->ops->get(side->transport, target.key, WINDOW, buffers[0], 8, on_done, &target),
+                         KEEL_ERR_RANGE);
+        progress_until(side, target.told == told + 8);
+        ck_assert_int_eq(target.how, KEEL_OK);
+        for (unsigned i = 0; i < 8; i++) {
+            ck_assert_int_eq(memcmp(buffers[i], target.base + offsets[i], lengths[i]), 0);
+        }
+    }
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
+START_TEST(gets_under_way_end_with_their_peer)
+{
+    static unsigned char buffer[64], before[64];
+    target_t target;
+    side_t *side = &target.sides[0];
+
+    open_target(&target);
+    fill(target.base, WINDOW, 9);
+    stub_cut(((keel_verbs_t *)target.sides[1].transport)->device.context);
+    ck_assert_int_eq(side->ops->get(side->transport, target.key, 0, buffer, sizeof(buffer), on_done, &target),
+                     KEEL_INPROGRESS);
+    progress_until(side, side->suspects == 1);
+    ck_assert_uint_eq(target.told, 0);
+    side->ops->disconnect(side->transport, 1);
+    ck_assert_uint_eq(target.told, 1);
+    ck_assert_int_eq(target.how, KEEL_ERR_UNREACHABLE);
+    ck_assert_int_eq(memcmp(buffer, before, sizeof(buffer)), 0);
+    close_target(&target);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {messages_of_all_lengths_arrive_whole_and_in_order,
@@ -644,6 +703,8 @@ int main(void)
                                   what_cannot_be_put_is_refused,
                                   puts_under_way_end_with_their_peer,
                                   a_put_after_disconnect_is_not_written,
+                                  gets_bring_what_is_there,
+                                  gets_under_way_end_with_their_peer,
                                   NULL};
 
     return unit_run("transport_verbs", tests);

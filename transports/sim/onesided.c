@@ -156,6 +156,14 @@ static void sim_piece_apply(sim_op_t *op, unsigned piece)
     op->pieces_left &= ~piece;
 }
 
+/* whose memory it is has disconnected the issuer: the device refuses what still comes of it */
+static int sim_is_parted(const sim_op_t *op)
+{
+    const sim_process_t *issuer = op->link->owner;
+
+    return op->mem->owner->links[issuer->rank].target != issuer;
+}
+
 /* one piece, or all; true when nothing of the operation is left */
 int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
 {
@@ -163,7 +171,8 @@ int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
         return 1;
     }
     if (op->mem->is_freed) {
-        if (!op->is_silent && op->mem->owner->is_open) {
+        op->is_refused = 1;
+        if (!op->is_silent && op->mem->owner->is_open && !sim_is_parted(op)) {
             keel_sim_flaw(sim, "rank %u.%u accesses freed memory of %u", op->link->owner->rank,
                           op->link->owner->incarnation, op->link->peer);
         }
@@ -183,6 +192,11 @@ int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
         sim_piece_apply(op, 2);
     }
     return 1;
+}
+
+keel_status_t sim_op_outcome(const sim_op_t *op)
+{
+    return op->is_refused ? KEEL_ERR_UNREACHABLE : KEEL_OK;
 }
 
 static int sim_is_ordered(const sim_op_t *op)
@@ -246,7 +260,7 @@ void sim_op_step(keel_sim_t *sim, sim_link_t *link)
     }
     if (sim_op_apply(sim, op, 0)) {
         sim_op_unlink(link, op);
-        sim_op_done(op, KEEL_OK);
+        sim_op_done(op, sim_op_outcome(op));
     }
 }
 
@@ -318,7 +332,7 @@ void sim_ops_before(sim_link_t *link, uint64_t number)
             sim_op_apply(link->owner->sim, op, 1);
         }
         sim_op_unlink(link, op);
-        sim_op_done(op, KEEL_OK);
+        sim_op_done(op, sim_op_outcome(op));
     }
 }
 
@@ -345,7 +359,7 @@ void sim_ops_to_dead(sim_link_t *link)
         if ((sim_below(sim, 3) == 0) && sim_may_apply(link, op, sim_oldest_epoch(link->ops_head))) {
             sim_op_apply(sim, op, 1);
             sim_op_unlink(link, op);
-            sim_op_done(op, KEEL_OK);
+            sim_op_done(op, sim_op_outcome(op));
         }
     }
     sim_oplink_update(link);

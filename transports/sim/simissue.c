@@ -86,8 +86,9 @@ keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, ui
     op->cb_arg = arg;
     if ((op->link->target->state != SIM_DEAD) && sim_chance(sim, 128)) {
         sim_op_apply(sim, op, 1);
+        status = sim_op_outcome(op);
         sim_op_free(op);
-        return KEEL_OK;
+        return status;
     }
     sim_op_append(op->link, op);
     sim_point(sim, "get");

@@ -81,6 +81,7 @@ struct sim_op {
     const void *buffer;       /* of a put; own copy when is_copied */
     void *result;             /* of a get; NULL: none, or the issuer is dead */
     int is_copied, is_silent; /* is_silent: the caller was told of completion already, or is dead */
+    int is_refused; /* nothing was done: the memory was given back, and its owner had disconnected the issuer */
     uint64_t sum;
     uint64_t fence_epoch;
     uint64_t number; /* of those on its link, from 1 */
@@ -385,5 +386,6 @@ void sim_op_append(sim_link_t *link, sim_op_t *op);
 void sim_op_free(sim_op_t *op);
 void sim_op_capture(sim_op_t *op); /* copies what is put: the issuer may write there again */
 int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all);
+keel_status_t sim_op_outcome(const sim_op_t *op);
 
 #endif

@@ -181,10 +181,12 @@ static void transport_close(keel_transport_t *transport)
     keel_verbs_t *verbs = keel_verbs_of(transport);
 
     if (verbs->params.message != NULL) {
-        keel_info(verbs->params.message,
-                  "%s: %llu puts of %llu bytes by the device; with requests %llu posts, %llu completions",
-                  verbs->device.name, (unsigned long long)verbs->main.puts, (unsigned long long)verbs->main.put_bytes,
-                  (unsigned long long)verbs->main.posts, (unsigned long long)verbs->main.completions);
+        keel_info(
+            verbs->params.message,
+            "%s: %llu puts of %llu bytes by the device, %llu gets of %llu; with requests %llu posts, %llu completions",
+            verbs->device.name, (unsigned long long)verbs->main.puts, (unsigned long long)verbs->main.put_bytes,
+            (unsigned long long)verbs->reads.count, (unsigned long long)verbs->reads.bytes,
+            (unsigned long long)verbs->main.posts, (unsigned long long)verbs->main.completions);
     }
     if (verbs->service.loop.is_running) {
         keel_verbs_requests_drain(verbs);
@@ -224,17 +226,10 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     return keel_verbs_requests_connect(verbs, &copy, lanes_p);
 }
 
-/* gets by operations are offered to nobody yet: what is read elsewhere is asked of the service side there */
-static keel_status_t no_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
-                            size_t length, keel_transport_done_cb_t cb, void *arg)
-{
-    return KEEL_ERR_UNSUPPORTED;
-}
-
 const keel_transport_ops_t keel_transport_verbs_ops = {
     .name = "verbs",
-    .describe =
-        "libibverbs: direct over shared memory within a node, else over an RDMA device: puts by it, all else served",
+    .describe = "libibverbs: direct over shared memory within a node, else over an RDMA device: puts and images by it, "
+                "the rest served",
     .open = transport_open,
     .close = transport_close,
     .reserve = keel_verbs_memory_reserve,
@@ -252,7 +247,7 @@ const keel_transport_ops_t keel_transport_verbs_ops = {
     .key_ptr = keel_shm_key_ptr,
     .key_succeed = keel_shm_key_succeed,
     .put = keel_verbs_rma_put,
-    .get = no_get,
+    .get = keel_verbs_rma_get,
     .fence = keel_verbs_rma_fence,
     .flush = keel_verbs_rma_flush,
     .send = keel_verbs_requests_send,

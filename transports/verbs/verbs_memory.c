@@ -35,6 +35,7 @@ void keel_verbs_memory_close(keel_verbs_t *verbs)
         forget_registration(mem);
     }
     keel_verbs_take_back_all(&verbs->loans);
+    keel_verbs_reads_close(&verbs->reads);
 }
 
 keel_status_t keel_verbs_memory_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
@@ -71,7 +72,8 @@ void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t 
     if (mem->registration == NULL && !verbs->is_refusal_said && verbs->params.message != NULL) {
         verbs->is_refusal_said = 1;
         keel_warn(verbs->params.message,
-                  "a window of %zu bytes cannot be locked (%s, ulimit -l): ranks of other nodes put to it by messages "
+                  "a window or image of %zu bytes cannot be locked (%s, ulimit -l): ranks of other nodes reach it by "
+                  "messages "
                   "(said once)",
                   mem->segment.bytes, strerror(errno));
     }

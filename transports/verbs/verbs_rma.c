@@ -1,4 +1,4 @@
-/* Puts and flushes. */
+/* Puts, gets and flushes. */
 #include "verbs_rma.h"
 #include "verbs_out.h"
 #include "verbs_transport.h"
@@ -143,6 +143,48 @@ keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key
     link->put = link->built;
     return (cb == NULL) ? KEEL_INPROGRESS : await(link, link->built, cb, arg);
 }
+
+/* ---- gets ---- */
+
+keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
+                                 size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_link_t *link = link_of(verbs, key->peer);
+    struct ibv_send_wr *request;
+    keel_verbs_read_t *read;
+
+    if (link == NULL || (link->flags & (KEEL_VERBS_LINK_OPEN | KEEL_VERBS_LINK_BROKEN)) != KEEL_VERBS_LINK_OPEN) {
+        return KEEL_ERR_UNREACHABLE;
+    }
+    if (offset > key->bytes || length > key->bytes - offset) {
+        return KEEL_ERR_RANGE;
+    }
+    if (length == 0) {
+        return KEEL_OK;
+    }
+    if (keel_verbs_out_room(link) <= SPARED) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    read = keel_verbs_read_begin(&verbs->reads, &verbs->device, buffer, length, cb, arg);
+    if (read == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if (await(link, link->built + 1, keel_verbs_read_end, read) != KEEL_INPROGRESS) {
+        keel_verbs_read_cancel(read);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    request = keel_verbs_out_add(link, 0);
+    request->opcode = IBV_WR_RDMA_READ;
+    *request->sg_list =
+        (struct ibv_sge){.addr = (uintptr_t)read->arrived, .length = (uint32_t)length, .lkey = verbs->reads.mr->lkey};
+    request->wr.rdma.remote_addr = key->remote_base + offset;
+    request->wr.rdma.rkey = key->remote_key;
+    link->must_ask = 1;
+    return KEEL_INPROGRESS;
+}
+
+/* ---- order ---- */
 
 void keel_verbs_rma_fence(keel_transport_t *transport)
 {

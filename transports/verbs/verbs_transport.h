@@ -4,6 +4,7 @@
 
 #include "verbs_lent.h"
 #include "verbs_link.h"
+#include "verbs_reads.h"
 #include "verbs_socket.h"
 
 #include "service/service_alone.h"
@@ -59,6 +60,7 @@ struct keel_verbs {
     int has_others;      /* ranks that do not share memory with this one */
     int is_refusal_said; /* that a window cannot be reached by the device */
     keel_verbs_loans_t loans;
+    keel_verbs_reads_t reads;
 
     keel_verbs_port_t main;
     keel_shm_wait_t wait;
