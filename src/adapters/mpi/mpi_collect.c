@@ -1,5 +1,6 @@
 /* Collectives that move data. Those with a root are linear but for MPI_Bcast, those without one send to each other. */
 #include "mpi_parts.h"
+#include "mpi_survive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@ int MPI_Barrier(MPI_Comm comm)
 
     round = keel_mpi_round_begin(of, "MPI_Barrier");
     keel_mpi_round_meet(&round);
+    if (comm == MPI_COMM_WORLD) {
+        keel_mpi_survive_barrier();
+    }
     return MPI_SUCCESS;
 }
 

@@ -7,15 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HANDLE_FIRST = 0x60000000 }; /* no predefined handle of either MPI, and none of its objects, has such a value */
-
 static keel_mpi_table_t groups;
-static intptr_t made;
 static const keel_mpi_group_t empty;
 
 const keel_mpi_group_t *keel_mpi_group_of(MPI_Group handle)
 {
     return (handle == MPI_GROUP_EMPTY) ? &empty : keel_mpi_table_find(&groups, (uintptr_t)handle);
+}
+
+/* a group of the caller alone, a new one each time: Open MPI's bindings for Fortran look into what a handle leads to */
+static MPI_Group handle_make(void)
+{
+    const int zero = 0;
+    MPI_Group self, handle = MPI_GROUP_NULL;
+
+    if (PMPI_Comm_group(MPI_COMM_SELF, &self) == MPI_SUCCESS) {
+        PMPI_Group_incl(self, 1, &zero, &handle);
+        PMPI_Group_free(&self);
+    }
+    return handle;
 }
 
 MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *call)
@@ -27,9 +37,10 @@ MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *
         return MPI_GROUP_EMPTY;
     }
     group = malloc(sizeof(*group) + size * sizeof(*ranks));
-    handle = (MPI_Group)(HANDLE_FIRST + 16 * made++ % HANDLE_FIRST);
-    if (group == NULL || !keel_mpi_table_add(&groups, (uintptr_t)handle, group)) {
-        keel_mpi_refuse(call, "no memory");
+    handle = handle_make();
+    if (group == NULL || handle == MPI_GROUP_NULL || keel_mpi_group_of(handle) != NULL ||
+        !keel_mpi_table_add(&groups, (uintptr_t)handle, group)) {
+        keel_mpi_refuse(call, "no memory for a group");
     }
     group->size = size;
     memcpy(group->ranks, ranks, size * sizeof(*ranks));
@@ -105,6 +116,7 @@ int MPI_Group_free(MPI_Group *group)
     if (of != &empty) {
         keel_mpi_table_remove(&groups, (uintptr_t)*group);
         free((void *)of);
+        return PMPI_Group_free(group);
     }
     *group = MPI_GROUP_NULL;
     return MPI_SUCCESS;

@@ -1,4 +1,4 @@
-/* Groups: ranks of the job, in order. Their handles are the adapter's own; the system's MPI never sees them. */
+/* Groups: ranks of the job, in order. A handle is one of the system's MPI, of a group of the caller alone. */
 #ifndef KEEL_MPI_GROUP_H_
 #define KEEL_MPI_GROUP_H_
 

@@ -71,6 +71,22 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     return MPI_SUCCESS;
 }
 
+/* as of groups */
+#undef MPI_Message_c2f
+#undef MPI_Message_f2c
+MPI_Fint MPI_Message_c2f(MPI_Message message);
+MPI_Message MPI_Message_f2c(MPI_Fint message);
+MPI_Fint MPI_Message_c2f(MPI_Message message)
+{
+    return (keel_mpi_table_find(&messages, (uintptr_t)message) != NULL) ? (MPI_Fint)(intptr_t)message
+                                                                        : PMPI_Message_c2f(message);
+}
+
+MPI_Message MPI_Message_f2c(MPI_Fint message)
+{
+    return (message >= HANDLE_FIRST) ? (MPI_Message)(intptr_t)message : PMPI_Message_f2c(message);
+}
+
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     int flag;

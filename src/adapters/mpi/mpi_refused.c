@@ -3,16 +3,12 @@
 #include "mpi_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int keel_mpi_refused(const char *call)
 {
     static const char what[] = "not there in Keel's MPI";
 
     keel_mpi_begin(call);
-    if (strstr(call, "c2f") != NULL || strstr(call, "f2c") != NULL) { /* what they return is no error code */
-        keel_mpi_refuse(call, what);
-    }
     fprintf(stderr, "mpi %u: %s: %s\n", keel_mpi.rank, call, what);
     return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_UNSUPPORTED_OPERATION, call, what);
 }

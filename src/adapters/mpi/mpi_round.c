@@ -34,6 +34,19 @@ void keel_mpi_round_meet(const keel_mpi_round_t *round)
     }
 }
 
+int keel_mpi_round_any(const keel_mpi_round_t *round, int is)
+{
+    const uint32_t size = round->comm->size, rank = round->comm->rank;
+    char any = (char)(is != 0), other = 0;
+
+    for (uint64_t distance = 1; distance < size; distance *= 2) {
+        keel_mpi_round_send(round, (uint32_t)((rank + distance) % size), &any, sizeof(any));
+        keel_mpi_round_receive(round, (uint32_t)((rank + size - distance) % size), &other, sizeof(other));
+        any = (char)(any | other);
+    }
+    return any;
+}
+
 void keel_mpi_round_all(const keel_mpi_round_t *round, const void *mine, size_t bytes, void *all)
 {
     const uint32_t size = round->comm->size, rank = round->comm->rank;

@@ -13,4 +13,3 @@
         return keel_mpi_refused(#_name); \
     }
 KEEL_MPI_REFUSED(DEFINE_REFUSED)
-KEEL_MPI_REFUSED_ENTIRELY(DEFINE_REFUSED)

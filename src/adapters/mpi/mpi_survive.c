@@ -36,6 +36,7 @@ static struct {
     unsigned count;
     char *copy;
     int is_restarted;
+    unsigned long barriers, saves_every; /* since the restart point; 0: none of them is a checkpoint */
     const char *frame; /* of the restart point: below it the stack is that of calls that a jump leaves */
 } kept;
 
@@ -93,8 +94,15 @@ static void kept_put_back(void)
 
 void keel_mpi_survive_begin(void)
 {
+    const char *every = getenv("KEELMPI_BARRIER_SAVES");
     keel_stats_t stats;
 
+    if (every != NULL) {
+        kept.saves_every = strtoul(every, NULL, 10);
+        if (kept.saves_every == 0 && strcmp(every, "0") != 0) {
+            keel_mpi_refuse("MPI_Init", "KEELMPI_BARRIER_SAVES is no number");
+        }
+    }
     if (!keel_restarted(keel_mpi.ctx)) {
         keel_mpi.phase = KEEL_MPI_RECORDS;
         return;
@@ -146,18 +154,23 @@ static void settle(const char *call)
     }
 }
 
+/* what is in a checkpoint's way; NULL: nothing */
+static const char *unfit(void)
+{
+    const char *what = keel_mpi_win_unfit();
+
+    return (what != NULL)               ? what
+           : keel_mpi_comm_is_late()    ? "a communicator that was made behind the restart point is still there"
+           : keel_mpi_request_is_open() ? "a request is open: complete or cancel it ahead of a checkpoint"
+                                        : NULL;
+}
+
 static void checkpoint(const char *call)
 {
-    const char *unfit = keel_mpi_win_unfit();
+    const char *what = unfit();
 
-    if (unfit != NULL) {
-        keel_mpi_refuse(call, unfit);
-    }
-    if (keel_mpi_comm_is_late()) {
-        keel_mpi_refuse(call, "a communicator that was made behind the restart point is still there");
-    }
-    if (keel_mpi_request_is_open()) {
-        keel_mpi_refuse(call, "a request is open: complete or cancel it ahead of a checkpoint");
+    if (what != NULL) {
+        keel_mpi_refuse(call, what);
     }
     settle(call);
     keel_mpi_channel_save(call);
@@ -175,6 +188,20 @@ void keel_mpi_checkpoint(void)
         keel_mpi_refuse("keel_mpi_checkpoint", "ahead of KEEL_MPI_RESTART_POINT");
     }
     checkpoint("keel_mpi_checkpoint");
+}
+
+/* all ranks have called as many barriers since they came to the restart point, or came back to it */
+void keel_mpi_survive_barrier(void)
+{
+    keel_mpi_round_t round;
+
+    if (kept.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS || ++kept.barriers % kept.saves_every != 0) {
+        return;
+    }
+    round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
+    if (!keel_mpi_round_any(&round, unfit() != NULL)) {
+        checkpoint("MPI_Barrier");
+    }
 }
 
 /* ---- the restart point ---- */
@@ -263,6 +290,7 @@ static void resume_first(void)
 
 void keel_mpi_resume(void)
 {
+    kept.barriers = 0;
     if (keel_mpi.phase == KEEL_MPI_RECORDS && !keel_restarted(keel_mpi.ctx)) {
         resume_first();
         return;

@@ -71,6 +71,8 @@ int main(int argc, char **argv)
     expect_begin(&argc, &argv);
     low = ranks / 2;
     is_low = rank < low;
+    MPI_Comm_get_parent(&inter);
+    EXPECT(inter == MPI_COMM_NULL);
     if (ranks > 1) {
         MPI_Comm_split(MPI_COMM_WORLD, is_low, rank, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, is_low ? low : 0, 12, &inter);

@@ -185,6 +185,7 @@ static void check_wrong(void)
         value = rank;
         MPI_Send(&value, 1, MPI_INT, (rank + 1) % ranks, 5, MPI_COMM_WORLD);
         MPI_Mprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+        message = MPI_Message_f2c(MPI_Message_c2f(message));
         MPI_Mrecv(&n, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
         EXPECT(n == (rank + ranks - 1) % ranks && message == MPI_MESSAGE_NULL);
     }

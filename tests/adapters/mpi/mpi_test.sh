@@ -107,6 +107,67 @@ refused_functions_are_named()
     run 9 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort
 }
 
+# module mpi, and mpif.h in fixed form; compiled here, as a build needs no compiler for Fortran
+fortran_programs_are_right()
+{
+    local source program
+
+    type "mpifort.$mpi" >/dev/null 2>&1 && type gfortran >/dev/null 2>&1 || exit 77
+    for source in mpi_fortran.f90 mpi_fixed.f; do
+        program=${source%.*}
+        "mpifort.$mpi" -o "$scratch/$program" -J "$scratch" "$here/$source" || fail "$source is not compiled"
+        for ranks in 1 3; do
+            run 0 -n "$ranks" "${small[@]}" "$scratch/$program"
+            has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
+        done
+    done
+}
+
+# killed RANK WHAT-IT-CAUSES STEPS ARGUMENTS...: a job of so many steps, the last argument, is killed amid it and is right; a kill that keelrun
+# came to only when the job was leaving was none, and the job is longer then
+killed()
+{
+    local rank=$1 caused=$2 steps=$3 longer
+
+    shift 3
+    for longer in 1 8 64; do
+        run_any -n 4 --nodes 4 "${small[@]}" -x KEEL_VERBOSE=y --kill "$rank@anyone:step 50" "$@" $((steps * longer))
+        ! grep -q 'while the job was leaving' "$err" && grep -q "$caused" "$err" && break
+    done
+    [ "$status" -eq 0 ] || fail "status $status: $*"
+    has "$err" 1 "$caused"
+    grep -q ': right$' "$out" || fail "not right"
+}
+
+# as they are: started anew; with a restart point: back to a checkpoint, of their own or of their barriers
+kernels_survive_kills()
+{
+    local kernel how steps
+
+    while read -r steps kernel how; do
+        # shellcheck disable=SC2086 # how is a word or none
+        {
+            killed 1 'the job is started anew (1 of 1)$' "$steps" "$programs/${kernel}_$mpi" $how
+            killed 1 ': image of generation [1-9][0-9]* rebuilt: ' "$steps" "$programs/${kernel}_survives_$mpi" $how
+            has "$err" 0 'started anew'
+            killed 2 ': image of generation \([2-9]\|[1-9][0-9]*[0-9]\) rebuilt: ' "$steps" -x KEELMPI_BARRIER_SAVES=2 "$programs/${kernel}_barriers_$mpi" $how
+            has "$err" 0 'started anew'
+        }
+    done <<'END'
+300 mpi_stencil fence
+300 mpi_stencil groups
+80 mpi_hash
+END
+}
+
+shared_memory_and_topologies_come_back()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=direct -x KEEL_VERBOSE=y "$programs/mpi_shares_$mpi" 40 1@8.0,0@15.1,3@23.2,2@30.3
+    has "$out" 1 '^mpi_shares: 4 ranks, 40 steps: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+
 mpirun_finds_out_which_mpi()
 {
 
@@ -114,10 +175,6 @@ mpirun_finds_out_which_mpi()
     one_line "'/bin/true' is not linked to Open MPI or MPICH"
     run 127 -n 1 /no/such/program
     run 2 --mpi none "$programs/mpi_windows_$mpi"
-    echo 'int main(void) { return 0; }' |
-        "mpicc.$mpi" -xc - -o "$scratch/fortran" -Wl,--no-as-needed "-l$([ "$mpi" = openmpi ] && echo mpi_mpifh || echo mpichfort)" || exit 77
-    run 2 -n 1 "$scratch/fortran"
-    one_line 'calls MPI from Fortran, whose bindings are not covered'
     # shellcheck disable=SC2016 # the rank's shell is to expand it
     run 0 --mpi="$mpi"  -n 2 "${small[@]}" sh -c 'exec "$0"' "$programs/mpi_windows_$mpi"
     has "$out" 2 'right$'

@@ -1,0 +1,123 @@
+/*
+ * Open MPI's bindings for Fortran call MPI's functions by their profiling names, which are the system's. So in those libraries, and in no
+ * other, the places where such an address stands are set to the functions of this one, ahead of main(). MPICH's call the names that are
+ * interposed anyway. Parameters are not looked at, so mpi.h is not needed.
+ */
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#include "mpi_functions.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DECLARE(_name) int _name(void);
+KEEL_MPI_COVERED(DECLARE)
+KEEL_MPI_REFUSED(DECLARE)
+
+#define ENTRY(_name) {#_name, _name},
+static const struct {
+    const char *name;
+    int (*function)(void);
+} functions[] = {KEEL_MPI_COVERED(ENTRY) KEEL_MPI_REFUSED(ENTRY)};
+
+/* of a profiling name; 0: none of ours */
+static uintptr_t function_of(const char *name)
+{
+    for (size_t i = 0; name[0] == 'P' && i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (strcmp(name + 1, functions[i].name) == 0) {
+            return (uintptr_t)functions[i].function;
+        }
+    }
+    return 0;
+}
+
+/* the page may be read-only by then */
+static void place_set(uintptr_t *place, uintptr_t function)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)place / page * page;
+
+    if (mprotect((void *)begin, page, PROT_READ | PROT_WRITE) != 0) {
+        fprintf(stderr, "mpi: Fortran's functions cannot be led here: no page of theirs can be written\n");
+        _Exit(EXIT_FAILURE);
+    }
+    *place = function;
+}
+
+static void places_set(uintptr_t base, const ElfW(Rela) * entries, size_t bytes, const ElfW(Sym) * symbols,
+                       const char *names)
+{
+    for (size_t i = 0; i < bytes / sizeof(*entries); i++) {
+        const uint64_t info = entries[i].r_info;
+        const uintptr_t function = function_of(names + symbols[ELF64_R_SYM(info)].st_name);
+
+        if (ELF64_R_SYM(info) != 0 && function != 0) {
+            place_set((uintptr_t *)(base + entries[i].r_offset), function);
+        }
+    }
+}
+
+/* the dynamic section of a library says where its relocations are; addresses in it are those in memory */
+static void library_lead(uintptr_t base, const ElfW(Dyn) * dynamic)
+{
+    const ElfW(Rela) * entries[2] = {NULL, NULL};
+    size_t bytes[2] = {0, 0};
+    const ElfW(Sym) *symbols = NULL;
+    const char *names = NULL;
+
+    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+        const uintptr_t value = dynamic->d_un.d_ptr;
+
+        switch (dynamic->d_tag) {
+        case DT_JMPREL:
+            entries[0] = (const void *)value;
+            break;
+        case DT_PLTRELSZ:
+            bytes[0] = value;
+            break;
+        case DT_RELA:
+            entries[1] = (const void *)value;
+            break;
+        case DT_RELASZ:
+            bytes[1] = value;
+            break;
+        case DT_SYMTAB:
+            symbols = (const void *)value;
+            break;
+        case DT_STRTAB:
+            names = (const void *)value;
+            break;
+        default:
+            break;
+        }
+    }
+    for (unsigned i = 0; i < 2 && symbols != NULL && names != NULL; i++) {
+        places_set(base, entries[i], entries[i] != NULL ? bytes[i] : 0, symbols, names);
+    }
+}
+
+static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    const char *name = strrchr(info->dlpi_name, '/');
+
+    name = (name != NULL) ? name + 1 : info->dlpi_name;
+    if (strncmp(name, "libmpi_mpifh", 12) != 0 && strncmp(name, "libmpi_usempi", 13) != 0) {
+        return 0;
+    }
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+            library_lead(info->dlpi_addr, (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+        }
+    }
+    return 0;
+}
+
+static void __attribute__((constructor)) lead(void)
+{
+    (void)dl_iterate_phdr(library_look, NULL);
+}
