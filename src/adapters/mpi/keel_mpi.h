@@ -17,8 +17,8 @@
  * same, and does not read what others put into its windows. A program without a restart point, or one that has not come to it, is
  * started anew when a rank dies, once.
  *
- * MPI handles are not restored: those that outlive a checkpoint are made ahead of the restart point, where each process makes its own;
- * those made behind it are freed ahead of the next checkpoint.
+ * MPI handles are not restored: those that outlive a checkpoint are made before the restart point, where each process makes its own;
+ * those made after it are freed before the next checkpoint.
  */
 #ifndef KEEL_MPI_H_
 #define KEEL_MPI_H_
@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /**
- * Adds memory to what comes back. Ahead of the restart point, each @a id once, in the same order in every life. Not collective.
+ * Adds memory to what comes back. Before the restart point, each @a id once, in the same order in every life. Not collective.
  * Ends the job when the id is in use or it is memory of the arena; the restart point does when a communicator or window stands in it.
  */
 void keel_mpi_protect(unsigned id, void *address, size_t bytes);

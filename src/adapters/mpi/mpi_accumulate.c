@@ -112,7 +112,7 @@ static void word_take(const keel_mpi_target_t *target)
 
 static void word_give(const keel_mpi_target_t *target)
 {
-    keel_mpi_fence(target->call); /* behind what was put */
+    keel_mpi_fence(target->call); /* after what was put */
     keel_mpi_atomic(KEEL_ATOMIC_SWAP, target->rank, word_of(target), sizeof(uint64_t), 0, 0, NULL, target->call);
 }
 
@@ -173,7 +173,7 @@ static int is_predefined(MPI_Op op)
            op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
-/* tried on one element of nothing, ahead of what others would see half done */
+/* tried on one element of nothing, before what others would see half done */
 static int is_applicable(const keel_mpi_target_t *target, MPI_Op op)
 {
     const keel_mpi_layout_t *layout = target->layout;

@@ -3,7 +3,7 @@
  * A page becomes one of the arena by a second mapping of the arena's page at the program's address. Where the arena is private memory (no
  * other process of the node maps it), both become mappings of a file of their own. The stack may be among the pages, so that is done on
  * another one; and what other threads write there meanwhile would be lost, so they stand still. Pages come back when no window has them. At a rollback all come
- * back ahead of the arena's return and are mapped anew behind it, elsewhere, as a replacement's memory may lie otherwise in its pages.
+ * back before the arena's return and are mapped anew after it, elsewhere, as a replacement's memory may lie otherwise in its pages.
  */
 #include "mpi_alias.h"
 
@@ -26,7 +26,7 @@ typedef struct alias {
     unsigned uses;   /* pieces that lie in it */
 } alias_t;
 
-/* memory of one window; one that was made ahead of the restart point is remembered when it is removed, as a rollback has it again */
+/* memory of one window; one that was made before the restart point is remembered when it is removed, as a rollback has it again */
 typedef struct piece {
     struct piece *next;
     alias_t *alias; /* NULL: not mapped */
@@ -34,7 +34,7 @@ typedef struct piece {
     size_t bytes;
     uint64_t id;     /* the same in every life */
     uint64_t before; /* its offset in the image, after a rollback */
-    int is_late;     /* made behind the restart point */
+    int is_late;     /* made after the restart point */
 } piece_t;
 
 static alias_t *aliases;

@@ -5,18 +5,18 @@
 #include "mpi_state.h"
 
 /*
- * The arena's offset of that memory, whose contents are kept; memory of the arena is itself. In a replacement, ahead of its restart point, the
+ * The arena's offset of that memory, whose contents are kept; memory of the arena is itself. In a replacement, before its restart point, the
  * offset that it had before, and nothing is done: its memory may lie otherwise, and gets its place at the restart point.
  */
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call);
 /* the pages come back */
 void keel_mpi_alias_remove(void *address, size_t bytes);
-/* whether there is one that was made behind the restart point */
+/* whether there is one that was made after the restart point */
 int keel_mpi_alias_is_late(void);
 
-/* at a rollback, ahead of the arena's return: all pages come back, and what was made behind the restart point is forgotten */
+/* at a rollback, before the arena's return: all pages come back, and what was made after the restart point is forgotten */
 void keel_mpi_alias_unmap(void);
-/* and behind it: what belongs to the image is put to the program's memory, and that to a new place in the arena */
+/* and after it: what belongs to the image is put to the program's memory, and that to a new place in the arena */
 void keel_mpi_alias_map(void);
 /* where that memory is now; 0: it is not mapped */
 uint64_t keel_mpi_alias_offset(const void *address, size_t bytes);

@@ -1,6 +1,6 @@
 /*
  * Blocks stand in a table apart from them, so that what writes beyond a block does no harm to it. A replacement is given the table of the
- * checkpoint and, ahead of its restart point, the offsets that its predecessor had: blocks are then neither taken nor given.
+ * checkpoint and, before its restart point, the offsets that its predecessor had: blocks are then neither taken nor given.
  */
 #include "mpi_arena.h"
 
@@ -80,7 +80,7 @@ uint64_t keel_mpi_arena_ring(uint32_t source)
 
 /* ---- blocks ---- */
 
-/* the first block at or behind the offset */
+/* the first block at or after the offset */
 static uint64_t block_at(uint64_t offset)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;

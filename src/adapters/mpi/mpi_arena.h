@@ -6,7 +6,7 @@
 
 /* collective: the window, with the hidden part made */
 void keel_mpi_arena_make(void);
-/* a number of bytes with K, M, G or T behind it; 0: it is none */
+/* a number of bytes with K, M, G or T after it; 0: it is none */
 size_t keel_mpi_bytes(const char *text);
 
 static inline void *keel_mpi_arena_at(uint64_t offset)

@@ -18,15 +18,15 @@ typedef struct keel_mpi_comm {
     struct keel_mpi_topology *topology; /* NULL: none */
     unsigned uses;                      /* by requests that are open */
     int is_gone;                        /* removed, but for those */
-    int is_late;                        /* made behind the restart point: a rollback takes it away */
+    int is_late;                        /* made after the restart point: a rollback takes it away */
     MPI_Comm
-        *freed; /* the variable by which it was freed behind the restart point, which a rollback undoes; NULL: in use */
+        *freed; /* the variable by which it was freed after the restart point, which a rollback undoes; NULL: in use */
 } keel_mpi_comm_t;
 
 /* MPI_COMM_WORLD and MPI_COMM_SELF */
 void keel_mpi_comm_make(void);
 void keel_mpi_comm_unmake(void); /* what the program has left */
-/* one that a checkpoint cannot have; and at a rollback, ahead of the arena's return and behind it */
+/* one that a checkpoint cannot have; and at a rollback, before the arena's return and after it */
 int keel_mpi_comm_is_late(void);
 void keel_mpi_comm_drop_late(void);
 void keel_mpi_comm_revive(void);

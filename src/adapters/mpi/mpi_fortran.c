@@ -1,6 +1,6 @@
 /*
  * Open MPI's bindings for Fortran call MPI's functions by their profiling names, which are the system's. So in those libraries, and in no
- * other, the places where such an address stands are set to the functions of this one, ahead of main(). MPICH's call the names that are
+ * other, the places where such an address stands are set to the functions of this one, before main(). MPICH's call the names that are
  * interposed anyway. Parameters are not looked at, so mpi.h is not needed.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */

@@ -175,7 +175,7 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
 
 /* ---- made of others ---- */
 
-/* those of @a first, in order, that are in the second (@a is_in) or are not; behind them @a more of the second that are not in the first */
+/* those of @a first, in order, that are in the second (@a is_in) or are not; after them @a more of the second that are not in the first */
 static MPI_Group combine(const keel_mpi_group_t *first, const keel_mpi_group_t *second, int is_first, int is_in,
                          int is_more, const char *call)
 {

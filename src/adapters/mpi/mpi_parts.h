@@ -9,7 +9,7 @@ typedef struct keel_mpi_parts {
     const void *buffer;
     int count;                 /* of each part; with counts, its own */
     const int *counts;         /* NULL: all as count */
-    const int *displs;         /* NULL: one behind the other; in elements, or in bytes with types */
+    const int *displs;         /* NULL: one after the other; in elements, or in bytes with types */
     const MPI_Aint *bytes_at;  /* NULL: as displs; else places in bytes */
     MPI_Datatype type;         /* of all */
     const MPI_Datatype *types; /* NULL: of each its own */

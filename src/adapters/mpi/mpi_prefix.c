@@ -48,7 +48,7 @@ static void replay(void *data, size_t bytes)
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
     if (bytes > hidden->prefix_used - keel_mpi.replayed) {
-        keel_mpi_start_anew("MPI", "its replacement did otherwise than it had done ahead of the restart point");
+        keel_mpi_start_anew("MPI", "its replacement did otherwise than it had done before the restart point");
     }
     memcpy(data, keel_mpi_arena_at(hidden->prefix + keel_mpi.replayed), bytes);
     keel_mpi.replayed += bytes;

@@ -1,4 +1,4 @@
-/* What a rank got from others ahead of its restart point: recorded in the arena, and given to a replacement in the same order. */
+/* What a rank got from others before its restart point: recorded in the arena, and given to a replacement in the same order. */
 #ifndef KEELMPI_PREFIX_H_
 #define KEELMPI_PREFIX_H_
 
@@ -13,7 +13,7 @@ static inline int keel_mpi_is_replay(void)
 void keel_mpi_prefix_make(void);
 /* @a data is recorded, or is set to what was recorded, or neither */
 void keel_mpi_prefix_result(void *data, size_t bytes);
-/* how many of the calls ahead of the restart point did not fit into the record */
+/* how many of the calls before the restart point did not fit into the record */
 int keel_mpi_prefix_is_full(void);
 
 #endif

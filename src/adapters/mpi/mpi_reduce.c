@@ -177,7 +177,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     return MPI_SUCCESS;
 }
 
-/* one after the other: what comes from the rank ahead, and with the own elements to the one behind */
+/* one after the other: what comes from the rank ahead, and with the own elements to the one after */
 static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                 int is_exclusive, const char *call)
 {

@@ -22,7 +22,7 @@ int keel_mpi_fold_make(keel_mpi_fold_t *fold, const keel_mpi_comm_t *comm, int c
 void *keel_mpi_fold_begin(const keel_mpi_fold_t *fold, const void *from);
 void keel_mpi_fold_end(const keel_mpi_fold_t *fold, void *elements);
 void keel_mpi_fold_set(const keel_mpi_fold_t *fold, void *to, const void *from);
-/* what it holds, and behind that what is packed, under the operation */
+/* what it holds, and after that what is packed, under the operation */
 void keel_mpi_fold_behind(const keel_mpi_fold_t *fold, void **elements_p, const void *packed);
 
 #endif

@@ -42,7 +42,7 @@ struct keel_mpi_request {
     keel_mpi_layout_t **kept; /* the copies that these need; allocated, as all are */
     uint32_t kept_count;
     void *own;       /* its own contribution, packed; allocated */
-    uint32_t own_at; /* behind so many of the others; UINT32_MAX: it is none */
+    uint32_t own_at; /* after so many of the others; UINT32_MAX: it is none */
     MPI_Datatype type;
     MPI_Op op;
 };
@@ -53,7 +53,7 @@ keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, con
 int keel_mpi_request_complete(MPI_Request *request);
 /* of the program's handle, NULL: none of ours, or complete */
 keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle);
-/* one that is ready is completed; and one that may not be is waited for ahead of that */
+/* one that is ready is completed; and one that may not be is waited for before that */
 void keel_mpi_request_settle(keel_mpi_request_t *request);
 void keel_mpi_request_finish(keel_mpi_request_t *request);
 /* where the handle stands that the system's MPI is to be asked for: of a persistent one, of what was started */

@@ -33,7 +33,7 @@ static int is_apart(MPI_Info info)
            is_there && strcmp(value, "true") == 0;
 }
 
-/* the bytes of all members behind each other, and behind them a guard for each */
+/* the bytes of all members after each other, and after them a guard for each */
 static uint64_t room_of(const keel_mpi_comm_t *of, uint64_t bytes, uint64_t *total_p, const char *call)
 {
     const keel_mpi_round_t round = keel_mpi_round_begin(of, call);

@@ -1,6 +1,6 @@
 /*
  * The adapter's state. All memory that MPI programs share lies in one window, the arena: a hidden part first, then blocks. What has to
- * survive lies there; this object and what hangs off it is made anew in each process, by the calls ahead of the restart point.
+ * survive lies there; this object and what hangs off it is made anew in each process, by the calls before the restart point.
  */
 #ifndef KEEL_MPI_STATE_H_
 #define KEEL_MPI_STATE_H_
@@ -48,7 +48,7 @@ typedef struct keel_mpi_hidden {
 typedef struct keel_mpi {
     keel_context_h ctx; /* NULL: not between MPI_Init and MPI_Finalize */
     keel_win_h arena;
-    keel_mpi_hidden_t *hidden; /* the arena's base; behind it the channels and the rings of all ranks */
+    keel_mpi_hidden_t *hidden; /* the arena's base; after it the channels and the rings of all ranks */
     size_t bytes;              /* of the arena */
     uint32_t rank, ranks;
     keel_mpi_phase_t phase;

@@ -160,8 +160,8 @@ static const char *unfit(void)
     const char *what = keel_mpi_win_unfit();
 
     return (what != NULL)               ? what
-           : keel_mpi_comm_is_late()    ? "a communicator that was made behind the restart point is still there"
-           : keel_mpi_request_is_open() ? "a request is open: complete or cancel it ahead of a checkpoint"
+           : keel_mpi_comm_is_late()    ? "a communicator that was made after the restart point is still there"
+           : keel_mpi_request_is_open() ? "a request is open: complete or cancel it before a checkpoint"
                                         : NULL;
 }
 
@@ -185,7 +185,7 @@ void keel_mpi_checkpoint(void)
 {
     keel_mpi_begin("keel_mpi_checkpoint");
     if (keel_mpi.phase != KEEL_MPI_RUNS) {
-        keel_mpi_refuse("keel_mpi_checkpoint", "ahead of KEEL_MPI_RESTART_POINT");
+        keel_mpi_refuse("keel_mpi_checkpoint", "before KEEL_MPI_RESTART_POINT");
     }
     checkpoint("keel_mpi_checkpoint");
 }
@@ -226,7 +226,7 @@ void keel_mpi_protect(unsigned id, void *address, size_t bytes)
     }
     if (keel_mpi.phase == KEEL_MPI_RUNS || bytes == 0 || is_protected(id) || keel_mpi_arena_has(address, 1)) {
         keel_mpi_refuse("keel_mpi_protect",
-                        "behind the restart point, no bytes, an id that is in use, or memory of a window");
+                        "after the restart point, no bytes, an id that is in use, or memory of a window");
     }
     *piece = (piece_t){pieces, id, address, bytes, keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, "keel_mpi_protect")};
     pieces = piece;
@@ -278,7 +278,7 @@ static void refuse_handles(const piece_t *piece)
 static void resume_first(void)
 {
     if (keel_mpi_prefix_is_full()) {
-        keel_mpi_refuse("KEEL_MPI_RESTART_POINT", "what was received ahead of it is more than KEELMPI_PREFIX");
+        keel_mpi_refuse("KEEL_MPI_RESTART_POINT", "what was received before it is more than KEELMPI_PREFIX");
     }
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         refuse_handles(piece);

@@ -4,7 +4,7 @@
 
 /* in MPI_Init of a replacement: the arena as it was at the checkpoint; a copy of it is kept until the restart point */
 void keel_mpi_survive_begin(void);
-/* behind MPI_Barrier on MPI_COMM_WORLD: a checkpoint, where KEELMPI_BARRIER_SAVES says so and nothing is in its way */
+/* after MPI_Barrier on MPI_COMM_WORLD: a checkpoint, where KEELMPI_BARRIER_SAVES says so and nothing is in its way */
 void keel_mpi_survive_barrier(void);
 /* whether a variable is not of a call that a jump to the restart point has left */
 int keel_mpi_is_alive(const void *variable);

@@ -99,7 +99,7 @@ static void neighbours_room(keel_mpi_neighbours_t *neighbours, int in_count, int
     }
 }
 
-/* what goes to the one ahead comes there from the one behind: in a ring of two both are the same rank */
+/* what goes to the one ahead comes there from the one after: in a ring of two both are the same rank */
 static void neighbours_cart(const keel_mpi_comm_t *comm, keel_mpi_neighbours_t *neighbours, const char *call)
 {
     const keel_mpi_topology_t *cart = comm->topology;

@@ -22,7 +22,7 @@ keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
     return (win != NULL && win->freed == NULL) ? win : NULL;
 }
 
-/* the own guard, and behind it what is known of the own accesses */
+/* the own guard, and after it what is known of the own accesses */
 static uint64_t guard_make(uint32_t size, uint64_t *access_p, const char *call)
 {
     const size_t bytes = sizeof(keel_mpi_guard_t) + sizeof(keel_mpi_access_t) + size;
@@ -213,13 +213,13 @@ const char *keel_mpi_win_unfit(void)
         const keel_mpi_win_t *win = wins.entries[i].object;
 
         if (win != NULL && win->is_late) {
-            return "a window that was made behind the restart point is still there";
+            return "a window that was made after the restart point is still there";
         }
         if (win != NULL && (win->posted != NULL || win->started != NULL)) {
             return "amid an epoch of MPI_Win_post or MPI_Win_start";
         }
     }
-    return keel_mpi_alias_is_late() ? "memory that was attached to a window behind the restart point is still there"
+    return keel_mpi_alias_is_late() ? "memory that was attached to a window after the restart point is still there"
                                     : NULL;
 }
 

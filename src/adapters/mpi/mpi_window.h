@@ -68,7 +68,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
 /* what is wrong with it, NULL: nothing */
 const char *keel_mpi_win_wrong_size(MPI_Aint size, int unit);
 void keel_mpi_win_unmake(void); /* what the program has left */
-/* one that a checkpoint cannot have: what is said of it, NULL: none; and at a rollback, ahead of the arena's return and behind it */
+/* one that a checkpoint cannot have: what is said of it, NULL: none; and at a rollback, before the arena's return and after it */
 const char *keel_mpi_win_unfit(void);
 void keel_mpi_win_drop_late(void);
 void keel_mpi_win_revive(void);
@@ -97,7 +97,7 @@ int keel_mpi_win_leaves_fence(keel_mpi_win_t *win);
 /* mpi_lock.c: the lock that an access needs is taken when that was put off */
 void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call);
 
-/* ahead of the first checkpoint: refuses what would not come back rightly */
+/* before the first checkpoint: refuses what would not come back rightly */
 void keel_mpi_win_check_restorable(const char *call);
 
 #endif

@@ -42,7 +42,7 @@ SHMEM_FUNCTION(int, pe_accessible, (int pe))
 SHMEM_FUNCTION(int, addr_accessible, (const void *addr, int pe))
 /**
  * Another PE's memory where it is mapped here: of a PE on the same node, without KEEL_LANES=served. NULL otherwise, with the promise of
- * shmemx_init_attr(), since what is stored there is not logged, and in a replacement ahead of its restart point. Behind a rollback the address
+ * shmemx_init_attr(), since what is stored there is not logged, and in a replacement before its restart point. Behind a rollback the address
  * leads to the memory of the PE's new process if that is on this node; if not, to none, and this gives NULL.
  */
 SHMEM_FUNCTION(void *, ptr, (const void *dest, int pe))
@@ -62,13 +62,13 @@ SHMEM_FUNCTION(void, free, (void *ptr))
 
 /* ---- surviving ---- */
 
-/** Adds private memory to what a checkpoint has; each @a id once, at the same place in all PEs, ahead of the first checkpoint. */
+/** Adds private memory to what a checkpoint has; each @a id once, at the same place in all PEs, before the first checkpoint. */
 SHMEM_API void shmemx_protect(unsigned id, void *address, size_t bytes);
 /** Collective, a barrier: memory in use of the symmetric heap, and what is protected, are kept in other PEs' memory. */
 SHMEM_API void shmemx_checkpoint(void);
 /**
  * Where the program goes on after a death, in all PEs; a replacement comes here from main(). The rules of setjmp() hold. What a
- * replacement puts ahead of this, and its barriers there, are left out, for they have been done: ahead of this a program must neither
+ * replacement puts before this, and its barriers there, are left out, for they have been done: before this a program must neither
  * read what others have nor depend on what they put.
  *
  *     SHMEMX_RESTART_POINT();

@@ -1,11 +1,11 @@
 /*
  * Data goes straight to where it belongs, which the program says is ready at all PEs when the first of them begins. Broadcasts go down a
- * binomial tree around the root; blocks are collected as Bruck has it: after round k a PE has its own and the 2^(k + 1) - 1 ahead of it, and
- * puts them to the PE as far behind it.
+ * binomial tree around the root; blocks are collected as Bruck has it: after round k a PE has its own and the 2^(k + 1) - 1 before it, and
+ * puts them to the PE as far after it.
  */
 #include "shmem_collect.h"
 
-/* to the PEs 2^k behind, from round @a k on */
+/* to the PEs 2^k after, from round @a k on */
 static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *source, size_t bytes,
                            uint32_t from_root, uint32_t k)
 {
@@ -17,7 +17,7 @@ static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *
     }
 }
 
-/* Of an active set: programs alternate two work arrays, or use one at once again. So nobody leaves ahead of who has its flag from it. */
+/* Of an active set: programs alternate two work arrays, or use one at once again. So nobody leaves before who has its flag from it. */
 static void broadcast_ack(const keel_shmem_set_t *set, uint32_t from_root, uint32_t k)
 {
     for (uint32_t i = k; from_root + ((uint64_t)1 << i) < set->size; i++) {
@@ -94,7 +94,7 @@ void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, 
 
 enum { HEAD_SUM, HEAD_BYTES, HEAD_TOTAL };
 
-/* bytes of the blocks ahead of the caller's */
+/* bytes of the blocks before the caller's */
 static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
 {
     uint64_t sum = bytes;
@@ -116,7 +116,7 @@ static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
     return sum - bytes;
 }
 
-/* the bytes ahead of @a end, and those of them that are the last ones of all, around the set's begin; to the same place at @a to */
+/* the bytes before @a end, and those of them that are the last ones of all, around the set's begin; to the same place at @a to */
 static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uint64_t end, const uint64_t *said)
 {
     const uint64_t bytes = said[HEAD_BYTES - 1], total = said[HEAD_TOTAL - 1];

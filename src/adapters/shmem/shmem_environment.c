@@ -25,7 +25,7 @@ static int is_on(const char *value)
     return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0 && strcmp(value, "n") != 0;
 }
 
-/* bytes, with K, M, G or T behind the number; 0: it is none */
+/* bytes, with K, M, G or T after the number; 0: it is none */
 static size_t bytes_of(const char *text)
 {
     static const char units[] = "kmgt";
@@ -68,11 +68,11 @@ void keel_shmem_environment_print(const keel_shmem_environment_t *environment)
                KEEL_VERSION_STRING);
     }
     if (environment->asks_info) {
-        printf("SHMEM_SYMMETRIC_SIZE=%zu     bytes of the symmetric heap; a number, with K, M, G or T behind it\n"
+        printf("SHMEM_SYMMETRIC_SIZE=%zu     bytes of the symmetric heap; a number, with K, M, G or T after it\n"
                "SHMEM_INFO=%d                print this; SHMEM_VERSION=%d: its first line\n"
                "SHMEM_DEBUG=%d               say what Keel does, on standard error, as KEEL_VERBOSE=y\n"
                "SHMEM_KEEL_DETERMINISTIC=%s  the program is deterministic: a dead PE is recovered alone, where that is "
-               "possible; waits: that is possible in its first waits, but not behind atomics\n"
+               "possible; waits: that is possible in its first waits, but not after atomics\n"
                "SHMEM_KEEL_GLOBALS=%c        global variables are symmetric\n"
                "Those of the first three lines have their old names, too: SMA_SYMMETRIC_SIZE. keel_info -cf prints "
                "KEEL_...\n",

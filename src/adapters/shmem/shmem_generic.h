@@ -13,7 +13,7 @@
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
-/* ---- lists: what stands before the type's name, and behind it ---- */
+/* ---- lists: what stands before the type's name, and after it ---- */
 
 /* which the formatter takes for labels */
 /* clang-format off */

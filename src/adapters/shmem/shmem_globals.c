@@ -154,7 +154,7 @@ int keel_shmem_globals_have(const void *address, size_t bytes)
     if (globals->why != NULL || begin < globals->begin || begin - globals->begin >= globals->bytes) {
         return 0;
     }
-    while (low < high) { /* the first that ends behind it */
+    while (low < high) { /* the first that ends after it */
         const unsigned middle = (low + high) / 2;
 
         if (globals->program.ranges[middle].end <= begin) {

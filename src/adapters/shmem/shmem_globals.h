@@ -1,7 +1,7 @@
 /*
  * Global variables as symmetric objects. The end of the adapter's window is mapped a second time, over the pages of the program that
  * hold them, so loads and stores of the program and accesses of others meet there. It is filled with what the program had there, which all
- * PEs do ahead of a gsync, and a replacement does again after keel_restore() has emptied it.
+ * PEs do before a gsync, and a replacement does again after keel_restore() has emptied it.
  */
 #ifndef KEEL_SHMEM_GLOBALS_H_
 #define KEEL_SHMEM_GLOBALS_H_

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the first block at or behind the offset */
+/* the first block at or after the offset */
 static uint64_t block_at(uint64_t offset)
 {
     const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
@@ -67,7 +67,7 @@ static uint64_t block_of(const void *ptr, const char *call)
     return i;
 }
 
-/* where it lies; true when there was room behind it */
+/* where it lies; true when there was room after it */
 static int block_grow(uint64_t i, size_t bytes)
 {
     keel_shmem_hidden_t *hidden = keel_shmem.hidden;
@@ -100,7 +100,7 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
         return NULL;
     }
     offset = block_make(alignment < KEEL_SHMEM_ALIGN ? KEEL_SHMEM_ALIGN : alignment, bytes);
-    if (offset > 0 && is_zeroed) { /* ahead of what others put there */
+    if (offset > 0 && is_zeroed) { /* before what others put there */
         memset((char *)keel_shmem.hidden + offset, 0, bytes);
     }
     keel_shmem_meet(call);

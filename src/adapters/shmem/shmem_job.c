@@ -1,5 +1,5 @@
 /*
- * The job: one window of the hidden part, the heap and global variables; then a gsync, since what is filled here is put to by others behind
+ * The job: one window of the hidden part, the heap and global variables; then a gsync, since what is filled here is put to by others after
  * it. A replacement to which a checkpoint will be restored leaves the gsync out, as it does all up to its restart point; one that is recovered
  * from the program's start does all again.
  */
@@ -60,7 +60,7 @@ static void go_on(const char *call)
     }
     status = keel_restore(keel_shmem.ctx);
     if (status == KEEL_ERR_ROLLED_BACK) {
-        keel_shmem_job_start_anew(call, "another, ahead of any checkpoint");
+        keel_shmem_job_start_anew(call, "another, before any checkpoint");
     }
     keel_shmem_end(status, call);
     keel_shmem.is_due = 0;

@@ -16,7 +16,7 @@ static struct {
     unsigned region_count;
     piece_t *pieces; /* of what was taken */
     unsigned piece_count;
-    char *copy;            /* of all of them, one behind the other */
+    char *copy;            /* of all of them, one after the other */
     keel_extent_t *blocks; /* of the heap then */
     uint64_t block_count;
 } keep;

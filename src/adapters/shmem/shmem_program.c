@@ -84,7 +84,7 @@ static int file_map(keel_shmem_program_t *program)
 
 typedef struct loaded {
     keel_shmem_program_t *program;
-    uintptr_t relro_end; /* behind what the loader has written and then made read-only */
+    uintptr_t relro_end; /* after what the loader has written and then made read-only */
     int is_this;         /* the file is that of the program that runs, not of a loader that was called to run it */
 } loaded_t;
 
@@ -140,7 +140,7 @@ static int range_compare(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* of what is in the range, what begins behind the hole remains, and what ends ahead of it */
+/* of what is in the range, what begins after the hole remains, and what ends before it */
 static void ranges_cut(keel_shmem_program_t *program, uintptr_t begin, uintptr_t end)
 {
     for (unsigned i = 0; i < program->count; i++) {

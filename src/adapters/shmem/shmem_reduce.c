@@ -29,7 +29,7 @@ static void combine_left(void *sum, void *place, const keel_shmem_numbers_t *num
     memcpy(sum, place, numbers->count * numbers->size);
 }
 
-/* Of an active set: programs use pWrk, and often pSync, again at once. So nobody leaves ahead of who has looked at what it put. */
+/* Of an active set: programs use pWrk, and often pSync, again at once. So nobody leaves before who has looked at what it put. */
 static void reduce_ack(const keel_shmem_set_t *set, uint32_t power, uint32_t extra)
 {
     for (uint32_t k = 0; (uint32_t)1 << k < power; k++) {

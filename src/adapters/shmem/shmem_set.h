@@ -3,7 +3,7 @@
  *
  * Each flag has one writer: the PE at a fixed distance, which the flag's kind and round say. A team's flags hold the turn of the last
  * step that used them, and turns only grow; so a PE may be any number of steps ahead of the one that it puts to. The flags of an
- * active set are 0 or 1, for its work array has to be as it was afterwards: who waits takes the 1 back. There nobody leaves ahead of the
+ * active set are 0 or 1, for its work array has to be as it was afterwards: who waits takes the 1 back. There nobody leaves before the
  * readers of what it put, so that work arrays may be used again at once.
  *
  * Heads and places, where other than flags is put, are read after their flag and may be written by the next step. Of a team there are two sets
@@ -42,7 +42,7 @@ typedef enum {
     KEEL_SHMEM_KINDS
 } keel_shmem_kind_t;
 
-/* behind the rounds of all kinds */
+/* after the rounds of all kinds */
 typedef enum {
     KEEL_SHMEM_DOWN,
     KEEL_SHMEM_FOLD_IN,

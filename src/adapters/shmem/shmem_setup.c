@@ -38,7 +38,7 @@ void keel_shmem_begin_reading(const char *call)
 {
     if (keel_shmem_begin(call)) {
         keel_shmem_job_start_anew(
-            call, "its replacement came to a call that cannot be left out ahead of a SHMEMX_RESTART_POINT");
+            call, "its replacement came to a call that cannot be left out before a SHMEMX_RESTART_POINT");
     }
 }
 

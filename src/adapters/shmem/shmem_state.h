@@ -92,7 +92,7 @@ static inline int keel_shmem_pe(shmem_ctx_t ctx, int pe, const char *call)
 
 /* shmem_heap.c: says what belongs into the next image */
 keel_status_t keel_shmem_extents(void);
-/* shmem_safepoint.c: what is done ahead of one; then the memory may go into an image */
+/* shmem_safepoint.c: what is done before one; then the memory may go into an image */
 keel_status_t keel_shmem_make_safe(void);
 void keel_shmem_checkpoint(const char *call);
 
@@ -134,13 +134,13 @@ void keel_shmem_await(const uint64_t *word, keel_compare_t compare, uint64_t val
 size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int is_test, size_t *indices,
                        const char *call);
 
-/* shmem_team.c: a barrier of all PEs, which a replacement leaves out ahead of its restart point */
+/* shmem_team.c: a barrier of all PEs, which a replacement leaves out before its restart point */
 void keel_shmem_meet(const char *call);
 
-/* shmem_team_state.c: the window of teams, to be called in shmem_init() ahead of any restore, and what it holds at first, behind it */
+/* shmem_team_state.c: the window of teams, to be called in shmem_init() before any restore, and what it holds at first, behind it */
 void keel_shmem_teams_alloc(const char *call);
 void keel_shmem_teams_begin(void);
-/* behind a gsync, when all have begun: who shares memory with this PE; a replacement that restores has it from there */
+/* after a gsync, when all have begun: who shares memory with this PE; a replacement that restores has it from there */
 void keel_shmem_teams_share(const char *call);
 /* true when it is there */
 int keel_shmem_teams_place(const void *address, size_t bytes, keel_shmem_place_t *place_p);

@@ -121,7 +121,7 @@ void *shmemx_team_ptr(shmem_team_t team, const void *dest, int pe)
 
 /* ---- making and destroying ---- */
 
-/* a replacement ahead of its restart point asks nobody: its slots are to be restored, and the entry is its predecessor's */
+/* a replacement before its restart point asks nobody: its slots are to be restored, and the entry is its predecessor's */
 static uint64_t slots_free(keel_shmem_set_t *parent)
 {
     uint64_t slots = keel_shmem_teams()->free_slots;

@@ -30,7 +30,7 @@ typedef struct keel_shmem_teams {
     uint64_t free_slots; /* a bit each */
     keel_shmem_team_t teams[KEEL_SHMEM_TEAMS];
     keel_shmem_context_t contexts[KEEL_SHMEM_CONTEXTS];
-    uint64_t flags[]; /* of all slots; behind them their places */
+    uint64_t flags[]; /* of all slots; after them their places */
 } keel_shmem_teams_t;
 
 /* NULL: SHMEM_TEAM_INVALID; refuses what is no team */

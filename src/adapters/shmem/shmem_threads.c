@@ -29,7 +29,7 @@ void keel_shmem_threads_enter(void)
     if (seen == 0) {
         seen = restores + 1;
     } else if (seen != restores + 1) {
-        keel_shmem_job_start_anew("a thread", "it is none of those that began behind the restore");
+        keel_shmem_job_start_anew("a thread", "it is none of those that began after the restore");
     }
 }
 

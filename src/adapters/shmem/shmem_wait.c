@@ -134,7 +134,7 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
     return (status == KEEL_OK && how == KEEL_WAIT_ALL) ? 1 : met;
 }
 
-/* behind the one that was told last, around the array: so each that is met has its turn */
+/* after the one that was told last, around the array: so each that is met has its turn */
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
     const size_t last = __atomic_load_n(&keel_shmem.last_any, __ATOMIC_RELAXED);

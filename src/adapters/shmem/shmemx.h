@@ -12,14 +12,14 @@ enum shmemx_init_field { SHMEMX_INIT_FIELD_FLAGS = 1 };
 enum shmemx_init_flags {
     /**
      * The program is deterministic: given the same memory and the same answers of its calls it makes the same calls, and it looks at its
-     * own memory, where others put to it ahead of the next barrier, by waits alone. A dead PE is recovered alone then, while the others keep
-     * what they have, where what was done determines what came of it: not behind atomics, tests, locks and waits for any of several
+     * own memory, where others put to it before the next barrier, by waits alone. A dead PE is recovered alone then, while the others keep
+     * what they have, where what was done determines what came of it: not after atomics, tests, locks and waits for any of several
      * words. SHMEM_KEEL_DETERMINISTIC=y is the same for a program that calls shmem_init().
      */
     SHMEMX_INIT_DETERMINISTIC = 1,
     /**
      * Beside that: the program waits for words of its memory, or calls collectives other than barriers of all. Without it that is found out
-     * at its first wait, and a death before the barrier of all behind that is a rollback; with it a death is a rollback wherever the dead PE
+     * at its first wait, and a death before the barrier of all after that is a rollback; with it a death is a rollback wherever the dead PE
      * has called atomics, or others have at it, since the checkpoint, also in a program that never waits. SHMEM_KEEL_DETERMINISTIC=waits is both.
      */
     SHMEMX_INIT_WAITS = 2
@@ -54,10 +54,10 @@ SHMEM_API void shmemx_safepoint(void);
  *
  * When a PE dies, all others come back to the call of this that they were at last, out of whatever call they are in, and it returns
  * SHMEMX_FAULT; so it does, at its first call, in the process that takes the dead one's place, which has come here from main() by
- * itself. What it puts ahead of its first call and its barriers there are left out, as they have been done. The rules of setjmp() hold:
+ * itself. What it puts before its first call and its barriers there are left out, as they have been done. The rules of setjmp() hold:
  * the function that calls it must not return before its next call, and of its local variables those that changed since the call are lost: what
  * the loop counts is static. Where the promise of shmemx_init_attr() holds the new process alone is told, and the others go on.
- * A death ahead of the first complete one ends the job with status 75 (oshrun starts it anew).
+ * A death before the first complete one ends the job with status 75 (oshrun starts it anew).
  */
 SHMEM_FUNCTION(int, checkpoint_all, (void))
 #define shmem_checkpoint_all() (setjmp(*shmemx_restart_buffer()), shmem_checkpoint_all())
@@ -81,7 +81,7 @@ enum {
     /**
      * The dead PE alone gets back what it had then, the others keep what they have now [section 3.3, second]: for methods that converge from
      * any state. A checkpoint follows. PEs may be at different steps then, and agree on one: shmem_int_max_reduce(). Words that they wait for,
-     * locks and pSync arrays among what is kept have to be set anew, ahead of a barrier: they may be as a call amid left them.
+     * locks and pSync arrays among what is kept have to be set anew, before a barrier: they may be as a call amid left them.
      * Teams and contexts are those of the checkpoint, for all.
      */
     SHMEMX_RESTORE_DEAD,

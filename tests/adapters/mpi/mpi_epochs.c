@@ -1,4 +1,4 @@
-/* Epochs of all kinds behind each other, and calls that are in none or in the wrong one. */
+/* Epochs of all kinds after each other, and calls that are in none or in the wrong one. */
 #include "expect.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void check_groups(void)
     }
 }
 
-/* two take turns, one of which has come to MPI_Win_start() ahead of the other's MPI_Win_post() */
+/* two take turns, one of which has come to MPI_Win_start() before the other's MPI_Win_post() */
 static void check_turns(void)
 {
     const int other = rank ^ 1;

@@ -25,7 +25,7 @@ contains
     call MPI_Win_fence(0, win, error)
     call MPI_Put(rank, 1, MPI_INTEGER, right, place, 1, MPI_INTEGER, win, error)
     call MPI_Win_fence(MPI_MODE_NOSUCCEED, win, error)
-    call expect(cells(4) == left, 'what was put behind a fence')
+    call expect(cells(4) == left, 'what was put after a fence')
     call MPI_Win_free(win, error)
     call expect(win == MPI_WIN_NULL, 'a window that was freed')
   end subroutine

@@ -1,6 +1,6 @@
 /*
  * A hash table of all ranks, under one MPI_Win_lock_all(): a key takes its slot by compare and swap, or a cell that it draws by
- * fetch and op and chains behind the slot. In the end each rank counts what it holds.
+ * fetch and op and chains after the slot. In the end each rank counts what it holds.
  *
  *   mpi_hash [STEPS]     says "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) it has a restart point
  */

@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         MPI_Comm_compare(inter, MPI_COMM_WORLD, &result);
         EXPECT(result == MPI_UNEQUAL);
         check_messages(copy, is_low, low);
-        check_merged(copy, is_low, is_low, low); /* the low group behind the other */
+        check_merged(copy, is_low, is_low, low); /* the low group after the other */
         check_merged(inter, 0, is_low, low);     /* as they agree */
         check_wrong(inter);
         MPI_Comm_free(&copy);

@@ -174,7 +174,7 @@ static void check_ways(void)
             MPI_Start(&receives[i]);
         }
     }
-    MPI_Barrier(MPI_COMM_WORLD); /* a ready send is right only behind its receive */
+    MPI_Barrier(MPI_COMM_WORLD); /* a ready send is right only after its receive */
     MPI_Ibsend(&out[0], 1, MPI_INT, right, 300, MPI_COMM_WORLD, &sends[0]);
     MPI_Irsend(&out[1], 1, MPI_INT, right, 301, MPI_COMM_WORLD, &sends[1]);
     MPI_Bsend_init(&out[2], 1, MPI_INT, right, 302, MPI_COMM_WORLD, &sends[2]);

@@ -2,7 +2,7 @@
  * Steps drawn from a seed, the same on all ranks, of all styles mixed, whose results are known; all is checked. A message that is sent in
  * one step is received in the next, so that checkpoints find it on its way.
  *
- *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 ahead of the step, 1 amid it;
+ *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 before the step, 1 amid it;
  *                                           with !, each replacement dies once more, on its way to the restart point
  */
 #include "deaths.h"
@@ -58,7 +58,7 @@ static void step_fence(unsigned cell)
     MPI_Put(&value, 1, MPI_LONG, right, cell, 1, MPI_LONG, fixed);
     die_here(1);
     MPI_Win_fence(0, fixed);
-    expect_is("a cell behind a fence", cells[cell], at.step * 1000 + left);
+    expect_is("a cell after a fence", cells[cell], at.step * 1000 + left);
 }
 
 static void step_post(unsigned cell)
@@ -75,7 +75,7 @@ static void step_post(unsigned cell)
     die_here(1);
     MPI_Win_complete(heap);
     MPI_Win_wait(heap);
-    expect_is("a cell behind a post", allocated[cell], at.step * 1000 + left);
+    expect_is("a cell after a post", allocated[cell], at.step * 1000 + left);
     MPI_Group_free(&world);
     MPI_Group_free(&group);
 }

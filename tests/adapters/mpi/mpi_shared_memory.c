@@ -15,7 +15,7 @@ static void meet(MPI_Win win)
     MPI_Win_sync(win);
 }
 
-/* one piece: each finds the others' parts behind its own */
+/* one piece: each finds the others' parts after its own */
 static void check_piece(void)
 {
     const int five = 5;

@@ -1,9 +1,9 @@
 /*
  * A program that goes round by memory that its ranks share, by neighbours of a grid, by collectives that do not wait and by messages
- * between two groups; all of these are made ahead of the restart point.
+ * between two groups; all of these are made before the restart point.
  *
- *   mpi_shares STEPS -|RANK@STEP.PLACE,...     each rank named dies there in its first life: 0 ahead of the step, 1 behind its stores, 2 with
- *                                              requests open, 3 behind its messages
+ *   mpi_shares STEPS -|RANK@STEP.PLACE,...     each rank named dies there in its first life: 0 before the step, 1 after its stores, 2 with
+ *                                              requests open, 3 after its messages
  */
 #include "deaths.h"
 
@@ -68,7 +68,7 @@ static void world_make(world_t *world)
     MPI_Comm_free(&part);
     MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    expect(sum, ranks * (ranks - 1) / 2, "a sum ahead of the restart point");
+    expect(sum, ranks * (ranks - 1) / 2, "a sum before the restart point");
     MPI_Win_lock_all(MPI_MODE_NOCHECK, world->shared);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, world->apart);
 }

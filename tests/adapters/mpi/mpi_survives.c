@@ -2,7 +2,7 @@
  * A program that goes round: a counter by MPI_Fetch_and_op, a sum by MPI_Accumulate of doubles, a critical section, a ring by fence over
  * memory of the program's own, and a barrier; all is checked.
  *
- *   mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]   each rank named dies there in its first life: 0 ahead of the step, 1 amid its counters,
+ *   mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]   each rank named dies there in its first life: 0 before the step, 1 amid its counters,
  *                                           2 in its critical section, 3 between its fences, 9 in MPI_Finalize's stead, 8 ahead
  *                                           of the restart point (step 0); plain: without a restart point and checkpoints
  */

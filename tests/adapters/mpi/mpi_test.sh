@@ -50,7 +50,7 @@ deaths_behind_the_last_call_are_rolled_back()
     has "$err" 0 'started anew'
 }
 
-# ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
+# before the first checkpoint, and a program that has no restart point: once, by keelrun
 jobs_without_a_checkpoint_are_started_anew()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@0.8
@@ -206,14 +206,14 @@ unfit_checkpoints_are_refused()
         run 1 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" "$word"
         grep -q "^mpi [01] error: $text" "$err" || fail "$word: no line with '$text'"
     done <<'END'
-request|keel_mpi_checkpoint: a request is open: complete or cancel it ahead of a checkpoint$
-window|keel_mpi_checkpoint: a window that was made behind the restart point is still there$
-communicator|keel_mpi_checkpoint: a communicator that was made behind the restart point is still there$
+request|keel_mpi_checkpoint: a request is open: complete or cancel it before a checkpoint$
+window|keel_mpi_checkpoint: a window that was made after the restart point is still there$
+communicator|keel_mpi_checkpoint: a communicator that was made after the restart point is still there$
 post|keel_mpi_checkpoint: amid an epoch of MPI_Win_post or MPI_Win_start$
-attach|keel_mpi_checkpoint: memory that was attached to a window behind the restart point is still there$
+attach|keel_mpi_checkpoint: memory that was attached to a window after the restart point is still there$
 handle|KEEL_MPI_RESTART_POINT: a communicator stands in what is protected as 7, byte 8: handles are not restored$
 attached|KEEL_MPI_RESTART_POINT: memory of the program.s own is attached to a dynamic window, and may have another address in a replacement: attach memory of MPI_Alloc_mem$
-prefix|KEEL_MPI_RESTART_POINT: what was received ahead of it is more than KEELMPI_PREFIX$
+prefix|KEEL_MPI_RESTART_POINT: what was received before it is more than KEELMPI_PREFIX$
 END
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
 }

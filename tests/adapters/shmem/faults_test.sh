@@ -42,7 +42,7 @@ faults_of_one_pe_are_its_own_with_the_promise()
     grep -q 'decided: local recovery from generation [1-9]' "$err" || fail "nobody was recovered alone"
 }
 
-# ahead of the first checkpoint, and a program that is at other addresses in each process
+# before the first checkpoint, and a program that is at other addresses in each process
 faults_that_cannot_be_told_end_the_job()
 {
     compiles faults "$here/faults.c"

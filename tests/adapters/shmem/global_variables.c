@@ -1,6 +1,6 @@
 /*
  * Global variables in every kind of access, as programs written for other implementations have them; compiled by oshcc. With a word
- * behind it one access that is refused: global_variables [library|local|beyond].
+ * after it one access that is refused: global_variables [library|local|beyond].
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -101,7 +101,7 @@ static void check_addresses(void)
     EXPECT(shmem_ptr(&parts, pe) == &parts);
 }
 
-/* a child has its own: neither does the parent see what it stores, nor does it what the parent does behind the fork */
+/* a child has its own: neither does the parent see what it stores, nor does it what the parent does after the fork */
 static void check_children(void)
 {
     int status = -1;
@@ -135,7 +135,7 @@ static void do_wrong(const char *what)
 
 int main(int argc, char **argv)
 {
-    initialised[3] = 4; /* stored ahead of shmem_init() */
+    initialised[3] = 4; /* stored before shmem_init() */
     shmem_init();
     pe = shmem_my_pe();
     pes = shmem_n_pes();

@@ -1,7 +1,7 @@
 /*
- * What a death costs behind each group of calls: a program that makes calls of one group in each step, and meets all others at its end; what
+ * What a death costs after each group of calls: a program that makes calls of one group in each step, and meets all others at its end; what
  * came of them is checked: shmem_costs GROUP STEPS PE@STEP.PLACE,...|-. Each PE named dies there in the first job: 0 at the step's
- * begin, 1 amid its calls, 2 ahead of the barrier.
+ * begin, 1 amid its calls, 2 before the barrier.
  */
 #include "deaths.h"
 
@@ -92,7 +92,7 @@ static void waits_of(void)
     shmem_long_p(&memory->flags[0][0], said, right);
     die_here(1);
     shmem_long_wait_until(&memory->flags[0][0], SHMEM_CMP_GE, said);
-    check(memory->many[0], said, "what was put ahead of the flag");
+    check(memory->many[0], said, "what was put before the flag");
     shmem_long_p(&memory->flags[0][1], said, left);
     shmem_long_p(&memory->flags[0][2], said, right);
     shmem_long_wait_until_all_vector(&memory->flags[0][1], 2, NULL, SHMEM_CMP_EQ, saids);

@@ -1,5 +1,5 @@
 /*
- * A program that stores to other PEs' memory by shmem_ptr(), which it asks for once, ahead of its restart point, and again after it:
+ * A program that stores to other PEs' memory by shmem_ptr(), which it asks for once, before its restart point, and again after it:
  * shmem_pointers_survive STEPS -|PE@STEP.PLACE,...   each PE named dies there in its first life: 0 before it stores, 1 after.
  */
 #include "deaths.h"

@@ -1,5 +1,5 @@
 /*
- * Drawn collectives on drawn teams that overlap, one behind the other: shmem_random SEED STEPS. All PEs draw the same; who is in the team of
+ * Drawn collectives on drawn teams that overlap, one after the other: shmem_random SEED STEPS. All PEs draw the same; who is in the team of
  * a step takes part, with as many words as are drawn, and checks each word that it gets. A team has as many places for results as it
  * takes steps between two syncs, so that nobody puts to one that another still looks at.
  */

@@ -1,7 +1,7 @@
 /*
  * A program that goes round: halves of a ring by put and wait_until, a ticket by an atomic, a sum over all, a lock; all is checked.
  *
- *   shmem_survives STEPS -|PE@STEP.PLACE,... [plain]   each PE named dies there in its first life: 0 ahead of its put, 1 behind it, 2 ahead of
+ *   shmem_survives STEPS -|PE@STEP.PLACE,... [plain]   each PE named dies there in its first life: 0 before its put, 1 after it, 2 ahead of
  *                                           the sum, 3 with the lock; plain: without a restart point and checkpoints
  */
 #include "deaths.h"

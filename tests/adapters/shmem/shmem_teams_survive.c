@@ -1,8 +1,8 @@
 /*
- * A program that computes with teams: rows and columns made ahead of its restart point, a team and a context for each step made in it, and their
+ * A program that computes with teams: rows and columns made before its restart point, a team and a context for each step made in it, and their
  * collectives, all checked.
  *
- *   shmem_teams_survive STEPS -|PE@STEP.PLACE,...   each PE named dies there in its first life: 0 ahead of a broadcast along its row, 1 ahead of a
+ *   shmem_teams_survive STEPS -|PE@STEP.PLACE,...   each PE named dies there in its first life: 0 before a broadcast along its row, 1 before a
  *                                  column's sum, 2 when a team is being made, 3 when all collect, 4 in an active set's sum
  */
 #include "deaths.h"

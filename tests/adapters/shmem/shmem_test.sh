@@ -207,7 +207,7 @@ programs_in_cplus_run()
     has "$out" 3 '^shmem_cplus: PE [0-2]: right$'
 }
 
-# ahead of the first checkpoint, and a program that has no restart point: once, by keelrun
+# before the first checkpoint, and a program that has no restart point: once, by keelrun
 jobs_without_a_checkpoint_are_started_anew()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@1.0
