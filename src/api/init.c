@@ -440,7 +440,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (ctx->lane.incarnation == 0) {
         keel_context_mark(ctx, KEEL_MARK_SAVED, 0);
     }
-    ctx->short_ranks = (ctx->threads == NULL) ? ctx->lane.programs : 0;
+    ctx->fast_ranks = (ctx->threads == NULL) ? ctx->lane.programs : 0;
     *ctx_p = ctx;
     return KEEL_OK;
 

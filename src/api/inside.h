@@ -1,6 +1,6 @@
 /*
- * Several threads inside Keel at once (KEEL_PARAM_FLAG_THREADS). Without the flag KEEL_INSIDE() is a load and a branch, and the short ways of
- * accesses have nothing of it: with it no rank is reached by these (keel_context.short_ranks).
+ * Several threads inside Keel at once (KEEL_PARAM_FLAG_THREADS). Without the flag KEEL_INSIDE() is a load and a branch, and the fast paths of
+ * accesses have nothing of it: with it no rank is reached by these (keel_context.fast_ranks).
  */
 #ifndef KEEL_API_INSIDE_H_
 #define KEEL_API_INSIDE_H_

@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
 {
     const keel_target_t *target;
 
-    if (__builtin_expect(win == NULL || rank >= win->ctx->short_ranks || rank == win->ctx->lane.rank, 0)) {
+    if (__builtin_expect(win == NULL || rank >= win->ctx->fast_ranks || rank == win->ctx->lane.rank, 0)) {
         return NULL;
     }
     target = keel_win_target(win, rank);

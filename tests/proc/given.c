@@ -5,7 +5,7 @@
  *            four kinds in turn
  *   plain    puts and gets alone; full: atomics, accumulates, signals and waits as well
  *
- * Each rank named in DEATHS ("RANK@STEP.PLACE,...", or -) dies there in its first life: 0 ahead of the puts, 1 behind them, 2 ahead of the gsync. At
+ * Each rank named in DEATHS ("RANK@STEP.PLACE,...", or -) dies there in its first life: 0 before the puts, 1 after them, 2 before the gsync. At
  * the end the window is freed, and the memory has to be the program's own again, with what was put there.
  */
 #include "deaths.h"

@@ -3,7 +3,7 @@
  * words with the same thread of the neighbour and wait for each other, with puts and keel_wait_until(), in opposite directions; one adds to
  * counters of all ranks by atomics and accumulates, and draws tickets; one takes locks of windows. The main thread is in a barrier
  * of waits meanwhile, which its rank's first thread lets go on, and ends the step with a gsync. RANK@STEP.PLACE in DEATHS: 0 a thread that
- * exchanges, 1 one that adds, 2 the main thread ahead of the gsync.
+ * exchanges, 1 one that adds, 2 the main thread before the gsync.
  */
 #include "deaths.h"
 #include "try.h"

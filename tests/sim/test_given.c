@@ -1,6 +1,6 @@
 /*
  * Windows over memory of the program's own, filled before: pages at rank 0, bytes aligned to 8 at rank 1, and Keel's, with contents said,
- * at rank 2. Rank 1 dies ahead of any checkpoint, when its neighbour has put there: by a message, so that the job rolls back to its start.
+ * at rank 2. Rank 1 dies before any checkpoint, when its neighbour has put there: by a message, so that the job rolls back to its start.
  * There each window holds what it held at first, and no more than what is put again is different at the end.
  */
 #include "few_ranks.h"

@@ -513,7 +513,7 @@ START_TEST(many_puts_and_a_flush_are_few_posts_and_completions)
 }
 END_TEST
 
-/* a request is posted behind all puts that were issued ahead of it */
+/* a request is posted after all puts that were issued before it */
 START_TEST(a_request_comes_behind_puts)
 {
     target_t target;

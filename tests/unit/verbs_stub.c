@@ -21,7 +21,7 @@ typedef struct stub_qp {
     struct ibv_qp super;
     int is_used, is_cut, access;
     uint32_t other;
-    unsigned send_max, recv_max, sends; /* under way: posted, and no completion behind them was taken */
+    unsigned send_max, recv_max, sends; /* under way: posted, and no completion after them was taken */
     uint64_t posted;
     struct ibv_recv_wr receives[RECEIVES];
     struct ibv_sge pieces[RECEIVES];

@@ -13,7 +13,7 @@ enum {
     KEEL_VERBS_HOSTS_MAX = 8
 };
 
-/* an address of the host, as sockets know it; one of four bytes has zeros behind them */
+/* an address of the host, as sockets know it; one of four bytes has zeros after them */
 typedef struct keel_verbs_host {
     uint8_t bytes[16];
     uint32_t is_long; /* of sixteen bytes */

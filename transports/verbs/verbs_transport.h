@@ -40,7 +40,7 @@ typedef struct keel_verbs_service {
     keel_service_loop_t loop;
     int listener;
     uint16_t listens_at;
-    /* which links there are; taken ahead of posts. A queue pair to a rank is made, and looked for to be destroyed, inside */
+    /* which links there are; taken before posts. A queue pair to a rank is made, and looked for to be destroyed, inside */
     pthread_mutex_t gate;
     pthread_mutex_t posts; /* the port's lock */
     keel_verbs_link_t **links;

@@ -1,6 +1,6 @@
 /*
  * Heat on a square of cells, spread by the four cells beside each; PEs stand in a rectangle, and each puts its outer rows and columns to
- * its neighbours, a number of the step behind them, for which these wait: heat_2d [SIDE [STEPS [MEETS]]]. All PEs meet every MEETS
+ * its neighbours, a number of the step after them, for which these wait: heat_2d [SIDE [STEPS [MEETS]]]. All PEs meet every MEETS
  * steps only. At the end each PE computes all by itself and compares its own cells bit by bit.
  */
 #include "shmem_kernel.h"

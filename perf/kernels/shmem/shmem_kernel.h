@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #ifdef KEEL_SHMEM_H_
-/* behind what is allocated: where PEs go on after a rollback, with what is on the heap and in @a _state, a static variable */
+/* after what is allocated: where PEs go on after a rollback, with what is on the heap and in @a _state, a static variable */
 #define KERNEL_GOES_ON(_state)                    \
     shmemx_protect(1, &(_state), sizeof(_state)); \
     SHMEMX_RESTART_POINT();                       \
