@@ -17,7 +17,7 @@
 #include "api/atomic_served.h"
 #include "api/target.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/by_message.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"

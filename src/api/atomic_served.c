@@ -2,7 +2,7 @@
 #include "api/atomic_served.h"
 #include "api/atomic.h"
 #include "api/target.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/apply.h"

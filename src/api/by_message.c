@@ -12,7 +12,7 @@
 #include "api/request.h"
 #include "api/target.h"
 #include "api/unlogged.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/issue.h"
 
 #include <string.h>

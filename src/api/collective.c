@@ -13,7 +13,7 @@
 #include "api/window.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/combine.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/memory_limit.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/fork.h"
 #include "api/get.h"
 #include "api/parts.h"

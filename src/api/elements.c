@@ -7,7 +7,7 @@
 #include "api/inside.h"
 #include "api/unlogged.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/by_message.h"
 #include "api/get.h"
 #include "api/refuse.h"

@@ -2,7 +2,7 @@
 #include "api/flush.h"
 #include "api/inside.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/request.h"
 #include "api/wait.h"
 #include "oplog/put_send.h"

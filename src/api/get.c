@@ -9,7 +9,7 @@
 #include "api/inside.h"
 #include "api/target.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/by_message.h"
 #include "api/lock.h"
 #include "api/mix.h"

@@ -8,7 +8,7 @@
 #include "api/gsync.h"
 #include "api/inside.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "recovery/commit.h"
 #include "recovery/handed_over.h"
 #include "recovery/position.h"

@@ -7,7 +7,7 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/fork.h"
 #include "api/init.h"
 #include "api/inside.h"

@@ -2,7 +2,7 @@
 #include "api/leave.h"
 #include "api/context.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/fork.h"
 #include "api/gsync.h"
 #include "api/init.h"

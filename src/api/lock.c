@@ -13,11 +13,11 @@
 #include "api/lock_replay.h"
 #include "api/target.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/get.h"
 #include "api/mix.h"
 #include "api/flush.h"
-#include "base/reached.h"
+#include "check/reached.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"

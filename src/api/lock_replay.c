@@ -3,8 +3,8 @@
 #include "api/lock_ask.h"
 
 #include "api/get.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "oplog/put_send.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"

@@ -13,8 +13,8 @@
 #include "api/mix.h"
 #include "api/flush.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "peer/issue.h"
 #include "recovery/ask.h"
 

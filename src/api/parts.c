@@ -10,7 +10,7 @@
 #include "api/window.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "sync/sections_image.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "api/flush.h"
 #include "api/target.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/store.h"
 
 static keel_status_t signal_check(keel_win_h win, uint32_t rank, const keel_signal_t *signal)

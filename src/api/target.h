@@ -2,7 +2,7 @@
 #ifndef KEEL_API_TARGET_H_
 #define KEEL_API_TARGET_H_
 
-#include "base/reached.h"
+#include "check/reached.h"
 #include "api/context.h"
 #include "api/window.h"
 #include "peer/access.h"
@@ -55,7 +55,7 @@ keel_status_t keel_bounce_take(keel_context_h ctx, uint32_t rank, uint64_t where
 keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length);
 keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);
 
-/* counts the row of the table of positions that a put or atomic is in (base/reached.h) */
+/* counts the row of the table of positions that a put or atomic is in (check/reached.h) */
 static inline void keel_case_access(keel_context_h ctx, uint32_t rank, int is_atomic)
 {
     const keel_peer_mode_t mode = (keel_peer_mode_t)ctx->lane.peers[rank].mode;

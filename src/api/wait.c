@@ -10,8 +10,8 @@
 #include "api/wait.h"
 #include "api/inside.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "api/compare.h"
 #include "api/mix.h"
 #include "api/flush.h"

@@ -10,7 +10,7 @@
 #include "api/unlogged.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/issue.h"
 #include "peer/store.h"
 

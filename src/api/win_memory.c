@@ -9,7 +9,7 @@
 #include "api/win_memory.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "base/second_map.h"
 #include "peer/region.h"
 

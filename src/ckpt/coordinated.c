@@ -1,7 +1,7 @@
 /* Coordinated checkpoints. */
 #include "ckpt/coordinated.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "ckpt/repair.h"
 #include "topo/choose.h"
 

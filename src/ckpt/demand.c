@@ -2,8 +2,8 @@
 #include "ckpt/demand.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
 

@@ -2,7 +2,7 @@
 #include "ckpt/exchange.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/control.h"
 #include "peer/region.h"
 

@@ -6,7 +6,7 @@
 #include "ckpt/image.h"
 
 #include "base/crc.h"
-#include "base/plant.h"
+#include "check/plant.h"
 
 #include <assert.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #include "ckpt/image_set.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "ckpt/exchange.h"
 #include "peer/region.h"
 

@@ -2,7 +2,7 @@
 #include "oplog/epochs.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 
 #include <assert.h>
 

@@ -3,7 +3,7 @@
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "oplog/getlog_chunk.h"
 #include "peer/access.h"
 #include "peer/control.h"

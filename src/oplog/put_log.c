@@ -3,7 +3,7 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/access.h"
 #include "peer/issue.h"
 

@@ -2,7 +2,7 @@
 #include "oplog/put_send.h"
 
 #include "base/crc.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/issue.h"
 #include "peer/remote_put.h"
 

@@ -125,8 +125,8 @@ typedef unsigned __int128 wide_t;
 COMBINE_FLOAT(LONG_DOUBLE, long double, wide_t)
 COMBINE_COMPLEX(DOUBLE_COMPLEX, double _Complex, wide_t)
 
-/* what it was; it is @a after now where that is @a before. All x86-64 machines since 2006 have the instruction. */
-static __attribute__((target("cx16"))) wide_t wide_exchange(wide_t *element, wide_t before, wide_t after)
+/* what it was; it is @a after now where that is @a before. All x86-64 machines since 2006 have the instruction. Inlined it would be compiled without (clang). */
+static __attribute__((noinline, target("cx16"))) wide_t wide_exchange(wide_t *element, wide_t before, wide_t after)
 {
     return __sync_val_compare_and_swap(element, before, after);
 }

@@ -12,8 +12,8 @@
 #include "peer/peer.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "peer/served.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Puts by one-sided operations. */
 #include "peer/remote_put.h"
 
-#include "base/reached.h"
+#include "check/reached.h"
 
 /* nothing is on its way that the put could pass */
 static int is_possible(const keel_peer_t *peer, const keel_region_t *known)

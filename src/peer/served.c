@@ -22,8 +22,8 @@
 
 #include "base/copy.h"
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "peer/apply.h"
 #include "peer/served_combine.h"
 

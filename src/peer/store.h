@@ -12,7 +12,7 @@
 #define KEEL_PEER_STORE_H_
 
 #include "base/copy.h"
-#include "base/plant.h"
+#include "check/plant.h"
 
 #include <string.h>
 

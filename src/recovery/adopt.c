@@ -5,8 +5,8 @@
 #include "recovery/view.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "recovery/commit.h"
 #include "ckpt/repair.h"
 #include "oplog/getlog_replay.h"

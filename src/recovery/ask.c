@@ -14,8 +14,8 @@
 #include "recovery/say.h"
 #include "recovery/recovery.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "peer/control.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "recovery/ask.h"
 #include "recovery/view.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 
 #include <stdio.h>
 #include <string.h>

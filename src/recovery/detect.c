@@ -33,7 +33,7 @@
 #include "recovery/view.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 

@@ -1,7 +1,7 @@
 /* Handing over what was done at a rank that lost it. */
 #include "recovery/hand_over.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"

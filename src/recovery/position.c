@@ -11,8 +11,8 @@
 #include "recovery/say.h"
 #include "recovery/recovery.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "recovery/hand_over.h"
 #include "oplog/put_send.h"
 #include "peer/control.h"

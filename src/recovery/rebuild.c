@@ -5,8 +5,8 @@
 #include "recovery/recover.h"
 #include "recovery/recovery.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "peer/issue.h"

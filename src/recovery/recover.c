@@ -10,7 +10,7 @@
 #include "recovery/view.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"

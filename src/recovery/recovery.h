@@ -15,7 +15,7 @@
 #ifndef KEEL_RECOVERY_RECOVERY_H_
 #define KEEL_RECOVERY_RECOVERY_H_
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "ckpt/coordinated.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"

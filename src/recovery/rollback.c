@@ -5,7 +5,7 @@
 #include "recovery/recover.h"
 #include "recovery/rolling.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "peer/issue.h"

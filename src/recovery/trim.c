@@ -2,7 +2,7 @@
 #include "recovery/trim.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "recovery/recovery.h"
 #include "peer/control.h"
 

@@ -9,8 +9,8 @@
 #include "recovery/view.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "recovery/adopt.h"
 #include "recovery/ask.h"
 #include "recovery/commit.h"

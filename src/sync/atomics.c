@@ -3,7 +3,7 @@
 #include "sync/sync.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/issue.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "sync/replay.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "peer/served.h"
 
 #include <stdlib.h>

@@ -17,8 +17,8 @@
 #include "sync/sections.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "sync/sync.h"
 #include "peer/control.h"
 #include "peer/issue.h"

@@ -1,8 +1,8 @@
 /* What mechanisms a program uses: told, decided, taken up. */
 #include "sync/sync.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 
 #include <string.h>
 

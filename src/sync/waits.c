@@ -53,8 +53,8 @@
 #include "sync/waits.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 #include "sync/sync.h"
 #include "peer/control.h"
 

@@ -1,7 +1,7 @@
 /* A small program with a planted defect: FEW_PLANT in the environment says which; not set: none. And what it stores may be held back. */
 #include "planted.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "sim/world.h"
 
 #include <stdlib.h>

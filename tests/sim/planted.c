@@ -1,8 +1,8 @@
 /* The list of planted defects, and which one is. */
 #include "planted.h"
 
-#include "base/plant.h"
-#include "base/reached.h"
+#include "check/plant.h"
+#include "check/reached.h"
 
 #include <stdio.h>
 #include <string.h>

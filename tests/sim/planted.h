@@ -1,4 +1,4 @@
-/* The planted defects (base/plant.h) by name; only in the simulator that is built with them. */
+/* The planted defects (check/plant.h) by name; only in the simulator that is built with them. */
 #ifndef KEEL_SIM_PLANTED_H_
 #define KEEL_SIM_PLANTED_H_
 
@@ -8,7 +8,7 @@ int planted_set(const char *name);
 unsigned planted_runs(void);
 void planted_list(void);
 
-/* ---- the cases that runs have to see (base/reached.h) ---- */
+/* ---- the cases that runs have to see (check/reached.h) ---- */
 
 /* counts in all processes forked from here on; 0 when there is no memory */
 int reached_begin(void);

@@ -11,7 +11,7 @@
 #include "sim_scene.h"
 
 #include "base/memory.h"
-#include "base/plant.h"
+#include "check/plant.h"
 #include "api/init.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifdef KEEL_PLANTED_DEFECTS
 #include "planted.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #endif
 
 #include <errno.h>
@@ -46,7 +46,7 @@ typedef struct options {
     int allow_gaps; /* a small run set need not have seen everything */
     int stop_early;
     const char *plant; /* a defect that has to be noticed: the first flaw ends all, and is a success */
-    int cases;         /* every case of base/reached.h must have been reached */
+    int cases;         /* every case of check/reached.h must have been reached */
     const char *must;  /* this one, of those that only a plant reaches */
     int is_harmless;   /* with a plant: it must not be noticed */
     int count_all;     /* with a plant: go on to the end, to see how often */

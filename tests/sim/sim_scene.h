@@ -20,7 +20,7 @@ typedef enum {
     AIM_WAITING,   /* it has arrived at a gsync and waits for others there */
     AIM_STRAGGLER, /* it has not taken the newest generation into use, others have */
     AIM_AHEAD,     /* it has left a gsync that nobody else has left, and put something */
-    AIM_OPEN,      /* a put of it on the direct lane is under way (base/plant.h) */
+    AIM_OPEN,      /* a put of it on the direct lane is under way (check/plant.h) */
     AIM_STORES     /* it is between two stores whose order matters (the same) */
 } aim_t;
 

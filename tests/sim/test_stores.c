@@ -1,11 +1,11 @@
 /*
  * Stores on the direct lane, and what others see of them. Each rank in turn is slow, or dies, between each two stores to memory that
- * others see (base/plant.h) in a small program: one of critical sections, one of waits, one of gsyncs with a checkpoint. Others see
+ * others see (check/plant.h) in a small program: one of critical sections, one of waits, one of gsyncs with a checkpoint. Others see
  * what it has stored but what streams past the caches, as on x86; or all but one of the last stores, as on ARM.
  */
 #include "few_ranks.h"
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "sim/world.h"
 
 #include <stdio.h>

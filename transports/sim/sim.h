@@ -8,7 +8,7 @@
 #ifndef KEEL_SIM_H_
 #define KEEL_SIM_H_
 
-#include "base/plant.h"
+#include "check/plant.h"
 #include "runtime.h"
 #include "transport.h"
 

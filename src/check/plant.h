@@ -3,8 +3,8 @@
  * KEEL_PLANTED_DEFECTS, which only the simulator's own copy of the layers is built with, KEEL_PLANT() is 0 and nothing of
  * this is in the library; lint checks that. To add one: a line here, and KEEL_PLANT(name) where the measure is taken.
  */
-#ifndef KEEL_BASE_PLANT_H_
-#define KEEL_BASE_PLANT_H_
+#ifndef KEEL_CHECK_PLANT_H_
+#define KEEL_CHECK_PLANT_H_
 
 #include <stddef.h>
 

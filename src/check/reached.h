@@ -1,10 +1,10 @@
 /*
  * Cases of the protocol that a set of simulated runs must have seen: each row of the table of positions (protocol.md, A death), each
- * refusal of local recovery, each catastrophe. Counted in the simulator's own copy of the layers only (base/plant.h);
+ * refusal of local recovery, each catastrophe. Counted in the simulator's own copy of the layers only (check/plant.h);
  * elsewhere KEEL_REACHED() is nothing.
  */
-#ifndef KEEL_BASE_REACHED_H_
-#define KEEL_BASE_REACHED_H_
+#ifndef KEEL_CHECK_REACHED_H_
+#define KEEL_CHECK_REACHED_H_
 
 #define KEEL_CASES(_)                                                                          \
     _(put_same, "a re-executing process does a put to one at its position")                    \
@@ -78,7 +78,7 @@
     _(reading_open, "one that is open is done again")                                          \
     _(lock_left, "a replacement finds its lock held by a survivor")
 
-/* not reached, or too rarely, unless a test draws for it or makes the library fail (base/plant.h): asked for by that test */
+/* not reached, or too rarely, unless a test draws for it or makes the library fail (check/plant.h): asked for by that test */
 #define KEEL_CASES_PLANTED(_)                                                               \
     _(put_remote, "a put is an operation of its source alone")                              \
     _(request_first_wait, "rollback: ranks begin to wait while another comes back")         \
