@@ -64,6 +64,7 @@ lint_headers() {
 # the height of a folder below src; a file includes only folders that are lower, or its own
 height() {
     case $1 in
+    check) echo -1 ;; # what tests plant and count: nothing of it is in the library
     base) echo 0 ;;
     code | topo | wire) echo 1 ;;
     peer) echo 2 ;;
