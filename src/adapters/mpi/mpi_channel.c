@@ -330,7 +330,9 @@ static void send_to_self(const keel_mpi_head_t *head, const void *data)
 {
     keel_mpi_letter_t *letter = letter_make(head);
 
-    memcpy(letter->data, data, head->bytes);
+    if (data != NULL) { /* a message of no bytes may have none */
+        memcpy(letter->data, data, head->bytes);
+    }
     letter->here = head->bytes;
     letter_deliver(letter);
 }
