@@ -13,7 +13,7 @@ sweeps=(-s 64x64 -n 1000 --ckpt-every 20 -v) # tells of each hundredth
 amid="anyone:sweep 100 of"
 stopping=() # a death option of the program's
 
-# so many sweeps that cutting a node takes less time than those behind its moment
+# so many sweeps that stopping or cutting a node takes less time than those after its moment
 needs_time()
 {
     sweeps=(-s 64x64 -n 3000 --ckpt-every 20 -v)
@@ -53,6 +53,7 @@ stopped_coordinator_is_replaced()
 stopped_neighbours_are_replaced()
 {
     # of two groups: only when the first is replaced is the second one's neighbour there again, and it knows nobody yet
+    needs_time
     stencil_run -n 8 --nodes 4 -x KEEL_GROUP_SIZE=4 --stop "2@$amid" --stop "3@$amid"
     has "$err" 2 ' died: signal 9$'
     stopping=(--die 1@31.1:stop)
@@ -62,6 +63,7 @@ stopped_neighbours_are_replaced()
 
 stopped_node_is_replaced()
 {
+    needs_time
     stencil_run -n 8 --nodes 4 --stop-node "1@$amid"
     has "$err" 1 'node 1 is lost$'
     has "$err" 2 ' died: signal 9$'
