@@ -21,6 +21,8 @@
 typedef struct scene {
     keel_lane_t lane;
     keel_peer_t peers[RANKS];
+    keel_region_t regions[RANKS][KEEL_REGION_WINDOW0];
+    keel_own_region_t own[KEEL_REGION_WINDOW0];
     keel_config_t config;
     keel_message_t message;
     keel_transport_ops_t ops;
@@ -57,8 +59,11 @@ static void scene_begin_with(size_t budget)
                                .rank = OWN,
                                .size = RANKS,
                                .programs = RANKS - 1, /* the last one holds parity */
-                               .peers = scene.peers};
+                               .peers = scene.peers,
+                               .own = scene.own,
+                               .regions_room = KEEL_REGION_WINDOW0};
     for (uint32_t r = 0; r < RANKS; r++) {
+        scene.peers[r].regions = scene.regions[r];
         scene.peers[r].lanes = KEEL_LANE_PTR;
         scene.peers[r].mode = KEEL_PEER_LIVE;
     }
@@ -66,7 +71,7 @@ static void scene_begin_with(size_t budget)
     ck_assert_int_eq(keel_put_log_init(&scene.puts, &scene.lane, &scene.pool), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.demand = (keel_demand_t){.starts = scene.starts, .set = {.parity = (void *)&scene}};
-    scene.sync = (keel_sync_t){.is_deterministic = 1, .waits.since = UINT32_MAX};
+    scene.sync = (keel_sync_t){.is_deterministic = 1, .waits.since = KEEL_PHASE_NONE};
     scene.rec = (keel_recovery_t){.lane = &scene.lane,
                                   .puts = &scene.puts,
                                   .gets = &scene.gets,
