@@ -53,7 +53,7 @@ enum keel_params_flags {
     KEEL_PARAM_FLAG_WAITS = KEEL_BIT(2),
     /** Several threads may be inside calls at once; the same in all ranks. Calls of one process then take turns, and each gives the others
      *  theirs while it waits, so that a call of one thread may wait for what another one does. What threads do has no order that could be
-     *  done again: as with KEEL_PARAM_FLAG_NONDETERMINISTIC every death is a rollback. No access goes its fast path. Callbacks run one at a time, in any
+     *  done again: as with KEEL_PARAM_FLAG_NONDETERMINISTIC every death is a rollback. No access takes its fast path. Callbacks run one at a time, in any
      *  thread that is in a call. Collective calls, keel_restore() among them, are made by one thread at a time
      *  (KEEL_ERR_STATE), while others may access and wait; at a safe gsync no other thread is amid anything that the image is to have. Locks
      *  are the process's: a thread that wants what another has locked gets KEEL_ERR_STATE, and of keel_lock() and keel_lock_all() one is

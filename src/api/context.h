@@ -98,7 +98,7 @@ struct keel_context {
     keel_lane_t lane;
     keel_put_log_t puts;
     int is_logging;      /* puts are logged */
-    uint32_t fast_ranks; /* that run the program; 0: no access goes its fast path */
+    uint32_t fast_ranks; /* that run the program; 0: no access takes its fast path */
     keel_gate_word_t gate;
     keel_stats_t stats;
 

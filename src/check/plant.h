@@ -27,9 +27,9 @@
       "survivors count as being where they are, not at the front")                                                     \
     _(get_live, 2000, "--seed 171", "a get that has a record is done again at the same position")                      \
     _(fast_in_replay, 4000, "--lanes direct --direct ptr",                                                             \
-      "a get goes the fast path though it is to be answered from a record")                                            \
+      "a get takes the fast path though it is to be answered from a record")                                           \
     _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                                 \
-      "an atomic goes the fast path though nobody was told that it is in doubt")                                       \
+      "an atomic takes the fast path though nobody was told that it is in doubt")                                      \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \

@@ -18,7 +18,7 @@
     _(fetched_recorded_ahead, "... at one that is ahead")                                      \
     _(get_done, "a re-executing process does a get without a record")                          \
     _(get_waits, "a get to one that is behind waits")                                          \
-    _(get_fast, "a get goes the fast path of the direct lane")                                 \
+    _(get_fast, "a get takes the fast path of the direct lane")                                \
     _(atomic_fast, "an atomic does")                                                           \
     _(gsync_handed, "a re-executing process leaves a gsync by arrivals it was handed")         \
     _(gsync_released, "a survivor is released below the front")                                \
@@ -65,7 +65,7 @@
     _(demand_image, "a rank takes an image of its own because a log is full")                  \
     _(demand_restored, "recovery from an image of its own")                                    \
     _(demand_by_decision, "a rank's own image is taken into use because the decision says so") \
-    _(refuses_starts, "rollback: ranks that begin at different positions are away together")   \
+    _(refuses_starts, "rollback: ranks that begin at different positions are lost together")   \
     _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")                  \
     _(refuses_locks_several, "rollback: several ranks are lost in a program that locks")       \
     _(refuses_waits_atomics, "rollback: atomics in a program that waits")                      \
@@ -83,7 +83,7 @@
     _(put_remote, "a put is an operation of its source alone")                              \
     _(request_first_wait, "rollback: ranks begin to wait while another comes back")         \
     _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back") \
-    _(mix_waits, "the first mixing call waits for ranks that are away")                     \
+    _(mix_waits, "the first mixing call waits for ranks that are lost")                     \
     _(refuses_mixed, "rollback: the program mixes ways to synchronise")                     \
     _(refuses_bare, "rollback: some ranks lock, and others access without")                 \
     _(atomic_same, "a re-executing process does an atomic to one at its position")          \

@@ -75,6 +75,36 @@ keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, si
     return (copy <= pools->large_copy) ? ucs_mpool_get(&pools->large) : NULL;
 }
 
+keel_status_t keel_service_room_make(keel_service_message_t **message_p, keel_service_pools_t *pools, size_t data_len,
+                                     void **room_p)
+{
+    *message_p = keel_service_message_get(pools, data_len);
+    if (*message_p == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    *room_p = (*message_p)->copy;
+    return KEEL_OK;
+}
+
+void keel_service_room_drop(keel_service_message_t **message_p)
+{
+    if (*message_p != NULL) {
+        ucs_mpool_put(*message_p);
+        *message_p = NULL;
+    }
+}
+
+keel_service_message_t *keel_service_room_take(keel_service_message_t **message_p, const void *data)
+{
+    keel_service_message_t *message = *message_p;
+
+    if (message == NULL || data != message->copy) {
+        return NULL;
+    }
+    *message_p = NULL;
+    return message;
+}
+
 keel_status_t keel_service_wire_check(const void *message, size_t message_len, uint32_t ranks,
                                       keel_service_wire_t *wire, void *header)
 {

@@ -67,6 +67,16 @@ void keel_service_pools_close(keel_service_pools_t *pools);
 /* NULL when there is no memory; given back by ucs_mpool_put() */
 keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, size_t copy);
 
+/*
+ * Room for the data of the next reply is a message that is not sent yet; *message_p is NULL where there is none. One that was not
+ * replied to is dropped before the next.
+ */
+keel_status_t keel_service_room_make(keel_service_message_t **message_p, keel_service_pools_t *pools, size_t data_len,
+                                     void **room_p);
+void keel_service_room_drop(keel_service_message_t **message_p);
+/* the caller's, to be sent, when @a data lies there; else NULL */
+keel_service_message_t *keel_service_room_take(keel_service_message_t **message_p, const void *data);
+
 /* the wire header of a received message, or KEEL_ERR_CORRUPT; @a header gets the aligned copy of what follows it */
 keel_status_t keel_service_wire_check(const void *message, size_t message_len, uint32_t ranks,
                                       keel_service_wire_t *wire, void *header);

@@ -170,28 +170,15 @@ static keel_ucp_link_t *asker_link(keel_ucp_t *ucp, uint32_t rank)
     return ((link == NULL) || is_dead(ucp, rank, link->instance)) ? NULL : link;
 }
 
-static void room_release(keel_ucp_service_t *service)
-{
-    if (service->room != NULL) {
-        ucs_mpool_put(service->room);
-        service->room = NULL;
-    }
-}
-
 keel_status_t keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len, void **room_p)
 {
     keel_ucp_service_t *service = &keel_ucp_of(transport)->service;
 
-    room_release(service); /* of one that was not replied to */
+    keel_service_room_drop(&service->room);
     if (asker_link(keel_ucp_of(transport), rank) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
-    service->room = keel_service_message_get(&service->port.pools, data_len);
-    if (service->room == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    *room_p = service->room->copy;
-    return KEEL_OK;
+    return keel_service_room_make(&service->room, &service->port.pools, data_len, room_p);
 }
 
 keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
@@ -205,9 +192,8 @@ keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank,
     if (link == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
-    if (service->room != NULL && data == service->room->copy) {
-        message = service->room;
-        service->room = NULL;
+    message = keel_service_room_take(&service->room, data);
+    if (message != NULL) {
         return keel_ucp_link_send_made(link, message, KEEL_SERVICE_WIRE_REPLY, header, header_len, data_len);
     }
     return keel_ucp_link_send(link, KEEL_SERVICE_WIRE_REPLY, header, header_len, data, data_len, 1);
@@ -309,7 +295,7 @@ void keel_ucp_service_close(keel_ucp_t *ucp)
 {
     keel_ucp_service_t *service = &ucp->service;
 
-    room_release(service);
+    keel_service_room_drop(&service->room);
     keel_ucp_port_close(&service->port);
     while (!ucs_list_is_empty(&service->held)) {
         keel_free(ucs_list_extract_head(&service->held, keel_ucp_held_hello_t, link));

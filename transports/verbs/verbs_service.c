@@ -251,28 +251,15 @@ static keel_verbs_link_t *asker_link(keel_verbs_t *verbs, uint32_t rank)
     return (link == NULL || is_dead(verbs, rank, link->instance)) ? NULL : link;
 }
 
-static void room_release(keel_verbs_service_t *service)
-{
-    if (service->room != NULL) {
-        ucs_mpool_put(service->room);
-        service->room = NULL;
-    }
-}
-
 keel_status_t keel_verbs_service_reply_room(keel_transport_t *transport, uint32_t rank, size_t data_len, void **room_p)
 {
     keel_verbs_service_t *service = &keel_verbs_of(transport)->service;
 
-    room_release(service); /* of one that was not replied to */
+    keel_service_room_drop(&service->room);
     if (asker_link(keel_verbs_of(transport), rank) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
-    service->room = keel_service_message_get(&service->port.pools, data_len);
-    if (service->room == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    *room_p = service->room->copy;
-    return KEEL_OK;
+    return keel_service_room_make(&service->room, &service->port.pools, data_len, room_p);
 }
 
 keel_status_t keel_verbs_service_reply(keel_transport_t *transport, uint32_t rank, const void *header,
@@ -286,9 +273,8 @@ keel_status_t keel_verbs_service_reply(keel_transport_t *transport, uint32_t ran
     if (link == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
-    if (service->room != NULL && data == service->room->copy) {
-        message = service->room;
-        service->room = NULL;
+    message = keel_service_room_take(&service->room, data);
+    if (message != NULL) {
         return keel_verbs_out_send_made(link, message, KEEL_SERVICE_WIRE_REPLY, header, header_len, data_len);
     }
     return keel_verbs_out_send(link, KEEL_SERVICE_WIRE_REPLY, header, header_len, data, data_len, 1);
@@ -412,7 +398,7 @@ void keel_verbs_service_close(keel_verbs_t *verbs)
     keel_verbs_service_t *service = &verbs->service;
     keel_verbs_guest_t *guest, *next;
 
-    room_release(service);
+    keel_service_room_drop(&service->room);
     ucs_list_for_each_safe(guest, next, &service->guests, link)
     {
         guest_free(guest);

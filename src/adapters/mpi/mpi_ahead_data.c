@@ -4,13 +4,6 @@
 
 #include <stdlib.h>
 
-static int root_check(const keel_mpi_comm_t *comm, int root, const char *call)
-{
-    return (root < 0 || (uint32_t)root >= comm->size)
-               ? keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator")
-               : MPI_SUCCESS;
-}
-
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     const keel_mpi_parts_t nothing = {.type = MPI_BYTE};
@@ -36,7 +29,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     int code;
     KEEL_MPI_INTRA(of, comm, "MPI_Ibcast")
 
-    code = root_check(of, root, "MPI_Ibcast");
+    code = keel_mpi_root_check(of, root, "MPI_Ibcast");
     code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast") : code;
     if (code != MPI_SUCCESS) {
         return code;
@@ -68,13 +61,7 @@ static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     int code;
     KEEL_MPI_INTRA(of, comm, call)
 
-    code = root_check(of, root, call);
-    if (code == MPI_SUCCESS && !is_in_place) {
-        code = keel_mpi_parts_check(mine, 1, of, call);
-    }
-    if (code == MPI_SUCCESS && of->rank == (uint32_t)root) {
-        code = keel_mpi_parts_check(all, of->size, of, call);
-    }
+    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
     if (code != MPI_SUCCESS) {
         return code;
     }

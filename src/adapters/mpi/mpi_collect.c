@@ -18,13 +18,6 @@ int MPI_Barrier(MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-static int root_check(const keel_mpi_comm_t *comm, int root, const char *call)
-{
-    return (root < 0 || (uint32_t)root >= comm->size)
-               ? keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator")
-               : MPI_SUCCESS;
-}
-
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
@@ -33,7 +26,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     int code;
     KEEL_MPI_INTRA(of, comm, "MPI_Bcast")
 
-    code = root_check(of, root, "MPI_Bcast");
+    code = keel_mpi_root_check(of, root, "MPI_Bcast");
     code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Bcast") : code;
     if (code != MPI_SUCCESS) {
         return code;
@@ -57,13 +50,7 @@ static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     int code;
     KEEL_MPI_INTRA(of, comm, call)
 
-    code = root_check(of, root, call);
-    if (code == MPI_SUCCESS && !is_in_place) {
-        code = keel_mpi_parts_check(mine, 1, of, call);
-    }
-    if (code == MPI_SUCCESS && of->rank == (uint32_t)root) {
-        code = keel_mpi_parts_check(all, of->size, of, call);
-    }
+    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -107,13 +94,7 @@ static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, in
     int code;
     KEEL_MPI_INTRA(of, comm, call)
 
-    code = root_check(of, root, call);
-    if (code == MPI_SUCCESS && !is_in_place) {
-        code = keel_mpi_parts_check(mine, 1, of, call);
-    }
-    if (code == MPI_SUCCESS && of->rank == (uint32_t)root) {
-        code = keel_mpi_parts_check(all, of->size, of, call);
-    }
+    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
     if (code != MPI_SUCCESS) {
         return code;
     }

@@ -26,6 +26,27 @@ int keel_mpi_parts_check(const keel_mpi_parts_t *parts, uint32_t number, const k
     return MPI_SUCCESS;
 }
 
+int keel_mpi_root_check(const keel_mpi_comm_t *comm, int root, const char *call)
+{
+    return (root < 0 || (uint32_t)root >= comm->size)
+               ? keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator")
+               : MPI_SUCCESS;
+}
+
+int keel_mpi_parts_check_rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root,
+                                const keel_mpi_comm_t *comm, const char *call)
+{
+    int code = keel_mpi_root_check(comm, root, call);
+
+    if (code == MPI_SUCCESS && mine->buffer != MPI_IN_PLACE) {
+        code = keel_mpi_parts_check(mine, 1, comm, call);
+    }
+    if (code == MPI_SUCCESS && comm->rank == (uint32_t)root) {
+        code = keel_mpi_parts_check(all, comm->size, comm, call);
+    }
+    return code;
+}
+
 size_t keel_mpi_part_bytes(const keel_mpi_parts_t *parts, uint32_t i)
 {
     return keel_mpi_layout_of(type_of(parts, i))->size * count_of(parts, i);
