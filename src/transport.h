@@ -126,12 +126,19 @@ typedef struct keel_transport_ops {
 
     /* KEEL_LANE_RMA; return KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error: among others there is no
      * room for more at the moment, or the memory cannot be used so. @a cb may be NULL: a flush tells. A put's
-     * completion says the buffer is free, not that the data arrived; buffers stay untouched until then. */
+     * completion says the buffer is free, not that the data arrived; buffers stay untouched until then. Gets of a peer complete in
+     * the order issued. */
     keel_status_t (*put)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
                          size_t length, keel_transport_done_cb_t cb, void *arg);
     keel_status_t (*get)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                          size_t length, keel_transport_done_cb_t cb, void *arg);
-    /* puts issued before take effect before those issued after, per peer */
+    /*
+     * A put of what gets bring: behind a fence() it may be read from where a get before that fence arrives, as soon as that has. After
+     * each get there is room for two; one of at most 8 bytes is copied before the call returns.
+     */
+    keel_status_t (*put_record)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                const void *buffer, size_t length);
+    /* puts and gets issued before take effect before those issued after, per peer */
     void (*fence)(keel_transport_t *transport);
     /* completes when all issued before towards @a peer has taken effect there */
     keel_status_t (*flush)(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);

@@ -23,6 +23,7 @@
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "api/get.h"
 #include "api/lock.h"
 #include "api/mix.h"

@@ -13,6 +13,7 @@
 #include "api/flush.h"
 #include "api/window.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "oplog/getlog_replay.h"
 #include "recovery/recover.h"
 
@@ -174,6 +175,7 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
                                 .runtime = ctx->runtime,
                                 .on_served_get = keel_get_log_serve,
                                 .on_served_got = keel_get_log_served,
+                                .on_served_room = keel_get_log_serve_room,
                                 .on_served_refill = keel_get_log_serve_refill,
                                 .arg = &ctx->gets,
                                 .news = &ctx->gate.part.news,

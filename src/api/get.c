@@ -15,6 +15,7 @@
 #include "api/mix.h"
 #include "api/request.h"
 #include "api/wait.h"
+#include "oplog/get_remote.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
@@ -53,8 +54,43 @@ keel_status_t keel_piece_send(keel_piece_t *piece)
                                  piece);
 }
 
-/* a live target: the piece is done or under way when this returns */
-static void piece_issue(keel_piece_t *piece)
+/* keel_lane_done_cb_t of a piece whose record is what was read */
+static void piece_fetched(void *arg, keel_status_t status)
+{
+    keel_piece_t *piece = arg;
+    keel_get_record_t *record = piece->record;
+
+    if (status == KEEL_OK) {
+        memcpy(piece->buffer, record + 1, piece->length);
+        piece->record = NULL; /* it is complete */
+    } else if (status == KEEL_ERR_UNREACHABLE) {
+        keel_get_log_unfetch(record); /* else it may be on its way to the target, and the log is about to be emptied */
+    }
+    keel_piece_done(piece, status);
+}
+
+/* by an operation of this process alone; 0: it has to be asked for */
+static int piece_fetch(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    keel_status_t status;
+
+    if (piece->record == NULL || !keel_put_log_is_put(&ctx->puts)) {
+        return 0;
+    }
+    keel_put_log_lend(&ctx->puts);
+    if (keel_put_log_send_puts(&ctx->puts, piece->rank) != KEEL_OK) {
+        return 0;
+    }
+    status = keel_get_log_fetch(&ctx->gets, piece->rank, piece->record, piece_fetched, piece);
+    if (status == KEEL_OK) {
+        piece_fetched(piece, status);
+    }
+    return status == KEEL_OK || status == KEEL_INPROGRESS;
+}
+
+/* a live target: the piece is done or under way when this returns. @a is_again: it was meant for a process that died */
+static void piece_issue(keel_piece_t *piece, int is_again)
 {
     keel_context_h ctx = piece->ctx;
     const uint32_t rank = piece->rank;
@@ -68,6 +104,9 @@ static void piece_issue(keel_piece_t *piece)
         if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
             keel_get_log_push(&ctx->gets, rank);
         }
+        return;
+    }
+    if (!is_again && piece_fetch(piece)) {
         return;
     }
     /* puts before it in this epoch are not ordered with it; sending them first keeps the queue one */
@@ -143,7 +182,7 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
         if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING) {
             KEEL_REACHED(get_done);
         }
-        piece_issue(piece);
+        piece_issue(piece, 0);
     } else {
         KEEL_REACHED(get_waits);
         ucs_list_add_tail(&ctx->deferred, &piece->list);
@@ -293,7 +332,7 @@ void keel_access_progress(keel_context_h ctx)
     while (!ucs_list_is_empty(&waiting)) {
         piece = ucs_list_extract_head(&waiting, keel_piece_t, list);
         if (ctx->lane.peers[piece->rank].mode == KEEL_PEER_LIVE && piece->atomic == NULL) {
-            piece_issue(piece);
+            piece_issue(piece, 1);
         } else {
             ucs_list_add_tail(&ctx->deferred, &piece->list);
         }
@@ -310,4 +349,5 @@ void keel_access_drop(keel_context_h ctx, keel_status_t status)
 void keel_access_mute(keel_context_h ctx)
 {
     keel_lane_mute(&ctx->lane, keel_piece_done);
+    keel_lane_mute(&ctx->lane, piece_fetched);
 }

@@ -21,6 +21,7 @@
 #include "api/gsync.h"
 #include "api/wait.h"
 #include "api/window.h"
+#include "oplog/put_send.h"
 #include "transports/table.h"
 #include "peer/region.h"
 #include "recovery/rebuild.h"
@@ -96,6 +97,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
         goto err_lane;
     }
     status = keel_get_log_init(&ctx->gets, &ctx->lane, &ctx->pool);
+    keel_put_log_follow(&ctx->puts, &ctx->gets);
     if (status != KEEL_OK) {
         keel_error_ctx(ctx, "the get log cannot be made with KEEL_GETLOG_SIZE of %zu bytes: %s",
                        ctx->config.getlog_size, keel_status_string(status));

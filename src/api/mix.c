@@ -16,6 +16,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "recovery/ask.h"
 
 static int all_are_live(const keel_context_h ctx)

@@ -17,6 +17,7 @@
 #include "api/flush.h"
 #include "oplog/put_send.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "peer/region.h"
 #include "recovery/ask.h"
 #include "recovery/position.h"

@@ -190,6 +190,12 @@
     _(put_untold, 600, "--direct rma --lanes direct --ranks 3 --atomics 1",                                            \
       "a record after puts does not say that these are there")                                                         \
     _(put_unfenced, 1000, "--direct rma --lanes direct --ranks 3 --wide 1", "puts pass a fence")                       \
+    _(record_unfenced, 1000, "--direct rma --lanes direct --ranks 3",                                                  \
+      "the record of a get is written to the target before what it brings is there")                                   \
+    _(claim_before_record, 1000, "--direct rma --lanes direct --ranks 3",                                              \
+      "the target is told of a record of a get before it is there")                                                    \
+    _(put_before_record, 1000, "--direct rma --lanes direct --ranks 3",                                                \
+      "a put by an operation may overwrite what was read before its record is there")                                  \
     _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */

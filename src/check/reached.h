@@ -79,18 +79,20 @@
     _(lock_left, "a replacement finds its lock held by a survivor")
 
 /* not reached, or too rarely, unless a test draws for it or makes the library fail (check/plant.h): asked for by that test */
-#define KEEL_CASES_PLANTED(_)                                                               \
-    _(put_remote, "a put is an operation of its source alone")                              \
-    _(request_first_wait, "rollback: ranks begin to wait while another comes back")         \
-    _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back") \
-    _(mix_waits, "the first mixing call waits for ranks that are lost")                     \
-    _(refuses_mixed, "rollback: the program mixes ways to synchronise")                     \
-    _(refuses_bare, "rollback: some ranks lock, and others access without")                 \
-    _(atomic_same, "a re-executing process does an atomic to one at its position")          \
-    _(request_no_room, "rollback: a replacement has no room for what was recorded")         \
-    _(request_differs, "rollback: the re-execution is not what was recorded")               \
-    _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement")    \
-    _(control_in_pieces, "a control message arrives in several pieces")                     \
+#define KEEL_CASES_PLANTED(_)                                                                \
+    _(put_remote, "a put is an operation of its source alone")                               \
+    _(get_remote, "what gets by operations read is recorded at the target by another one")   \
+    _(get_room_spent, "a get is asked for, because the room granted for records is used up") \
+    _(request_first_wait, "rollback: ranks begin to wait while another comes back")          \
+    _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back")  \
+    _(mix_waits, "the first mixing call waits for ranks that are lost")                      \
+    _(refuses_mixed, "rollback: the program mixes ways to synchronise")                      \
+    _(refuses_bare, "rollback: some ranks lock, and others access without")                  \
+    _(atomic_same, "a re-executing process does an atomic to one at its position")           \
+    _(request_no_room, "rollback: a replacement has no room for what was recorded")          \
+    _(request_differs, "rollback: the re-execution is not what was recorded")                \
+    _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement")     \
+    _(control_in_pieces, "a control message arrives in several pieces")                      \
     _(control_cut, "... and another begins, since the sender of the first died amid it")
 
 #ifdef KEEL_PLANTED_DEFECTS

@@ -293,6 +293,19 @@ void keel_get_log_served(void *arg, const keel_get_record_t *record)
     keel_getlog_end(&log->place, record);
 }
 
+uint64_t keel_get_log_serve_room(void *arg, uint32_t source)
+{
+    const keel_get_log_t *log = arg;
+    const char *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);
+    const uint32_t chunk = log->served[source].chunk;
+
+    if (chunk == 0) {
+        return 0;
+    }
+    return (uint64_t)chunk << 32 |
+           ((const keel_getlog_chunk_t *)(const void *)(arena + (size_t)(chunk - 1) * log->chunk_size))->used;
+}
+
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source)
 {
     pthread_mutex_lock(&log->lane->lock);
@@ -307,6 +320,7 @@ void keel_get_log_target_down(keel_get_log_t *log, uint32_t target)
 
     t->pushed = (keel_cursor_t){0};
     t->writer = (keel_getlog_writer_t){.number = log->lane->counters.chunk};
+    t->run_bytes = 0;
 }
 
 void keel_get_log_set_phase(keel_get_log_t *log, uint32_t phase)
@@ -395,6 +409,7 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
     for (uint32_t i = 0; i < log->lane->size; i++) {
         keel_segment_list_clear(&log->targets[i].list, log->pool);
         log->targets[i] = (keel_get_target_t){.is_replay_complete = 1, .writer.number = log->lane->counters.chunk};
+        keel_lane_leave_room(log->lane, i);
     }
     log->phase = phase;
     log->has_overflowed = 0;

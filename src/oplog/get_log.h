@@ -17,6 +17,7 @@
 #include "peer/peer.h"
 #include "oplog/segment.h"
 
+#include <stddef.h>
 #include <string.h>
 
 typedef struct keel_getlog_chunk {
@@ -28,6 +29,7 @@ typedef struct keel_getlog_chunk {
     uint32_t reserved[3];
 } keel_getlog_chunk_t;
 _Static_assert(sizeof(keel_getlog_chunk_t) == 32, "log format");
+_Static_assert(offsetof(keel_getlog_chunk_t, last_phase) == offsetof(keel_getlog_chunk_t, used) + 4, "one word");
 
 /* where a source writes in one target's LG */
 typedef struct keel_getlog_writer {
@@ -51,6 +53,8 @@ typedef struct keel_get_target {
     uint8_t has_replay;
     uint8_t is_replay_complete; /* all records the predecessor left at this target have come */
     keel_getlog_writer_t writer;
+    const uint8_t *run; /* by operations: records that the target does not have yet, */
+    uint32_t run_bytes; /* one behind the other */
 } keel_get_target_t;
 
 typedef struct keel_get_log {
@@ -162,6 +166,9 @@ void keel_get_log_lose(keel_get_log_t *log, const char *why);
 /* service side: keel_lane_params_t.on_served_get and on_served_got; arg is the log */
 void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record);
 void keel_get_log_served(void *arg, const keel_get_record_t *record);
+
+/* keel_lane_params_t.on_served_room */
+uint64_t keel_get_log_serve_room(void *arg, uint32_t source);
 
 /* the source's process is dead: its chunks are closed */
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);

@@ -15,6 +15,19 @@ void keel_getlog_publish(const keel_getlog_place_t *place, uint32_t length, uint
 void *keel_getlog_begin(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                         const keel_get_record_t *record, keel_getlog_place_t *place);
 void keel_getlog_end(const keel_getlog_place_t *place, const keel_get_record_t *record);
+/* where in a log of such chunks the records of one, after so many bytes of them, and its word of how far they go lie; and what that word says */
+static inline uint64_t keel_getlog_record_offset(uint32_t chunk_size, uint32_t chunk, uint32_t used)
+{
+    return (uint64_t)chunk * chunk_size + sizeof(keel_getlog_chunk_t) + used;
+}
+static inline uint64_t keel_getlog_word_offset(uint32_t chunk_size, uint32_t chunk)
+{
+    return (uint64_t)chunk * chunk_size + offsetof(keel_getlog_chunk_t, used);
+}
+static inline uint64_t keel_getlog_word(uint32_t used, uint32_t last_phase)
+{
+    return (uint64_t)last_phase << 32 | used;
+}
 /* all of it, with the data; 0: there is no room */
 int keel_getlog_write(void *arena, size_t size, uint32_t chunk_size, keel_getlog_writer_t *writer, uint32_t source,
                       const keel_get_record_t *record, const void *data);

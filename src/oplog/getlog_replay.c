@@ -8,6 +8,7 @@
 #include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "peer/region.h"
 
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */

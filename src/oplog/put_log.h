@@ -67,6 +67,7 @@ typedef struct keel_put_log {
     /* the first phase whose puts may be one-sided operations: what is done again is sent, for the target to pass over */
     uint32_t put_from;
     const keel_segment_arena_t *lent; /* the newest memory of the pool that the lane was told of */
+    struct keel_get_log *gets;        /* whose records go to a target before what was put after, or NULL */
     int is_sent_only;                 /* locks and waits rely on who applies a record */
     uint32_t number_end;              /* of the records of a phase: keel_counters_records() */
     size_t record_max;                /* payload of one record, bytes */

@@ -3,6 +3,7 @@
 
 #include "base/crc.h"
 #include "check/plant.h"
+#include "oplog/get_remote.h"
 #include "peer/issue.h"
 #include "peer/remote_put.h"
 
@@ -21,8 +22,7 @@ static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint
     return run;
 }
 
-/* memory that the pool has grown by since */
-static void lend_arenas(keel_put_log_t *log)
+void keel_put_log_lend(keel_put_log_t *log)
 {
     for (keel_segment_arena_t *arena = log->pool->arenas; arena != log->lent; arena = arena->next) {
         keel_remote_put_lend(log->lane, arena->data, arena->size);
@@ -38,17 +38,23 @@ static int put_log_put(keel_put_log_t *log, uint32_t target, const keel_record_t
     const int is_behind =
         record->epoch != t->put_epoch || t->is_off; /* a fence or flush came between; of some nobody knows */
 
-    if (log->lent != log->pool->arenas) {
-        lend_arenas(log);
-    }
-    if (log->is_sent_only || (log->phase < log->put_from && !KEEL_PLANT(put_redone)) ||
-        t->sent_count == log->number_end || !keel_remote_put(log->lane, target, log->phase, record, is_behind)) {
+    keel_put_log_lend(log);
+    if (!keel_put_log_is_put(log) || t->sent_count == log->number_end ||
+        !keel_remote_put(log->lane, target, log->phase, record, is_behind)) {
         return 0;
     }
     t->put_epoch = record->epoch;
     t->sent.offset += (uint32_t)keel_record_size(record);
     t->sent_count++;
     return 1;
+}
+
+/* what was read there before */
+static void write_run(keel_put_log_t *log, uint32_t target)
+{
+    if (log->gets != NULL) {
+        keel_get_log_write_run(log->gets, target);
+    }
 }
 
 static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_followed)
@@ -60,6 +66,9 @@ static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_f
     size_t length;
 
     keel_put_target_sync(t);
+    if (keel_cursor_peek(&t->list, &t->sent, &length) != NULL && !KEEL_PLANT(put_before_record)) {
+        write_run(log, target);
+    }
     while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
         if (put_log_put(log, target, (const keel_record_t *)data)) {
             continue;
@@ -78,11 +87,19 @@ static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_f
     return KEEL_OK;
 }
 
-keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
+keel_status_t keel_put_log_send_puts(keel_put_log_t *log, uint32_t target)
 {
     keel_status_t status = put_log_send(log, target, 0);
 
     return (status == KEEL_OK) ? keel_lane_end_run(log->lane, target) : status;
+}
+
+keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
+{
+    if (!KEEL_PLANT(put_before_record)) {
+        write_run(log, target);
+    }
+    return keel_put_log_send_puts(log, target);
 }
 
 keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left)

@@ -8,6 +8,7 @@
 #include "peer/control.h"
 #include "peer/peer.h"
 #include "peer/region.h"
+#include "peer/remote_put.h"
 
 #include "base/crc.h"
 #include "base/memory.h"
@@ -23,6 +24,7 @@ typedef struct keel_read {
     uint64_t id;
     void *buffer;
     uint32_t length;
+    uint32_t rank; /* of a get by an operation */
     keel_lane_done_cb_t cb;
     void *arg;
     keel_lane_t *lane;
@@ -52,6 +54,7 @@ keel_status_t keel_lane_issue_init(keel_lane_t *lane)
 {
     ucs_list_head_init(&lane->reads_free);
     ucs_list_head_init(&lane->putting);
+    ucs_list_head_init(&lane->gets);
     return reads_grow(lane);
 }
 
@@ -150,6 +153,10 @@ static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *re
         ucs_list_add_head(&lane->reads_free, &read->list);
         return status;
     }
+    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) { /* the get log's end is the service side's until it has answered */
+        lane->peers[rank].recorded = lane->peers[rank].sent;
+        lane->peers[rank].room_chunk = 0;
+    }
     ucs_list_add_tail(&lane->peers[rank].reads, &read->list);
     return KEEL_INPROGRESS;
 }
@@ -184,6 +191,49 @@ static keel_status_t read_get(keel_lane_t *lane, uint32_t rank, unsigned region,
         ucs_list_add_head(&lane->reads_free, &read->list);
     }
     return (status == KEEL_OK || status == KEEL_INPROGRESS) ? status : KEEL_ERR_UNSUPPORTED;
+}
+
+/* of a window: in the list of those that may have to end without a word */
+static void on_window_got(void *arg, keel_status_t status)
+{
+    keel_read_t *read = arg;
+    keel_lane_t *lane = read->lane;
+
+    ucs_list_del(&read->list);
+    ucs_list_add_head(&lane->reads_free, &read->list);
+    lane->getting--;
+    lane->peers[read->rank].getting--;
+    read->cb(read->arg, (read->buffer != NULL) ? status : KEEL_ERR_ROLLED_BACK);
+}
+
+keel_status_t keel_lane_get(keel_lane_t *lane, uint32_t rank, uint64_t where, void *buffer, size_t length,
+                            keel_lane_done_cb_t cb, void *arg)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    const keel_region_t *known = &peer->regions[keel_where_region(where)];
+    keel_read_t *read;
+    keel_status_t status;
+
+    if (!keel_remote_is_possible(lane, rank, keel_where_region(where))) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    read = read_obtain(lane, buffer, length, cb, arg);
+    if (read == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    read->rank = rank;
+    if (peer->put != peer->put_done) {
+        lane->ops->fence(lane->transport);
+    }
+    status = lane->ops->get(lane->transport, known->key, keel_where_offset(where), buffer, length, on_window_got, read);
+    if (status == KEEL_INPROGRESS) {
+        ucs_list_add_tail(&lane->gets, &read->list);
+        lane->getting++;
+        peer->getting++;
+    } else {
+        ucs_list_add_head(&lane->reads_free, &read->list);
+    }
+    return status;
 }
 
 keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, void *buffer,
@@ -239,47 +289,6 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t rank, uint32_t 
                                      const void *records, size_t length)
 {
     return keel_lane_send_summed(lane, rank, phase, number, records, length, keel_crc(0, records, length), 0);
-}
-
-static keel_status_t lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned flags)
-{
-    keel_wire_t wire = {.type = KEEL_WIRE_MARK, .flags = (uint16_t)flags, .body.mark = {phase}};
-
-    return keel_lane_request(lane, rank, &wire, NULL, 0);
-}
-
-keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t phase, int is_in_doubt)
-{
-    keel_board_slot_t *board = keel_access_slot(lane, rank);
-
-    if (board == NULL) {
-        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_ATOMICS | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
-    }
-    keel_board_mark(board, phase, is_in_doubt);
-    return KEEL_OK;
-}
-
-keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t rank, uint32_t phase)
-{
-    keel_board_slot_t *slot = keel_access_slot(lane, rank);
-
-    if (slot == NULL) {
-        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_WAITS);
-    }
-    keel_store_word_release(&slot->waits, (uint64_t)phase + 2);
-    return KEEL_OK;
-}
-
-keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t classes)
-{
-    keel_board_slot_t *board = keel_access_slot(lane, rank);
-    keel_wire_t wire = {.type = KEEL_WIRE_CLASSES, .body.classes = {classes}};
-
-    if (board == NULL) {
-        return keel_lane_request(lane, rank, &wire, NULL, 0);
-    }
-    keel_board_set(&board->classes, keel_board_get(&board->classes) | classes); /* its predecessor's, too */
-    return KEEL_OK;
 }
 
 keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, void *result,
@@ -341,57 +350,6 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
-static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source)
-{
-    if (KEEL_PLANT(arrive_first)) {
-        keel_store_word_release(&target->arrive, source->arrive);
-    }
-    keel_board_set(&target->flags[0], source->flags[0]);
-    keel_board_set(&target->flags[1], source->flags[1]);
-    keel_board_set(&target->parity_done, source->parity_done);
-    keel_board_set(&target->committed, source->committed);
-    keel_board_set(&target->lost_gets, source->lost_gets);
-    keel_store_word_release(&target->second, source->second);
-    keel_store_word_release(&target->arrive, source->arrive);
-}
-
-/* all of it in the header, so that no buffer has to outlive the call */
-keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot)
-{
-    return (keel_wire_body_t){.arrive = {.arrive = slot->arrive,
-                                         .second = slot->second,
-                                         .parity_done = slot->parity_done,
-                                         .even_flags = (uint16_t)slot->flags[0],
-                                         .odd_flags = (uint16_t)slot->flags[1],
-                                         .committed = (uint32_t)slot->committed,
-                                         .lost_gets = (uint32_t)slot->lost_gets}};
-}
-
-keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
-{
-    keel_board_slot_t *board = keel_access_slot(lane, rank);
-    keel_board_slot_t slot = lane->slot;
-    keel_wire_t wire = {.type = KEEL_WIRE_ARRIVE};
-
-    slot.arrive = keel_arrive(lane->rollback, lane->incarnation, arrive);
-    if (board != NULL) {
-        board_store(board, &slot);
-        return KEEL_OK;
-    }
-    wire.flags = (lane->peers[rank].put_phase >= arrive && arrive > 0) ? KEEL_WIRE_FLAG_PUT : 0;
-    wire.body = keel_lane_arrive_body(&slot);
-    return keel_lane_request(lane, rank, &wire, NULL, 0);
-}
-
-keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t rank, uint32_t arrive)
-{
-    const keel_status_t status = keel_lane_board_post(lane, rank, arrive);
-
-    keel_store_fence();
-    keel_lane_ring(lane, rank);
-    return status;
-}
-
 void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status)
 {
     ucs_list_link_t gone;
@@ -423,6 +381,12 @@ void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb)
             }
         }
     }
+    ucs_list_for_each(read, &lane->gets, list)
+    {
+        if (read->cb == cb) {
+            read->buffer = NULL;
+        }
+    }
 }
 
 static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire, const void *data)
@@ -446,6 +410,10 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
     }
     if (wire->type == KEEL_WIRE_VALUE) {
         memcpy(read->buffer, data, read->length);
+    }
+    if (wire->body.reply.sequence == peer->recorded) {
+        peer->room_chunk = wire->body.reply.chunk;
+        peer->room_used = wire->body.reply.used;
     }
     read->cb(read->arg, wire->type == KEEL_WIRE_VALUE ? KEEL_OK : KEEL_ERR_RANGE);
 }

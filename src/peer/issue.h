@@ -10,6 +10,12 @@
  */
 keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t peer, unsigned region, uint64_t offset, void *buffer,
                              size_t length, keel_lane_done_cb_t cb, void *arg);
+/*
+ * A get of a window by an operation of this process alone: into @a buffer, which is the transport's until cb is called or disconnect(), and
+ * behind what was put. KEEL_OK: done, cb is not called. KEEL_ERR_UNSUPPORTED, or another error: it has to be asked for.
+ */
+keel_status_t keel_lane_get(keel_lane_t *lane, uint32_t peer, uint64_t where, void *buffer, size_t length,
+                            keel_lane_done_cb_t cb, void *arg);
 /* reads under way with this callback end with KEEL_ERR_ROLLED_BACK and write no buffer: the caller's memory may be gone */
 void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb);
 /* served lane, windows: the same with its determinant, for the target's get log or, unlogged, for its board; at most
@@ -27,12 +33,6 @@ keel_status_t keel_lane_send_records(keel_lane_t *lane, uint32_t peer, uint32_t 
  * one waits for the other */
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t peer, uint32_t phase, uint32_t number,
                                     const void *records, size_t length, uint32_t sum, int is_followed);
-/* tells the peer's board that this process waits, from the phase after this one on with everybody's knowledge */
-keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t peer, uint32_t phase);
-/* that it fetches in this phase */
-keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
-/* and which classes of atomics it uses */
-keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
 keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel_fetch_t *fetch, void *result,
                                     keel_lane_done_cb_t cb, void *arg);
 /* a put or accumulate of which no number is taken, and no log has it; it stays there until it is acknowledged */
@@ -46,10 +46,6 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t peer, const keel_lock_r
 keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t peer);
 /* a request that does nothing: its acknowledgement by the peer's service thread says that the process runs */
 keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t peer);
-/* tells the peer this process's board slot, with the given arrival number */
-keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
-/* the same to many: wakes nobody, until a full fence and keel_lane_ring() of each follow */
-keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
 /* for control.c: at most max_data bytes, which stay there until they are acknowledged */
 keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length);
 /* for lane.c: ends reads and forgets messages of a peer */
@@ -57,7 +53,5 @@ void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t st
 keel_status_t keel_lane_issue_init(keel_lane_t *lane);
 void keel_lane_issue_release(keel_lane_t *lane);
 void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
-/* what an arrival says of a slot */
-keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot);
 
 #endif

@@ -163,6 +163,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->programs = lane->size - params->config->checksum_ranks;
     lane->on_served_get = params->on_served_get;
     lane->on_served_got = params->on_served_got;
+    lane->on_served_room = params->on_served_room;
     lane->on_served_refill = params->on_served_refill;
     lane->news = params->news;
     lane->arg = params->arg;
@@ -333,6 +334,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     keel_lane_set_mode(lane, rank, KEEL_PEER_BEHIND);
     lane->changes++;
     keel_remote_put_drop(peer);
+    peer->room_chunk = 0;
     keel_lane_issue_drop(lane, peer, KEEL_ERR_UNREACHABLE);
 }
 

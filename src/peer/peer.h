@@ -84,6 +84,11 @@ typedef struct keel_peer {
     uint8_t is_put_flushing; /* if one is */
     uint8_t is_put_untold;   /* no record was sent since the last of them */
     uint32_t put_phase;      /* 1 + the phase of the last of them, 0: none */
+    /* peer/remote_get */
+    uint32_t getting;  /* gets under way */
+    uint64_t recorded; /* the last request that the peer's service side records */
+    uint32_t room_chunk,
+        room_used; /* where this process may write records since it was answered: keel_wire_body_t.reply */
     /* served lane, this process serving; under lane->lock */
     uint32_t accepted; /* incarnation whose messages are taken, when is_accepted */
     uint8_t is_accepted;
@@ -121,6 +126,8 @@ typedef struct keel_lane_params {
      * NULL: nowhere; when it is there, on_served_got() makes the record one that others may see. */
     void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
     void (*on_served_got)(void *arg, const keel_get_record_t *record);
+    /* and where the source may go on there: 1 + the chunk's index in the high half, bytes of records in the low one; 0: nowhere */
+    uint64_t (*on_served_room)(void *arg, uint32_t source);
     /* service side, under the lock: a REFILL message; here and not in the inbox, so that it stays before the gets
      * sent after it and is not lost when its sender dies */
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
@@ -151,11 +158,13 @@ typedef struct keel_lane {
     keel_board_slot_t *board; /* own memory: one slot a source */
     void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
     void (*on_served_got)(void *arg, const keel_get_record_t *record);
+    uint64_t (*on_served_room)(void *arg, uint32_t source);
     void (*on_served_refill)(void *arg, uint32_t source, const void *data, size_t length);
     void *arg;
     uint8_t *news;
     void *reads_pool;
     ucs_list_link_t reads_free;
+    ucs_list_link_t gets;    /* under way by operations (peer/remote_get) */
     ucs_list_link_t putting; /* peers to which puts are under way (peer/remote_put) */
     uint64_t next_read;
 
@@ -261,7 +270,7 @@ static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
 {
     const keel_peer_t *p = &lane->peers[peer];
 
-    return p->acked == p->sent && p->put_done == p->put;
+    return p->acked == p->sent && p->put_done == p->put && p->getting == 0;
 }
 /* direct lane: who waits there sees what was stored before a full fence; a load and a branch unless it sleeps */
 static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)
@@ -269,6 +278,16 @@ static inline void keel_lane_ring(const keel_lane_t *lane, uint32_t peer)
     if (lane->peers[peer].lanes & KEEL_LANE_PTR) {
         lane->ops->ring(lane->transport, peer);
     }
+}
+/* what the peer has granted for records of gets is not this process's any more */
+static inline void keel_lane_leave_room(keel_lane_t *lane, uint32_t rank)
+{
+    lane->peers[rank].room_chunk = 0;
+}
+/* so many bytes more of it hold records */
+static inline void keel_lane_use_room(keel_lane_t *lane, uint32_t rank, uint32_t bytes)
+{
+    lane->peers[rank].room_used += bytes;
 }
 unsigned keel_lane_progress(keel_lane_t *lane);
 

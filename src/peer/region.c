@@ -67,10 +67,10 @@ keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
 
 /* ---- own regions ---- */
 
-/* what is reached by operations where it is not mapped: windows, images and parity */
+/* what is reached by operations where it is not mapped: windows, images and parity, and where gets are recorded */
 static int region_is_exposed(unsigned region)
 {
-    return region >= KEEL_REGION_WINDOW0 || (region >= KEEL_REGION_IMAGE0 && region < KEEL_REGION_LOCKS);
+    return region >= KEEL_REGION_WINDOW0 || (region >= KEEL_REGION_GETLOG && region < KEEL_REGION_LOCKS);
 }
 
 /* the program gave the memory, and it is mapped nowhere else: nobody may take it for one that could not be mapped */

@@ -3,12 +3,26 @@
 
 #include "check/reached.h"
 
-/* nothing is on its way that the put could pass */
 static int is_possible(const keel_peer_t *peer, const keel_region_t *known)
 {
     return (peer->lanes & (KEEL_LANE_RMA | KEEL_LANE_PTR)) == KEEL_LANE_RMA && peer->is_up && !peer->is_broken &&
            known->key != NULL && known->incarnation == peer->incarnation &&
            (peer->acked == peer->sent || KEEL_PLANT(put_passes));
+}
+
+int keel_remote_is_possible(const keel_lane_t *lane, uint32_t rank, unsigned region)
+{
+    const keel_peer_t *peer = &lane->peers[rank];
+
+    return is_possible(peer, &peer->regions[region]);
+}
+
+static void put_begins(keel_lane_t *lane, keel_peer_t *peer)
+{
+    if (peer->put == peer->put_done) {
+        ucs_list_add_tail(&lane->putting, &peer->putting);
+    }
+    peer->put++;
 }
 
 void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes)
@@ -37,13 +51,31 @@ int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel
         return 0;
     }
     KEEL_REACHED(put_remote);
-    if (peer->put == peer->put_done) {
-        ucs_list_add_tail(&lane->putting, &peer->putting);
-    }
-    peer->put++;
+    put_begins(lane, peer);
     peer->put_phase = phase + 1;
     peer->is_put_untold = 1;
     return 1;
+}
+
+/* an error is that of a connection that broke: the flush never completes, and the launcher will say why */
+void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const void *records, size_t length,
+                        uint64_t word_offset, uint64_t word)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    keel_transport_key_t *key = peer->regions[KEEL_REGION_GETLOG].key;
+
+    if (!KEEL_PLANT(record_unfenced)) {
+        lane->ops->fence(lane->transport);
+    }
+    if (KEEL_PLANT(claim_before_record)) {
+        (void)lane->ops->put_record(lane->transport, key, word_offset, &word, sizeof(word));
+    }
+    (void)lane->ops->put_record(lane->transport, key, offset, records, length);
+    lane->ops->fence(lane->transport);
+    (void)lane->ops->put_record(lane->transport, key, word_offset, &word, sizeof(word));
+    lane->ops->fence(lane->transport);
+    put_begins(lane, peer);
+    KEEL_REACHED(get_remote);
 }
 
 static void put_is_done(keel_peer_t *peer, uint64_t done)
@@ -100,4 +132,16 @@ void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t p
         lane->peers[wire->source].done = done;
         keel_board_done(&lane->board[wire->source], phase, number);
     }
+}
+
+keel_wire_body_t keel_remote_answer(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type)
+{
+    const int is_recorded = type == KEEL_WIRE_VALUE && (request->flags & KEEL_WIRE_FLAG_LOGGED);
+    const uint64_t room =
+        (is_recorded && lane->on_served_room != NULL) ? lane->on_served_room(lane->arg, request->source) : 0;
+
+    return (keel_wire_body_t){.reply = {.id = request->body.get.id,
+                                        .sequence = request->sequence,
+                                        .chunk = (uint32_t)(room >> 32),
+                                        .used = (uint32_t)room}};
 }

@@ -16,9 +16,19 @@
  * a lane, or because order needs it. @a is_behind: it takes effect after those before it.
  */
 int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind);
+/* the region is reached by operations now, and no request is on its way that one could pass */
+int keel_remote_is_possible(const keel_lane_t *lane, uint32_t rank, unsigned region);
+/*
+ * What gets of this process have brought, or bring, to the get log of a peer: @a length bytes from @a records to @a offset, then @a word to @a
+ * word_offset; behind all gets, and before what is put or asked for from now on. @a records stay until keel_lane_is_flushed().
+ */
+void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const void *records, size_t length,
+                        uint64_t word_offset, uint64_t word);
 /* puts will be read from this memory, which stays for as long as the transport */
 void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes);
-/* at the target, with the lane's lock: of @a phase all records before @a number are there, if the message says that they were put */
+/* at the target, with the lane's lock: what answers a request. Where its record lies in the get log, the asker may go on by itself. */
+keel_wire_body_t keel_remote_answer(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type);
+/* the same: of @a phase all records before @a number are there, if the message says that they were put */
 void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number);
 /* for peer.c: completes what was put, a little at a time; forgets what was put to a peer that is down */
 void keel_remote_put_progress(keel_lane_t *lane);

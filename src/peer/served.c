@@ -21,7 +21,6 @@
 #include "peer/remote_put.h"
 
 #include "base/copy.h"
-#include "base/memory.h"
 #include "check/plant.h"
 #include "check/reached.h"
 #include "peer/apply.h"
@@ -43,11 +42,12 @@ void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t statu
 void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
                        size_t length)
 {
+
     keel_wire_t wire = {.type = type,
                         .source = lane->rank,
                         .source_incarnation = lane->incarnation,
                         .target_incarnation = request->source_incarnation,
-                        .body.reply = {request->body.get.id, request->sequence}};
+                        .body = keel_remote_answer(lane, request, type)};
     keel_status_t status;
 
     keel_wire_seal(&wire, data, length);

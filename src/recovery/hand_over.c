@@ -5,6 +5,7 @@
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "peer/region.h"
 #include "recovery/recovery.h"
 

@@ -17,6 +17,7 @@
 #include "oplog/put_send.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "peer/region.h"
 #include "oplog/getlog_replay.h"
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 14
+#define KEEL_WIRE_VERSION 15
 
 typedef enum {
     /* requests */
@@ -86,6 +86,9 @@ typedef union keel_wire_body {
     struct {
         uint64_t id;       /* VALUE, REFUSAL */
         uint64_t sequence; /* of the request */
+        /* VALUE of a LOGGED request: where the asker may write what it reads by itself, in the chunk of the get log that has this
+         * record: 1 + its index, and bytes of records there; 0: nowhere */
+        uint32_t chunk, used;
     } reply;
     uint64_t raw[4];
 } keel_wire_body_t;

@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/tell.h"
 #include "peer/region.h"
 #include "peer/served.h"
 

@@ -427,6 +427,7 @@ typedef struct target {
     keel_transport_key_t *key;
     unsigned char *lent; /* memory of rank 0 */
     unsigned told;       /* completions, and how the last one ended */
+    int is_flushed;
     keel_status_t how;
 } target_t;
 
@@ -478,15 +479,18 @@ static keel_status_t put(target_t *target, uint64_t offset, const void *buffer, 
     return target->sides[0].ops->put(target->sides[0].transport, target->key, offset, buffer, length, NULL, NULL);
 }
 
+static void on_flushed(void *arg, keel_status_t status)
+{
+    ck_assert_int_eq(status, KEEL_OK);
+    ((target_t *)arg)->is_flushed = 1;
+}
+
 static void flush(target_t *target)
 {
     side_t *side = &target->sides[0];
-    const unsigned told = target->told;
 
-    if (side->ops->flush(side->transport, 1, on_done, target) != KEEL_OK) {
-        progress_until(side, target->told == told + 1);
-        ck_assert_int_eq(target->how, KEEL_OK);
-    }
+    target->is_flushed = (side->ops->flush(side->transport, 1, on_flushed, target) == KEEL_OK);
+    progress_until(side, target->is_flushed);
 }
 
 START_TEST(many_puts_and_a_flush_are_few_posts_and_completions)
@@ -663,6 +667,83 @@ START_TEST(gets_bring_what_is_there)
 }
 END_TEST
 
+/* a get, and a put behind a fence of what it brings; words beside it are the caller's again at once */
+static void get_and_record(target_t *target, uint64_t from, uint64_t to, unsigned char *record, size_t length)
+{
+    side_t *side = &target->sides[0];
+    static volatile uint64_t word;
+
+    word = from + 1;
+    ck_assert_int_eq(side->ops->get(side->transport, target->key, from, record + 24, length, on_done, target),
+                     KEEL_INPROGRESS);
+    side->ops->fence(side->transport);
+    ck_assert_int_eq(side->ops->put_record(side->transport, target->key, to, record, 24 + length), KEEL_INPROGRESS);
+    side->ops->fence(side->transport);
+    ck_assert_int_eq(side->ops->put_record(side->transport, target->key, to - 8, (const void *)&word, sizeof(word)),
+                     KEEL_INPROGRESS);
+    side->ops->fence(side->transport);
+    word = 0;
+}
+
+START_TEST(what_gets_bring_is_recorded_behind_them)
+{
+    static const size_t lengths[] = {8, 64, 2000};
+    target_t target;
+    uint64_t word;
+
+    open_target(&target);
+    fill(target.base, WINDOW / 2, 9);
+    for (unsigned i = 0; i < 60; i++) {
+        const size_t length = lengths[i % 3];
+        const uint64_t from = i * 5000, to = WINDOW / 2 + 8 + i * 4096;
+        unsigned char *record = target.lent + i * 4096;
+
+        get_and_record(&target, from, to, record, length);
+        if (i % 7 == 6) {
+            flush(&target);
+        }
+        exchange(target.sides, (i % 5 == 4) ? 1 : 0);
+        if (i % 7 == 6) {
+            memcpy(&word, target.base + to - 8, sizeof(word));
+            ck_assert_uint_eq(word, from + 1);
+            ck_assert_int_eq(memcmp(target.base + to, record, 24), 0);
+            ck_assert_int_eq(memcmp(target.base + to + 24, target.base + from, length), 0);
+        }
+    }
+    flush(&target);
+    progress_until(&target.sides[0], target.told >= 60);
+    ck_assert_uint_eq(stub_counts().unfenced, 0);
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
+/* after each get there is room for its record, however many puts there were */
+START_TEST(there_is_room_for_the_record_of_a_get)
+{
+    target_t target;
+    side_t *side = &target.sides[0];
+    uint64_t word = 1;
+    unsigned records = 0;
+
+    open_target(&target);
+    stub_hold(1);
+    while (side->ops->get(side->transport, target.key, 0, target.lent, 64, on_done, &target) == KEEL_INPROGRESS) {
+        while (records % 2 == 0 && put(&target, 0, &word, sizeof(word)) == KEEL_INPROGRESS) {
+        }
+        side->ops->fence(side->transport);
+        ck_assert_int_eq(side->ops->put_record(side->transport, target.key, 64, target.lent, 64), KEEL_INPROGRESS);
+        ck_assert_int_eq(side->ops->put_record(side->transport, target.key, 8, &word, sizeof(word)), KEEL_INPROGRESS);
+        ck_assert_uint_lt(++records, 10000);
+    }
+    ck_assert_uint_gt(records, 0);
+    stub_hold(0);
+    flush(&target);
+    close_target(&target);
+    nothing_was_wrong();
+}
+END_TEST
+
 START_TEST(gets_under_way_end_with_their_peer)
 {
     static unsigned char buffer[64], before[64];
@@ -704,6 +785,8 @@ int main(void)
                                   puts_under_way_end_with_their_peer,
                                   a_put_after_disconnect_is_not_written,
                                   gets_bring_what_is_there,
+                                  what_gets_bring_is_recorded_behind_them,
+                                  there_is_room_for_the_record_of_a_get,
                                   gets_under_way_end_with_their_peer,
                                   NULL};
 

@@ -23,6 +23,8 @@ typedef struct stub_qp {
     uint32_t other;
     unsigned send_max, recv_max, sends; /* under way: posted, and no completion after them was taken */
     uint64_t posted;
+    struct ibv_sge got[RECEIVES]; /* gets that are not known to have completed, nor were waited for by a put */
+    unsigned got_count;
     struct ibv_recv_wr receives[RECEIVES];
     struct ibv_sge pieces[RECEIVES];
     unsigned head, count;
@@ -338,6 +340,7 @@ static int poll_cq(struct ibv_cq *super, int max, struct ibv_wc *wcs)
         qp = find(wcs[taken].qp_num);
         if (qp != NULL && wcs[taken].opcode != IBV_WC_RECV) {
             qp->sends = (unsigned)(qp->posted - wcs[taken].vendor_err - 1); /* all up to it are off the queue */
+            qp->got_count = (qp->sends == 0) ? 0 : qp->got_count;
         }
     }
     stub.counts.completions += (unsigned)taken;
@@ -465,6 +468,25 @@ static enum ibv_wc_status reach(stub_qp_t *to, const struct ibv_send_wr *request
     return IBV_WC_SUCCESS;
 }
 
+/* what a device would read too early */
+static void look_for_gets(stub_qp_t *qp, const struct ibv_send_wr *request)
+{
+    const struct ibv_sge *piece = request->sg_list;
+
+    if (request->opcode == IBV_WR_RDMA_READ && qp->got_count < RECEIVES) {
+        qp->got[qp->got_count++] = *piece;
+        return;
+    }
+    if (request->send_flags & IBV_SEND_FENCE) {
+        stub.counts.unfenced += (request->send_flags & IBV_SEND_INLINE) != 0 && qp->got_count > 0;
+        qp->got_count = 0;
+    }
+    for (unsigned i = 0; i < qp->got_count && request->num_sge > 0; i++) {
+        stub.counts.unfenced +=
+            piece->addr < qp->got[i].addr + qp->got[i].length && qp->got[i].addr < piece->addr + piece->length;
+    }
+}
+
 static enum ibv_wc_status carry(stub_qp_t *qp, const struct ibv_send_wr *request)
 {
     stub_qp_t *to = find(qp->other);
@@ -512,6 +534,7 @@ static int post_send(struct ibv_qp *super, struct ibv_send_wr *request, struct i
             *bad = request;
             return ENOMEM;
         }
+        look_for_gets(qp, request);
         status = (super->state == IBV_QPS_RTS) ? carry(qp, request) : IBV_WC_WR_FLUSH_ERR;
         if (status != IBV_WC_SUCCESS || (request->send_flags & IBV_SEND_SIGNALED)) {
             complete_send(qp, request, status);

@@ -17,6 +17,7 @@ typedef struct stub_counts {
     unsigned missing;         /* messages without a receive */
     unsigned overflows;       /* requests or completions beyond what a queue holds */
     unsigned refused;         /* puts and gets of memory that is not to be reached so */
+    unsigned unfenced;        /* puts of what a get brings that do not wait for it */
 } stub_counts_t;
 
 /* the device that there is: none, or with a port that is down; that no memory can be registered beyond so many bytes */

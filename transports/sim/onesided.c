@@ -143,6 +143,26 @@ void sim_op_capture(sim_op_t *op)
     }
 }
 
+/* what a get brings may be what a put after a fence is of */
+static void sim_op_arrives(sim_op_t *op, unsigned piece)
+{
+    const size_t begin = (piece == 1) ? 0 : op->split;
+    const size_t end = (piece == 1) ? op->split : op->length;
+    sim_op_t *put;
+
+    for (put = op->next; put != NULL; put = put->next) {
+        if ((put->kind == SIM_PUT) && !put->is_copied && (put->fence_epoch > op->fence_epoch)) {
+            sim_op_check(put);
+        }
+    }
+    memcpy((char *)op->result + begin, op->mem->net + op->offset + begin, end - begin);
+    for (put = op->next; put != NULL; put = put->next) {
+        if ((put->kind == SIM_PUT) && !put->is_copied && (put->fence_epoch > op->fence_epoch)) {
+            put->sum = sim_sum(put->buffer, put->length);
+        }
+    }
+}
+
 static void sim_piece_apply(sim_op_t *op, unsigned piece)
 {
     const size_t begin = (piece == 1) ? 0 : op->split;
@@ -151,7 +171,7 @@ static void sim_piece_apply(sim_op_t *op, unsigned piece)
     if (op->kind == SIM_PUT) {
         memcpy(op->mem->net + op->offset + begin, (const char *)op->buffer + begin, end - begin);
     } else if (op->result != NULL) {
-        memcpy((char *)op->result + begin, op->mem->net + op->offset + begin, end - begin);
+        sim_op_arrives(op, piece);
     }
     op->pieces_left &= ~piece;
 }
@@ -201,10 +221,10 @@ keel_status_t sim_op_outcome(const sim_op_t *op)
 
 static int sim_is_ordered(const sim_op_t *op)
 {
-    return op->kind == SIM_PUT;
+    return op->kind != SIM_FLUSH;
 }
 
-/* the oldest pending put decides which others may pass it */
+/* the oldest pending one decides which others may pass it */
 static uint64_t sim_oldest_epoch(const sim_op_t *op)
 {
     for (; op != NULL; op = op->next) {
@@ -215,12 +235,23 @@ static uint64_t sim_oldest_epoch(const sim_op_t *op)
     return UINT64_MAX;
 }
 
+/* gets of a link are done in the order issued */
+static int sim_is_first_get(const sim_link_t *link, const sim_op_t *op)
+{
+    const sim_op_t *first = link->ops_head;
+
+    while (first->kind != SIM_GET) {
+        first = first->next;
+    }
+    return first == op;
+}
+
 static int sim_may_apply(const sim_link_t *link, const sim_op_t *op, uint64_t oldest)
 {
     if (op->kind == SIM_FLUSH) {
         return op == link->ops_head;
     }
-    return !sim_is_ordered(op) || (op->fence_epoch == oldest);
+    return (op->fence_epoch == oldest) && ((op->kind == SIM_PUT) || sim_is_first_get(link, op));
 }
 
 static sim_op_t *sim_op_pick(keel_sim_t *sim, const sim_link_t *link)
@@ -305,12 +336,11 @@ void sim_ops_of_dead(sim_link_t *link)
     for (op = link->ops_head; op != NULL; op = next) {
         next = op->next;
         draw = sim_below(sim, 3);
-        op->result = NULL;
         op->is_silent = 1;
         if ((draw == 0) && sim_is_ordered(op) && (op->fence_epoch <= lost_epoch) &&
             sim_may_apply(link, op, sim_oldest_epoch(link->ops_head)) && (link->target->state != SIM_DEAD)) {
             sim_op_apply(sim, op, 1);
-        } else if ((draw == 1) || !sim_is_ordered(op) || (op->fence_epoch > lost_epoch)) {
+        } else if ((draw == 1) || (op->kind != SIM_PUT) || (op->fence_epoch > lost_epoch)) {
             if (sim_is_ordered(op) && (lost_epoch == UINT64_MAX)) {
                 lost_epoch = op->fence_epoch;
             }

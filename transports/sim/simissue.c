@@ -40,6 +40,19 @@ static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key
     return KEEL_OK;
 }
 
+/* a get before a fence may bring what the put is of */
+static int sim_awaits_gets(const sim_op_t *put)
+{
+    const sim_op_t *op;
+
+    for (op = put->link->ops_head; op != NULL; op = op->next) {
+        if ((op->kind == SIM_GET) && (op->fence_epoch < put->fence_epoch)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
                       size_t length, keel_transport_done_cb_t cb, void *arg)
 {
@@ -59,7 +72,7 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
     op->sum = sim_sum(buffer, length);
     op->cb = cb;
     op->cb_arg = arg;
-    op->is_silent = (int)sim_below(sim, 2);
+    op->is_silent = (int)sim_below(sim, 2) && !sim_awaits_gets(op);
     if (op->is_silent) {
         sim_op_capture(op);
     }
@@ -67,6 +80,27 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
     sim_op_append(op->link, op);
     sim_point(sim, "put");
     return status;
+}
+
+keel_status_t sim_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                             const void *buffer, size_t length)
+{
+    keel_status_t status;
+    sim_op_t *op;
+
+    sim_point(sim_process_of(transport)->sim, "put");
+    status = sim_op_make(transport, key, SIM_PUT, offset, length, &op);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    op->buffer = buffer;
+    op->sum = sim_sum(buffer, length);
+    if (length <= 8) {
+        sim_op_capture(op);
+    }
+    sim_op_append(op->link, op);
+    sim_point(sim_process_of(transport)->sim, "put");
+    return KEEL_INPROGRESS;
 }
 
 keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
@@ -77,6 +111,9 @@ keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, ui
     sim_op_t *op;
 
     sim_point(sim, "get");
+    if (sim_process_of(transport)->links[key->peer].ops_count >= SIM_QUEUE) {
+        return KEEL_ERR_NO_MEMORY;
+    }
     status = sim_op_make(transport, key, SIM_GET, offset, length, &op);
     if (status != KEEL_OK) {
         return status;
@@ -84,7 +121,7 @@ keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, ui
     op->result = buffer;
     op->cb = cb;
     op->cb_arg = arg;
-    if ((op->link->target->state != SIM_DEAD) && sim_chance(sim, 128)) {
+    if ((op->link->target->state != SIM_DEAD) && (op->link->ops_count == 0) && sim_chance(sim, 128)) {
         sim_op_apply(sim, op, 1);
         status = sim_op_outcome(op);
         sim_op_free(op);

@@ -482,6 +482,7 @@ const keel_transport_ops_t sim_transport_ops = {
     .key_ptr = sim_key_ptr,
     .put = sim_put,
     .get = sim_get,
+    .put_record = sim_put_record,
     .fence = sim_fence,
     .flush = sim_flush,
     .send = sim_send,

@@ -317,6 +317,8 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
                       size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                       size_t length, keel_transport_done_cb_t cb, void *arg);
+keel_status_t sim_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                             const void *buffer, size_t length);
 void sim_fence(keel_transport_t *transport);
 keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);
 

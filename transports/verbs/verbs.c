@@ -248,6 +248,7 @@ const keel_transport_ops_t keel_transport_verbs_ops = {
     .key_succeed = keel_shm_key_succeed,
     .put = keel_verbs_rma_put,
     .get = keel_verbs_rma_get,
+    .put_record = keel_verbs_rma_put_record,
     .fence = keel_verbs_rma_fence,
     .flush = keel_verbs_rma_flush,
     .send = keel_verbs_requests_send,

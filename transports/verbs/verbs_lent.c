@@ -17,6 +17,7 @@ keel_status_t keel_verbs_lend(keel_verbs_loans_t *loans, void *base, size_t byte
     keel_verbs_lent_t *lent = keel_alloc(sizeof(*lent) + blocks_of(bytes) * sizeof(lent->blocks[0]), "lent memory");
 
     if (lent == NULL) {
+        loans->is_incomplete = 1;
         return KEEL_ERR_NO_MEMORY;
     }
     lent->base = base;
@@ -66,6 +67,11 @@ static keel_verbs_lent_t *find(const keel_verbs_loans_t *loans, const char *at)
         lent = lent->next;
     }
     return lent;
+}
+
+int keel_verbs_is_lent(const keel_verbs_loans_t *loans, const void *at)
+{
+    return loans->is_incomplete || find(loans, at) != NULL;
 }
 
 static void say_full(const keel_verbs_loans_t *loans, const keel_transport_params_t *params, int reason)

@@ -26,6 +26,7 @@ enum {
     KEEL_VERBS_QUEUE = 256, /* requests under way */
     KEEL_VERBS_CHAIN = 32,  /* requests that are posted together, at most */
     KEEL_VERBS_UNASKED = 4, /* requests without a completion of their own, at most, and with a slot */
+    KEEL_VERBS_WORD = 8,    /* bytes of a put that can be copied */
     KEEL_VERBS_MESSAGE_MAX = KEEL_MESSAGE_DATA_MAX + KEEL_TRANSPORT_HEADER_MAX + sizeof(keel_service_wire_t)
 };
 
@@ -74,7 +75,8 @@ struct keel_verbs_link {
     struct ibv_sge pieces[KEEL_VERBS_CHAIN];
     unsigned chained;
     ucs_list_link_t unposted; /* in the port's list, while something is chained */
-    uint64_t put;             /* as many requests as have to complete for the last put to be done */
+    uint64_t put, got;        /* as many requests as have to complete for the last put, and the last get, to be done */
+    uint64_t fenced;          /* fences of the transport when a put was last made to wait for gets */
     ucs_list_link_t waiters;  /* who is to be told when requests have completed, in that order */
 
     /* in */

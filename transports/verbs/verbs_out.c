@@ -140,16 +140,30 @@ static void send_frame(keel_verbs_link_t *link)
     }
 }
 
+/* of the request that is added next, and no other's until it has completed */
+static unsigned char *short_place(const keel_verbs_link_t *link)
+{
+    return link->slots + (size_t)(RECEIVES + KEEL_VERBS_CREDITS) * KEEL_VERBS_SLOT +
+           link->built % CREDIT_FRAMES * sizeof(keel_verbs_frame_t);
+}
+
+struct ibv_sge keel_verbs_out_copy(keel_verbs_link_t *link, const void *bytes, size_t length)
+{
+    unsigned char *place = short_place(link);
+
+    memcpy(place, bytes, length);
+    return (struct ibv_sge){.addr = (uintptr_t)place, .length = (uint32_t)length, .lkey = link->mr->lkey};
+}
+
 static void send_credits(keel_verbs_link_t *link)
 {
-    const size_t place = (size_t)(RECEIVES + KEEL_VERBS_CREDITS) * KEEL_VERBS_SLOT +
-                         link->built % CREDIT_FRAMES * sizeof(keel_verbs_frame_t);
+    unsigned char *place = short_place(link);
     struct ibv_send_wr *request = keel_verbs_out_add(link, 0);
     keel_verbs_frame_t frame;
 
     frame = frame_of(link, 0, 0, 0);
-    memcpy(link->slots + place, &frame, sizeof(frame));
-    fill_request(link, request, link->slots + place, sizeof(frame));
+    memcpy(place, &frame, sizeof(frame));
+    fill_request(link, request, place, sizeof(frame));
 }
 
 void keel_verbs_out_pump(keel_verbs_link_t *link)

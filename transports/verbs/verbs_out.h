@@ -23,6 +23,8 @@ static inline unsigned keel_verbs_out_room(const keel_verbs_link_t *link)
 }
 /* a request at the end of the chain, where there is room, with a piece that is to be filled. @a slots: it holds so many */
 struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots);
+/* a copy of up to KEEL_VERBS_WORD bytes for the request that is added next, which stays until that has completed */
+struct ibv_sge keel_verbs_out_copy(keel_verbs_link_t *link, const void *bytes, size_t length);
 void keel_verbs_out_post(keel_verbs_link_t *link); /* the chain */
 /* the request of this number has completed, and with it all before it */
 void keel_verbs_out_done(keel_verbs_link_t *link, uint32_t number);

@@ -6,9 +6,16 @@
 #include "base/memory.h"
 
 enum {
-    SPARED = 16, /* requests of the queue that messages keep */
-    PIECES = 2   /* of a put: a record of a log lies in so many blocks at most */
+    SPARED = 16,  /* requests of the queue that messages keep */
+    PIECES = 2,   /* of a put or get: a record of a log lies in so many blocks at most */
+    RECORDED = 4, /* requests of the records of gets, for which there is room after each get */
 };
+
+/* what gets bring is not here yet */
+static int is_getting(const keel_verbs_link_t *link)
+{
+    return link->got > link->done;
+}
 
 /* who is to be told when requests have completed */
 typedef struct waiter {
@@ -82,16 +89,11 @@ static keel_verbs_link_t *link_of(const keel_verbs_t *verbs, uint32_t rank)
     return (rank < verbs->params.size && verbs->peers[rank] != NULL) ? verbs->peers[rank]->link : NULL;
 }
 
-/* where the pieces of a put are read from; how many there are, 0: it cannot be put */
-static unsigned find_pieces(keel_verbs_t *verbs, const keel_verbs_link_t *link, const char *buffer, size_t length,
-                            struct ibv_sge *pieces)
+/* where the pieces of a put or get lie in lent memory; how many there are, 0: it does not */
+static unsigned find_pieces(keel_verbs_t *verbs, const char *buffer, size_t length, struct ibv_sge *pieces)
 {
     unsigned count;
 
-    if (length <= link->inline_max) {
-        pieces[0] = (struct ibv_sge){.addr = (uintptr_t)buffer, .length = (uint32_t)length};
-        return 1;
-    }
     for (count = 0; length > 0 && count < PIECES; count++) {
         size_t here = length;
         const struct ibv_mr *mr = keel_verbs_lent_at(&verbs->loans, &verbs->device, &verbs->params, buffer, &here);
@@ -106,81 +108,180 @@ static unsigned find_pieces(keel_verbs_t *verbs, const keel_verbs_link_t *link, 
     return (length == 0) ? count : 0;
 }
 
-keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
-                                 const void *buffer, size_t length, keel_transport_done_cb_t cb, void *arg)
+static int is_usable(const keel_verbs_link_t *link)
 {
-    keel_verbs_t *verbs = keel_verbs_of(transport);
-    keel_verbs_link_t *link = link_of(verbs, key->peer);
-    struct ibv_sge pieces[PIECES];
-    struct ibv_send_wr *request;
-    unsigned count;
+    return link != NULL && (link->flags & (KEEL_VERBS_LINK_OPEN | KEEL_VERBS_LINK_BROKEN)) == KEEL_VERBS_LINK_OPEN;
+}
 
-    if (link == NULL || (link->flags & (KEEL_VERBS_LINK_OPEN | KEEL_VERBS_LINK_BROKEN)) != KEEL_VERBS_LINK_OPEN) {
+static keel_status_t check(const keel_verbs_link_t *link, const keel_transport_key_t *key, uint64_t offset,
+                           size_t length)
+{
+    if (!is_usable(link)) {
         return KEEL_ERR_UNREACHABLE;
     }
-    if (offset > key->bytes || length > key->bytes - offset) {
-        return KEEL_ERR_RANGE;
+    return (offset > key->bytes || length > key->bytes - offset) ? KEEL_ERR_RANGE : KEEL_OK;
+}
+
+/* what is written inline is read when it is posted, so not where gets may still bring it to. Their own memory is always lent. */
+static unsigned pieces_of(keel_verbs_t *verbs, const keel_verbs_link_t *link, const void *buffer, size_t length,
+                          struct ibv_sge *pieces, unsigned *flags_p)
+{
+    unsigned count = 0;
+
+    *flags_p = 0;
+    if (length > link->inline_max || is_getting(link)) {
+        count = find_pieces(verbs, buffer, length, pieces);
     }
-    if (length == 0) {
-        return KEEL_OK;
+    if (count == 0 && length <= link->inline_max) {
+        *flags_p = IBV_SEND_INLINE;
+        pieces[0] = (struct ibv_sge){.addr = (uintptr_t)buffer, .length = (uint32_t)length};
+        return 1;
     }
-    count = find_pieces(verbs, link, buffer, length, pieces);
-    if (count == 0 || keel_verbs_out_room(link) < count + SPARED) {
-        return (count == 0) ? KEEL_ERR_UNSUPPORTED : KEEL_ERR_NO_MEMORY;
+    return count;
+}
+
+/* behind a fence the first waits for gets; the rest is the queue's order */
+static unsigned fence_flag(const keel_verbs_t *verbs, keel_verbs_link_t *link)
+{
+    if (!is_getting(link) || link->fenced == verbs->fences) {
+        return 0;
     }
+    link->fenced = verbs->fences;
+    return IBV_SEND_FENCE;
+}
+
+static void write_pieces(const keel_verbs_t *verbs, keel_verbs_link_t *link, const keel_transport_key_t *key,
+                         uint64_t offset, const struct ibv_sge *pieces, unsigned count, unsigned flags)
+{
+    const unsigned fence = fence_flag(verbs, link);
+    struct ibv_send_wr *request;
+
     for (unsigned i = 0; i < count; i++) {
         request = keel_verbs_out_add(link, 0);
         request->opcode = IBV_WR_RDMA_WRITE;
-        request->send_flags = (length <= link->inline_max) ? IBV_SEND_INLINE : 0;
+        request->send_flags = flags | ((i == 0) ? fence : 0);
         *request->sg_list = pieces[i];
         request->wr.rdma.remote_addr = key->remote_base + offset;
         request->wr.rdma.rkey = key->remote_key;
         offset += pieces[i].length;
     }
-    link->port->puts++;
-    link->port->put_bytes += length;
     link->must_ask = 1;
     link->put = link->built;
+}
+
+keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                 const void *buffer, size_t length, keel_transport_done_cb_t cb, void *arg)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_link_t *link = link_of(verbs, key->peer);
+    const keel_status_t status = check(link, key, offset, length);
+    struct ibv_sge pieces[PIECES];
+    unsigned count, flags;
+
+    if (status != KEEL_OK || length == 0) {
+        return status;
+    }
+    count = pieces_of(verbs, link, buffer, length, pieces, &flags);
+    if (count == 0 || keel_verbs_out_room(link) < count + SPARED + RECORDED) {
+        return (count == 0) ? KEEL_ERR_UNSUPPORTED : KEEL_ERR_NO_MEMORY;
+    }
+    write_pieces(verbs, link, key, offset, pieces, count, flags);
+    link->port->puts++;
+    link->port->put_bytes += length;
     return (cb == NULL) ? KEEL_INPROGRESS : await(link, link->built, cb, arg);
 }
 
+keel_status_t keel_verbs_rma_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                        const void *buffer, size_t length)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_link_t *link = link_of(verbs, key->peer);
+    const keel_status_t status = check(link, key, offset, length);
+    struct ibv_sge pieces[PIECES];
+    unsigned count = 1, flags = 0;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (length > KEEL_VERBS_WORD) {
+        count = find_pieces(verbs, buffer, length, pieces);
+    } else { /* what is inline is read when the chain is posted */
+        pieces[0] = keel_verbs_out_copy(link, buffer, length);
+        flags = (length <= link->inline_max) ? IBV_SEND_INLINE : 0;
+    }
+    if (count == 0) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    write_pieces(verbs, link, key, offset, pieces, count, flags);
+    link->port->records += (length > KEEL_VERBS_WORD);
+    return KEEL_INPROGRESS;
+}
+
 /* ---- gets ---- */
+
+static void read_piece(keel_verbs_link_t *link, const keel_transport_key_t *key, uint64_t offset,
+                       const struct ibv_sge *piece)
+{
+    struct ibv_send_wr *request = keel_verbs_out_add(link, 0);
+
+    request->opcode = IBV_WR_RDMA_READ;
+    *request->sg_list = *piece;
+    request->wr.rdma.remote_addr = key->remote_base + offset;
+    request->wr.rdma.rkey = key->remote_key;
+    link->must_ask = 1;
+    link->got = link->built;
+}
+
+/* to memory that is not lent: by way of some that is the transport's */
+static keel_status_t get_by_way(keel_verbs_t *verbs, keel_verbs_link_t *link, const keel_transport_key_t *key,
+                                uint64_t offset, keel_verbs_read_t *read)
+{
+    const struct ibv_sge piece = {
+        .addr = (uintptr_t)read->arrived, .length = (uint32_t)read->length, .lkey = verbs->reads.mr->lkey};
+    const keel_status_t status = await(link, link->built + 1, keel_verbs_read_end, read);
+
+    if (status != KEEL_INPROGRESS) {
+        keel_verbs_read_cancel(read);
+        return status;
+    }
+    read_piece(link, key, offset, &piece);
+    return KEEL_INPROGRESS;
+}
 
 keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                                  size_t length, keel_transport_done_cb_t cb, void *arg)
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
     keel_verbs_link_t *link = link_of(verbs, key->peer);
-    struct ibv_send_wr *request;
+    keel_status_t status = check(link, key, offset, length);
+    struct ibv_sge pieces[PIECES];
     keel_verbs_read_t *read;
+    unsigned count;
 
-    if (link == NULL || (link->flags & (KEEL_VERBS_LINK_OPEN | KEEL_VERBS_LINK_BROKEN)) != KEEL_VERBS_LINK_OPEN) {
-        return KEEL_ERR_UNREACHABLE;
+    if (status != KEEL_OK || length == 0) {
+        return status;
     }
-    if (offset > key->bytes || length > key->bytes - offset) {
-        return KEEL_ERR_RANGE;
-    }
-    if (length == 0) {
-        return KEEL_OK;
-    }
-    if (keel_verbs_out_room(link) <= SPARED) {
+    if (keel_verbs_out_room(link) < PIECES + SPARED + 2 * RECORDED) {
         return KEEL_ERR_NO_MEMORY;
     }
-    read = keel_verbs_read_begin(&verbs->reads, &verbs->device, buffer, length, cb, arg);
-    if (read == NULL) {
-        return KEEL_ERR_NO_MEMORY;
+    count = find_pieces(verbs, buffer, length, pieces);
+    if (count == 0 && keel_verbs_is_lent(&verbs->loans, buffer)) {
+        return KEEL_ERR_UNSUPPORTED; /* it may have to be there when a put behind it is read from there */
     }
-    if (await(link, link->built + 1, keel_verbs_read_end, read) != KEEL_INPROGRESS) {
-        keel_verbs_read_cancel(read);
-        return KEEL_ERR_NO_MEMORY;
+    if (count == 0) {
+        read = keel_verbs_read_begin(&verbs->reads, &verbs->device, buffer, length, cb, arg);
+        return (read == NULL) ? KEEL_ERR_NO_MEMORY : get_by_way(verbs, link, key, offset, read);
     }
-    request = keel_verbs_out_add(link, 0);
-    request->opcode = IBV_WR_RDMA_READ;
-    *request->sg_list =
-        (struct ibv_sge){.addr = (uintptr_t)read->arrived, .length = (uint32_t)length, .lkey = verbs->reads.mr->lkey};
-    request->wr.rdma.remote_addr = key->remote_base + offset;
-    request->wr.rdma.rkey = key->remote_key;
-    link->must_ask = 1;
+    status = await(link, link->built + count, cb, arg);
+    if (status != KEEL_INPROGRESS) {
+        return status;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        read_piece(link, key, offset, &pieces[i]);
+        offset += pieces[i].length;
+    }
+    verbs->reads.count++;
+    verbs->reads.bytes += length;
     return KEEL_INPROGRESS;
 }
 
@@ -188,6 +289,7 @@ keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key
 
 void keel_verbs_rma_fence(keel_transport_t *transport)
 {
+    keel_verbs_of(transport)->fences++;
 }
 
 keel_status_t keel_verbs_rma_flush(keel_transport_t *transport, uint32_t rank, keel_transport_done_cb_t cb, void *arg)

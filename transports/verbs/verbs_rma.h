@@ -13,6 +13,8 @@ keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key
                                  const void *buffer, size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                                  size_t length, keel_transport_done_cb_t cb, void *arg);
+keel_status_t keel_verbs_rma_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                        const void *buffer, size_t length);
 void keel_verbs_rma_fence(keel_transport_t *transport);
 keel_status_t keel_verbs_rma_flush(keel_transport_t *transport, uint32_t rank, keel_transport_done_cb_t cb, void *arg);
 

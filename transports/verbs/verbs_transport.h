@@ -61,6 +61,7 @@ struct keel_verbs {
     int is_refusal_said; /* that a window cannot be reached by the device */
     keel_verbs_loans_t loans;
     keel_verbs_reads_t reads;
+    uint64_t fences;
 
     keel_verbs_port_t main;
     keel_shm_wait_t wait;
