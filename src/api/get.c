@@ -22,6 +22,7 @@
 #include "peer/region.h"
 #include "recovery/ask.h"
 #include "recovery/handed_over.h"
+#include "recovery/say.h"
 
 #include <string.h>
 
@@ -69,24 +70,25 @@ static void piece_fetched(void *arg, keel_status_t status)
     keel_piece_done(piece, status);
 }
 
-/* by an operation of this process alone; 0: it has to be asked for */
-static int piece_fetch(keel_piece_t *piece)
+/* by an operation of this process alone; else it has to be asked for */
+static keel_status_t piece_fetch(keel_piece_t *piece)
 {
     keel_context_h ctx = piece->ctx;
     keel_status_t status;
 
     if (piece->record == NULL || !keel_put_log_is_put(&ctx->puts)) {
-        return 0;
+        return KEEL_ERR_UNSUPPORTED;
     }
     keel_put_log_lend(&ctx->puts);
-    if (keel_put_log_send_puts(&ctx->puts, piece->rank) != KEEL_OK) {
-        return 0;
+    status = keel_put_log_send_puts(&ctx->puts, piece->rank);
+    if (status != KEEL_OK) {
+        return status;
     }
     status = keel_get_log_fetch(&ctx->gets, piece->rank, piece->record, piece_fetched, piece);
     if (status == KEEL_OK) {
         piece_fetched(piece, status);
     }
-    return status == KEEL_OK || status == KEEL_INPROGRESS;
+    return status;
 }
 
 /* a live target: the piece is done or under way when this returns. @a is_again: it was meant for a process that died */
@@ -95,7 +97,7 @@ static void piece_issue(keel_piece_t *piece, int is_again)
     keel_context_h ctx = piece->ctx;
     const uint32_t rank = piece->rank;
     const char *ptr = keel_access_at(&ctx->lane, rank, keel_where_region(piece->where));
-    keel_status_t status;
+    keel_status_t status, fetched = KEEL_ERR_UNSUPPORTED;
 
     if (ptr != NULL) {
         keel_context_shut(ctx, KEEL_GATE_GETS);
@@ -106,8 +108,11 @@ static void piece_issue(keel_piece_t *piece, int is_again)
         }
         return;
     }
-    if (!is_again && piece_fetch(piece)) {
-        return;
+    if (!is_again) {
+        fetched = piece_fetch(piece);
+        if (fetched == KEEL_OK || fetched == KEEL_INPROGRESS) {
+            return;
+        }
     }
     /* puts before it in this epoch are not ordered with it; sending them first keeps the queue one */
     status = keel_put_log_send(&ctx->puts, rank);
@@ -116,6 +121,8 @@ static void piece_issue(keel_piece_t *piece, int is_again)
     }
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);
+    } else if (fetched == KEEL_ERR_BUDGET) {
+        keel_get_log_spent(&ctx->gets, rank, keel_recovery_now(&ctx->rec));
     }
 }
 
@@ -323,6 +330,9 @@ void keel_access_progress(keel_context_h ctx)
     ucs_list_link_t waiting;
     keel_piece_t *piece;
 
+    if (keel_get_log_is_spent(&ctx->gets)) {
+        keel_get_log_say_spent(&ctx->gets, keel_recovery_now(&ctx->rec));
+    }
     if (ucs_list_is_empty(&ctx->deferred)) {
         return;
     }

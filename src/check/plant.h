@@ -186,7 +186,8 @@
       "a word that says that something is there is seen before it")                                                    \
     _(put_redone, 0, "--direct rma --lanes direct",                                                                    \
       "what a predecessor may have put already is put again, and not sent for the target to pass over")                \
-    _(put_passes, 0, "--direct rma --lanes direct", "a put passes requests that the target has yet to do")             \
+    _(put_passes, 2000, "--direct rma --lanes direct --ranks 3",                                                       \
+      "a put or get passes requests that the target has yet to do")                                                    \
     _(put_untold, 600, "--direct rma --lanes direct --ranks 3 --atomics 1",                                            \
       "a record after puts does not say that these are there")                                                         \
     _(put_unfenced, 1000, "--direct rma --lanes direct --ranks 3 --wide 1", "puts pass a fence")                       \

@@ -73,6 +73,10 @@ typedef struct keel_get_log {
     int is_enabled;
     int has_overflowed; /* replacement: no room for all that its predecessor left, so it cannot re-execute */
     uint64_t overflows;
+    /* a get that had to be asked for, because the room granted for records was used up, and is not answered yet: of this rank, as its
+     * request of that number; ns. 0: there is none, or it was said */
+    uint64_t spent_request, spent_since;
+    uint32_t spent_rank;
 } keel_get_log_t;
 
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);

@@ -7,6 +7,8 @@
 #include "peer/region.h"
 #include "peer/remote_put.h"
 
+#define SPENT_LONG_NS 1000000000ull
+
 /* bytes of records that the chunk there takes, 0: none was granted */
 static uint32_t get_remote_room(const keel_get_log_t *log, uint32_t target, uint32_t chunk_size)
 {
@@ -34,7 +36,7 @@ keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_
     }
     if ((uint64_t)log->lane->peers[target].room_used + t->run_bytes + need > room) {
         KEEL_REACHED(get_room_spent);
-        return KEEL_ERR_UNSUPPORTED;
+        return KEEL_ERR_BUDGET;
     }
     if (t->run_bytes > 0 && t->run + t->run_bytes != (const uint8_t *)record) {
         keel_get_log_write_run(log, target);
@@ -50,6 +52,31 @@ keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_
     }
     t->run_bytes += (uint32_t)need;
     return status;
+}
+
+void keel_get_log_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns)
+{
+    if (log->spent_request == 0) {
+        log->spent_request = log->lane->peers[target].sent;
+        log->spent_since = now_ns;
+        log->spent_rank = target;
+    }
+}
+
+void keel_get_log_say_spent(keel_get_log_t *log, uint64_t now_ns)
+{
+    const keel_peer_t *peer = &log->lane->peers[log->spent_rank];
+
+    if (!peer->is_up || peer->acked >= log->spent_request) {
+        log->spent_request = 0;
+    } else if (now_ns - log->spent_since >= SPENT_LONG_NS) {
+        log->spent_request = 0;
+        keel_info(
+            log->lane->message,
+            "a get waits for rank %u: the room that was granted there for records of gets is used up, and its process "
+            "does not answer",
+            log->spent_rank);
+    }
 }
 
 void keel_get_log_unfetch(keel_get_record_t *record)

@@ -1,0 +1,248 @@
+/*
+ * Puts and gets between all ranks, for a guest with an RDMA device: each word that is read is compared with what has to be there, and
+ * is written over in the same step by who read it, so that who is killed and comes back finds it in the records alone. With --stopped the
+ * last rank's process stands still while rank 0 puts there and reads from there. With --rounds what is counted is issued so often.
+ */
+#include "kernel_options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM "one_sided"
+
+enum { RANKS = 16, WORDS = 24, BLOCK = 512, PUTS = 64, GRANTED = 80, LATER = 400 };
+
+/* of each rank that reads here: words that it writes over, and a block that is this rank's */
+typedef struct {
+    uint64_t words[RANKS][WORDS];
+    uint64_t block[2][BLOCK];
+    uint64_t pid, more[LATER];
+} area_t;
+
+typedef struct {
+    keel_context_h ctx;
+    keel_win_h win;
+    area_t *area;
+    uint32_t rank, size;
+    kernel_common_t common;
+    unsigned long steps, rounds;
+    int is_stopped, gets;
+    uint64_t step; /* protected */
+    uint64_t wrong;
+} job_t;
+
+static const char help[] =
+    "usage: one_sided [options]   under a launcher\n"
+    "  -n, --steps N             phases after the first (20)\n"
+    "      --ckpt-every K        explicit checkpoint every K steps\n"
+    "      --stopped             the last rank is stopped while rank 0 puts and gets\n"
+    "      --rounds N            N times 64 puts of 8 bytes from rank 0 to the last one, and a flush\n"
+    "      --gets                gets instead\n"
+    "      --die RANK@STEP.PHASE before (0), amid (1) and after (2) what it does in the step\n"
+    "  -h, --help                this text\n";
+
+static uint64_t value(uint64_t owner, uint64_t reader, uint64_t step, uint64_t i)
+{
+    return ((owner * 131 + reader) * 1009 + step) * 65537 + i;
+}
+
+static uint64_t word_at(uint32_t reader, unsigned i)
+{
+    return offsetof(area_t, words) + (reader * (uint64_t)WORDS + i) * sizeof(uint64_t);
+}
+
+static void compare(job_t *job, const char *what, uint32_t rank, uint64_t found, uint64_t wanted)
+{
+    if (found != wanted && job->wrong++ < 3) {
+        fprintf(stderr, PROGRAM ": rank %u step %llu: %s of rank %u is %llx, not %llx\n", job->rank,
+                (unsigned long long)job->step, what, rank, (unsigned long long)found, (unsigned long long)wanted);
+    }
+}
+
+/* reads what is there, then writes it over for the step after */
+static keel_status_t exchange_with(job_t *job, uint32_t rank)
+{
+    uint64_t words[WORDS], block[BLOCK], next;
+
+    for (unsigned i = 0; i < WORDS; i++) {
+        KERNEL_TRY(keel_get_nbx(job->win, rank, word_at(job->rank, i), &words[i], sizeof words[i], NULL, NULL));
+    }
+    KERNEL_TRY(keel_get_nbx(job->win, rank, offsetof(area_t, block) + job->step % 2 * sizeof block, block, sizeof block,
+                            NULL, NULL));
+    KERNEL_TRY(keel_fence(job->ctx));
+    kernel_die_here(&job->common.death, job->ctx, job->step, 1);
+    for (unsigned i = 0; i < WORDS; i++) {
+        compare(job, "a word", rank, words[i], value(rank, job->rank, job->step, i));
+        next = value(rank, job->rank, job->step + 1, i);
+        KERNEL_TRY(keel_put(job->win, rank, word_at(job->rank, i), &next, sizeof next));
+    }
+    for (unsigned i = 0; i < BLOCK; i++) {
+        compare(job, "the block", rank, block[i], value(rank, RANKS, job->step, i));
+    }
+    return KEEL_OK;
+}
+
+static void fill_block(job_t *job, uint64_t step)
+{
+    for (unsigned i = 0; i < BLOCK; i++) {
+        job->area->block[step % 2][i] = value(job->rank, RANKS, step, i);
+    }
+}
+
+/* what others find in the first step that they read in */
+static void fill_words(job_t *job)
+{
+    for (uint32_t r = 0; r < job->size; r++) {
+        for (unsigned i = 0; i < WORDS; i++) {
+            job->area->words[r][i] = value(job->rank, r, 1, i);
+        }
+    }
+    job->area->pid = (uint64_t)getpid();
+    for (unsigned i = 0; i < LATER; i++) {
+        job->area->more[i] = (job->rounds > 0 && i < PUTS) ? i : value(job->rank, RANKS, 1, i);
+    }
+}
+
+static keel_status_t do_step(job_t *job)
+{
+    kernel_die_here(&job->common.death, job->ctx, job->step, 0);
+    fill_block(job, job->step + 1);
+    if (job->step == 0) {
+        fill_words(job);
+    } else {
+        for (uint32_t r = 1; r < job->size; r++) {
+            KERNEL_TRY(exchange_with(job, (job->rank + r) % job->size));
+        }
+    }
+    kernel_die_here(&job->common.death, job->ctx, job->step, 2);
+    job->step++;
+    if (job->common.ckpt_every != 0 && job->step % job->common.ckpt_every == 0) {
+        return keel_checkpoint(job->ctx);
+    }
+    return keel_gsync(job->ctx, KEEL_GSYNC_SAFE);
+}
+
+/* ---- a target that stands still ---- */
+
+static keel_status_t put_many(job_t *job, uint32_t rank)
+{
+    for (uint64_t i = 0; i < PUTS; i++) {
+        KERNEL_TRY(keel_put(job->win, rank, offsetof(area_t, more) + i * sizeof i, &i, sizeof i));
+    }
+    return keel_flush(job->ctx, rank);
+}
+
+static keel_status_t get_many(job_t *job, uint32_t rank, unsigned from, unsigned to)
+{
+    uint64_t words[LATER];
+
+    for (unsigned i = from; i < to; i++) {
+        KERNEL_TRY(keel_get_nbx(job->win, rank, offsetof(area_t, more) + i * sizeof words[0], &words[i],
+                                sizeof words[i], NULL, NULL));
+    }
+    KERNEL_TRY(keel_flush(job->ctx, rank));
+    for (unsigned i = from; i < to; i++) {
+        compare(job, "a later word", rank, words[i], (i < PUTS) ? i : value(rank, RANKS, 1, i));
+    }
+    return KEEL_OK;
+}
+
+/* room is granted with the first get's answer; then nobody but rank 0 has a part in anything until the room is used up */
+static keel_status_t use_stopped(job_t *job, uint32_t rank)
+{
+    uint64_t pid;
+    pid_t child;
+
+    KERNEL_TRY(keel_get(job->win, rank, offsetof(area_t, pid), &pid, sizeof pid));
+    KERNEL_TRY(keel_flush(job->ctx, rank));
+    (void)kill((pid_t)pid, SIGSTOP);
+    KERNEL_TRY(put_many(job, rank));
+    printf("rank %u: %d puts and a flush to a process that is stopped\n", job->rank, PUTS);
+    KERNEL_TRY(get_many(job, rank, 0, GRANTED));
+    printf("rank %u: %d gets from it\n", job->rank, GRANTED);
+    fflush(stdout);
+    child = fork(); /* more than was granted: who wakes it up does so when that was said, or the job would never end */
+    if (child == 0) {
+        sleep(4);
+        (void)kill((pid_t)pid, SIGCONT);
+        _exit(0);
+    }
+    KERNEL_TRY(get_many(job, rank, GRANTED, LATER));
+    printf("rank %u: %d more when it goes on\n", job->rank, LATER - GRANTED);
+    return KEEL_OK;
+}
+
+/* ---- what is counted ---- */
+
+static keel_status_t do_rounds(job_t *job)
+{
+    const uint32_t last = job->size - 1;
+
+    for (unsigned long i = 0; i < job->rounds && job->rank == 0; i++) {
+        KERNEL_TRY(job->gets ? get_many(job, last, 0, PUTS) : put_many(job, last));
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t run(job_t *job)
+{
+    const uint32_t last = job->size - 1;
+
+    if (keel_restarted(job->ctx)) {
+        KERNEL_TRY(keel_restore(job->ctx));
+    }
+    while (job->step <= job->steps) {
+        KERNEL_TRY(do_step(job));
+    }
+    if (job->is_stopped && job->rank == 0) {
+        KERNEL_TRY(use_stopped(job, last));
+    }
+    KERNEL_TRY(do_rounds(job));
+    KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
+    return keel_finalize(job->ctx);
+}
+
+static keel_status_t open_memory(job_t *job)
+{
+    KERNEL_TRY(keel_win_alloc(job->ctx, sizeof(area_t), NULL, &job->win));
+    KERNEL_TRY(keel_protect(job->ctx, 0, &job->step, sizeof job->step));
+    job->area = keel_win_base(job->win);
+    return KEEL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static job_t job = {.steps = 20};
+    const kernel_option_t own[] = {{.name = "steps", .letter = 'n', .number_p = &job.steps},
+                                   {.name = "stopped", .flag_p = &job.is_stopped},
+                                   {.name = "gets", .flag_p = &job.gets},
+                                   {.name = "rounds", .number_p = &job.rounds}};
+    int exit_status = kernel_options_parse(PROGRAM, help, argc, argv, own, 4, &job.common);
+    keel_status_t status;
+
+    if (exit_status >= 0) {
+        return exit_status;
+    }
+    status = keel_init(NULL, &job.ctx);
+    if (status != KEEL_OK) {
+        return kernel_keel_error(PROGRAM, "keel_init", status);
+    }
+    job.rank = keel_rank(job.ctx);
+    job.size = keel_size(job.ctx);
+    if (job.size > RANKS || job.size < 2) {
+        return kernel_usage_error(PROGRAM, "2 to %d ranks", RANKS);
+    }
+    status = open_memory(&job);
+    if (status == KEEL_OK) {
+        do {
+            status = run(&job);
+        } while (status == KEEL_ERR_ROLLED_BACK);
+    }
+    if (status != KEEL_OK) {
+        return kernel_keel_error(PROGRAM, "run", status);
+    }
+    printf("rank %u: %s\n", job.rank, (job.wrong == 0) ? "all right" : "wrong");
+    return (job.wrong == 0) ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG;
+}
