@@ -65,11 +65,11 @@ static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
 
 /*
  * Two classes on one word do not commute. When those who used them are lost together, or their target did so itself, somebody else
- * has to know. Once a class and process.
+ * has to know. Once a class and process, and once when it fetches.
  */
-static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_own)
+static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_own, int fetches)
 {
-    const uint32_t bit = keel_classes_bit(op, is_own);
+    const uint32_t bit = keel_classes_bit(op, is_own) | (fetches ? KEEL_CLASS_FETCHES : 0);
     keel_status_t status = KEEL_OK;
 
     if (keel_atomics_use(&ctx->sync, bit)) {
@@ -144,6 +144,39 @@ static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, 
     keel_atomic_store_result(result, atomic->size, old);
 }
 
+/*
+ * Programs that wait: as a put (put_numbered() in api/put.c), and the board says that what is open is an atomic. Whoever dies with
+ * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
+ */
+static void atomic_numbered(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
+                            const keel_record_atomic_t *atomic, void *result)
+{
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
+    const uint32_t number = keel_put_log_count(&ctx->puts, rank);
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+
+    keel_board_mark(slot, ctx->rec.phase, atomic->fetches);
+    if (keel_atomic_log(ctx, rank, where, atomic) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+    }
+    if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
+        atomic_do(ctx, rank, where, target, atomic, result);
+        return;
+    }
+    if (keel_board_get(&slot->done) >= word && !atomic->fetches && !KEEL_PLANT(atomic_again)) {
+        KEEL_REACHED(atomic_was_done);
+        return;
+    }
+    keel_board_set(&slot->opened_atomic, word);
+    keel_board_set(&slot->opened, word);
+    keel_store_fence();
+    KEEL_MOMENT();
+    atomic_do(ctx, rank, where, target, atomic, result);
+    KEEL_MOMENT();
+    keel_board_done(slot, ctx->rec.phase, number + 1);
+    keel_lane_ring(&ctx->lane, rank);
+}
+
 static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
                                    void *result)
 {
@@ -151,6 +184,10 @@ static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        atomic_numbered(ctx, rank, where, target, atomic, result);
+        return KEEL_OK;
+    }
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     keel_store_fence();
     if (keel_atomic_log(ctx, rank, where, atomic) == NULL) {
@@ -272,7 +309,7 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
 
     if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
         status = atomic->fetches ? atomic_mark(ctx, is_own) : KEEL_OK;
-        status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own) : status;
+        status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own, atomic->fetches) : status;
     }
     if (status != KEEL_OK) {
         return status;

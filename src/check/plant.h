@@ -30,6 +30,14 @@
       "a get takes the fast path though it is to be answered from a record")                                           \
     _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                                 \
       "an atomic takes the fast path though nobody was told that it is in doubt")                                      \
+    _(half_done_local, 4000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                       \
+      "an atomic that its source died in counts as not done")                                                          \
+    _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \
+      "a replacement does atomics again that were done, in a program that waits")                                      \
+    _(fetched_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                             \
+      "values that were asked for do not stand in the way, in a program that waits")                                   \
+    _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
+      "nor do atomics that do not commute")                                                                            \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \

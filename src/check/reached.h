@@ -68,7 +68,9 @@
     _(refuses_starts, "rollback: ranks that begin at different positions are lost together")   \
     _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")                  \
     _(refuses_locks_several, "rollback: several ranks are lost in a program that locks")       \
-    _(refuses_waits_atomics, "rollback: atomics in a program that waits")                      \
+    _(refuses_waits_atomics, "rollback: atomics that do not commute, in a program that waits") \
+    _(refuses_waits_fetched, "rollback: one that asked for values, in such a program")         \
+    _(atomic_was_done, "a replacement only logs an atomic that is done, in such a program")    \
     _(section_over, "a critical section that was over is done again, and only logged")         \
     _(section_open, "one that is open is done again")                                          \
     _(section_unrecorded, "... its lock has no record, and is held all the same")              \

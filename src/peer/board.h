@@ -29,8 +29,9 @@ typedef struct keel_board_slot {
     uint64_t done;   /* records of the source that are done here */
     uint64_t clock;  /* of the source, when it did the last one */
     uint64_t first;  /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
-    uint64_t classes; /* of atomics, that the source has used: keel_classes_bit() */
-    uint64_t reserved[2];
+    uint64_t classes;       /* of atomics, that the source has used: keel_classes_bit() */
+    uint64_t opened_atomic; /* as `opened`, of the last one that is an atomic: done again, it would not be the same */
+    uint64_t reserved[1];
 } keel_board_slot_t;
 _Static_assert(sizeof(keel_board_slot_t) == 128, "two cache lines a source");
 
@@ -92,6 +93,8 @@ static inline uint32_t keel_classes_bit(unsigned op, int is_own)
  * first); and it mixes ways to synchronise (api/mix; told to all) */
 #define KEEL_CLASS_BARE  (1u << 16)
 #define KEEL_CLASS_MIXES (1u << 17)
+/* it has asked for what a word held */
+#define KEEL_CLASS_FETCHES (1u << 18)
 
 static inline uint32_t keel_classes_others(uint32_t classes)
 {
@@ -112,6 +115,16 @@ static inline int keel_classes_commute(uint32_t classes)
 static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
 {
     return ((uint64_t)phase << 32) | value;
+}
+
+/* the source died while it did an atomic here, and nobody can tell whether it was done: 1 + its phase; 0: it did none */
+static inline uint32_t keel_board_half_done(const keel_board_slot_t *slot)
+{
+    const uint64_t opened = keel_board_get(&slot->opened);
+
+    return (opened > keel_board_get(&slot->done) && opened == keel_board_get(&slot->opened_atomic))
+               ? (uint32_t)(opened >> 32) + 1
+               : 0;
 }
 
 /* the first @a records of @a phase are done */

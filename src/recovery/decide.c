@@ -95,14 +95,17 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
 }
 
 /* what the order of its program's ways to synchronise, if any, is asked about */
-static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
+static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost,
+                                  uint32_t kinds)
 {
-    keel_sync_facts_t facts = {.lost = lost, .front = d->front};
+    const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes);
+    keel_sync_facts_t facts = {.lost = lost, .front = d->front, .commutes = at_it == 0 || keel_classes_commute(at_it)};
 
     for (uint32_t x = 0; x < rec->lane->size; x++) {
         const report_about_t *about = &rec->reports[x]->about[r];
 
         facts.has_atomics |= x != r && (about->kinds != 0 || about->atomics > decision_start(d, r));
+        facts.has_fetched |= (d->ranks[x].classes & KEEL_CLASS_FETCHES) != 0;
         facts.has_bare |= (d->ranks[x].classes & KEEL_CLASS_BARE) != 0;
     }
     return facts;
@@ -148,7 +151,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         kinds |= report->about[r].kinds;
     }
     if (keel_sync_is_ordered(&d->sync)) {
-        const keel_sync_facts_t facts = facts_of(rec, d, r, lost);
+        const keel_sync_facts_t facts = facts_of(rec, d, r, lost, kinds);
 
         return keel_sync_refuses(&d->sync, &facts);
     }

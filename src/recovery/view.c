@@ -93,13 +93,18 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_recovery_say(rec, "rank %u incarnation %u died", rank, incarnation);
 }
 
-/* a replacement that stores here itself cannot see what was counted by the service thread */
-static uint32_t report_doubt(const keel_lane_t *lane, uint32_t rank)
+/* A replacement that stores here itself cannot see what was counted by the service thread. Where all number what they do it can, and
+ * by stores only the one atomic that was under way is in doubt. */
+static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank)
 {
-    const uint32_t doubt = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
+    const keel_lane_t *lane = rec->lane;
+    const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(&lane->board[rank]);
+    const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
+    const uint32_t doubt = keel_larger(marked, half_done);
     const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
 
-    return keel_access_is_stored(lane, rank) ? keel_larger(doubt, served) : doubt;
+    return (keel_access_is_stored(lane, rank) && !keel_sync_is_numbered(rec->sync)) ? keel_larger(doubt, served)
+                                                                                    : doubt;
 }
 
 typedef struct words {
@@ -210,7 +215,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
                                                                            : target->lost,
             .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
-            .in_doubt = report_doubt(lane, r),
+            .in_doubt = report_doubt(rec, r),
             .kinds = target->atomic_kinds,
             .classes = keel_atomics_classes(rec->sync, r),
             .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),

@@ -137,9 +137,16 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
     if (facts->front < all->waits_since && !KEEL_PLANT(first_wait_local)) {
         return KEEL_REACHED(refuses_waits_first), "ranks have just begun to wait for each other";
     }
-    return facts->has_atomics
-               ? (KEEL_REACHED(refuses_waits_atomics), "atomics, of it or towards it, in a program that waits")
-               : NULL;
+    if (!facts->has_atomics) {
+        return NULL;
+    }
+    if (facts->has_fetched && !KEEL_PLANT(fetched_in_waits)) {
+        return KEEL_REACHED(refuses_waits_fetched), "values of words were asked for in a program that waits";
+    }
+    return (facts->commutes || KEEL_PLANT(swaps_in_waits))
+               ? NULL
+               : (KEEL_REACHED(refuses_waits_atomics),
+                  "atomics that do not commute, towards it, in a program that waits");
 }
 
 int keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback)

@@ -47,6 +47,8 @@ typedef struct keel_sync_facts {
     uint32_t lost;   /* ranks that are, this one included */
     uint32_t front;  /* as decided */
     int has_atomics; /* of it, or towards it, since the image that it would begin at */
+    int has_fetched; /* somebody has asked for what a word held */
+    int commutes;    /* all that are known towards it, its own included */
     int has_bare;    /* some rank accesses what it has not locked */
 } keel_sync_facts_t;
 
@@ -113,6 +115,12 @@ static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
 static inline int keel_sync_has_rest(const keel_sync_t *sync)
 {
     return sync->waits.since != KEEL_PHASE_NONE && !sync->sections.is_used;
+}
+
+/* and all number what they do in this phase, so a replacement knows what of it is done already, on any lane */
+static inline int keel_sync_is_numbered(const keel_sync_t *sync)
+{
+    return keel_sync_has_rest(sync) && keel_waits_are_numbered(sync);
 }
 
 /* ---- this process as a replacement ---- */

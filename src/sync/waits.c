@@ -47,8 +47,16 @@
  * The last clock of a phase is that of all waits after it, so it tells no order: what is put under it counts as not logged
  * (keel_put_clock()), and is put to nobody who is being brought back. A death is a rollback then.
  *
- * Refused (decide.c): several ranks lost at once, unless nobody had begun; atomics by the dead rank or towards it; the front phase is the one in which
- * the program waits for the first time, so some did not know that they had to number what they did.
+ * Atomics that nobody fetches, all of one class that commutes, are like puts here. What several ranks do at a word has one sum in
+ * whatever order; so a wait that several of them together make return (a counter) is over in the replay when it is so by those of
+ * the lowest clocks, and what happens before each of these is replayed then, too: it is a wait that might have returned by them. A
+ * program that relies on all that have ever come waits for all. What their source p did and closed is in place, served or by
+ * stores, and p' only logs it; the one that it died in may be done or not (keel_board_half_done()), and then the job rolls back.
+ * What p fetched, or anybody from p, is an order that no clock here has: who fetches may go on by what it found.
+ *
+ * Refused (sync.c): several ranks lost at once, unless nobody had begun; atomics, when anybody has fetched, or when those towards the
+ * dead rank do not commute; the front phase is the one in which the program waits for the first time, so some did not know that they
+ * had to number what they did.
  */
 #include "sync/waits.h"
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ID_STATE = 1, WORDS = 5 };
+enum { ID_STATE = 1, ID_GATHER, WORDS = 5 };
 
 typedef struct mailbox {
     uint64_t words[WORDS];
@@ -40,6 +40,7 @@ typedef struct waits_run {
     mailbox_t *box;
     waits_state_t state;
     relay_t relay;
+    gather_t gather;
     uint32_t ring[256], members, place; /* of this step */
     unsigned rounds;
     pieces_t pieces; /* of messages; `memory` is of those and of the relay's */
@@ -229,6 +230,13 @@ static keel_status_t run_together(waits_run_t *run)
     return status;
 }
 
+/* in some steps they do something at one of them */
+static int run_gathers(const waits_run_t *run)
+{
+    return run->options->gathers != GATHER_NONE && run->members <= GATHER_RANKS &&
+           keel_random_mix(run->options->seed ^ (run->state.step << 16) ^ 0x676174) % 4 != 0;
+}
+
 /* the first of the ring begins each round and ends it, so a message comes only to whom the one before was read by */
 static keel_status_t run_step(waits_run_t *run)
 {
@@ -246,6 +254,12 @@ static keel_status_t run_step(waits_run_t *run)
     const uint32_t next = run->ring[(run->place + 1) % run->members];
     const uint32_t before = run->ring[(run->place + run->members - 1) % run->members];
 
+    if (run_gathers(run)) {
+        for (unsigned round = 0; round < run->rounds; round++) {
+            TRY(gather_round(&run->gather, run->ring, run->members, run->place, run->state.step, round));
+        }
+        return KEEL_OK;
+    }
     for (unsigned round = 0; round < run->rounds; round++) {
         if (run->place == 0) {
             TRY(run_send(run, next, round));
@@ -278,6 +292,7 @@ static keel_status_t run_steps(void *arg)
             TRY(keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
         }
     }
+    TRY((run->options->gathers != GATHER_NONE) ? gather_check(&run->gather) : KEEL_OK);
     return relay_check(&run->relay, run->options->steps);
 }
 
@@ -301,6 +316,8 @@ static void run_place_pieces(waits_run_t *run)
 static keel_status_t run_open(void *arg)
 {
     waits_run_t *run = arg;
+    const keel_atomic_op_t class = gather_class(run->options->gathers);
+    const int posted = (class == KEEL_ATOMIC_LAST) ? 0 : 1 + (int)class;
     const size_t bytes = run_has_together(run)
                              ? run_together_at(run) + keel_group_bytes(run->options->ranks, TOGETHER_PIECE)
                              : sizeof(waits_window_t) + (1 + RELAY_TOKENS) * (size_t)run->options->room;
@@ -314,6 +331,7 @@ static keel_status_t run_open(void *arg)
                                .seed = run->options->seed,
                                .ranks = run->options->ranks,
                                .has_atomics = run->options->has_atomics,
+                               .posted = posted,
                                .win = run->win,
                                .offset = offsetof(waits_window_t, relay),
                                .area = &window->relay};
@@ -321,6 +339,10 @@ static keel_status_t run_open(void *arg)
             run_place_pieces(run);
         }
         status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
+    }
+    if (status == KEEL_OK && run->options->gathers != GATHER_NONE) {
+        run->gather = (gather_t){.host = run->host, .seed = run->options->seed, .kind = run->options->gathers};
+        status = gather_open(&run->gather, run->life.ctx, ID_GATHER);
     }
     return status;
 }

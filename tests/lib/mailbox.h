@@ -5,14 +5,15 @@
 #ifndef KEEL_TEST_WAITS_H_
 #define KEEL_TEST_WAITS_H_
 
-#include "play.h"
+#include "gathering.h"
 
 typedef struct waits_options {
     uint64_t seed;
     uint32_t ranks, steps;
     unsigned checkpoints; /* of 1024: steps that end with one */
     int has_atomics;
-    uint32_t room; /* of pieces, in the mailbox and of each token; 0: there are none */
+    gather_kind_t gathers; /* what they do together with atomics, in some steps */
+    uint32_t room;         /* of pieces, in the mailbox and of each token; 0: there are none */
 } waits_options_t;
 
 /* as play_program(), with host->waits */

@@ -137,11 +137,12 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     static const keel_atomic_op_t ops[] = {KEEL_ATOMIC_ADD,   KEEL_ATOMIC_ADD, KEEL_ATOMIC_XOR, KEEL_ATOMIC_SWAP,
                                            KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_AND, KEEL_ATOMIC_OR};
     const size_t at = relay->offset + offsetof(relay_area_t, word[hop->token]);
-    const keel_atomic_op_t op = ops[draw % ((relay->room > 0) ? sizeof(ops) / sizeof(ops[0]) : 5)];
+    const keel_atomic_op_t drawn = ops[draw % ((relay->room > 0) ? sizeof(ops) / sizeof(ops[0]) : 5)];
+    const keel_atomic_op_t op = (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1) : drawn;
     const size_t size = (relay->room > 0 && (draw >> 34 & 1)) ? 4 : 8;
     const uint64_t mask = (size == 4) ? UINT32_MAX : UINT64_MAX, whole = relay->word[rank][hop->token];
     const uint64_t operand = keel_random_mix(draw) & mask, was = whole & mask;
-    const int fetches = (draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP;
+    const int fetches = relay->posted == 0 && ((draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP);
     const uint64_t compare = (was + (draw >> 33 & 1)) & mask; /* half of them find something else */
     uint64_t found = was;
     char text[160];
@@ -167,15 +168,16 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
 /* whoever comes to it, in whatever order */
 static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t operand)
 {
+    const keel_atomic_op_t op = (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1) : KEEL_ATOMIC_ADD;
     const size_t at = relay->offset + offsetof(relay_area_t, sum);
 
-    relay->sum[rank] += operand;
+    relay->sum[rank] = atomic_result(op, relay->sum[rank], operand, 0);
     if (!hop->is_own) {
         return KEEL_OK;
     }
     relay_point(relay, hop, "adds at", rank, 0);
     return play_did(relay->host, PLAY_DID_PUT, rank,
-                    keel_atomic(relay->win, KEEL_ATOMIC_ADD, rank, at, sizeof(operand), operand, 0, NULL));
+                    keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, 0, NULL));
 }
 
 static unsigned char *relay_wanted(const relay_t *relay, uint32_t rank, unsigned token)
@@ -289,7 +291,7 @@ static keel_status_t hop_do(relay_t *relay, hop_t *hop, uint32_t next, int is_fi
     TRY(hop_accesses(relay, hop, next));
     if (hop->is_own && !is_last) {
         relay_point(relay, hop, "passes it to", next, 0);
-        if (relay->has_atomics && (keel_random_mix(flag) & 1)) {
+        if (relay->has_atomics && relay->posted == 0 && (keel_random_mix(flag) & 1)) {
             TRY(play_did(relay->host, PLAY_DID_PUT | PLAY_DID_GET, next,
                          keel_atomic(relay->win, KEEL_ATOMIC_SWAP, next, at, sizeof(flag), flag, 0, &before)));
         } else {

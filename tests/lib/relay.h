@@ -27,6 +27,7 @@ typedef struct relay {
     uint64_t seed;
     uint32_t ranks;
     int has_atomics;
+    int posted; /* all of them are posted, and of this class: 1 + keel_atomic_op_t; 0: of any kind */
     keel_win_h win;
     size_t offset; /* of the area in the window */
     relay_area_t *area;

@@ -1,6 +1,6 @@
 /*
- * Neighbours in a ring that exchange a column and a row of a table, put with signals. By words that are set a death is recovered locally,
- * by words that are added to it may be a rollback.
+ * Neighbours in a ring that exchange a column and a row of a table, put with signals, which set words or add to them. A death is
+ * recovered locally.
  *
  *   signals STEPS -|RANK@STEP.PLACE,... set|add   each rank named dies there in its first life: 0 between column and row, 1 before the
  *                                        wait, 2 after it

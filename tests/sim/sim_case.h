@@ -38,6 +38,7 @@ typedef enum {
 typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
     int style;         /* case_style_t */
+    int posted;        /* programs that wait: what their atomics are (scene_draw_gathers()) */
     int extents;       /* images have parts of windows */
     int given;         /* windows over memory of the program's own */
     int undeclared;    /* programs that mix ways to synchronise, and do not say so */
@@ -72,8 +73,9 @@ typedef struct case_result {
     int is_rolled_back, is_catastrophic, has_overflowed;
     int has_kept_atomics; /* recovered locally, with atomics */
     int has_kept_waits;   /* recovered locally, a program that waits */
-    int has_checksums;    /* ranks that hold parity and no image */
-    unsigned asked;       /* times that a program asked for a rollback */
+    int is_free;       /* had deaths, and nothing stood in the way of local recovery but an atomic that was under way */
+    int has_checksums; /* ranks that hold parity and no image */
+    unsigned asked;    /* times that a program asked for a rollback */
     unsigned
         together; /* so many members of a group were killed at once or before the first was back, within parity; 0: fewer than 2 */
     unsigned groups_hit; /* 1 << members of a group that somebody was killed of when there was an image of it */

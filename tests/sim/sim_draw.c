@@ -127,6 +127,20 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     scene->mixed = &journal;
 }
 
+/* all atomics are posted, and of one class (--posted 1), or it matters who comes first (2), or they are ordered by waits (0) */
+static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
+{
+    const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
+    const int posted = (limits->posted >= 0) ? limits->posted : (int)(draw % 4);
+
+    if (!scene->waits.has_atomics) {
+        return GATHER_NONE;
+    }
+    return (posted == 0)   ? GATHER_NONE
+           : (posted == 2) ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_SWAPS)
+                           : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
+}
+
 /* a program that waits inside its phases */
 static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
@@ -145,6 +159,7 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
     if (limits->atomics >= 0) {
         scene->waits.has_atomics = limits->atomics;
     }
+    scene->waits.gathers = scene_draw_gathers(scene, limits, seed);
     scene->has_atomics = scene->waits.has_atomics;
     scene->ranks = options->ranks;
     if (keel_random_chance(random, 700)) { /* else in the phase of the first wait a death is a rollback */
@@ -447,9 +462,9 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
     /* what several fetched from a rank has no order that its replacement could follow */
     scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
-    scene->may_roll_back |=
-        scene->has_atomics && !(scene->plan_options.tame_atomics && scene->is_served && (scene->death_count == 1) &&
-                                (scene->death[0].with == 0) && !scene->death[0].has_node);
+    scene->may_roll_back |= scene->has_atomics && (gather_class(scene->waits.gathers) == KEEL_ATOMIC_LAST) &&
+                            !(scene->plan_options.tame_atomics && scene->is_served && (scene->death_count == 1) &&
+                              (scene->death[0].with == 0) && !scene->death[0].has_node);
 }
 
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)

@@ -42,6 +42,7 @@ typedef struct options {
     int has_seed;
     uint64_t runs, fixed;
     uint64_t crashes; /* so many runs have to have deaths */
+    uint64_t floor;   /* percent of those that nothing stood in the way of have to have recovered locally */
     unsigned seconds, workers;
     int allow_gaps; /* a small run set need not have seen everything */
     int stop_early;
@@ -60,7 +61,7 @@ typedef struct tally {
     _Atomic uint64_t unfounded; /* flaws of a run with a defect that it has without the defect too */
     _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
         atomics, sections, waits, kept_waits, demands, demanded;
-    _Atomic uint64_t asked;
+    _Atomic uint64_t asked, free, free_local;
     _Atomic uint64_t together[4], groups[GROUP_MAX + 1], styles[CASE_STYLES];
     _Atomic uint64_t moved;
     _Atomic uint64_t decoded, spared, sparing, dedicated;
@@ -157,6 +158,8 @@ static void count(tally_t *tally, const case_result_t *result)
     atomic_fetch_add(&tally->sparing, result->spared > 0);
     atomic_fetch_add(&tally->sections, (result->style == CASE_LOCKS) && (result->replayed_sections > 0));
     atomic_fetch_add(&tally->waits, (result->style == CASE_WAITS) && result->is_rolled_back);
+    atomic_fetch_add(&tally->free, (uint64_t)result->is_free);
+    atomic_fetch_add(&tally->free_local, (uint64_t)(result->is_free && !result->is_rolled_back));
     atomic_fetch_add(&tally->kept_waits, (uint64_t)result->has_kept_waits);
     atomic_fetch_add(&tally->demands, result->demand_images);
     atomic_fetch_add(&tally->demanded, result->demand_recoveries > 0);
@@ -265,7 +268,10 @@ static void usage(void)
          "  --fixed N        how many of the runs use the fixed seeds 1, 2, ... (default 2000)\n"
          "  --workers N      processes (default 2)\n"
          "  --crashes N      fail when fewer runs had deaths\n"
-         "  --ranks N (with --style gsync up to 100)  --phases N  --deaths N  --atomics 0|1  --late-windows 0|1  "
+         "  --floor PERCENT  ... and when fewer of those that nothing but an atomic under way stood in the way of "
+         "recovered locally\n"
+         "  --ranks N (with --style gsync up to 100)  --phases N  --deaths N  --atomics 0|1  --posted 0|1|2  "
+         "--late-windows 0|1  "
          "--parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
@@ -306,6 +312,7 @@ enum {
     OPT_PHASES,
     OPT_DEATHS,
     OPT_ATOMICS,
+    OPT_POSTED,
     OPT_LATE,
     OPT_PARITIES,
     OPT_DEDICATED,
@@ -325,6 +332,7 @@ enum {
     OPT_NOTICE,
     OPT_MESSAGE,
     OPT_COUNTERS,
+    OPT_FLOOR,
     OPT_TRACE,
     OPT_VERBOSE,
     OPT_EACH,
@@ -351,6 +359,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"phases", 1, NULL, OPT_PHASES},
                                              {"deaths", 1, NULL, OPT_DEATHS},
                                              {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"posted", 1, NULL, OPT_POSTED},
                                              {"late-windows", 1, NULL, OPT_LATE},
                                              {"parities", 1, NULL, OPT_PARITIES},
                                              {"dedicated", 1, NULL, OPT_DEDICATED},
@@ -370,6 +379,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"notice", 1, NULL, OPT_NOTICE},
                                              {"message", 1, NULL, OPT_MESSAGE},
                                              {"late-counters", 1, NULL, OPT_COUNTERS},
+                                             {"floor", 1, NULL, OPT_FLOOR},
                                              {"trace", 0, NULL, OPT_TRACE},
                                              {"verbose", 0, NULL, OPT_VERBOSE},
                                              {"each-step", 0, NULL, OPT_EACH},
@@ -406,6 +416,7 @@ static int *limit_of(case_limits_t *limits, int option)
     int *const numbers[] = {[OPT_PHASES] = &limits->phases,
                             [OPT_DEATHS] = &limits->deaths,
                             [OPT_ATOMICS] = &limits->atomics,
+                            [OPT_POSTED] = &limits->posted,
                             [OPT_LATE] = &limits->late_windows,
                             [OPT_PARITIES] = &limits->parities,
                             [OPT_DEDICATED] = &limits->dedicated,
@@ -516,6 +527,9 @@ static void read_options(int argc, char **argv, options_t *options)
             break;
         case OPT_WORKERS:
             options->workers = (unsigned)number_of(optarg);
+            break;
+        case OPT_FLOOR:
+            options->floor = number_of(optarg);
             break;
         case OPT_CRASHES:
             options->crashes = number_of(optarg);
@@ -673,6 +687,7 @@ int main(int argc, char **argv)
                                     .phases = -1,
                                     .deaths = -1,
                                     .atomics = -1,
+                                    .posted = -1,
                                     .late_windows = -1,
                                     .parities = -1,
                                     .dedicated = -1,
@@ -772,6 +787,17 @@ int main(int argc, char **argv)
         gaps = 1;
     }
 #endif
+    if (tally->free > 0) {
+        printf(
+            "of %llu runs with deaths in which nothing but an atomic under way could stand in the way, %llu (%.1f %%) "
+            "recovered locally\n",
+            (unsigned long long)tally->free, (unsigned long long)tally->free_local,
+            100.0 * (double)tally->free_local / (double)tally->free);
+    }
+    if (options.floor > 0 && (tally->free == 0 || 100 * tally->free_local < options.floor * tally->free)) {
+        fprintf(stderr, "%llu %% are wanted\n", (unsigned long long)options.floor);
+        gaps = 1;
+    }
     if (tally->crashed_runs < options.crashes) {
         fprintf(stderr, "%llu runs had deaths, %llu are wanted\n", (unsigned long long)tally->crashed_runs,
                 (unsigned long long)options.crashes);

@@ -61,6 +61,17 @@ static int scene_has_only_hung(const scene_t *scene)
     return (hung > 0) && (hung == alive);
 }
 
+/* a rank died between the two marks of an atomic on mapped memory, and nobody can tell whether it was done */
+static int scene_is_in_doubt(const scene_t *scene)
+{
+    uint64_t in_doubt = 0;
+
+    for (uint32_t r = 0; r < scene->ranks; ++r) {
+        in_doubt += scene->member[r].stats.rollbacks_in_doubt;
+    }
+    return (scene->waits.gathers != GATHER_NONE) && (in_doubt > 0);
+}
+
 void scene_judge(scene_t *scene, keel_sim_end_t end)
 {
     case_result_t *result = scene->result;
@@ -87,6 +98,7 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
     }
     result->has_kept_atomics = scene->has_atomics && (result->deaths > 0) && (result->recoveries > 0) &&
                                !result->is_rolled_back && !result->is_catastrophic;
+    result->is_free = (result->deaths > 0) && !scene->may_roll_back && !result->is_catastrophic;
     result->has_kept_waits = (result->style == CASE_WAITS) && (result->deaths > 0) && (result->recoveries > 0) &&
                              !result->is_rolled_back && !result->is_catastrophic;
     if ((end == KEEL_SIM_FLAW) && result->is_catastrophic && scene_has_only_hung(scene)) {
@@ -119,7 +131,7 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
             keel_sim_flaw(scene->sim, "%s", text);
         }
     }
-    if (result->is_rolled_back && !scene->may_roll_back && (end == KEEL_SIM_DONE)) {
+    if (result->is_rolled_back && !scene->may_roll_back && !scene_is_in_doubt(scene) && (end == KEEL_SIM_DONE)) {
         end = KEEL_SIM_FLAW;
         keel_sim_flaw(scene->sim, "rolled back, though nothing stood in the way of local recovery");
     }

@@ -1,0 +1,293 @@
+/* What several ranks do at one of them. */
+#include "gathering.h"
+
+#include "life.h"
+#include "sim/random.h"
+#include "try.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct round {
+    const uint32_t *ring;
+    uint32_t members, place, root; /* places */
+    uint64_t step;
+    unsigned number;
+    uint64_t seed; /* of what is drawn for the round: the same at all ranks */
+} round_t;
+
+static void gather_point(gather_t *gather, const round_t *round, const char *what)
+{
+    char text[96];
+
+    if (gather->host->point != NULL) {
+        gather->host->point(gather->host);
+    }
+    if (gather->host->note != NULL) {
+        snprintf(text, sizeof(text), "step %u round %u at %u: %s", (unsigned)round->step, round->number,
+                 round->ring[round->root], what);
+        gather->host->note(gather->host, text);
+    }
+}
+
+/* what place @a place does to a counter, by one atomic; the sum of all of them is what is waited for */
+static uint64_t share_of(const gather_t *gather, uint32_t place)
+{
+    return (gather->kind != GATHER_TOGGLES) ? 1 : 1ull << place;
+}
+
+static uint64_t after(const gather_t *gather, uint64_t was, uint64_t share)
+{
+    return (gather->kind != GATHER_TOGGLES) ? was + share : was ^ share;
+}
+
+static void words_of(const gather_t *gather, const round_t *round, uint32_t place, uint64_t *words)
+{
+    for (unsigned i = 0; i < GATHER_WORDS; i++) {
+        words[i] = keel_random_mix(gather->seed ^ (round->step << 24) ^ ((uint64_t)round->number << 16) ^
+                                   ((uint64_t)place << 8) ^ i);
+    }
+}
+
+static keel_status_t gather_add(gather_t *gather, const round_t *round, uint32_t to, size_t at, uint64_t share)
+{
+    const keel_atomic_op_t op = (gather->kind != GATHER_TOGGLES) ? KEEL_ATOMIC_ADD : KEEL_ATOMIC_XOR;
+
+    gather_point(gather, round, "adds");
+    return play_did(gather->host, PLAY_DID_PUT, to,
+                    keel_atomic(gather->win, op, to, at, sizeof(share), share, 0, NULL));
+}
+
+static keel_status_t gather_flaw(gather_t *gather, const round_t *round, const char *what)
+{
+    char text[160];
+
+    snprintf(text, sizeof(text), "rank %u.%u step %u round %u: %s", gather->host->rank, gather->host->incarnation,
+             (unsigned)round->step, round->number, what);
+    gather->host->flaw(gather->host, text);
+    return KEEL_ERR_CORRUPT;
+}
+
+static keel_status_t gather_await(gather_t *gather, size_t at, uint64_t value)
+{
+    return keel_wait_until(gather->win, at, sizeof(value), KEEL_COMPARE_EQ, value);
+}
+
+/* all of its others are told to go on */
+static keel_status_t gather_let_go(gather_t *gather, const round_t *round)
+{
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (m != round->root) {
+            TRY(gather_add(gather, round, round->ring[m], offsetof(gather_window_t, leaves), 1));
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t gather_await_leave(gather_t *gather, const round_t *round)
+{
+    gather_point(gather, round, "waits to be told");
+    gather->state.leaves = after(gather, gather->state.leaves, 1);
+    return gather_await(gather, offsetof(gather_window_t, leaves), gather->state.leaves);
+}
+
+/* ---- counted ---- */
+
+/* the others: what they put is there when the counter says so */
+static keel_status_t gather_come(gather_t *gather, const round_t *round)
+{
+    const uint32_t to = round->ring[round->root];
+    uint64_t words[GATHER_WORDS];
+
+    words_of(gather, round, round->place, words);
+    gather_point(gather, round, "puts");
+    TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                 keel_put(gather->win, to, offsetof(gather_window_t, words[round->place]), words, sizeof(words))));
+    TRY((round->seed >> 8 & 1) ? keel_fence(gather->host->ctx) : keel_flush(gather->host->ctx, to));
+    TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), share_of(gather, round->place)));
+    if (round->seed >> 9 & 1) {
+        TRY(play_did(gather->host, PLAY_DID_FLUSH, to, keel_flush(gather->host->ctx, to)));
+    }
+    return gather_await_leave(gather, round);
+}
+
+static keel_status_t gather_compare(gather_t *gather, const round_t *round)
+{
+    uint64_t words[GATHER_WORDS];
+
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (m == round->root) {
+            continue;
+        }
+        words_of(gather, round, m, words);
+        if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
+            return gather_flaw(gather, round, "what was put before the counter is not there");
+        }
+        gather->state.hash = keel_random_mix(gather->state.hash ^ gather->own->words[m][0]);
+    }
+    return KEEL_OK;
+}
+
+/* some of them first, whichever these are, and then all; its own share comes before, between or after theirs */
+static keel_status_t gather_take(gather_t *gather, const round_t *round)
+{
+    const size_t at = offsetof(gather_window_t, count);
+    const uint64_t was = gather->state.count;
+    const unsigned own = (unsigned)(round->seed >> 10 & 3);
+    uint64_t all = was;
+
+    for (uint32_t m = 0; m < round->members; m++) {
+        all = (m == round->root && own == 3) ? all : after(gather, all, share_of(gather, m));
+    }
+    if (own == 0) {
+        TRY(gather_add(gather, round, gather->host->rank, at, share_of(gather, round->root)));
+    }
+    if (gather->kind == GATHER_ADDS && round->members > 2) {
+        gather_point(gather, round, "waits for some");
+        TRY(keel_wait_until(gather->win, at, sizeof(was), KEEL_COMPARE_GE,
+                            was + 1 + (round->seed >> 16) % (round->members - 1)));
+    }
+    if (own == 1 || own == 2) {
+        TRY(gather_add(gather, round, gather->host->rank, at, share_of(gather, round->root)));
+    }
+    gather_point(gather, round, "waits for all");
+    TRY(keel_wait_until(gather->win, at, sizeof(all), KEEL_COMPARE_EQ, all));
+    gather->state.count = all;
+    TRY(gather_compare(gather, round));
+    return gather_let_go(gather, round);
+}
+
+/* ---- tickets ---- */
+
+/* all that are not the last put, and the last over it: by what it fetched it knows that theirs is there */
+static keel_status_t tickets_come(gather_t *gather, const round_t *round)
+{
+    const uint32_t to = round->ring[round->root];
+    const uint64_t flag = (round->step << 16 | round->number) + 1;
+    uint64_t words[GATHER_WORDS], found = 0;
+
+    words_of(gather, round, round->place, words);
+    gather_point(gather, round, "puts");
+    TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                 keel_put(gather->win, to, offsetof(gather_window_t, words[round->place]), words, sizeof(words))));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, to, keel_flush(gather->host->ctx, to)));
+    gather_point(gather, round, "takes a ticket");
+    TRY(play_did(
+        gather->host, PLAY_DID_PUT | PLAY_DID_GET, to,
+        keel_atomic(gather->win, KEEL_ATOMIC_ADD, to, offsetof(gather_window_t, count), sizeof(found), 1, 0, &found)));
+    if ((found & 0xffff) + 1 == round->members - 1) {
+        words_of(gather, round, round->root, words);
+        for (uint32_t m = 0; m < round->members; m++) {
+            TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                         keel_put(gather->win, to, offsetof(gather_window_t, words[m]), words, sizeof(words))));
+        }
+        TRY(keel_fence(gather->host->ctx));
+        TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                     keel_put(gather->win, to, offsetof(gather_window_t, told), &flag, sizeof(flag))));
+    }
+    return gather_await_leave(gather, round);
+}
+
+static keel_status_t tickets_take(gather_t *gather, const round_t *round)
+{
+    const uint64_t flag = (round->step << 16 | round->number) + 1;
+    uint64_t words[GATHER_WORDS];
+
+    gather_point(gather, round, "waits for the last");
+    TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
+    words_of(gather, round, round->root, words);
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
+            return gather_flaw(gather, round, "what the last one put is not there");
+        }
+    }
+    gather->own->count = 0; /* nobody is at it before they are let go */
+    return gather_let_go(gather, round);
+}
+
+/* ---- swaps ---- */
+
+/* the counter is behind its swap in order; what it is told is there still when it looks */
+static keel_status_t swaps_come(gather_t *gather, const round_t *round)
+{
+    const uint32_t to = round->ring[round->root];
+    const size_t at = offsetof(gather_window_t, swapped);
+    uint64_t words[GATHER_WORDS], found = 0;
+
+    words_of(gather, round, round->place, words);
+    gather_point(gather, round, "swaps");
+    TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                 keel_atomic(gather->win, KEEL_ATOMIC_SWAP, to, at, sizeof(found), words[0], 0, NULL)));
+    TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
+    TRY(gather_await_leave(gather, round));
+    gather_point(gather, round, "looks again");
+    TRY(play_did(gather->host, PLAY_DID_GET, to, keel_get(gather->win, to, at, &found, sizeof(found))));
+    if (found != gather->own->told) {
+        return gather_flaw(gather, round, "the last swap is another one now");
+    }
+    TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
+    return KEEL_OK;
+}
+
+static keel_status_t swaps_take(gather_t *gather, const round_t *round)
+{
+    const size_t at = offsetof(gather_window_t, count);
+
+    gather->state.count += round->members - 1;
+    gather_point(gather, round, "waits for all");
+    TRY(gather_await(gather, at, gather->state.count));
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (m != round->root) {
+            TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
+                         keel_put(gather->win, round->ring[m], offsetof(gather_window_t, told), &gather->own->swapped,
+                                  sizeof(uint64_t))));
+        }
+    }
+    TRY(keel_fence(gather->host->ctx));
+    TRY(gather_let_go(gather, round));
+    gather->state.count += round->members - 1;
+    return gather_await(gather, at, gather->state.count);
+}
+
+keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,
+                           unsigned number)
+{
+    const round_t round = {.ring = ring,
+                           .members = members,
+                           .place = place,
+                           .root = number % members,
+                           .step = step,
+                           .number = number,
+                           .seed = keel_random_mix(gather->seed ^ (step << 20) ^ number)};
+
+    switch (gather->kind) {
+    case GATHER_TICKETS:
+        return (place == round.root) ? tickets_take(gather, &round) : tickets_come(gather, &round);
+    case GATHER_SWAPS:
+        return (place == round.root) ? swaps_take(gather, &round) : swaps_come(gather, &round);
+    default:
+        return (place == round.root) ? gather_take(gather, &round) : gather_come(gather, &round);
+    }
+}
+
+keel_status_t gather_check(const gather_t *gather)
+{
+    if (gather->own->count != gather->state.count || gather->own->leaves != gather->state.leaves) {
+        gather->host->flaw(gather->host, "what ranks added up to was lost or came twice");
+        return KEEL_ERR_CORRUPT;
+    }
+    return KEEL_OK;
+}
+
+keel_atomic_op_t gather_class(gather_kind_t kind)
+{
+    return (kind == GATHER_ADDS) ? KEEL_ATOMIC_ADD : (kind == GATHER_TOGGLES) ? KEEL_ATOMIC_XOR : KEEL_ATOMIC_LAST;
+}
+
+keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id)
+{
+    TRY(keel_win_alloc(ctx, sizeof(gather_window_t), NULL, &gather->win));
+    gather->own = keel_win_base(gather->win);
+    return keel_protect(ctx, id, &gather->state, sizeof(gather->state));
+}

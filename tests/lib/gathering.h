@@ -1,0 +1,52 @@
+/*
+ * What several ranks do at one of them, which waits for it.
+ *
+ * Counted: each puts a piece of its own there, and then an atomic that nobody fetches; by the counter the waiting rank knows that it
+ * may read all of them. Another atomic tells the others that it has. Which of them came first is nobody's to say, and no matter.
+ *
+ * Tickets: each fetches what it adds to, and whoever finds that it is the last writes over what all others have put. Swaps: what
+ * the last of them left is told to all, who look again. Here it matters who came first, and only memory knows.
+ */
+#ifndef KEEL_TEST_GATHERING_H_
+#define KEEL_TEST_GATHERING_H_
+
+#include "play.h"
+
+#define GATHER_RANKS 32
+#define GATHER_WORDS 3
+
+typedef enum { GATHER_NONE, GATHER_ADDS, GATHER_TOGGLES, GATHER_TICKETS, GATHER_SWAPS, GATHER_KINDS } gather_kind_t;
+
+/* a window of its own */
+typedef struct gather_window {
+    uint64_t count;   /* of those that have come here */
+    uint64_t leaves;  /* of the times that this rank was told to go on */
+    uint64_t swapped; /* by whoever came last */
+    uint64_t told;    /* what that was at another rank */
+    uint64_t words[GATHER_RANKS][GATHER_WORDS];
+} gather_window_t;
+
+/* what this rank's counters have come to, when nobody is at it */
+typedef struct gather_state {
+    uint64_t count, leaves, hash;
+} gather_state_t;
+
+typedef struct gather {
+    play_host_t *host;
+    uint64_t seed;
+    gather_kind_t kind;
+    keel_win_h win;
+    gather_window_t *own;
+    gather_state_t state; /* is part of every image: protected by gather_open() as @a id */
+} gather_t;
+
+/* the class of the atomics of programs whose atomics are all posted and of one; KEEL_ATOMIC_LAST: of several, or some are fetched */
+keel_atomic_op_t gather_class(gather_kind_t kind);
+keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id);
+/* ranks ring[0..members), of which @a place is this one's, in round @a number of step @a step */
+keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,
+                           unsigned number);
+/* nobody is at it any more: what the counters are */
+keel_status_t gather_check(const gather_t *gather);
+
+#endif
