@@ -88,6 +88,8 @@ typedef struct case_result {
     uint64_t steps;
 } case_result_t;
 
+/* everything is drawn */
+case_limits_t case_limits_none(void);
 void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result);
 
 #endif

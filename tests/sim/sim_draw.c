@@ -12,6 +12,30 @@
 #define CASE_ANY_GROUP 150
 #define CASE_PIECES    ((uint32_t)384 << 10) /* bytes, over all ranks and steps */
 
+case_limits_t case_limits_none(void)
+{
+    return (case_limits_t){.ranks = -1,
+                           .phases = -1,
+                           .deaths = -1,
+                           .atomics = -1,
+                           .posted = -1,
+                           .late_windows = -1,
+                           .parities = -1,
+                           .dedicated = -1,
+                           .style = -1,
+                           .hangs = -1,
+                           .splits = -1,
+                           .direct = -1,
+                           .soft = -1,
+                           .extents = -1,
+                           .given = -1,
+                           .tight = -1,
+                           .moves = -1,
+                           .wide = -1,
+                           .notice = -1,
+                           .message = -1};
+}
+
 static void __attribute__((format(printf, 2, 3))) scene_env(scene_t *scene, const char *format, ...)
 {
     va_list args;

@@ -681,28 +681,7 @@ static void say_failed(const options_t *options, const tally_t *tally)
 
 int main(int argc, char **argv)
 {
-    options_t options = {.fixed = 2000,
-                         .workers = 2,
-                         .limits = {.ranks = -1,
-                                    .phases = -1,
-                                    .deaths = -1,
-                                    .atomics = -1,
-                                    .posted = -1,
-                                    .late_windows = -1,
-                                    .parities = -1,
-                                    .dedicated = -1,
-                                    .style = -1,
-                                    .hangs = -1,
-                                    .splits = -1,
-                                    .direct = -1,
-                                    .soft = -1,
-                                    .extents = -1,
-                                    .given = -1,
-                                    .tight = -1,
-                                    .moves = -1,
-                                    .wide = -1,
-                                    .notice = -1,
-                                    .message = -1}};
+    options_t options = {.fixed = 2000, .workers = 2, .limits = case_limits_none()};
     struct timespec now, end;
     tally_t *tally;
     double seconds;
