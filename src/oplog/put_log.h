@@ -14,6 +14,7 @@
 
 #include "base/copy.h"
 #include "peer/peer.h"
+#include "peer/remote_put.h"
 #include "oplog/segment.h"
 #include "oplog/epochs.h"
 
@@ -248,5 +249,12 @@ void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase);
 /* rollback: forgets everything */
 void keel_put_log_clear(keel_put_log_t *log, uint32_t phase);
 uint64_t keel_put_log_bytes(keel_put_log_t *log);
+
+/* puts of phases before @a phase are sent by messages */
+static inline void keel_put_log_put_from(keel_put_log_t *log, uint32_t phase)
+{
+    log->put_from = phase;
+    keel_remote_put_from(log->lane, phase);
+}
 
 #endif

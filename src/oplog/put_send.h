@@ -26,12 +26,7 @@ static inline int keel_put_log_is_put(const keel_put_log_t *log)
     return !log->is_sent_only && (log->phase >= log->put_from || KEEL_PLANT(put_redone));
 }
 
-/* puts of phases before @a phase are sent by messages, */
-static inline void keel_put_log_put_from(keel_put_log_t *log, uint32_t phase)
-{
-    log->put_from = phase;
-}
-/* or all, from now on */
+/* all puts are sent by messages, from now on */
 static inline void keel_put_log_send_only(keel_put_log_t *log)
 {
     log->is_sent_only = 1;

@@ -169,6 +169,7 @@ typedef struct keel_lane {
     uint64_t next_read;
 
     pthread_mutex_t lock; /* between the thread inside Keel and the service thread; no other lock is taken inside */
+    uint32_t put_from;    /* what this process's predecessor may have put by operations is of phases before this one */
     uint32_t rollback;    /* data of another rollback number is refused; written under the lock */
     ucs_list_link_t inbox;
     int inbox_pending;        /* read without the lock */

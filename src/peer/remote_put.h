@@ -24,6 +24,19 @@ int keel_remote_is_possible(const keel_lane_t *lane, uint32_t rank, unsigned reg
  */
 void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const void *records, size_t length,
                         uint64_t word_offset, uint64_t word);
+/* a replacement sends what its predecessor may have put, so of phases before @a phase nothing; of these others do not hold all */
+static inline void keel_remote_put_from(keel_lane_t *lane, uint32_t phase)
+{
+    lane->put_from = phase;
+}
+/* of the phase that ends with that arrival some may have been put there, by this process or its predecessor */
+static inline int keel_remote_has_put(const keel_lane_t *lane, uint32_t rank, uint32_t arrive)
+{
+    const keel_peer_t *peer = &lane->peers[rank];
+    const int is_unmapped = (peer->lanes & (KEEL_LANE_RMA | KEEL_LANE_PTR)) == KEEL_LANE_RMA;
+
+    return arrive > 0 && (peer->put_phase >= arrive || (is_unmapped && arrive <= lane->put_from));
+}
 /* puts will be read from this memory, which stays for as long as the transport */
 void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes);
 /* at the target, with the lane's lock: what answers a request. Where its record lies in the get log, the asker may go on by itself. */

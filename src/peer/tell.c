@@ -2,6 +2,7 @@
 #include "peer/tell.h"
 #include "peer/access.h"
 #include "peer/issue.h"
+#include "peer/remote_put.h"
 
 #include "check/plant.h"
 
@@ -83,7 +84,7 @@ keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t ar
         board_store(board, &slot);
         return KEEL_OK;
     }
-    wire.flags = (lane->peers[rank].put_phase >= arrive && arrive > 0) ? KEEL_WIRE_FLAG_PUT : 0;
+    wire.flags = keel_remote_has_put(lane, rank, arrive) ? KEEL_WIRE_FLAG_PUT : 0;
     wire.body = keel_lane_arrive_body(&slot);
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
