@@ -2,6 +2,7 @@
 #include "shm_blob.h"
 
 #include "base/crc.h"
+#include "base/message.h"
 
 #include <string.h>
 
@@ -36,4 +37,32 @@ keel_status_t keel_shm_blob_check(const void *blob, size_t length, uint32_t magi
         return KEEL_ERR_CORRUPT;
     }
     return KEEL_OK;
+}
+
+static const char *blob_transport(const void *blob, size_t length)
+{
+    keel_shm_blob_head_t head = {0};
+
+    if (blob != NULL && length >= sizeof(head)) {
+        memcpy(&head, blob, sizeof(head));
+    }
+    return (head.magic == KEEL_SHM_BLOB_ADDRESS_UCP)     ? "ucp"
+           : (head.magic == KEEL_SHM_BLOB_ADDRESS_VERBS) ? "verbs"
+                                                         : NULL;
+}
+
+keel_status_t keel_shm_blob_check_address(const keel_message_t *message, const char *name, uint32_t peer,
+                                          const void *blob, size_t length, uint32_t magic, size_t least)
+{
+    const keel_status_t status = keel_shm_blob_check(blob, length, magic, least);
+    const char *its = blob_transport(blob, length);
+
+    if (status == KEEL_OK || its == NULL || strcmp(its, name) == 0) {
+        return status;
+    }
+    if (message != NULL) {
+        keel_error(message, "rank %u has KEEL_TRANSPORT=%s, and this one has %s: it has to be the same for all ranks",
+                   peer, its, name);
+    }
+    return KEEL_ERR_UNSUPPORTED;
 }

@@ -272,7 +272,9 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     if (peer >= ucp->params.size) {
         return KEEL_ERR_RANK;
     }
-    status = keel_ucp_address_check(address, length);
+    status = keel_shm_blob_check_address(ucp->params.message, transport->ops->name, peer, address, length,
+                                         KEEL_UCP_BLOB_ADDRESS, sizeof(*blob));
+    status = (status == KEEL_OK) ? keel_ucp_address_check(address, length) : status;
     if (status != KEEL_OK) {
         return status;
     }

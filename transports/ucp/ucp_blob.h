@@ -8,7 +8,7 @@
 #include "shm/shm_segment.h"
 
 enum {
-    KEEL_UCP_BLOB_ADDRESS = 0x4144414b, /* "KADA" */
+    KEEL_UCP_BLOB_ADDRESS = KEEL_SHM_BLOB_ADDRESS_UCP,
     KEEL_UCP_BLOB_KEY = 0x454b414b      /* "KAKE" */
 };
 

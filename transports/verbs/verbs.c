@@ -208,13 +208,15 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
     keel_verbs_address_t copy;
+    keel_status_t status;
 
     if (peer >= verbs->params.size) {
         return KEEL_ERR_RANK;
     }
-    if (keel_shm_blob_check(address, length, KEEL_VERBS_BLOB_ADDRESS, sizeof(copy)) != KEEL_OK ||
-        length != sizeof(copy)) {
-        return KEEL_ERR_CORRUPT;
+    status = keel_shm_blob_check_address(verbs->params.message, transport->ops->name, peer, address, length,
+                                         KEEL_VERBS_BLOB_ADDRESS, sizeof(copy));
+    if (status != KEEL_OK || length != sizeof(copy)) {
+        return (status != KEEL_OK) ? status : KEEL_ERR_CORRUPT;
     }
     memcpy(&copy, address, sizeof(copy)); /* aligned */
     if (copy.rank != peer || copy.hosts > KEEL_VERBS_HOSTS_MAX) {
@@ -228,8 +230,8 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
 
 const keel_transport_ops_t keel_transport_verbs_ops = {
     .name = "verbs",
-    .describe = "libibverbs: direct over shared memory within a node, else over an RDMA device: puts and images by it, "
-                "the rest served",
+    .describe = "libibverbs: direct over shared memory within a node, else over an RDMA device: puts, gets and images "
+                "by it, the rest served",
     .open = transport_open,
     .close = transport_close,
     .reserve = keel_verbs_memory_reserve,

@@ -6,7 +6,7 @@
 #include "shm/shm_segment.h"
 
 enum {
-    KEEL_VERBS_BLOB_ADDRESS = 0x4144564b, /* "KVDA" */
+    KEEL_VERBS_BLOB_ADDRESS = KEEL_SHM_BLOB_ADDRESS_VERBS,
     KEEL_VERBS_BLOB_KEY = 0x454b564b,     /* "KVKE" */
     KEEL_VERBS_BLOB_HELLO = 0x4548564b,   /* "KVHE" */
     KEEL_VERBS_BLOB_WELCOME = 0x4557564b, /* "KVWE" */
