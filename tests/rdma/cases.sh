@@ -10,108 +10,65 @@ export KEEL_HEARTBEAT_TIMEOUT=60s KEEL_OPLOG_SIZE=8m KEEL_GETLOG_SIZE=1m
 kills=0 failed=0
 # shellcheck source=tests/rdma/devices.sh
 . ./devices.sh
+# shellcheck source=tests/rdma/jobs.sh
+. ./jobs.sh
+verbs=(-x KEEL_TRANSPORT=verbs)
+on=(./on_device) # the nodes have a device each, and what goes between them goes over the wire
 
-# job STATUS PATTERN KEELRUN'S ARGUMENTS...: ends with that status, with a line that matches; without any of an assertion
-job()
+# hello_node_killed: the ranks of a node come back on the other one, whose device they take
+hello_node_killed()
 {
-    local expected=$1 pattern=$2 status
-    shift 2
-
-    ./keelrun -n 4 --nodes 2 -v "$@" >out 2>&1 </dev/null
-    status=$?
-    kills=$((kills + $(grep -cE '^keelrun: .* died: signal 9' out)))
-    [ $status -eq "$expected" ] && grep -qE -- "$pattern" out && ! grep -qE 'Assertion|died: signal ([^9]|9.)' out
+    job 0 '^rank 3, life 1: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic --kill-node 1@0.4 ./on_device ./hello_keel &&
+        [ "$(grep -c ': 524288$' out)" -eq 4 ]
 }
 
-# one ITS-NAME COMMAND...
-one()
+# when_met COMMAND...: a moment after all ranks have met, beside the job
+when_met()
 {
-    local name=$1 begin=$SECONDS
-    shift
+    while ! grep -qs 'all ranks have met' out; do
+        sleep 0.05
+    done
+    "$@"
+}
 
-    if "$@"; then
-        echo "rdma: $name: ok ($((SECONDS - begin)) s)"
+# lose_packets SECONDS: what goes from the first device to the other is lost, without a word
+lose_packets()
+{
+    ip neigh replace 10.0.0.2 lladdr 02:00:00:00:00:77 dev veth0 nud permanent
+    sleep "$1"
+    ip neigh del 10.0.0.2 dev veth0
+}
+
+# link_lost SECONDS unbroken|broken: for shorter than the device tries again nobody notices; for longer connections break, and who is not
+# heard any more is killed and comes back
+link_lost()
+{
+    local status
+
+    rm -f out
+    when_met lose_packets "$1" &
+    job 0 '^rank 3, life [0-9]: 524288$' "${verbs[@]}" -x KEEL_LOG_LEVEL=info -x KEEL_HEARTBEAT_TIMEOUT=3s ./on_device ./hello_keel
+    status=$?
+    wait
+    [ $status -eq 0 ] && [ "$(grep -c ': 524288$' out)" -eq 4 ] || return 1
+    # the ends of processes are no broken connections
+    if [ "$2" = unbroken ]; then
+        ! grep -qE 'died: signal|: transport retry counter exceeded' out
     else
-        echo "rdma: $name: failed"
-        cat out
-        failed=1
+        grep -qE ': transport retry counter exceeded' out && grep -q 'killed: rank' out
     fi
 }
 
-# hello_killed RANK@TIME KEELRUN'S ARGUMENTS...: rank 2 to 0 add up the same as without a death; seconds after all have met: they still shake hands at first
-hello_killed()
+without_permission()
 {
-    local kill=$1
-    shift
+    local status
 
-    job 0 '^rank 0, life [01]: 524288$' --kill "$kill" "$@" ./hello_keel && [ "$(grep -c ': 524288$' out)" -eq 4 ]
-}
-
-# by_the_device_that PATTERN ARGUMENTS...: a job over verbs in which puts, and reads of windows or images, are the device's own
-by_the_device_that()
-{
-    local pattern=$1
-    shift
-
-    job 0 "$pattern" "${verbs[@]}" -x KEEL_LOG_LEVEL=info "$@" &&
-        [ "$(grep -cE ' info: rxe[01]:1: [1-9][0-9]* puts of [1-9][0-9]* bytes by the device, [1-9][0-9]* gets of [1-9][0-9]*;' out)" -eq 4 ]
-}
-
-by_the_device()
-{
-    by_the_device_that 'verification PASSED' "$@"
-}
-
-# reads COUNT ARGUMENTS...: gets and puts whose answers are right on so many ranks, all by the device between nodes
-reads()
-{
-    local count=$1
-    shift
-
-    by_the_device_that 'rank 3: all right' ./on_device ./one_sided -n 12 --ckpt-every 5 "$@" && [ "$(grep -c ': all right$' out)" -eq "$count" ]
-}
-
-# with the target's process stopped puts and gets complete, up to the room granted for records; then it is said what they wait for
-stopped_target()
-{
-    job 0 '^rank 0: [0-9]+ more when it goes on$' "${verbs[@]}" -x KEEL_LOG_LEVEL=info -x KEEL_HEARTBEAT_TIMEOUT=0 ./on_device \
-        ./one_sided -n 2 --stopped &&
-        awk '/puts and a flush to a process that is stopped/ { put = NR } /gets from it/ { got = NR } /more when it goes on/ { more = NR }
-            /a get waits for rank 3: the room that was granted there for records of gets is used up/ { said = NR }
-            END { exit !(put && got > put && said > got && more > said) }' out
-}
-
-# rounds ARGUMENTS...: of rank 0, posts and completions; and packets that its node sent
-rounds()
-{
-    local before after
-
-    before=$(cat /sys/class/net/veth0/statistics/tx_packets)
-    job 0 '^rank 0: all right$' "${verbs[@]}" -x KEEL_LOG_LEVEL=info -x KEEL_GETLOG_SIZE=16m ./on_device ./one_sided -n 0 "$@" || return 1
-    after=$(cat /sys/class/net/veth0/statistics/tx_packets)
-    sed -nE "s/^keel 0\.0 info: rxe0:1: .* with requests ([0-9]+) posts, ([0-9]+) completions$/\1 \2 $((after - before))/p" out
-}
-
-# counted_of WHAT POSTS COMPLETIONS PACKETS ARGUMENTS...: at most so many, the last for 100 times 64, for each 64 and a flush
-counted_of()
-{
-    local what=$1 few many
-    local -a limits=("$2" "$3" "$4")
-    shift 4
-
-    few=$(rounds --rounds 16 "$@") && many=$(rounds --rounds 80 "$@") && [ -n "$few" ] && [ -n "$many" ] || return 1
-    # the two jobs differ by 64 rounds, and by a few messages of their beginnings and ends
-    awk -v few="$few" -v many="$many" -v limits="${limits[*]}" -v what="$what" 'BEGIN {
-        split(few, a); split(many, b); split(limits, l)
-        for (i = 1; i <= 3; i++) { d[i] = (b[i] - a[i]) / 64 }
-        printf "rdma: 64 %s and a flush: %.2f posts, %.2f completions, %.2f packets\n", what, d[1], d[2], d[3]
-        exit !(d[1] < l[1] + 0.5 && d[2] < l[2] + 0.5 && d[3] < l[3] / 100 + 0.5)
-    }'
-}
-
-counted()
-{
-    counted_of "puts of 8 bytes" 4 2 6720 && counted_of "gets of 8 bytes" 8 8 8320 --gets
+    chmod 000 /dev/infiniband/uverbs*
+    job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe[01]: no permission for /dev/infiniband/uverbs[01]; ' "${verbs[@]}" \
+        /usr/bin/setpriv --bounding-set=-dac_override,-dac_read_search ./on_device ./hello_keel
+    status=$?
+    chmod 666 /dev/infiniband/uverbs*
+    return $status
 }
 
 make_devices || { echo "rdma: no devices could be made"; exit 1; }
@@ -130,20 +87,18 @@ one no_such_transport job 1 'KEEL_TLS_SERVED=rc_mlx5.*: No such device; .* rc_ve
 # datagrams are checked for an address that they do not have, and none arrives: no connection comes about
 one nobody_is_reached job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=rxe0:1.*: no rank has answered in 60 s; .* rc_verbs/rxe0:1 ' \
     -x UCX_UD_VERBS_ETH_DGID_CHECK=y ./hello_keel
-verbs=(-x KEEL_TRANSPORT=verbs)
-# the nodes have a device each, and what goes between them goes over the wire
-one verbs_hello job 0 '^rank 3, life 0: 524288$' "${verbs[@]}" ./on_device ./hello_keel
-one verbs_stencil by_the_device -x KEEL_LANES=served ./on_device ./stencil -s 64x64 -n 40 --ckpt-every 5 --die 3@18.1
-one verbs_hello_killed hello_killed 2@0 "${verbs[@]}" ./on_device
-one verbs_reader_killed reads 4 --die 3@9.1
-one verbs_target_killed reads 4 --die 0@8.2
-one verbs_stopped stopped_target
-one verbs_counts counted
+verbs_cases
+one verbs_node_lost hello_node_killed
+one verbs_link_short link_lost 1 unbroken
+one verbs_link_long link_lost 9 broken
+one verbs_other_transport job 1 'rank [0-9] has KEEL_TRANSPORT=(verbs|ucp), and this one has (verbs|ucp): it has to be the same for all ranks' \
+    "${verbs[@]}" /bin/bash -c '[ "$PMIX_RANK" != 3 ] || export KEEL_TRANSPORT=ucp; exec ./on_device ./hello_keel'
+one verbs_no_permission without_permission
 one verbs_no_such_device job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe7: no such device; .*: rxe0 rxe1$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe7 ./hello_keel
 one verbs_little_memory job 1 'the limit on locked memory is too low: it is 1000000 bytes \(ulimit -l\), and connections to the other 3 ranks take [0-9]+' \
     "${verbs[@]}" /usr/bin/setpriv --bounding-set=-ipc_lock /usr/bin/prlimit --memlock=1000000:1000000 ./hello_keel
 ip link set veth0 down
 one verbs_port_down job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe0: no port is active; .*: rxe0 rxe1$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe0 ./hello_keel
 echo "rdma: $kills kills"
-[ $kills -ge 9 ] || { echo "rdma: of 9 that are sure, the first of the four timed ones among them"; failed=1; }
+[ $kills -ge 11 ] || { echo "rdma: of 11 that are sure, the first of the four timed ones among them"; failed=1; }
 exit $failed

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-enum { READS_MAX = 16, NAMES_MAX = 400, CAP_IPC_LOCK_BIT = 14 };
+enum { READS_MAX = 16, NAMES_MAX = 400, WHY_MAX = 128, CAP_IPC_LOCK_BIT = 14 };
 
 /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], all of it optional */
 typedef struct wish {
@@ -91,12 +92,24 @@ static void list_names(struct ibv_device **list, char *names, size_t size)
     }
 }
 
+/* why it was not opened: its library looks for its file in several ways, and keeps the last one's reason */
+static void explain(const struct ibv_device *one, int reason, char *why, size_t size)
+{
+    char path[WHY_MAX - 32];
+
+    snprintf(path, sizeof(path), "/dev/infiniband/%s", one->dev_name);
+    if (access(path, R_OK | W_OK) != 0 && errno == EACCES) {
+        snprintf(why, size, "no permission for %s", path);
+    } else {
+        snprintf(why, size, "%s", strerror(reason));
+    }
+}
+
 /* opens the first device that will do */
 static keel_status_t find_device(keel_verbs_device_t *device, const keel_transport_params_t *params,
                                  struct ibv_device **list, const wish_t *wish)
 {
-    char names[NAMES_MAX];
-    const char *why = "no such device";
+    char names[NAMES_MAX], why[WHY_MAX] = "no such device";
 
     for (struct ibv_device **one = list; *one != NULL; one++) {
         if (wish->name[0] != '\0' && strcmp(wish->name, ibv_get_device_name(*one)) != 0) {
@@ -104,7 +117,7 @@ static keel_status_t find_device(keel_verbs_device_t *device, const keel_transpo
         }
         device->context = ibv_open_device(*one);
         if (device->context == NULL) {
-            why = strerror(errno);
+            explain(*one, errno, why, sizeof(why));
             continue;
         }
         device->port = find_port(device->context, wish->port);
@@ -112,7 +125,7 @@ static keel_status_t find_device(keel_verbs_device_t *device, const keel_transpo
             snprintf(device->name, sizeof(device->name), "%.63s:%u", ibv_get_device_name(*one), device->port);
             return KEEL_OK;
         }
-        why = (wish->port == 0) ? "no port is active" : "the port is not active";
+        snprintf(why, sizeof(why), "%s", (wish->port == 0) ? "no port is active" : "the port is not active");
         ibv_close_device(device->context);
     }
     list_names(list, names, sizeof(names));

@@ -1,0 +1,124 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced by cases.sh in the guest, and by device_cases.sh where there is a device: jobs over it, and what is looked for in what they
+# say. `verbs` has keelrun's arguments for a job over verbs, `on` what goes before its program.
+devices='[^ ]+:[0-9]+'
+
+# packets: that the first node's interface has sent, where nothing else uses it
+packets()
+{
+    cat /sys/class/net/veth0/statistics/tx_packets 2>/dev/null || echo 0
+}
+
+# job STATUS PATTERN KEELRUN'S ARGUMENTS...: ends with that status, with a line that matches; without any of an assertion
+job()
+{
+    local expected=$1 pattern=$2 status
+    shift 2
+
+    ./keelrun -n 4 --nodes 2 -v "$@" >out 2>&1 </dev/null
+    status=$?
+    kills=$((kills + $(grep -cE '^keelrun: .* died: signal 9' out)))
+    [ $status -eq "$expected" ] && grep -qE -- "$pattern" out && ! grep -qE 'Assertion|died: signal ([^9]|9.)' out
+}
+
+# one ITS-NAME COMMAND...
+one()
+{
+    local name=$1 begin=$SECONDS
+    shift
+
+    if "$@"; then
+        echo "rdma: $name: ok ($((SECONDS - begin)) s)"
+    else
+        echo "rdma: $name: failed"
+        cat out
+        failed=1
+    fi
+}
+
+# hello_killed RANK@TIME KEELRUN'S ARGUMENTS...: rank 2 to 0 add up the same as without a death; seconds after all have met: they still shake hands at first
+hello_killed()
+{
+    local kill=$1
+    shift
+
+    job 0 '^rank 0, life [01]: 524288$' --kill "$kill" "$@" ./hello_keel && [ "$(grep -c ': 524288$' out)" -eq 4 ]
+}
+
+# by_the_device_that PATTERN ARGUMENTS...: a job over verbs in which puts, and reads of windows or images, are the device's own
+by_the_device_that()
+{
+    local pattern=$1
+    shift
+
+    job 0 "$pattern" "${verbs[@]}" -x KEEL_LOG_LEVEL=info "$@" &&
+        [ "$(grep -cE " info: $devices: [1-9][0-9]* puts of [1-9][0-9]* bytes by the device, [1-9][0-9]* gets of [1-9][0-9]*;" out)" -eq 4 ]
+}
+
+by_the_device()
+{
+    by_the_device_that 'verification PASSED' "$@"
+}
+
+# reads COUNT ARGUMENTS...: gets and puts whose answers are right on so many ranks, all by the device between nodes
+reads()
+{
+    local count=$1
+    shift
+
+    by_the_device_that 'rank 3: all right' "${on[@]}" ./one_sided -n 12 --ckpt-every 5 "$@" && [ "$(grep -c ': all right$' out)" -eq "$count" ]
+}
+
+# with the target's process stopped puts and gets complete, up to the room granted for records; then it is said what they wait for
+stopped_target()
+{
+    job 0 '^rank 0: [0-9]+ more when it goes on$' "${verbs[@]}" -x KEEL_LOG_LEVEL=info -x KEEL_HEARTBEAT_TIMEOUT=0 "${on[@]}" \
+        ./one_sided -n 2 --stopped &&
+        awk '/puts and a flush to a process that is stopped/ { put = NR } /gets from it/ { got = NR } /more when it goes on/ { more = NR }
+            /a get waits for rank 3: the room that was granted there for records of gets is used up/ { said = NR }
+            END { exit !(put && got > put && said > got && more > said) }' out
+}
+
+# rounds ARGUMENTS...: of rank 0, posts and completions; and packets that its node sent
+rounds()
+{
+    local before after
+
+    before=$(packets)
+    job 0 '^rank 0: all right$' "${verbs[@]}" -x KEEL_LOG_LEVEL=info -x KEEL_GETLOG_SIZE=16m "${on[@]}" ./one_sided -n 0 "$@" || return 1
+    after=$(packets)
+    sed -nE "s/^keel 0\.0 info: [^ ]+ .* with requests ([0-9]+) posts, ([0-9]+) completions$/\1 \2 $((after - before))/p" out
+}
+
+# counted_of WHAT POSTS COMPLETIONS PACKETS ARGUMENTS...: at most so many, the last for 100 times 64, for each 64 and a flush
+counted_of()
+{
+    local what=$1 few many
+    local -a limits=("$2" "$3" "$4")
+    shift 4
+
+    few=$(rounds --rounds 16 "$@") && many=$(rounds --rounds 80 "$@") && [ -n "$few" ] && [ -n "$many" ] || return 1
+    # the two jobs differ by 64 rounds, and by a few messages of their beginnings and ends
+    awk -v few="$few" -v many="$many" -v limits="${limits[*]}" -v what="$what" 'BEGIN {
+        split(few, a); split(many, b); split(limits, l)
+        for (i = 1; i <= 3; i++) { d[i] = (b[i] - a[i]) / 64 }
+        printf "rdma: 64 %s and a flush: %.2f posts, %.2f completions, %.2f packets\n", what, d[1], d[2], d[3]
+        exit !(d[1] < l[1] + 0.5 && d[2] < l[2] + 0.5 && d[3] < l[3] / 100 + 0.5)
+    }'
+}
+
+counted()
+{
+    counted_of "puts of 8 bytes" 4 2 6720 && counted_of "gets of 8 bytes" 8 8 8320 --gets
+}
+
+verbs_cases()
+{
+    one verbs_hello job 0 '^rank 3, life 0: 524288$' "${verbs[@]}" "${on[@]}" ./hello_keel
+    one verbs_stencil by_the_device -x KEEL_LANES=served "${on[@]}" ./stencil -s 64x64 -n 40 --ckpt-every 5 --die 3@18.1
+    one verbs_hello_killed hello_killed 2@0 "${verbs[@]}" "${on[@]}"
+    one verbs_reader_killed reads 4 --die 3@9.1
+    one verbs_target_killed reads 4 --die 0@8.2
+    one verbs_stopped stopped_target
+    one verbs_counts counted
+}
