@@ -119,6 +119,7 @@ verbs_cases()
     one verbs_hello_killed hello_killed 2@0 "${verbs[@]}" "${on[@]}"
     one verbs_reader_killed reads 4 --die 3@9.1
     one verbs_target_killed reads 4 --die 0@8.2
+    one verbs_adds job 0 '^rank 3: all right$' "${verbs[@]}" "${on[@]}" ./one_sided -n 1 --adds 3000
     one verbs_stopped stopped_target
     one verbs_counts counted
 }

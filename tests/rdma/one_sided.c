@@ -18,7 +18,7 @@ enum { RANKS = 16, WORDS = 24, BLOCK = 512, PUTS = 64, GRANTED = 80, LATER = 400
 typedef struct {
     uint64_t words[RANKS][WORDS];
     uint64_t block[2][BLOCK];
-    uint64_t pid, more[LATER];
+    uint64_t pid, sum, more[LATER];
 } area_t;
 
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
     area_t *area;
     uint32_t rank, size;
     kernel_common_t common;
-    unsigned long steps, rounds;
+    unsigned long steps, rounds, adds;
     int is_stopped, gets;
     uint64_t step; /* protected */
     uint64_t wrong;
@@ -40,6 +40,7 @@ static const char help[] =
     "      --stopped             the last rank is stopped while rank 0 puts and gets\n"
     "      --rounds N            N times 64 puts of 8 bytes from rank 0 to the last one, and a flush\n"
     "      --gets                gets instead\n"
+    "      --adds N              all ranks add N times to a word of each, and look what it holds\n"
     "      --die RANK@STEP.PHASE before (0), amid (1) and after (2) what it does in the step\n"
     "  -h, --help                this text\n";
 
@@ -186,6 +187,25 @@ static keel_status_t do_rounds(job_t *job)
     return KEEL_OK;
 }
 
+/* of this node by their own processors, of another one by the target's service thread: one word, and each addition counts once */
+static keel_status_t do_adds(job_t *job)
+{
+    uint64_t before;
+
+    for (unsigned long i = 0; i < job->adds; i++) {
+        for (uint32_t r = 0; r < job->size; r++) {
+            KERNEL_TRY(keel_atomic(job->win, KEEL_ATOMIC_ADD, r, offsetof(area_t, sum), sizeof before, 1, 0,
+                                   (i % 16 == 0) ? &before : NULL));
+        }
+    }
+    KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
+    for (uint32_t r = 0; r < job->size && job->adds > 0; r++) {
+        KERNEL_TRY(keel_get(job->win, r, offsetof(area_t, sum), &before, sizeof before));
+        compare(job, "the sum", r, before, job->adds * job->size);
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t run(job_t *job)
 {
     const uint32_t last = job->size - 1;
@@ -200,6 +220,7 @@ static keel_status_t run(job_t *job)
         KERNEL_TRY(use_stopped(job, last));
     }
     KERNEL_TRY(do_rounds(job));
+    KERNEL_TRY(do_adds(job));
     KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
     return keel_finalize(job->ctx);
 }
@@ -218,8 +239,9 @@ int main(int argc, char **argv)
     const kernel_option_t own[] = {{.name = "steps", .letter = 'n', .number_p = &job.steps},
                                    {.name = "stopped", .flag_p = &job.is_stopped},
                                    {.name = "gets", .flag_p = &job.gets},
+                                   {.name = "adds", .number_p = &job.adds},
                                    {.name = "rounds", .number_p = &job.rounds}};
-    int exit_status = kernel_options_parse(PROGRAM, help, argc, argv, own, 4, &job.common);
+    int exit_status = kernel_options_parse(PROGRAM, help, argc, argv, own, 5, &job.common);
     keel_status_t status;
 
     if (exit_status >= 0) {

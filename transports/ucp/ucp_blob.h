@@ -9,7 +9,7 @@
 
 enum {
     KEEL_UCP_BLOB_ADDRESS = KEEL_SHM_BLOB_ADDRESS_UCP,
-    KEEL_UCP_BLOB_KEY = 0x454b414b      /* "KAKE" */
+    KEEL_UCP_BLOB_KEY = 0x454b414b /* "KAKE" */
 };
 
 /* followed by the two worker addresses, each padded to 8 bytes */
