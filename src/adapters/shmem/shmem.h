@@ -1,7 +1,7 @@
 /*
  * OpenSHMEM 1.5 on Keel: programs that survive the death of PEs. Names and meaning are the specification's. Symmetric are the symmetric heap and
  * the program's global variables, but for those of shared libraries. Each function shmem_x() is known as pshmem_x() too. In C11 names
- * without a type in them are generic; in C++ there are the typed names, without those of complex numbers.
+ * without a type in them are generic; in C++ there are the typed names.
  *
  * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
  * SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun starts it anew, once. With the promise of shmemx_init_attr() (shmemx.h) the

@@ -124,13 +124,12 @@ enum { SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHM
 /* reductions over active sets; those with wait; sized forms: bits */
 #define SHMEM_ACTIVE_INTEGERS(_) _(short, short) _(int, int) _(long, long) _(longlong, long long)
 #define SHMEM_SIZES(_)           _(8) _(16) _(32) _(64) _(128)
-#ifdef __cplusplus
-#define SHMEM_COMPLEX(_) /* C alone has these types */
-#else
-#define SHMEM_COMPLEX(_)         \
-    _(complexd, double _Complex) \
-    _(complexf, float _Complex)
-#endif
+/* C's complex numbers; C++ compilers know them as an extension, and std::complex<> has the same bytes */
+__extension__ typedef double _Complex shmemx_complexd_t;
+__extension__ typedef float _Complex shmemx_complexf_t;
+#define SHMEM_COMPLEX(_)           \
+    _(complexd, shmemx_complexd_t) \
+    _(complexf, shmemx_complexf_t)
 /* names of atomics before they had atomic_ in them */
 #define SHMEM_OLD_ATOMIC_TYPES(_)          _(int, int) _(long, long) _(longlong, long long)
 #define SHMEM_OLD_ATOMIC_TYPES_EXTENDED(_) SHMEM_OLD_ATOMIC_TYPES(_) _(float, float) _(double, double)

@@ -1,6 +1,7 @@
-// OpenSHMEM from C++: typed names, of the default context and another.
+// OpenSHMEM from C++: typed names, of the default context and another, complex numbers.
 #include <shmem.h>
 
+#include <complex>
 #include <cstdio>
 
 int main()
@@ -22,6 +23,13 @@ int main()
     shmem_barrier_all();
     is_right = is_right && shmem_long_g(&words[1], 0) == pes * (pes - 1) / 2;
     is_right = is_right && shmem_int64_or_reduce(team, &words[2], &words[0], 1) == 0;
+
+    static std::complex<double> own, sum;
+
+    own = std::complex<double>(pe, 1);
+    is_right = is_right && shmem_complexd_sum_reduce(team, reinterpret_cast<shmemx_complexd_t *>(&sum),
+                                                     reinterpret_cast<const shmemx_complexd_t *>(&own), 1) == 0;
+    is_right = is_right && sum == std::complex<double>(pes * (pes - 1) / 2, pes);
     std::printf("shmem_cplus: PE %d: %s\n", pe, is_right ? "right" : "WRONG");
     shmem_ctx_destroy(ctx);
     shmem_team_destroy(team);
