@@ -1,4 +1,8 @@
-/* Collectives of active sets. Flags lie in pSync, and are 0 again when all have left. */
+/*
+ * Collectives of active sets. Flags lie in pSync, and are 0 again when all have left. The set of all PEs has those of SHMEM_TEAM_WORLD where
+ * a PE puts to others only what it has to wait for itself: these need not be taken back, so it may leave at once. Not where several
+ * threads call: one may be in a collective of that team.
+ */
 #include "shmem_active.h"
 #include "shmem_collect.h"
 
@@ -33,26 +37,48 @@ static keel_shmem_set_t set_of(const keel_shmem_active_t *active)
                               .flags = (uint64_t *)active->sync};
 }
 
+static int is_world(const keel_shmem_set_t *set)
+{
+    return set->size == keel_shmem.pes && !keel_shmem_are_many;
+}
+
+static keel_shmem_set_t set_or_world_of(const keel_shmem_active_t *active)
+{
+    keel_shmem_set_t set = set_of(active);
+
+    if (is_world(&set)) {
+        (void)keel_shmem_team_set(SHMEM_TEAM_WORLD, active->call, &set);
+    }
+    return set;
+}
+
+static void meet(const keel_shmem_active_t *active, int is_barrier)
+{
+    keel_shmem_set_t set = set_of(active);
+
+    if (is_world(&set)) {
+        keel_shmem_meet(active->call);
+    } else if (!keel_shmem_begin(active->call)) {
+        if (is_barrier) {
+            keel_shmem_quiet(active->call);
+        }
+        keel_shmem_set_sync(&set);
+    }
+}
+
 KEEL_SHMEM_DEFINE(void, barrier, (int PE_start, int logPE_stride, int PE_size, long *pSync))
 {
     const keel_shmem_active_t active = {PE_start, logPE_stride, PE_size, pSync, KEEL_SHMEM_CALL};
-    keel_shmem_set_t set = set_of(&active);
 
-    if (!keel_shmem_begin(active.call)) {
-        keel_shmem_quiet(active.call);
-        keel_shmem_set_sync(&set);
-    }
+    meet(&active, 1);
 }
 
 #undef shmem_sync
 KEEL_SHMEM_DEFINE(void, sync, (int PE_start, int logPE_stride, int PE_size, long *pSync))
 {
     const keel_shmem_active_t active = {PE_start, logPE_stride, PE_size, pSync, KEEL_SHMEM_CALL};
-    keel_shmem_set_t set = set_of(&active);
 
-    if (!keel_shmem_begin(active.call)) {
-        keel_shmem_set_sync(&set);
-    }
+    meet(&active, 0);
 }
 
 /* ---- data ---- */
@@ -60,7 +86,7 @@ KEEL_SHMEM_DEFINE(void, sync, (int PE_start, int logPE_stride, int PE_size, long
 static void exchange(const keel_shmem_active_t *active, void *dest, const void *source,
                      const keel_shmem_elements_t *elements)
 {
-    keel_shmem_set_t set = set_of(active);
+    keel_shmem_set_t set = set_or_world_of(active);
 
     keel_shmem_alltoall(&set, dest, source, elements);
 }
@@ -122,11 +148,13 @@ DEFINE_ACTIVE(64)
 void keel_shmem_active_reduce(const keel_shmem_active_t *active, void *dest, const void *source,
                               const keel_shmem_numbers_t *numbers, void *work)
 {
-    keel_shmem_set_t set = set_of(active);
+    keel_shmem_set_t set = set_or_world_of(active);
     const size_t half = numbers->count / 2 + 1;
     const size_t room = (half > SHMEM_REDUCE_MIN_WRKDATA_SIZE) ? half : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
 
-    set.places = work;
-    set.place_bytes = room / (set.rounds + 1) * numbers->size;
+    if (set.turns == NULL) {
+        set.places = work;
+        set.place_bytes = room / (set.rounds + 1) * numbers->size;
+    }
     keel_shmem_reduce(&set, dest, source, numbers);
 }

@@ -1,9 +1,12 @@
 /*
- * Little is reduced by recursive doubling, a chunk at a time: in round k a PE and the one 2^k away give each other what they have; who is
+ * A little of few PEs is put by each to all, and reduced by each in the order of PEs. Else little is reduced by recursive doubling, a chunk
+ * at a time: in round k a PE and the one 2^k away give each other what they have; who is
  * beyond the largest power of two gives its own to a PE below it first, and is given the result. The lower PE's part stands to the left, so
  * all come to the same bits. Much is cut into a block for each PE, which gets its block of all others and puts the sum to them.
  */
 #include "shmem_reduce.h"
+
+_Static_assert(KEEL_SHMEM_FEW *KEEL_SHMEM_LITTLE <= KEEL_SHMEM_CHUNK, "a place has room for what few PEs put");
 
 enum { BLOCK_LEAST = 512 }; /* bytes of a PE's block, for which getting it from all is worth it */
 
@@ -43,6 +46,23 @@ static void reduce_ack(const keel_shmem_set_t *set, uint32_t power, uint32_t ext
     }
 }
 
+static void reduce_few(const keel_shmem_set_t *set, void *sum, const keel_shmem_numbers_t *numbers)
+{
+    const size_t bytes = numbers->count * numbers->size;
+    char *place = keel_shmem_set_place(set, 0), *own = place + set->me * KEEL_SHMEM_LITTLE;
+
+    for (uint32_t i = 1; i < set->size; i++) {
+        keel_shmem_set_put(set, (set->me + i) % set->size, own, sum, bytes);
+    }
+    keel_shmem_set_signal_all(set);
+    memcpy(own, sum, bytes);
+    keel_shmem_set_await_all(set);
+    for (uint32_t i = 1; i < set->size; i++) {
+        numbers->combine(place, place + i * KEEL_SHMEM_LITTLE, numbers->count);
+    }
+    memcpy(sum, place, bytes);
+}
+
 /* a chunk, which fits the places; @a sum: own memory */
 static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numbers_t *numbers)
 {
@@ -50,6 +70,10 @@ static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numb
     const size_t bytes = numbers->count * numbers->size;
 
     keel_shmem_set_begin_whole(set);
+    if (keel_shmem_set_is_few(set) && bytes <= KEEL_SHMEM_LITTLE) {
+        reduce_few(set, sum, numbers);
+        return;
+    }
     if (set->me >= power) {
         give(set, set->me - power, fold, sum, bytes);
         keel_shmem_set_signal(set, set->me - power, keel_shmem_set_single(set, KEEL_SHMEM_FOLD_IN));

@@ -60,6 +60,20 @@ void keel_shmem_set_await(const keel_shmem_set_t *set, uint64_t *flag)
     }
 }
 
+void keel_shmem_set_signal_all(const keel_shmem_set_t *set)
+{
+    for (uint32_t i = 1; i < set->size; i++) {
+        keel_shmem_set_signal(set, (set->me + i) % set->size, keel_shmem_set_flag_of(set, set->me));
+    }
+}
+
+void keel_shmem_set_await_all(const keel_shmem_set_t *set)
+{
+    for (uint32_t i = 1; i < set->size; i++) {
+        keel_shmem_set_await(set, keel_shmem_set_flag_of(set, (set->me + i) % set->size));
+    }
+}
+
 /* dissemination: after round k a PE knows of 2^(k + 1) others that they are there */
 static void sync_team(keel_shmem_set_t *set)
 {
@@ -94,7 +108,10 @@ static void sync_active(keel_shmem_set_t *set)
 void keel_shmem_set_sync(keel_shmem_set_t *set)
 {
     keel_shmem_set_begin(set);
-    if (set->turns != NULL) {
+    if (keel_shmem_set_is_few(set)) {
+        keel_shmem_set_signal_all(set);
+        keel_shmem_set_await_all(set);
+    } else if (set->turns != NULL) {
         sync_team(set);
     } else {
         sync_active(set);

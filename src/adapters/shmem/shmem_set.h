@@ -6,6 +6,9 @@
  * active set are 0 or 1, for its work array has to be as it was afterwards: who waits takes the 1 back. There nobody leaves before the
  * readers of what it put, so that work arrays may be used again at once.
  *
+ * In a team of few PEs each puts to each of the others what it would tell them by way of others else: more puts, but one wait after the
+ * other's, so that PEs that share a core need it once.
+ *
  * Heads and places, where other than flags is put, are read after their flag and may be written by the next step. Of a team there are two sets
  * of them, which alternate: keel_shmem_set_begin_whole() is for steps that end at a PE only when all PEs have begun them, so that
  * who begins the next but one knows that everybody is done with this one.
@@ -18,7 +21,9 @@
 enum {
     KEEL_SHMEM_ROUNDS_MOST = 24, /* 2^24 PEs */
     KEEL_SHMEM_HEAD = 3,         /* words */
-    KEEL_SHMEM_CHUNK = 2048      /* bytes of a team's place */
+    KEEL_SHMEM_CHUNK = 2048,     /* bytes of a team's place */
+    KEEL_SHMEM_FEW = 8,          /* PEs of a team, who put to each other */
+    KEEL_SHMEM_LITTLE = 256      /* bytes of each of these; a place has room for all */
 };
 
 typedef struct keel_shmem_set {
@@ -53,7 +58,8 @@ typedef enum {
 
 static inline size_t keel_shmem_set_words(uint32_t rounds, int is_team)
 {
-    return KEEL_SHMEM_KINDS * rounds + KEEL_SHMEM_SINGLES + (size_t)KEEL_SHMEM_HEAD * rounds * (is_team ? 2 : 1);
+    return KEEL_SHMEM_KINDS * rounds + KEEL_SHMEM_SINGLES + (size_t)KEEL_SHMEM_HEAD * rounds * (is_team ? 2 : 1) +
+           (is_team ? KEEL_SHMEM_FEW : 0);
 }
 
 static inline uint64_t *keel_shmem_set_flag(const keel_shmem_set_t *set, keel_shmem_kind_t kind, uint32_t round)
@@ -64,6 +70,17 @@ static inline uint64_t *keel_shmem_set_flag(const keel_shmem_set_t *set, keel_sh
 static inline uint64_t *keel_shmem_set_single(const keel_shmem_set_t *set, keel_shmem_single_t single)
 {
     return set->flags + KEEL_SHMEM_KINDS * set->rounds + single;
+}
+
+/* a team's, behind all others: from PE @a i of it, when they are few */
+static inline uint64_t *keel_shmem_set_flag_of(const keel_shmem_set_t *set, uint32_t i)
+{
+    return set->flags + keel_shmem_set_words(set->rounds, 1) - KEEL_SHMEM_FEW + i;
+}
+
+static inline int keel_shmem_set_is_few(const keel_shmem_set_t *set)
+{
+    return set->turns != NULL && set->size <= KEEL_SHMEM_FEW;
 }
 
 /* of flags for so many PEs; 1 at least */
@@ -97,6 +114,9 @@ char *keel_shmem_set_place(const keel_shmem_set_t *set, uint32_t round);
 void keel_shmem_set_put(const keel_shmem_set_t *set, uint32_t to, void *dest, const void *source, size_t bytes);
 void keel_shmem_set_signal(const keel_shmem_set_t *set, uint32_t to, uint64_t *flag);
 void keel_shmem_set_await(const keel_shmem_set_t *set, uint64_t *flag);
+/* of few: to all others, and from all others */
+void keel_shmem_set_signal_all(const keel_shmem_set_t *set);
+void keel_shmem_set_await_all(const keel_shmem_set_t *set);
 /* returns when all PEs of the set are in it */
 void keel_shmem_set_sync(keel_shmem_set_t *set);
 

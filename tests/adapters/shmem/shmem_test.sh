@@ -14,11 +14,15 @@ small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=4M -
 
 chapters_are_right()
 {
-    local pes
+    local pes chapter
 
     for pes in 1 2 3 4 8; do
         run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$chapters"
         has "$out" $pes '^shmem_chapters: PE [0-9]*: right$'
+    done
+    for chapter in teams reductions active; do # PEs beyond KEEL_SHMEM_FEW
+        run 0 -n 9 --nodes 5 "${small[@]}" -x KEEL_LANES="$1" "$chapters" $chapter
+        has "$out" 9 '^shmem_chapters: PE [0-9]*: right$'
     done
 }
 # by looks at the words that are waited for, as programs of several threads have them
@@ -119,7 +123,7 @@ teams_are_recovered_alone_served() { teams_are_recovered_alone served; }
 
 threads_let_each_other_go_on()
 {
-    local pes
+    local pes chapter
 
     for pes in 1 2 3; do
         run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$build/tests/adapters/shmem/shmem_among_threads" 5 -
