@@ -8,6 +8,7 @@
 #include "api/target.h"
 
 #include "check/plant.h"
+#include "peer/remote_put.h"
 #include "peer/store.h"
 
 static keel_status_t signal_check(keel_win_h win, uint32_t rank, const keel_signal_t *signal)
@@ -62,6 +63,9 @@ keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, co
         status = keel_put(win, rank, offset, buffer, length);
     }
     keel_store_fence();
+    if (length > 0 && keel_remote_is_possible(&win->ctx->lane, rank, win->region) && !KEEL_PLANT(signal_unfenced)) {
+        keel_put_log_close_epoch(&win->ctx->puts); /* operations of one epoch are in no order */
+    }
     if (status == KEEL_OK && !KEEL_PLANT(signal_first)) {
         status = signal_send(at, rank, signal);
     }

@@ -38,6 +38,8 @@
       "values that were asked for do not stand in the way, in a program that waits")                                   \
     _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
       "nor do atomics that do not commute")                                                                            \
+    _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 1151",              \
+      "a signal passes what was put before it, by operations")                                                         \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
     _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \

@@ -17,6 +17,7 @@ typedef struct hop {
     int has_piece;
     uint32_t *last_rank; /* what was last written with the token */
     unsigned *last_slot;
+    uint64_t written[RELAY_SLOTS]; /* a bit a rank: put there in this hop */
 } hop_t;
 
 static void relay_point(relay_t *relay, const hop_t *hop, const char *what, uint32_t rank, unsigned slot)
@@ -57,9 +58,11 @@ static keel_status_t relay_compare(relay_t *relay, const hop_t *hop, uint32_t ra
     return KEEL_OK;
 }
 
-static keel_status_t relay_write(relay_t *relay, const hop_t *hop, uint32_t rank, unsigned slot)
+/* puts to the same bytes are in no order within an epoch */
+static keel_status_t relay_write(relay_t *relay, hop_t *hop, uint32_t rank, unsigned slot)
 {
     const size_t at = offsetof(relay_area_t, slot[hop->token][slot]);
+    const uint64_t bit = 1ull << rank;
     uint64_t words[RELAY_WORDS];
 
     relay_words(relay->held[rank][hop->token][slot], words);
@@ -68,6 +71,11 @@ static keel_status_t relay_write(relay_t *relay, const hop_t *hop, uint32_t rank
         memcpy(relay->area->slot[hop->token][slot], words, sizeof(words));
         return KEEL_OK;
     }
+    if (hop->written[slot] & bit) {
+        TRY(keel_fence(relay->host->ctx));
+        memset(hop->written, 0, sizeof(hop->written));
+    }
+    hop->written[slot] |= bit;
     return play_did(relay->host, PLAY_DID_PUT, rank,
                     keel_put(relay->win, rank, relay->offset + at, words, sizeof(words)));
 }
