@@ -277,9 +277,14 @@ mpirun_passes_a_dead_spare_over()
     grep -q 'rank 1 incarnation 2 is there$' "$err" || fail "no spare took the rank"
 }
 
-ended_without_a_result() # PATTERN: so each of the three that are left says
+# ended_without_a_result RANK SPARES: each of the three that are left says so; one that hears of another's exit before it hears of the
+# death, which made that one exit, names that one
+ended_without_a_result()
 {
-    has "$err" 3 "^keel: rank [0-9.]*: the job ends without a result: $1\$"
+    local result='^keel: rank [0-9.]*: the job ends without a result:'
+
+    has "$err" 3 "$result rank [0-9] died, and of $2 spares none is left to take its place\$"
+    grep -q "$result rank $1 died, and of $2 spares" "$err" || fail "nobody names rank $1"
     has "$out" 0 .
 }
 
@@ -288,11 +293,11 @@ mpirun_says_that_no_spare_is_left()
     export KEEL_SPARES=1
     mpirun_launch "$moments" lives 1.0@8,2.0@16
     wait $pid # with 0: that is how --enable-recovery has it
-    ended_without_a_result 'rank 2 died, and of 1 spares none is left to take its place'
+    ended_without_a_result 2 1
     unset KEEL_SPARES
     mpirun_launch "$moments" lives 1.0@8
     wait $pid
-    ended_without_a_result 'rank 1 died, and of 0 spares none is left to take its place'
+    ended_without_a_result 1 0
 }
 
 mpirun_death_of_all_ranks_ends_the_spare()
