@@ -321,10 +321,11 @@ typedef enum {
  * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (1, 2, 4 or 8) bytes at @a offset, aligned to
  * its size [F 4.2]; a word is always accessed with one size. Each takes effect once. Where the target's process applies it (other
  * nodes), a death of the caller changes nothing; on one node, where the caller's CPU does, its death in the phase of an atomic is
- * answered by a rollback, in a program that waits (keel_wait_until()) only a death within the call. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
+ * answered by a rollback. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
  * two kinds of operation at one rank), and where ranks raced for a value that was fetched in the phase of the death. What is
- * fetched from a replacement waits until all ranks have handed over to it what they had done there. In a program that waits, once
- * any rank has fetched a value, a death is a rollback where the dead rank did atomics since its image, or others at it.
+ * fetched from a replacement waits until all ranks have handed over to it what they had done there.
+ * In a program that waits (keel_wait_until()) a death of the caller is a rollback only within the call; but once any rank has
+ * fetched a value, every death is one where the dead rank did atomics since its image, or others at it.
  * No log has words of 1 and 2 bytes, nor FETCH, SET, MIN and MAX: from the first of these on every death is a rollback
  * (keel_accumulate()).
  * @param [in]  compare  used by CSWAP only.

@@ -4,7 +4,8 @@
  * Exactly once (protocol.md, that section). Where the target's service thread applies them, it counts them in the same step (peer/served):
  * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
  * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane, and for values
- * fetched from own memory, nobody can tell what the dead did: that is in doubt, and a death in such a phase is a rollback.
+ * fetched from own memory, nobody can tell what the dead did: that is in doubt, and a death in such a phase is a rollback. In programs
+ * that wait only the one that was under way is in doubt (atomic_numbered()).
  *
  * Hot path on the direct lane, once the target's board says that this phase is in doubt (the first atomic of the phase says
  * so, on the general way): a record in the put log, the locked instruction, and of a fetching one a record in the get log. That

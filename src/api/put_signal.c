@@ -1,6 +1,6 @@
 /*
  * A put and the word that tells of it: two records, since a replacement is given the records of a pair in their order, and so is a
- * target that is served. On mapped memory a fence orders the stores.
+ * target that is served. On mapped memory a fence orders the stores, and one-sided operations are of an epoch each.
  */
 #include "api/refuse.h"
 #include "api/inside.h"
