@@ -6,6 +6,7 @@
 #include "check/plant.h"
 #include "peer/access.h"
 #include "peer/issue.h"
+#include "peer/remote_put.h"
 
 #include <assert.h>
 #include <string.h>
@@ -22,7 +23,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     log->pool = pool;
     log->phase = lane->counters.phase;
     log->number_end = keel_counters_records(&lane->counters);
-    keel_put_log_put_from(log, (lane->incarnation > 0) ? KEEL_PHASE_NONE : 0);
+    keel_remote_put_from(lane, (lane->incarnation > 0) ? KEEL_PHASE_NONE : 0);
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
     /* a record also has to fit in a message that sends it on */
@@ -423,7 +424,7 @@ void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
     }
     keel_epochs_clear(&log->epochs);
     log->phase = phase;
-    keel_put_log_put_from(log, 0);
+    keel_remote_put_from(log->lane, 0);
 }
 
 uint64_t keel_put_log_bytes(keel_put_log_t *log)

@@ -14,7 +14,6 @@
 
 #include "base/copy.h"
 #include "peer/peer.h"
-#include "peer/remote_put.h"
 #include "oplog/segment.h"
 #include "oplog/epochs.h"
 
@@ -64,9 +63,7 @@ typedef struct keel_put_log {
     uint32_t phase; /* GNC: gsyncs passed */
     keel_lane_t *lane;
     keel_segment_pool_t *pool;
-    int is_enabled; /* by KEEL_PROTECT */
-    /* the first phase whose puts may be one-sided operations: what is done again is sent, for the target to pass over */
-    uint32_t put_from;
+    int is_enabled;                   /* by KEEL_PROTECT */
     const keel_segment_arena_t *lent; /* the newest memory of the pool that the lane was told of */
     struct keel_get_log *gets;        /* whose records go to a target before what was put after, or NULL */
     int is_sent_only;                 /* locks and waits rely on who applies a record */
@@ -249,12 +246,5 @@ void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase);
 /* rollback: forgets everything */
 void keel_put_log_clear(keel_put_log_t *log, uint32_t phase);
 uint64_t keel_put_log_bytes(keel_put_log_t *log);
-
-/* puts of phases before @a phase are sent by messages */
-static inline void keel_put_log_put_from(keel_put_log_t *log, uint32_t phase)
-{
-    log->put_from = phase;
-    keel_remote_put_from(log->lane, phase);
-}
 
 #endif

@@ -23,7 +23,7 @@ static inline void keel_put_log_follow(keel_put_log_t *log, struct keel_get_log 
 /* accesses of this phase are operations of this process alone, where there are such */
 static inline int keel_put_log_is_put(const keel_put_log_t *log)
 {
-    return !log->is_sent_only && (log->phase >= log->put_from || KEEL_PLANT(put_redone));
+    return !log->is_sent_only && (log->phase >= log->lane->put_from || KEEL_PLANT(put_redone));
 }
 
 /* all puts are sent by messages, from now on */

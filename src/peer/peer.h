@@ -84,7 +84,7 @@ typedef struct keel_peer {
     uint8_t is_put_flushing; /* if one is */
     uint8_t is_put_untold;   /* no record was sent since the last of them */
     uint32_t put_phase;      /* 1 + the phase of the last of them, 0: none */
-    /* peer/remote_get */
+    /* gets by operations (peer/issue, oplog/get_remote) */
     uint32_t getting;  /* gets under way */
     uint64_t recorded; /* the last request that the peer's service side records */
     uint32_t room_chunk,
@@ -164,13 +164,15 @@ typedef struct keel_lane {
     uint8_t *news;
     void *reads_pool;
     ucs_list_link_t reads_free;
-    ucs_list_link_t gets;    /* under way by operations (peer/remote_get) */
+    ucs_list_link_t gets;    /* under way by operations (peer/issue) */
     ucs_list_link_t putting; /* peers to which puts are under way (peer/remote_put) */
     uint64_t next_read;
 
     pthread_mutex_t lock; /* between the thread inside Keel and the service thread; no other lock is taken inside */
-    uint32_t put_from;    /* what this process's predecessor may have put by operations is of phases before this one */
-    uint32_t rollback;    /* data of another rollback number is refused; written under the lock */
+    /* the first phase whose puts may be one-sided operations: what the predecessor may have put, which is of earlier ones, is sent, for the
+     * target to pass over */
+    uint32_t put_from;
+    uint32_t rollback; /* data of another rollback number is refused; written under the lock */
     ucs_list_link_t inbox;
     int inbox_pending;        /* read without the lock */
     int awaits_records;       /* the program waits for what others put: only grows; any thread */

@@ -42,7 +42,6 @@ void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t statu
 void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
                        size_t length)
 {
-
     keel_wire_t wire = {.type = type,
                         .source = lane->rank,
                         .source_incarnation = lane->incarnation,

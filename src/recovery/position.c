@@ -15,6 +15,7 @@
 #include "check/reached.h"
 #include "recovery/hand_over.h"
 #include "oplog/put_send.h"
+#include "peer/remote_put.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/tell.h"
@@ -197,7 +198,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
             keel_recovery_say(rec, "front %u reached", number);
             keel_recovery_live(rec, KEEL_LIFE_REACHES_FRONT);
             rec->returned = number + 1;
-            keel_put_log_put_from(rec->puts, number + 1); /* in this phase its predecessor may have died */
+            keel_remote_put_from(rec->lane, number + 1); /* in this phase its predecessor may have died */
             rec->recoveries++;
             rec->times[KEEL_TIME_REPLAY] = keel_recovery_now(rec) - rec->mark_ns;
         }

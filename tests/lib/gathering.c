@@ -152,7 +152,7 @@ static keel_status_t gather_take(gather_t *gather, const round_t *round)
         TRY(gather_add(gather, round, gather->host->rank, at, share_of(gather, round->root)));
     }
     gather_point(gather, round, "waits for all");
-    TRY(keel_wait_until(gather->win, at, sizeof(all), KEEL_COMPARE_EQ, all));
+    TRY(gather_await(gather, at, all));
     gather->state.count = all;
     TRY(gather_compare(gather, round));
     return gather_let_go(gather, round);
