@@ -133,21 +133,26 @@ keel_status_t keel_group_create(keel_win_h win, uint64_t offset, size_t piece, c
     return KEEL_OK;
 }
 
+static void group_release(keel_group_h group)
+{
+    ucs_list_del(&group->list);
+    keel_free(group->sum);
+    keel_free(group);
+}
+
 void keel_group_free(keel_group_h group)
 {
     KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
 
     if (group != NULL) {
-        ucs_list_del(&group->list);
-        keel_free(group->sum);
-        keel_free(group);
+        group_release(group);
     }
 }
 
 void keel_collectives_release(keel_context_h ctx)
 {
     while (!ucs_list_is_empty(&ctx->groups)) {
-        keel_group_free(ucs_list_head(&ctx->groups, struct keel_group, list));
+        group_release(ucs_list_head(&ctx->groups, struct keel_group, list));
     }
 }
 

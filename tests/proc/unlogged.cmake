@@ -10,3 +10,13 @@ foreach(case bad_arguments_are_refused stores_by_address_roll_back accumulates_r
   add_test(NAME proc_unlogged_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/unlogged_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_unlogged_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
+
+# what a death costs, by the rows of contrib/doc/deaths.md
+add_executable(cells cells.c cells_kinds.c)
+target_include_directories(cells PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
+target_link_libraries(cells PRIVATE keel)
+foreach(lanes direct served)
+  add_test(NAME proc_deaths_cost_as_documented_${lanes}
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/deaths_test.sh ${CMAKE_BINARY_DIR} cost_as_documented_${lanes})
+  set_tests_properties(proc_deaths_cost_as_documented_${lanes} PROPERTIES LABELS proc TIMEOUT 900)
+endforeach()

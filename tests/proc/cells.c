@@ -1,0 +1,193 @@
+/*
+ * What a death costs after what a phase contained: the table of contrib/doc/deaths.md, a row of it in one program.
+ *
+ *   cells KIND FOLDER none|source|target|both   in the first step after an image, between the two parts of its accesses, rank 1
+ *                                        kills itself, or rank 2, which it accesses, or both. Ranks leave their process ids in FOLDER.
+ */
+#include "cells.h"
+#include "try.h"
+
+#include <keel/keel.h>
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS = 9, SAVE_EVERY = 3, DEATH_STEP = 4, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, PATH_BYTES = 4096 };
+
+typedef struct {
+    const cells_kind_t *kind;
+    const char *folder, *who;
+    cells_job_t job;
+} cells_t;
+
+static const char *pid_path(const cells_t *cells, uint32_t rank, char *path)
+{
+    snprintf(path, PATH_BYTES, "%s/cells.%u", cells->folder, rank);
+    return path;
+}
+
+static void leave_pid(const cells_t *cells)
+{
+    char path[PATH_BYTES];
+    FILE *file = fopen(pid_path(cells, cells->job.rank, path), "w");
+
+    if (file == NULL || fprintf(file, "%ld\n", (long)getpid()) < 0 || fclose(file) != 0) {
+        perror(path);
+        exit(EXIT_USAGE);
+    }
+}
+
+static void kill_target(const cells_t *cells)
+{
+    char path[PATH_BYTES];
+    FILE *file = fopen(pid_path(cells, CELLS_TARGET, path), "r");
+    long pid;
+
+    if (file == NULL || fscanf(file, "%ld", &pid) != 1 || pid <= 1 || kill((pid_t)pid, SIGKILL) != 0) {
+        perror(path);
+        exit(EXIT_USAGE);
+    }
+    fclose(file);
+}
+
+/* once in a job: who has come back, or has been told of a death, kills nobody */
+static void kill_here(const cells_t *cells)
+{
+    const cells_job_t *job = &cells->job;
+
+    if (job->rank != CELLS_SOURCE || job->step != DEATH_STEP || keel_incarnation(job->ctx) != 0 ||
+        keel_rank_incarnation(job->ctx, CELLS_TARGET) != 0 || strcmp(cells->who, "none") == 0) {
+        return;
+    }
+    if (strcmp(cells->who, "source") != 0) {
+        kill_target(cells);
+    }
+    if (strcmp(cells->who, "target") != 0) {
+        raise(SIGKILL);
+    }
+}
+
+static keel_status_t access_all(cells_t *cells)
+{
+    const uint32_t targets[CELLS_RANKS] = {CELLS_TARGET, CELLS_TARGET, CELLS_RANKS, 0};
+    const uint32_t rank = cells->job.rank;
+
+    for (uint64_t part = 0; part < CELLS_PARTS; part++) {
+        if (targets[rank] < CELLS_RANKS) {
+            TRY(cells->kind->access(&cells->job, targets[rank], part));
+        }
+        for (uint32_t source = 0; source < CELLS_RANKS && cells->kind->await != NULL; source++) {
+            if (targets[source] == rank) {
+                TRY(cells->kind->await(&cells->job, source, part));
+            }
+        }
+        if (part == 0) {
+            kill_here(cells);
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t step(cells_t *cells)
+{
+    cells_job_t *job = &cells->job;
+    cells_memory_t *own = keel_win_base(job->win);
+
+    if (!cells->kind->has_no_gsync) {
+        for (unsigned i = 0; i < CELLS_WORDS; i++) {
+            own->own[i] = cells_value(job->rank, job->step, i % CELLS_PARTS);
+        }
+        TRY(keel_gsync(job->ctx, 0));
+    }
+    TRY(access_all(cells));
+    job->step++;
+    if (job->step % SAVE_EVERY == 0) {
+        TRY(keel_checkpoint(job->ctx));
+    } else if (!cells->kind->has_no_gsync) {
+        TRY(keel_gsync(job->ctx, 0));
+    }
+    return KEEL_OK;
+}
+
+/* where all that was accessed has come */
+static void check(const cells_t *cells)
+{
+    const cells_job_t *job = &cells->job;
+    const uint64_t sources = (job->rank == CELLS_TARGET) ? 2 : 1;
+
+    if ((job->rank == CELLS_TARGET || job->rank == 0) && cells->kind->is_right != NULL &&
+        !cells->kind->is_right(job, keel_win_base(job->win), sources)) {
+        fprintf(stderr, "cells: %s: rank %u is wrong after step %lu\n", cells->kind->name, job->rank,
+                (unsigned long)job->step);
+        exit(EXIT_WRONG);
+    }
+}
+
+static keel_status_t run(cells_t *cells)
+{
+    cells_job_t *job = &cells->job;
+    keel_status_t status = KEEL_OK;
+
+    do {
+        status = keel_restarted(job->ctx) ? keel_restore(job->ctx) : KEEL_OK;
+        while (status == KEEL_OK && job->step < STEPS) {
+            status = step(cells);
+            if (status == KEEL_OK && (!cells->kind->has_no_gsync || job->step == STEPS)) {
+                check(cells);
+            }
+        }
+        if (status == KEEL_OK) {
+            status = keel_gsync(job->ctx, 0);
+        }
+    } while (status == KEEL_ERR_ROLLED_BACK);
+    return status;
+}
+
+static keel_status_t open_job(cells_t *cells)
+{
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = cells->kind->flags};
+    const uint32_t members[] = {0, 1, 2};
+    cells_job_t *job = &cells->job;
+
+    TRY(keel_init(&params, &job->ctx));
+    job->rank = keel_rank(job->ctx);
+    if (keel_size(job->ctx) != CELLS_RANKS) {
+        return KEEL_ERR_RANK;
+    }
+    if (keel_incarnation(job->ctx) == 0) {
+        leave_pid(cells);
+    }
+    TRY(keel_win_alloc(job->ctx, sizeof(cells_memory_t), NULL, &job->win));
+    TRY(keel_protect(job->ctx, 1, &job->step, sizeof(job->step)));
+    TRY(keel_protect(job->ctx, 2, &job->sum, sizeof(job->sum)));
+    if (job->rank > CELLS_TARGET) {
+        return KEEL_OK;
+    }
+    return keel_group_create(job->win, offsetof(cells_memory_t, group), CELLS_PIECE, members, 3, &job->group);
+}
+
+int main(int argc, char **argv)
+{
+    cells_t cells = {.kind = (argc == 4) ? cells_kind(argv[1]) : NULL};
+    keel_stats_t stats;
+
+    if (cells.kind == NULL) {
+        fprintf(stderr, "usage: cells KIND FOLDER none|source|target|both\n");
+        return EXIT_USAGE;
+    }
+    cells.folder = argv[2];
+    cells.who = argv[3];
+    if (open_job(&cells) != KEEL_OK || run(&cells) != KEEL_OK ||
+        keel_stats(cells.job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
+        return EXIT_KEEL;
+    }
+    if (cells.job.rank == 3) {
+        printf("cells: %s, %s: %lu deaths, %lu rollbacks: right\n", cells.kind->name, cells.who,
+               (unsigned long)stats.deaths, (unsigned long)stats.rollbacks);
+    }
+    return (keel_finalize(cells.job.ctx) == KEEL_OK) ? 0 : EXIT_KEEL;
+}

@@ -1,0 +1,394 @@
+/* The kinds of cells.h: accesses whose results are known, whoever dies amid them. */
+#include "cells.h"
+#include "try.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FLAG_OF(_rank)  (offsetof(cells_memory_t, flag) + (_rank) * sizeof(uint64_t))
+#define WORDS_OF(_rank) (offsetof(cells_memory_t, word) + (_rank)*CELLS_WORDS * sizeof(uint64_t))
+
+static uint64_t parts_done(const cells_job_t *job)
+{
+    return job->step * CELLS_PARTS;
+}
+
+/* ---- puts and gets ---- */
+
+static keel_status_t put_words(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    uint64_t words[CELLS_WORDS];
+
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        words[i] = cells_value(job->rank, job->step, part) + i;
+    }
+    return keel_put(job->win, target, WORDS_OF(job->rank), words, sizeof(words));
+}
+
+static int words_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    int right = 1;
+
+    for (uint32_t rank = 0; rank < CELLS_RANKS; rank++) {
+        const int is_source = (sources == 2) ? rank < 2 : rank == 3;
+
+        for (unsigned i = 0; i < CELLS_WORDS && is_source; i++) {
+            right &= own->word[rank][i] == cells_value(rank, job->step - 1, CELLS_PARTS - 1) + i;
+        }
+    }
+    return right;
+}
+
+static keel_status_t get_own(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    uint64_t got = 0;
+
+    TRY(keel_get(job->win, target, offsetof(cells_memory_t, own) + part * sizeof(got), &got, sizeof(got)));
+    job->sum += got;
+    return keel_put(job->win, target, WORDS_OF(job->rank) + part * sizeof(got), &job->sum, sizeof(job->sum));
+}
+
+static int gets_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t step = 0; step < job->step; step++) {
+        for (uint64_t part = 0; part < CELLS_PARTS; part++) {
+            sum += cells_value(job->rank, step, part);
+        }
+    }
+    return own->word[(sources == 2) ? 1 : 3][CELLS_PARTS - 1] == sum;
+}
+
+static keel_status_t strided(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    const keel_blocks_t blocks = {.length = sizeof(uint64_t),
+                                  .count = CELLS_WORDS / 2,
+                                  .offset = WORDS_OF(job->rank) + part * sizeof(uint64_t),
+                                  .stride = 2 * sizeof(uint64_t),
+                                  .buffer_stride = sizeof(uint64_t)};
+    uint64_t words[CELLS_WORDS / 2];
+
+    for (unsigned i = 0; i < CELLS_WORDS / 2; i++) {
+        words[i] = cells_value(job->rank, job->step, CELLS_PARTS - 1) + 2 * i + part;
+    }
+    return keel_put_strided(job->win, target, &blocks, words);
+}
+
+/* where it is mapped */
+static keel_status_t store(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    cells_memory_t *memory;
+
+    TRY(keel_win_ptr(job->win, target, (void **)&memory));
+    if (memory == NULL) {
+        return put_words(job, target, part);
+    }
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        memory->word[job->rank][i] = cells_value(job->rank, job->step, part) + i;
+    }
+    return KEEL_OK;
+}
+
+/* ---- atomics ---- */
+
+static keel_status_t add(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    (void)part;
+    return keel_atomic(job->win, KEEL_ATOMIC_ADD, target, offsetof(cells_memory_t, count), sizeof(uint64_t), 1, 0,
+                       NULL);
+}
+
+static int count_is_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    return own->count == sources * parts_done(job);
+}
+
+/* what is drawn is put to where it was drawn from: of one source each number once */
+static keel_status_t draw(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    uint64_t drawn = 0;
+
+    (void)part;
+    TRY(keel_atomic(job->win, KEEL_ATOMIC_ADD, target, offsetof(cells_memory_t, count), sizeof(drawn), 1, 0, &drawn));
+    job->sum += drawn;
+    return keel_put(job->win, target, WORDS_OF(job->rank), &job->sum, sizeof(job->sum));
+}
+
+static int draws_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    const uint64_t count = sources * parts_done(job);
+
+    return own->count == count && own->word[0][0] + own->word[1][0] + own->word[3][0] == count * (count - 1) / 2;
+}
+
+/* in rank 1 on words of its own: the values are known */
+static keel_status_t swap(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    const uint64_t value = cells_value(job->rank, job->step, part);
+    uint64_t before = 0;
+
+    TRY(keel_atomic(job->win, KEEL_ATOMIC_SWAP, target, WORDS_OF(job->rank), sizeof(value), value, 0, &before));
+    job->sum += before;
+    return keel_put(job->win, target, WORDS_OF(job->rank) + sizeof(value), &job->sum, sizeof(value));
+}
+
+static int swaps_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    const uint32_t source = (sources == 2) ? 1 : 3;
+    const uint64_t last = cells_value(source, job->step - 1, CELLS_PARTS - 1);
+    uint64_t sum = 0;
+
+    for (uint64_t value = cells_value(source, 0, 0); value < last; value += 8) {
+        sum += value;
+    }
+    return own->word[source][0] == last && own->word[source][1] == sum;
+}
+
+static keel_status_t add_and_flip(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(add(job, target, part));
+    return keel_atomic(job->win, KEEL_ATOMIC_XOR, target, offsetof(cells_memory_t, drawn), sizeof(uint64_t),
+                       1ul << job->rank, 0, NULL);
+}
+
+static keel_status_t raise_word(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(add(job, target, part));
+    return keel_atomic(job->win, KEEL_ATOMIC_MAX, target, FLAG_OF(job->rank), sizeof(uint64_t),
+                       cells_value(job->rank, job->step, part), 0, NULL);
+}
+
+static keel_status_t accumulate(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    double ones[CELLS_WORDS];
+
+    (void)part;
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        ones[i] = 1;
+    }
+    return keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, target, offsetof(cells_memory_t, sum), ones,
+                           CELLS_WORDS, NULL);
+}
+
+static int sums_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    return own->sum[0] == (double)(sources * parts_done(job)) && own->sum[CELLS_WORDS - 1] == own->sum[0];
+}
+
+/* ---- waits ---- */
+
+static keel_status_t put_and_flag(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    const uint64_t value = cells_value(job->rank, job->step, part);
+
+    TRY(put_words(job, target, part));
+    TRY(keel_fence(job->ctx));
+    return keel_put(job->win, target, FLAG_OF(job->rank), &value, sizeof(value));
+}
+
+static keel_word_t flag_word(const cells_job_t *job, uint32_t source, uint64_t part)
+{
+    return (keel_word_t){.win = job->win,
+                         .offset = FLAG_OF(source),
+                         .size = sizeof(uint64_t),
+                         .compare = KEEL_COMPARE_GE,
+                         .value = cells_value(source, job->step, part)};
+}
+
+static keel_status_t wait_flag(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    const keel_word_t word = flag_word(job, source, part);
+
+    return keel_wait_until(word.win, word.offset, word.size, word.compare, word.value);
+}
+
+static keel_status_t wait_any(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    keel_word_t words[] = {flag_word(job, source, part), flag_word(job, source, CELLS_PARTS + part)};
+
+    return keel_wait(job->ctx, KEEL_WAIT_ANY, words, 2, NULL);
+}
+
+static keel_status_t test_flag(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    keel_word_t word = flag_word(job, source, part);
+    keel_status_t status;
+
+    do {
+        status = keel_test(job->ctx, KEEL_WAIT_ALL, &word, 1, NULL);
+    } while (status == KEEL_INPROGRESS);
+    return status;
+}
+
+static keel_status_t put_and_add(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(put_words(job, target, part));
+    TRY(keel_fence(job->ctx));
+    return add(job, target, part);
+}
+
+static keel_status_t put_and_draw(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    return draw(job, target, part);
+}
+
+/* for all that its sources do in this part */
+static keel_status_t wait_count(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    const uint64_t sources = (job->rank == CELLS_TARGET) ? 2 : 1;
+
+    (void)source;
+    return keel_wait_until(job->win, offsetof(cells_memory_t, count), sizeof(uint64_t), KEEL_COMPARE_GE,
+                           sources * (parts_done(job) + part + 1));
+}
+
+static keel_status_t signal_with(cells_job_t *job, uint32_t target, uint64_t part, keel_signal_op_t op)
+{
+    const int is_set = op == KEEL_SIGNAL_SET;
+    const keel_signal_t signal = {.offset = is_set ? FLAG_OF(job->rank) : offsetof(cells_memory_t, count),
+                                  .op = op,
+                                  .value = is_set ? cells_value(job->rank, job->step, part) : 1};
+    uint64_t words[CELLS_WORDS];
+
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        words[i] = cells_value(job->rank, job->step, part) + i;
+    }
+    return keel_put_signal(job->win, target, WORDS_OF(job->rank), words, sizeof(words), &signal);
+}
+
+static keel_status_t signal_set(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    return signal_with(job, target, part, KEEL_SIGNAL_SET);
+}
+
+static keel_status_t signal_add(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    return signal_with(job, target, part, KEEL_SIGNAL_ADD);
+}
+
+/* ranks 0 to 2 are a group, and rank 2 has been called for its second source when it has come to it */
+static keel_status_t collect(cells_job_t *job, uint64_t part)
+{
+    uint64_t value = cells_value(job->rank, job->step, part), sum = 0;
+
+    TRY(keel_group_allreduce(job->group, KEEL_OP_SUM, KEEL_TYPE_UINT64, &value, &sum, 1));
+    job->sum += sum;
+    return keel_group_broadcast(job->group, 1, &job->sum, sizeof(job->sum));
+}
+
+static keel_status_t collect_as_source(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    return (target == CELLS_TARGET) ? collect(job, part) : put_words(job, target, part);
+}
+
+static keel_status_t collect_as_target(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    return (source == CELLS_SOURCE) ? collect(job, part) : KEEL_OK;
+}
+
+static int collected_is_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    uint64_t sum = 0;
+
+    (void)own;
+    (void)sources;
+    for (uint64_t step = 0; step < job->step; step++) {
+        for (uint64_t part = 0; part < CELLS_PARTS; part++) {
+            sum += cells_value(0, step, part) + cells_value(1, step, part) + cells_value(2, step, part);
+        }
+    }
+    return job->sum == sum;
+}
+
+/* ---- locks ---- */
+
+static keel_status_t count_up(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    uint64_t count = 0;
+
+    TRY(keel_get(job->win, target, offsetof(cells_memory_t, count), &count, sizeof(count)));
+    count++;
+    TRY(keel_put(job->win, target, offsetof(cells_memory_t, count), &count, sizeof(count)));
+    return put_words(job, target, part);
+}
+
+static keel_status_t locked(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(keel_lock(job->ctx, target));
+    TRY(count_up(job, target, part));
+    return keel_unlock(job->ctx, target);
+}
+
+static keel_status_t locked_and_read(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    uint64_t count = 0;
+
+    TRY(locked(job, target, part));
+    TRY(keel_lock_all(job->ctx));
+    TRY(keel_get(job->win, target, offsetof(cells_memory_t, count), &count, sizeof(count)));
+    TRY(keel_unlock_all(job->ctx));
+    return (count >= parts_done(job) + part + 1) ? KEEL_OK : KEEL_ERR_RANGE;
+}
+
+static keel_status_t locked_window(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(keel_win_lock(job->win, target, KEEL_LOCK_EXCLUSIVE));
+    TRY(count_up(job, target, part));
+    return keel_win_unlock(job->win, target);
+}
+
+static keel_status_t all_locked(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(keel_lock_all(job->ctx));
+    TRY(put_words(job, target, part));
+    TRY(add(job, target, part));
+    TRY(keel_flush(job->ctx, target));
+    return keel_unlock_all(job->ctx);
+}
+
+static int counted_words_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    return count_is_right(job, own, sources) && words_are_right(job, own, sources);
+}
+
+enum { WAITS = KEEL_PARAM_FLAG_WAITS, NONE = KEEL_PARAM_FLAG_NONDETERMINISTIC, THREADS = KEEL_PARAM_FLAG_THREADS };
+
+static const cells_kind_t kinds[] = {
+    {"puts", 0, 0, put_words, NULL, words_are_right},
+    {"gets", 0, 0, get_own, NULL, gets_are_right},
+    {"strided", 0, 0, strided, NULL, words_are_right},
+    {"atomics", 0, 0, add, NULL, count_is_right},
+    {"fetches", 0, 0, draw, NULL, draws_are_right},
+    {"classes", 0, 0, add_and_flip, NULL, count_is_right},
+    {"swaps", 0, 0, swap, NULL, swaps_are_right},
+    {"waits", WAITS, 0, put_and_flag, wait_flag, words_are_right},
+    {"waits_untold", 0, 0, put_and_flag, wait_flag, words_are_right},
+    {"signals", WAITS, 0, signal_set, wait_flag, words_are_right},
+    {"groups", WAITS, 0, collect_as_source, collect_as_target, collected_is_right},
+    {"atomics_and_waits", WAITS, 0, put_and_add, wait_count, counted_words_are_right},
+    {"adding_signals", WAITS, 0, signal_add, wait_count, counted_words_are_right},
+    {"fetches_and_waits", WAITS, 0, put_and_draw, wait_count, draws_are_right},
+    {"tests", WAITS, 0, put_and_flag, test_flag, words_are_right},
+    {"any", WAITS, 0, put_and_flag, wait_any, words_are_right},
+    {"locks", 0, 1, locked, NULL, counted_words_are_right},
+    {"epochs", 0, 1, locked_and_read, NULL, counted_words_are_right},
+    {"locks_and_gsyncs", 0, 0, locked, NULL, counted_words_are_right},
+    {"shared_locks", 0, 0, all_locked, NULL, counted_words_are_right},
+    {"window_locks", 0, 0, locked_window, NULL, counted_words_are_right},
+    {"accumulates", 0, 0, accumulate, NULL, sums_are_right},
+    {"maxima", 0, 0, raise_word, NULL, count_is_right},
+    {"pointers", 0, 0, store, NULL, words_are_right},
+    {"threads", THREADS, 0, put_words, NULL, words_are_right},
+    {"no_promise", NONE, 0, put_words, NULL, words_are_right},
+};
+
+const cells_kind_t *cells_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            return &kinds[i];
+        }
+    }
+    return NULL;
+}
