@@ -171,5 +171,6 @@ int main(int argc, char **argv)
         at.step++;
         kernel_meet();
     }
+    kernel_stepped();
     return kernel_end("bfs", steps, at.flaws);
 }

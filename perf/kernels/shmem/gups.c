@@ -68,5 +68,6 @@ int main(int argc, char **argv)
         at.step++;
         kernel_meet();
     }
+    kernel_stepped();
     return kernel_end("gups", steps, flaws(steps));
 }

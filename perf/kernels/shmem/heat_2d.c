@@ -162,5 +162,6 @@ int main(int argc, char **argv)
             kernel_meet();
         }
     }
+    kernel_stepped();
     return kernel_end("heat_2d", steps, flaws(steps));
 }

@@ -118,5 +118,6 @@ int main(int argc, char **argv)
         at.step++;
         kernel_meet();
     }
+    kernel_stepped();
     return kernel_end("isx", steps, at.flaws);
 }

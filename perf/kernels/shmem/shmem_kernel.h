@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* of the steps, which kernel_end() tells; of a job in which somebody died they mean little */
+static struct timespec kernel_began;
+static double kernel_took_us;
 
 #ifdef KEEL_SHMEM_H_
 /* after what is allocated: where PEs go on after a rollback, with what is on the heap and in @a _state, a static variable */
@@ -18,11 +23,14 @@
     SHMEMX_RESTART_POINT();                       \
     if (shmemx_restarted()) {                     \
         shmemx_restore();                         \
-    }
+    }                                             \
+    clock_gettime(CLOCK_MONOTONIC, &kernel_began)
 #define kernel_meet() shmemx_safepoint()
 #else
-#define KERNEL_GOES_ON(_state) shmem_barrier_all()
-#define kernel_meet()          shmem_barrier_all()
+#define KERNEL_GOES_ON(_state) \
+    shmem_barrier_all();       \
+    clock_gettime(CLOCK_MONOTONIC, &kernel_began)
+#define kernel_meet() shmem_barrier_all()
 #endif
 
 /* number @a i of the stream: the same on all PEs */
@@ -74,12 +82,23 @@ static inline long kernel_number(int argc, char **argv, int i, long otherwise)
     return number;
 }
 
+/* behind the last step, before the results are looked at */
+static inline void kernel_stepped(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    kernel_took_us =
+        (double)(now.tv_sec - kernel_began.tv_sec) * 1e6 + (double)(now.tv_nsec - kernel_began.tv_nsec) / 1e3;
+}
+
 /* what all PEs found wrong; the exit status */
 static inline int kernel_end(const char *name, long steps, long flaws)
 {
     const long all = kernel_sum(flaws);
 
     if (shmem_my_pe() == 0) {
+        printf("%s: %.3f us a step\n", name, kernel_took_us / (double)steps);
         printf("%s: %d PEs, %ld steps: %s\n", name, shmem_n_pes(), steps, all == 0 ? "verified" : "WRONG");
         fflush(stdout);
     }

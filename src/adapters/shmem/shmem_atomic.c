@@ -3,7 +3,6 @@
 
 void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int pe, const char *call)
 {
-    uint64_t value = 0, condition = 0;
     keel_shmem_place_t place;
     keel_status_t status;
 
@@ -13,22 +12,19 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
         return;
     }
     place = keel_shmem_place(dest, atomic->size, pe, call);
-    memcpy(&value, atomic->operand, atomic->size);
-    if (atomic->compare != NULL) {
-        memcpy(&condition, atomic->compare, atomic->size);
-    }
     if (atomic->is_nbi) {
         status = KEEL_SHMEM_ALONE(keel_atomic_nbx(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size,
-                                                  value, condition, atomic->result, NULL, NULL));
+                                                  atomic->operand, atomic->compare, atomic->result, NULL, NULL));
     } else {
-        status = KEEL_SHMEM_ALONE(keel_atomic(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size, value,
-                                              condition, atomic->result));
+        status = KEEL_SHMEM_ALONE(keel_atomic(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size,
+                                              atomic->operand, atomic->compare, atomic->result));
     }
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
 
 /* ---- the functions ---- */
 
+#define BITS(_value) keel_shmem_bits(&(_value), sizeof(_value))
 #define RUN(_op, _dest, _operand, _compare, _result, _is_nbi)                                                    \
     keel_shmem_atomic(&(const keel_shmem_atomic_t){_op, sizeof(*(_dest)), _operand, _compare, _result, _is_nbi}, \
                       _dest, keel_shmem_pe(ctx, pe, KEEL_SHMEM_CALL), KEEL_SHMEM_CALL);
@@ -36,41 +32,39 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
 /* three functions: one that is posted, one that fetches, one that does so later */
 #define DEFINE_OP(_name, _type, _what, _op)                                                                    \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_##_what, (_type * dest, _type value, int pe),                   \
-                          RUN(_op, dest, &value, NULL, NULL, 0))                                               \
+                          RUN(_op, dest, BITS(value), 0, NULL, 0))                                             \
     KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch_##_what, (_type * dest, _type value, int pe), _type was; \
-                          RUN(_op, dest, &value, NULL, &was, 0) return was;)                                   \
+                          RUN(_op, dest, BITS(value), 0, &was, 0) return was;)                                 \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_##_what##_nbi,                                            \
-                          (_type * fetch, _type * dest, _type value, int pe), RUN(_op, dest, &value, NULL, fetch, 1))
+                          (_type * fetch, _type * dest, _type value, int pe),                                  \
+                          RUN(_op, dest, BITS(value), 0, fetch, 1))
 
-#define DEFINE_WORD(_name, _type)                                                                              \
-    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch, (const _type *source, int pe), const uint64_t none = 0; \
-                          _type is; RUN(KEEL_ATOMIC_ADD, source, &none, NULL, &is, 0) return is;)              \
-    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_nbi, (_type * fetch, const _type *source, int pe),        \
-                          const uint64_t none = 0;                                                             \
-                          RUN(KEEL_ATOMIC_ADD, source, &none, NULL, fetch, 1))                                 \
-    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_set, (_type * dest, _type value, int pe),                       \
-                          RUN(KEEL_ATOMIC_SWAP, dest, &value, NULL, NULL, 0))                                  \
-    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_swap, (_type * dest, _type value, int pe), _type was;          \
-                          RUN(KEEL_ATOMIC_SWAP, dest, &value, NULL, &was, 0) return was;)                      \
-    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_swap_nbi, (_type * fetch, _type * dest, _type value, int pe),   \
-                          RUN(KEEL_ATOMIC_SWAP, dest, &value, NULL, fetch, 1))
+#define DEFINE_WORD(_name, _type)                                                                            \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch, (const _type *source, int pe), _type is;              \
+                          RUN(KEEL_ATOMIC_ADD, source, 0, 0, &is, 0) return is;)                             \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_nbi, (_type * fetch, const _type *source, int pe),      \
+                          RUN(KEEL_ATOMIC_ADD, source, 0, 0, fetch, 1))                                      \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_set, (_type * dest, _type value, int pe),                     \
+                          RUN(KEEL_ATOMIC_SWAP, dest, BITS(value), 0, NULL, 0))                              \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_swap, (_type * dest, _type value, int pe), _type was;        \
+                          RUN(KEEL_ATOMIC_SWAP, dest, BITS(value), 0, &was, 0) return was;)                  \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_swap_nbi, (_type * fetch, _type * dest, _type value, int pe), \
+                          RUN(KEEL_ATOMIC_SWAP, dest, BITS(value), 0, fetch, 1))
 SHMEM_ATOMIC_TYPES_EXTENDED(DEFINE_WORD)
 
-#define DEFINE_ATOMIC(_name, _type)                                                                                \
-    DEFINE_OP(_name, _type, add, KEEL_ATOMIC_ADD)                                                                  \
-    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_inc, (_type * dest, int pe), const _type one = 1;                   \
-                          RUN(KEEL_ATOMIC_ADD, dest, &one, NULL, NULL, 0))                                         \
-    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch_inc, (_type * dest, int pe), const _type one = 1; _type was; \
-                          RUN(KEEL_ATOMIC_ADD, dest, &one, NULL, &was, 0) return was;)                             \
-    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_inc_nbi, (_type * fetch, _type * dest, int pe),               \
-                          const _type one = 1;                                                                     \
-                          RUN(KEEL_ATOMIC_ADD, dest, &one, NULL, fetch, 1))                                        \
-    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_compare_swap, (_type * dest, _type cond, _type value, int pe),     \
-                          _type was;                                                                               \
-                          RUN(KEEL_ATOMIC_CSWAP, dest, &value, &cond, &was, 0) return was;)                        \
-    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_compare_swap_nbi,                                                   \
-                          (_type * fetch, _type * dest, _type cond, _type value, int pe),                          \
-                          RUN(KEEL_ATOMIC_CSWAP, dest, &value, &cond, fetch, 1))
+#define DEFINE_ATOMIC(_name, _type)                                                                                    \
+    DEFINE_OP(_name, _type, add, KEEL_ATOMIC_ADD)                                                                      \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_inc, (_type * dest, int pe), RUN(KEEL_ATOMIC_ADD, dest, 1, 0, NULL, 0)) \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch_inc, (_type * dest, int pe), _type was;                          \
+                          RUN(KEEL_ATOMIC_ADD, dest, 1, 0, &was, 0) return was;)                                       \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_inc_nbi, (_type * fetch, _type * dest, int pe),                   \
+                          RUN(KEEL_ATOMIC_ADD, dest, 1, 0, fetch, 1))                                                  \
+    KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_compare_swap, (_type * dest, _type cond, _type value, int pe),         \
+                          _type was;                                                                                   \
+                          RUN(KEEL_ATOMIC_CSWAP, dest, BITS(value), BITS(cond), &was, 0) return was;)                  \
+    KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_compare_swap_nbi,                                                       \
+                          (_type * fetch, _type * dest, _type cond, _type value, int pe),                              \
+                          RUN(KEEL_ATOMIC_CSWAP, dest, BITS(value), BITS(cond), fetch, 1))
 SHMEM_ATOMIC_TYPES(DEFINE_ATOMIC)
 
 #define DEFINE_BITWISE(_name, _type)              \

@@ -5,8 +5,11 @@ static int lock_try(long *lock, const char *call)
 {
     const long none = 0, own = (long)keel_shmem.pe + 1;
     long was;
-    const keel_shmem_atomic_t cswap = {
-        .op = KEEL_ATOMIC_CSWAP, .size = sizeof(*lock), .operand = &own, .compare = &none, .result = &was};
+    const keel_shmem_atomic_t cswap = {.op = KEEL_ATOMIC_CSWAP,
+                                       .size = sizeof(*lock),
+                                       .operand = (uint64_t)own,
+                                       .compare = (uint64_t)none,
+                                       .result = &was};
 
     keel_shmem_atomic(&cswap, lock, 0, call);
     if (was == own) {
@@ -30,8 +33,7 @@ KEEL_SHMEM_DEFINE(int, test_lock, (long *lock))
 
 KEEL_SHMEM_DEFINE(void, clear_lock, (long *lock))
 {
-    const long none = 0;
-    const keel_shmem_atomic_t swap = {.op = KEEL_ATOMIC_SWAP, .size = sizeof(*lock), .operand = &none};
+    const keel_shmem_atomic_t swap = {.op = KEEL_ATOMIC_SWAP, .size = sizeof(*lock), .operand = 0};
 
     keel_shmem_quiet(KEEL_SHMEM_CALL);
     keel_shmem_atomic(&swap, lock, 0, KEEL_SHMEM_CALL);

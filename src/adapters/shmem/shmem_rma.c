@@ -106,7 +106,7 @@ static void put_signal(void *dest, const void *source, size_t bytes, const signa
     if (signal->op == SHMEM_SIGNAL_SET) {
         put(signal->address, &signal->signal, sizeof(signal->signal), 0, pe, call);
     } else {
-        const keel_shmem_atomic_t add = {.op = KEEL_ATOMIC_ADD, .size = sizeof(uint64_t), .operand = &signal->signal};
+        const keel_shmem_atomic_t add = {.op = KEEL_ATOMIC_ADD, .size = sizeof(uint64_t), .operand = signal->signal};
 
         keel_shmem_atomic(&add, signal->address, pe, call);
     }

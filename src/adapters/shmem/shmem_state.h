@@ -108,14 +108,27 @@ void keel_shmem_put_strided(void *dest, const void *source, ptrdiff_t dst, ptrdi
 void keel_shmem_fence(const char *call);
 void keel_shmem_quiet(const char *call);
 
-/* shmem_atomic.c */
+/* shmem_atomic.c: operands are values, as wide as a register, so that no copy of them is waited for in memory */
 typedef struct keel_shmem_atomic {
     keel_atomic_op_t op;
-    size_t size;                   /* of the word, and of all that follows */
-    const void *operand, *compare; /* compare: NULL but with CSWAP */
-    void *result;                  /* NULL: not asked for */
-    int is_nbi;                    /* the result is there after a quiet */
+    size_t size; /* of the word: 4 or 8 */
+    uint64_t operand, compare;
+    void *result; /* NULL: not asked for */
+    int is_nbi;   /* the result is there after a quiet */
 } keel_shmem_atomic_t;
+/* of a value of so many bytes */
+static inline uint64_t keel_shmem_bits(const void *value, size_t size)
+{
+    uint64_t eight;
+    uint32_t four;
+
+    if (size == sizeof(four)) {
+        memcpy(&four, value, sizeof(four));
+        return four;
+    }
+    memcpy(&eight, value, sizeof(eight));
+    return eight;
+}
 void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int pe, const char *call);
 
 /* shmem_wait.c */

@@ -66,14 +66,47 @@ gups_survives() { kernel "shmem_gups 4096 1000 40"; }
 heat_survives() { kernel "shmem_heat_2d 64 300"; }
 bfs_survives() { kernel "shmem_bfs 10 10"; }
 
-# with itself: no ratio is checked
+# with itself: no ratio is checked; calls of one PE at another, collectives, kernels
 times_are_compared()
 {
     local bin=$build/src/adapters/shmem/wrappers/bin
 
-    "$here/../../../perf/kernels/shmem/beside" -n 1 "$build" "$bin/oshcc" "$bin/oshrun" >"$out" 2>"$err" || fail "nothing is compared"
-    has "$out" 18 .
-    has "$out" 17 '^[a-z_]* *[0-9]* *[0-9.]* *[0-9.]*   [0-9.]*  [0-9.]*  [0-9.]*$'
+    "$here/../../../perf/kernels/shmem/beside" -n 1 -p "2 3" -k "none waits" -c 300 -s 2 -l "" -o csv "$build" "$bin/oshcc" "$bin/oshrun" \
+        >"$out" 2>"$err" || fail "nothing is compared"
+    has "$out" 1 '^pes,protect,call,bytes,keel_us,other_us,quartile1,median,quartile3,goal,met$'
+    has "$out" 75 '^2,none,[a-z_]*,[0-9]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,1.00,[a-z]*$'
+    has "$out" 75 '^2,waits,[a-z_]*,[0-9]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,,$'
+    has "$out" 7 '^3,none,[a-z_]*,[0-9]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,1.00,[a-z]*$'
+    has "$out" 7 '^3,waits,'
+    has "$out" 165 .
+}
+
+# what is made of five rounds: nearest ranks of the ratios, the others' mistakes, own ones, rounds that are incomplete
+times_are_judged()
+{
+    local round judged=$here/../../../perf/kernels/shmem/beside.awk
+
+    for round in 0 1 2 3 4; do
+        echo "$round 2 none put 8 $((round + 1))"
+        echo "$round 2 other put 8 4"
+        echo "$round 2 y fetch_add 8 $((9 - round))"
+        echo "$round 2 other fetch_add 8 2"
+        echo "$round 2 none fetch_or 8 1"
+        echo "$round 2 other fetch_or 8 wrong"
+        echo "$round 2 none cswap 4 1"
+    done >"$scratch/lines"
+    awk -v format=csv -f "$judged" "$scratch/lines" >"$out" || fail "status $?"
+    has "$out" 1 '^2,none,put,8,3.0000,4.0000,0.500,0.750,1.000,1.00,yes$'
+    has "$out" 1 '^2,y,fetch_add,8,7.0000,2.0000,3.000,3.500,4.000,2.00,no$'
+    has "$out" 1 '^2,none,fetch_or,8,,,,,,,the other is wrong$'
+    has "$out" 1 '^2,none,cswap,4,,,,,,,the other ends$'
+    awk -v format=json -f "$judged" "$scratch/lines" >"$out" || fail "status $?"
+    python3 -c 'import json, sys; rows = json.load(sys.stdin)["rows"]; assert len(rows) == 4 and rows[0]["median"] == 0.75, rows' \
+        <"$out" || fail "no JSON"
+    echo "0 2 none put 8 wrong" | cat - "$scratch/lines" | awk -v format=csv -f "$judged" >"$out" 2>"$err" && fail "own mistake"
+    grep -q 'wrong on Keel: 2 none put 8' "$err" || fail "not named"
+    grep -v '^3 2 other put' "$scratch/lines" | awk -v format=csv -f "$judged" >"$out" 2>"$err" && fail "no line of round 3"
+    grep -q 'no line of round 3: 2 none put 8' "$err" || fail "not named"
 }
 
 run_case
