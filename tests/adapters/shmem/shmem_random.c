@@ -1,59 +1,92 @@
 /*
- * Drawn collectives on drawn teams that overlap, one after the other: shmem_random SEED STEPS. All PEs draw the same; who is in the team of
- * a step takes part, with as many words as are drawn, and checks each word that it gets. A team has as many places for results as it
- * takes steps between two syncs, so that nobody puts to one that another still looks at.
+ * Drawn collectives on drawn teams and active sets that overlap, one after the other: shmem_random SEED STEPS [SAVE]. All PEs draw the same;
+ * who is in the team of a step takes part, with as many words as are drawn, and checks each word that it gets. A team has as many places
+ * for results as it takes steps between two syncs, so that nobody puts to one that another still looks at. SAVE: there is a restart point,
+ * and a checkpoint after each so many steps.
  */
 #include <shmem.h>
+#include <shmemx.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEAMS = 8, SLOTS = 4, WORDS = 700, MOST_PES = 16, SPACE = WORDS * MOST_PES, WRONG = 1, USAGE = 2 };
+enum { TEAMS = 8, SETS = 4, SLOTS = 4, WORDS = 700, MOST_PES = 16, SPACE = WORDS * MOST_PES, WRONG = 1, USAGE = 2 };
 enum { BROADCAST, FCOLLECT, COLLECT, ALLTOALL, ALLTOALLS, SUM, XOR, MOST, SYNC, RING, OPERATIONS };
+
+/* on the heap; an active set's for one step and the next in turn */
+typedef struct {
+    long sync[SHMEM_SYNC_SIZE], room[WORDS / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+} work_t;
 
 typedef struct {
     shmem_team_t team;
-    long steps; /* of this team */
+    int is_set, start, log_stride, size; /* an active set's */
+    work_t *works;
 } drawn_team_t;
 
-static drawn_team_t teams[TEAMS];
+static drawn_team_t teams[TEAMS + SETS];
 static int64_t *given, *results; /* of all teams and slots */
 static uint64_t *signals;        /* a word of each team */
-static uint64_t state;
-static long step;
+static struct {
+    uint64_t drawn;
+    long step, steps[TEAMS + SETS]; /* of all, and of each team */
+} at;
 
 static uint64_t draw(uint64_t below)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % below;
+    at.drawn = at.drawn * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (at.drawn >> 33) % below;
 }
 
 /* word @a i of what PE @a pe of the world gives in this step */
 static int64_t word(int pe, size_t i)
 {
-    return (int64_t)(((uint64_t)pe * 1000003 + (uint64_t)step * 7919 + i) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+    return (int64_t)(((uint64_t)pe * 1000003 + (uint64_t)at.step * 7919 + i) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
 static void check(const drawn_team_t *of, const char *what, size_t i, int64_t is, int64_t should)
 {
     if (is != should) {
         fprintf(stderr, "shmem_random: PE %d, step %ld, team %td: %s: word %zu is %" PRId64 ", not %" PRId64 "\n",
-                shmem_my_pe(), step, of - teams, what, i, is, should);
+                shmem_my_pe(), at.step, of - teams, what, i, is, should);
         shmem_global_exit(WRONG);
     }
 }
 
+static int size_of(const drawn_team_t *of)
+{
+    return of->is_set ? of->size : shmem_team_n_pes(of->team);
+}
+
 static int world_of(const drawn_team_t *of, int pe)
 {
-    return shmem_team_translate_pe(of->team, pe, SHMEM_TEAM_WORLD);
+    return of->is_set ? of->start + (pe << of->log_stride) : shmem_team_translate_pe(of->team, pe, SHMEM_TEAM_WORLD);
+}
+
+/* the caller's number there; -1: it is not in it */
+static int number_in(const drawn_team_t *of)
+{
+    const int from_start = shmem_my_pe() - of->start;
+
+    if (!of->is_set) {
+        return (of->team != SHMEM_TEAM_INVALID) ? shmem_team_my_pe(of->team) : -1;
+    }
+    return (from_start >= 0 && from_start % (1 << of->log_stride) == 0 && from_start >> of->log_stride < of->size)
+               ? from_start >> of->log_stride
+               : -1;
+}
+
+static work_t *work_of(const drawn_team_t *of)
+{
+    return &of->works[at.steps[of - teams] % 2];
 }
 
 static int64_t reduced(const drawn_team_t *of, int operation, size_t i)
 {
     int64_t all = word(world_of(of, 0), i);
 
-    for (int pe = 1; pe < shmem_team_n_pes(of->team); pe++) {
+    for (int pe = 1; pe < size_of(of); pe++) {
         const int64_t one = word(world_of(of, pe), i);
 
         all = (operation == SUM) ? all + one : (operation == XOR) ? (all ^ one) : (one > all) ? one : all;
@@ -71,9 +104,9 @@ static void blocks_check(const drawn_team_t *of, int operation, const int64_t *d
 {
     size_t next = 0;
 
-    for (int pe = 0; pe < shmem_team_n_pes(of->team); pe++) {
+    for (int pe = 0; pe < size_of(of); pe++) {
         const size_t length = (operation == COLLECT) ? length_of(pe, count) : count;
-        const size_t first = (operation == ALLTOALL) ? (size_t)shmem_team_my_pe(of->team) * count : 0;
+        const size_t first = (operation == ALLTOALL) ? (size_t)number_in(of) * count : 0;
 
         for (size_t i = 0; i < length; i++) {
             check(of, "a block", next, dest[next], word(world_of(of, pe), first + i));
@@ -82,12 +115,28 @@ static void blocks_check(const drawn_team_t *of, int operation, const int64_t *d
     }
 }
 
+static void blocks_of_set(const drawn_team_t *of, int operation, int64_t *dest, const int64_t *source, size_t count)
+{
+    const int start = of->start, stride = of->log_stride, size = of->size;
+    long *sync = work_of(of)->sync;
+
+    if (operation == FCOLLECT) {
+        shmem_fcollect64(dest, source, count, start, stride, size, sync);
+    } else if (operation == COLLECT) {
+        shmem_collect64(dest, source, length_of(number_in(of), count), start, stride, size, sync);
+    } else {
+        shmem_alltoall64(dest, source, count, start, stride, size, sync);
+    }
+}
+
 static void blocks(const drawn_team_t *of, int operation, int64_t *dest, const int64_t *source, size_t count)
 {
-    if (operation == FCOLLECT) {
+    if (of->is_set) {
+        blocks_of_set(of, operation, dest, source, count);
+    } else if (operation == FCOLLECT) {
         shmem_int64_fcollect(of->team, dest, source, count);
     } else if (operation == COLLECT) {
-        shmem_int64_collect(of->team, dest, source, length_of(shmem_team_my_pe(of->team), count));
+        shmem_int64_collect(of->team, dest, source, length_of(number_in(of), count));
     } else {
         shmem_int64_alltoall(of->team, dest, source, count);
     }
@@ -97,19 +146,39 @@ static void blocks(const drawn_team_t *of, int operation, int64_t *dest, const i
 /* every second word there, every third here */
 static void apart(const drawn_team_t *of, int64_t *dest, const int64_t *source, size_t count)
 {
-    const int size = shmem_team_n_pes(of->team), me = shmem_team_my_pe(of->team);
+    const int size = size_of(of), me = number_in(of);
 
     count = count / 6 + 1;
-    shmem_int64_alltoalls(of->team, dest, source, 2, 3, count);
+    if (of->is_set) {
+        shmem_alltoalls64(dest, source, 2, 3, count, of->start, of->log_stride, size, work_of(of)->sync);
+    } else {
+        shmem_int64_alltoalls(of->team, dest, source, 2, 3, count);
+    }
     for (size_t i = 0; i < count * (size_t)size; i++) {
         check(of, "a word apart", i, dest[2 * i],
               word(world_of(of, (int)(i / count)), 3 * ((size_t)me * count + i % count)));
     }
 }
 
-static void reduction(const drawn_team_t *of, int operation, int64_t *dest, const int64_t *source, size_t count)
+static void reduction_of_set(const drawn_team_t *of, int operation, int64_t *dest, int64_t *source, size_t count)
 {
+    work_t *work = work_of(of);
+    long *to = (long *)dest, *from = (long *)source;
+
     if (operation == SUM) {
+        shmem_long_sum_to_all(to, from, (int)count, of->start, of->log_stride, of->size, work->room, work->sync);
+    } else if (operation == XOR) {
+        shmem_long_xor_to_all(to, from, (int)count, of->start, of->log_stride, of->size, work->room, work->sync);
+    } else {
+        shmem_long_max_to_all(to, from, (int)count, of->start, of->log_stride, of->size, work->room, work->sync);
+    }
+}
+
+static void reduction(const drawn_team_t *of, int operation, int64_t *dest, int64_t *source, size_t count)
+{
+    if (of->is_set) {
+        reduction_of_set(of, operation, dest, source, count);
+    } else if (operation == SUM) {
         shmem_int64_sum_reduce(of->team, dest, source, count);
     } else if (operation == XOR) {
         shmem_uint64_xor_reduce(of->team, (uint64_t *)dest, (const uint64_t *)source, count);
@@ -121,18 +190,18 @@ static void reduction(const drawn_team_t *of, int operation, int64_t *dest, cons
     }
 }
 
-static void ring(drawn_team_t *of, int64_t *dest, const int64_t *source, size_t count)
+static void ring(const drawn_team_t *of, int64_t *dest, const int64_t *source, size_t count)
 {
-    const int size = shmem_team_n_pes(of->team), me = shmem_team_my_pe(of->team);
+    const int size = size_of(of), me = number_in(of);
     uint64_t *signal = &signals[of - teams];
     shmem_ctx_t ctx;
 
     if (shmem_team_create_ctx(of->team, 0, &ctx) != 0) {
         shmem_global_exit(WRONG);
     }
-    shmem_ctx_int64_put_signal_nbi(ctx, dest, source, count, signal, (uint64_t)step + 1, SHMEM_SIGNAL_SET,
+    shmem_ctx_int64_put_signal_nbi(ctx, dest, source, count, signal, (uint64_t)at.step + 1, SHMEM_SIGNAL_SET,
                                    (me + 1) % size);
-    shmem_signal_wait_until(signal, SHMEM_CMP_EQ, (uint64_t)step + 1);
+    shmem_signal_wait_until(signal, SHMEM_CMP_EQ, (uint64_t)at.step + 1);
     for (size_t i = 0; i < count; i++) {
         check(of, "the neighbour's", i, dest[i], word(world_of(of, (me + size - 1) % size), i));
     }
@@ -140,31 +209,52 @@ static void ring(drawn_team_t *of, int64_t *dest, const int64_t *source, size_t 
     shmem_team_sync(of->team); /* the next signal is another one's */
 }
 
-static void take_part(drawn_team_t *of, int operation, size_t count, int root)
+static void broadcast(const drawn_team_t *of, int64_t *dest, const int64_t *source, size_t count, int root)
 {
-    const size_t at = ((size_t)(of - teams) * SLOTS + (size_t)(of->steps++ % SLOTS)) * SPACE;
-    int64_t *source = given + at, *dest = results + at;
+    root %= size_of(of);
+    if (of->is_set) {
+        shmem_broadcast64(dest, source, count, root, of->start, of->log_stride, of->size, work_of(of)->sync);
+    } else {
+        shmem_int64_broadcast(of->team, dest, source, count, root);
+    }
+    for (size_t i = 0; i < count && number_in(of) != root; i++) {
+        check(of, "what is broadcast", i, dest[i], word(world_of(of, root), i));
+    }
+}
 
-    root %= shmem_team_n_pes(of->team);
+static void sync_with(const drawn_team_t *of, int is_barrier)
+{
+    if (!of->is_set) {
+        shmem_team_sync(of->team);
+    } else if (is_barrier) {
+        shmem_barrier(of->start, of->log_stride, of->size, of->works[2].sync);
+    } else {
+        shmem_sync(of->start, of->log_stride, of->size, of->works[2].sync);
+    }
+}
+
+static void take_part(const drawn_team_t *of, int operation, size_t count, int root)
+{
+    long *steps = &at.steps[of - teams];
+    const size_t place = ((size_t)(of - teams) * SLOTS + (size_t)(++*steps % SLOTS)) * SPACE;
+    int64_t *source = given + place, *dest = results + place;
+
     for (size_t i = 0; i < SPACE; i++) {
         source[i] = word(shmem_my_pe(), i);
     }
     if (operation == BROADCAST) {
-        shmem_int64_broadcast(of->team, dest, source, count, root);
-        for (size_t i = 0; i < count && shmem_team_my_pe(of->team) != root; i++) {
-            check(of, "what is broadcast", i, dest[i], word(world_of(of, root), i));
-        }
+        broadcast(of, dest, source, count, root);
     } else if (operation <= ALLTOALL) {
         blocks(of, operation, dest, source, count);
     } else if (operation == ALLTOALLS) {
         apart(of, dest, source, count);
     } else if (operation <= MOST) {
         reduction(of, operation, dest, source, count);
-    } else if (operation == RING) {
+    } else if (operation == RING && !of->is_set) {
         ring(of, dest, source, count);
     }
-    if (operation == SYNC || of->steps % SLOTS == 0) {
-        shmem_team_sync(of->team);
+    if (operation == SYNC || *steps % SLOTS == 0) {
+        sync_with(of, operation == SYNC);
     }
 }
 
@@ -185,28 +275,58 @@ static void teams_make(void)
     shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &teams[6].team, NULL, 0, &teams[7].team);
 }
 
-int main(int argc, char **argv)
+/* all, even and odd ones, the last half */
+static void sets_make(void)
 {
-    const long steps = (argc == 3) ? strtol(argv[2], NULL, 10) : 0;
+    const int pes = shmem_n_pes(),
+              sets[SETS][3] = {{0, 0, pes}, {0, 1, (pes + 1) / 2}, {1, 1, pes / 2}, {pes / 2, 0, pes - pes / 2}};
+    work_t *works = shmem_calloc((size_t)SETS * 3, sizeof(*works)); /* SHMEM_SYNC_VALUE is 0 */
 
-    if (steps <= 0) {
-        fprintf(stderr, "usage: shmem_random SEED STEPS\n");
-        return USAGE;
+    for (int i = 0; i < SETS; i++) {
+        teams[TEAMS + i] =
+            (drawn_team_t){SHMEM_TEAM_INVALID, 1, sets[i][0], sets[i][1], sets[i][2], &works[(size_t)i * 3]};
     }
-    state = strtoull(argv[1], NULL, 10);
-    shmem_init();
-    given = shmem_calloc((size_t)TEAMS * SLOTS * SPACE, sizeof(*given));
-    results = shmem_calloc((size_t)TEAMS * SLOTS * SPACE, sizeof(*results));
-    signals = shmem_calloc(TEAMS, sizeof(*signals));
-    teams_make();
-    for (step = 0; step < steps; step++) {
-        const int team = (int)draw(TEAMS), operation = (int)draw(OPERATIONS), root = (int)draw(MOST_PES);
-        const size_t count = (size_t)(draw(4) == 0 ? draw(WORDS) : draw(9));
+}
 
-        if (teams[team].team != SHMEM_TEAM_INVALID) {
+static void steps_do(long steps, long save)
+{
+    while (at.step < steps) {
+        const int team = (int)draw(TEAMS + SETS), operation = (int)draw(OPERATIONS), root = (int)draw(MOST_PES);
+        const size_t count = (size_t)(draw(4) == 0 ? draw(WORDS) : draw(40));
+
+        if (number_in(&teams[team]) >= 0) {
             take_part(&teams[team], operation, count, root);
         }
+        at.step++;
+        if (save > 0 && at.step % save == 0) {
+            shmemx_checkpoint();
+        }
     }
+}
+
+int main(int argc, char **argv)
+{
+    const long steps = (argc >= 3) ? strtol(argv[2], NULL, 10) : 0, save = (argc == 4) ? strtol(argv[3], NULL, 10) : 0;
+
+    if (steps <= 0 || save < 0 || argc > 4) {
+        fprintf(stderr, "usage: shmem_random SEED STEPS [SAVE]\n");
+        return USAGE;
+    }
+    at.drawn = strtoull(argv[1], NULL, 10);
+    shmem_init();
+    given = shmem_calloc((size_t)(TEAMS + SETS) * SLOTS * SPACE, sizeof(*given));
+    results = shmem_calloc((size_t)(TEAMS + SETS) * SLOTS * SPACE, sizeof(*results));
+    signals = shmem_calloc(TEAMS, sizeof(*signals));
+    teams_make();
+    sets_make();
+    if (save > 0) {
+        shmemx_protect(1, &at, sizeof(at));
+        SHMEMX_RESTART_POINT();
+        if (shmemx_restarted()) {
+            shmemx_restore();
+        }
+    }
+    steps_do(steps, save);
     shmem_barrier_all();
     printf("shmem_random: PE %d: right\n", shmem_my_pe());
     shmem_finalize();

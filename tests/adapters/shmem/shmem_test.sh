@@ -191,6 +191,22 @@ drawn_collectives_are_recovered()
     done
 }
 
+# with a restart point and checkpoints: from the newest, everybody or who died alone
+drawn_collectives_are_restored()
+{
+    local promise seed=$RANDOM
+
+    for promise in n y waits; do
+        run_any -n 5 --nodes 5 "${drawn[@]}" --kill random@random:0.5 --seed $seed -x KEEL_VERBOSE=y \
+            -x SHMEM_KEEL_DETERMINISTIC=$promise "$build/tests/adapters/shmem/shmem_random" $seed 300 40
+        [ $promise != waits ] || has "$err" 0 'decided: roll back'
+        [ $promise != n ] || has "$err" 0 'decided: local'
+        grep -o '^shmem_random: PE [0-4]: right$' "$out" | sort -u >"$scratch/right" # anew, when none is taken yet
+        has "$scratch/right" 5 .
+        [ "$status" -eq 0 ] || grep -q 'was leaving: nothing is recovered then$' "$err" || fail "status $status with seed $seed"
+    done
+}
+
 # whichever way it is linked
 tools_see_what_is_called()
 {
