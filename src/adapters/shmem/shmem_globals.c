@@ -1,6 +1,7 @@
 /* Global variables: where they are, mapped a second time, and what of them a checkpoint has. */
 #define _GNU_SOURCE /* mremap's flags */
 #include "shmem_globals.h"
+#include "shmem_job.h"
 #include "shmem_state.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ size_t keel_shmem_globals_find(void)
     }
     globals->why = keel_shmem_program_open(&globals->program);
     if (globals->why != NULL) {
+        globals->served_bytes = keel_shmem_program_data(&globals->served_begin);
         return 0;
     }
     globals->begin = globals->program.ranges[0].begin & ~(page - 1);
@@ -130,6 +132,37 @@ int keel_shmem_globals_map(void *base, uint64_t offset)
     }
     globals->offset = offset;
     return 1;
+}
+
+/* ---- messages ---- */
+
+void keel_shmem_globals_serve(keel_context_h ctx, const char *call)
+{
+    keel_shmem_globals_t *globals = &keel_shmem_globals;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    if (globals->why == NULL || globals->served_bytes == 0) {
+        return;
+    }
+    if (keel_restarted(ctx)) {
+        keel_shmem_job_start_anew(call, KEEL_SHMEM_GLOBALS_ARE_LOST);
+    }
+    if ((globals->served_begin | globals->served_bytes) % page == 0) { /* whole pages would be replaced */
+        globals->served_begin--;
+        globals->served_bytes++;
+    }
+    keel_shmem_end(keel_win_create(ctx, (void *)globals->served_begin, globals->served_bytes, NULL, &globals->served),
+                   call);
+    keel_shmem_end(keel_win_extents(globals->served, NULL, 0), call);
+}
+
+int keel_shmem_globals_serves(const void *address, size_t bytes)
+{
+    const keel_shmem_globals_t *globals = &keel_shmem_globals;
+    const uintptr_t begin = (uintptr_t)address;
+
+    return globals->served != NULL && begin >= globals->served_begin && bytes <= globals->served_bytes &&
+           begin - globals->served_begin <= globals->served_bytes - bytes;
 }
 
 /* ---- what is theirs ---- */

@@ -79,6 +79,7 @@ static void make_window(const char *call)
     keel_shmem_end(keel_win_alloc(keel_shmem.ctx, bytes, NULL, &keel_shmem.win), call);
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
     keel_shmem_teams_alloc(call);
+    keel_shmem_globals_serve(keel_shmem.ctx, call);
     if (keel_shmem.is_due) {
         go_on(call);
     } else if (keel_win_size(keel_shmem.win, 0) != bytes) {
@@ -166,6 +167,7 @@ void keel_shmem_job_leave(const char *call)
     (void)fflush(NULL); /* a launcher may end PEs that are left in it */
     keel_shmem_end(keel_finalize(keel_shmem.ctx), call);
     keel_shmem = (keel_shmem_t){0};
+    keel_shmem_globals.served = NULL;
     keel_shmem_are_many = 0;
     was_left = 1;
 }

@@ -245,6 +245,41 @@ const char *keel_shmem_program_open(keel_shmem_program_t *program)
     return why;
 }
 
+typedef struct {
+    uintptr_t begin, end, relro_end;
+} written_t;
+
+static int written_look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    written_t *written = arg;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0 && end > written->end) {
+            written->begin = begin;
+            written->end = end;
+        } else if (part->p_type == PT_GNU_RELRO) {
+            written->relro_end = end;
+        }
+    }
+    return 1; /* the first is the program */
+}
+
+size_t keel_shmem_program_data(uintptr_t *begin_p)
+{
+    written_t written = {0};
+
+    (void)dl_iterate_phdr(written_look, &written);
+    if (written.relro_end > written.begin && written.relro_end <= written.end) {
+        written.begin = written.relro_end;
+    }
+    *begin_p = written.begin;
+    return written.end - written.begin;
+}
+
 void keel_shmem_program_close(keel_shmem_program_t *program)
 {
     if (program->file != NULL) {

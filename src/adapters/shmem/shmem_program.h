@@ -27,6 +27,9 @@ typedef struct keel_shmem_program {
 /* NULL, or why not; then nothing is to be closed */
 const char *keel_shmem_program_open(keel_shmem_program_t *program);
 void keel_shmem_program_close(keel_shmem_program_t *program);
+/* Without its file: the last of the memory that it may write, behind what the loader has made read-only. 0: there is none. What else is
+ * there, such as the loader's words, nobody can tell. */
+size_t keel_shmem_program_data(uintptr_t *begin_p);
 /* it lies elsewhere in each process */
 int keel_shmem_program_moves(const keel_shmem_program_t *program);
 /* the variable at that address, and how far into it; NULL: it has no name in the file */

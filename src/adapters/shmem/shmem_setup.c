@@ -48,10 +48,11 @@ void keel_shmem_end(keel_status_t status, const char *call)
         return;
     }
     if (status == KEEL_ERR_ROLLED_BACK) {
-        keel_shmem_job_start_anew(
-            call,
-            "there is no checkpoint to go back to (shmemx_safepoint takes some), or no SHMEMX_RESTART_POINT of the "
-            "thread that was told");
+        keel_shmem_job_start_anew(call, (keel_shmem_globals.served != NULL)
+                                            ? KEEL_SHMEM_GLOBALS_ARE_LOST
+                                            : "there is no checkpoint to go back to (shmemx_safepoint takes some), or "
+                                              "no SHMEMX_RESTART_POINT of the "
+                                              "thread that was told");
     }
     say(call, keel_status_string(status));
     keel_abort(keel_shmem.ctx, EXIT_FAILURE);
@@ -156,6 +157,9 @@ keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, c
         return (keel_shmem_place_t){keel_shmem.win,
                                     keel_shmem_globals.offset + ((uintptr_t)address - keel_shmem_globals.begin)};
     }
+    if (keel_shmem_globals_serves(address, bytes)) {
+        return (keel_shmem_place_t){keel_shmem_globals.served, (uintptr_t)address - keel_shmem_globals.served_begin};
+    }
     if (keel_shmem_teams_place(address, bytes, &place)) {
         return place;
     }
@@ -167,7 +171,8 @@ keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, c
 
 KEEL_SHMEM_DEFINE(int, addr_accessible, (const void *addr, int pe))
 {
-    return pshmem_pe_accessible(pe) && (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1));
+    return pshmem_pe_accessible(pe) &&
+           (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1) || keel_shmem_globals_serves(addr, 1));
 }
 
 void *keel_shmem_pointer(const void *address, int pe, const char *call)

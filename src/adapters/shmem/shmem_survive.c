@@ -23,6 +23,9 @@ int shmemx_init_attr(const shmemx_init_attr_t *attr)
 void shmemx_protect(unsigned id, void *address, size_t bytes)
 {
     (void)keel_shmem_begin("shmemx_protect");
+    if (keel_shmem_globals.served != NULL) { /* there is nothing to come back to */
+        return;
+    }
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_protect(keel_shmem.ctx, id, address, bytes)), "shmemx_protect");
     keel_shmem_keep_region(address, bytes);
 }
@@ -35,7 +38,12 @@ void shmemx_globals(int are_restored)
 
 jmp_buf *shmemx_restart_buffer(void)
 {
+    static jmp_buf unused;
+
     (void)keel_shmem_begin("SHMEMX_RESTART_POINT");
+    if (keel_shmem_globals.served != NULL) { /* a rollback is told to a call, which has the job started anew */
+        return &unused;
+    }
     return keel_restart_buffer(keel_shmem.ctx);
 }
 

@@ -98,11 +98,45 @@ what_globals_cannot_is_said()
     run 1 -np 2 -x SHMEM_KEEL_GLOBALS=n "$scratch/a"
     grep -q '^shmem [01] error: shmem_[a-z_]*: not in the symmetric heap; global variables are not symmetric here, SHMEM_KEEL_GLOBALS says so: 0x' "$err" ||
         fail "no message that they are not symmetric"
-    run 1 -np 2 /lib64/ld-linux-x86-64.so.2 "$scratch/a"
-    grep -q 'global variables are not symmetric here, the program was started by its loader: 0x' "$err" || fail "no message of the loader"
     counting a globals_return.c -pie -fPIE || fail "not compiled"
     run 1 -np 2 --nodes 2 "$scratch/a" 30 -
     grep -q '^shmem [01] error: shmemx_globals: a replacement has the program at other addresses: link it by oshcc' "$err" || fail "no message"
+}
+
+# Where the file does not tell them: by messages. A program that is run by naming its loader, and one without section headers; the job is
+# started anew when a PE dies, with the promise and without, at a restart point or not.
+globals_are_served()
+{
+    local lanes promise flags
+
+    export GLOBALS_ARE_SERVED=y
+    for flags in "" "-pie -fPIE" "-Wl,-z,norelro"; do
+        # shellcheck disable=SC2086
+        compiles a global_variables.c -Werror $flags || fail "not compiled with $flags"
+        run 0 -np 3 --nodes 2 /lib64/ld-linux-x86-64.so.2 "$scratch/a"
+        has "$out" 3 '^global_variables: PE [0-9]*: right$'
+    done
+    compiles heat plain_heat.c || fail "not compiled"
+    run 0 -np 4 --nodes 4 "$scratch/heat" 40 -
+    sort "$out" >"$scratch/right"
+    # e_shoff, then e_shnum and e_shstrndx
+    dd if=/dev/zero of="$scratch/heat" bs=1 seek=40 count=8 conv=notrunc 2>/dev/null
+    dd if=/dev/zero of="$scratch/heat" bs=1 seek=60 count=4 conv=notrunc 2>/dev/null
+    for lanes in direct served; do
+        run 0 -np 4 --nodes 4 -x KEEL_LANES=$lanes -x SHMEM_DEBUG=1 "$scratch/heat" 40 -
+        sort "$out" | diff - "$scratch/right" >&2 || fail "other results when served"
+        has "$err" 4 "global variables in 0 bytes at 0x0: the program's file does not say where they are$"
+        for promise in n waits; do
+            run 0 -np 4 --nodes 4 -x KEEL_LANES=$lanes -x SHMEM_KEEL_DETERMINISTIC=$promise "$scratch/heat" 40 2@13.1
+            has "$err" 1 '^keelrun: the job is started anew (1 of 1)$'
+            sort -u "$out" | diff - "$scratch/right" >&2 || fail "other results after a death"
+        done
+    done
+    compiles a globals_return.c -x c "$here/counting.c" || fail "not compiled"
+    dd if=/dev/zero of="$scratch/a" bs=1 seek=40 count=8 conv=notrunc 2>/dev/null
+    dd if=/dev/zero of="$scratch/a" bs=1 seek=60 count=4 conv=notrunc 2>/dev/null
+    run 75 -np 4 --nodes 4 --job-restarts 0 "$scratch/a" 30 1@17.0
+    grep -q 'global variables are served here, which nobody can bring back: the job has to be started anew$' "$err" || fail "not said why"
 }
 
 pointers_are_warned_of()
