@@ -1,5 +1,5 @@
 # Of lines "ROUND PES WHO NAME BYTES US", where who is other or a setting of Keel's, and US may be "wrong": rows of perf/kernels/shmem/beside.
-# -v format=table|csv|json, -v about=TEXT. Status 1: something of Keel's is wrong, or a round lacks a line.
+# -v format=table|csv|json|markdown, -v about=TEXT. Status 1: something of Keel's is wrong, or a round lacks a line.
 function sorted(list, n,    i, j, x)
 {
     for (i = 2; i <= n; i++) {
@@ -68,8 +68,46 @@ function number(x, digits)
     return (x == "") ? (format == "json" ? "null" : "") : sprintf("%." digits "f", x)
 }
 
+# a line a call: what is measured of each setting stands beside each other
+function keep(pes, setting, name, bytes, own, its, q1, q2, q3, limit, met,    call)
+{
+    call = "| " pes " | " name " | " bytes
+    if (!(call in column)) {
+        column[call] = "| " ((its == "") ? met : number(its, 3))
+        calls[++kept] = call
+    }
+    if (!(setting in is_shown)) {
+        is_shown[setting] = ++shown
+        title[shown] = setting
+    }
+    cell[call, setting] = (q1 == "") ? "" : number(own, 3) ": " ((met == "no") ? "**" : "") number(q1, 2) ((met == "no") ? "**" : "") \
+        " " number(q2, 2) " " number(q3, 2)
+}
+
+function print_kept(    i, j, line)
+{
+    line = "| PEs | call | bytes | other: us "
+    for (j = 1; j <= shown; j++) {
+        line = line "| " title[j] ": us: quartiles of the ratio "
+    }
+    print line "|"
+    gsub(/[^|]+/, "---", line)
+    print line "|"
+    for (i = 1; i <= kept; i++) {
+        line = calls[i] " " column[calls[i]]
+        for (j = 1; j <= shown; j++) {
+            line = line " | " cell[calls[i], title[j]]
+        }
+        print line " |"
+    }
+}
+
 function say(pes, setting, name, bytes, own, its, q1, q2, q3, limit, met)
 {
+    if (format == "markdown") {
+        keep(pes, setting, name, bytes, own, its, q1, q2, q3, limit, met)
+        return
+    }
     if (format == "table") {
         printf "%3d  %-7s %-14s %8d %12s %12s  %6s %6s %6s  %5s  %s\n", pes, setting, name, bytes, number(own, 4),
             number(its, 4), number(q1, 2), number(q2, 2), number(q3, 2), number(limit, 2), met
@@ -109,6 +147,8 @@ END {
         print about
         printf "%3s  %-7s %-14s %8s %12s %12s  %6s %6s %6s  %5s  %s\n", "PEs", "protect", "call", "bytes", "Keel us", "other us", "q1",
             "median", "q3", "goal", "met"
+    } else if (format == "markdown") {
+        print about ".\n"
     } else if (format == "csv") {
         print "pes,protect,call,bytes,keel_us,other_us,quartile1,median,quartile3,goal,met"
     } else {
@@ -120,6 +160,8 @@ END {
     }
     if (format == "json") {
         print "\n]}"
+    } else if (format == "markdown") {
+        print_kept()
     }
     exit is_bad
 }

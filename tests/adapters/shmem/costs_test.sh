@@ -103,6 +103,10 @@ times_are_judged()
     awk -v format=json -f "$judged" "$scratch/lines" >"$out" || fail "status $?"
     python3 -c 'import json, sys; rows = json.load(sys.stdin)["rows"]; assert len(rows) == 4 and rows[0]["median"] == 0.75, rows' \
         <"$out" || fail "no JSON"
+    awk -v format=markdown -f "$judged" "$scratch/lines" >"$out" || fail "status $?"
+    has "$out" 1 '^| 2 | put | 8 | 4.000 | 3.000: 0.50 0.75 1.00 |  |$'
+    has "$out" 1 '^| 2 | fetch_add | 8 | 2.000 |  | 7.000: \*\*3.00\*\* 3.50 4.00 |$'
+    has "$out" 1 '^| 2 | fetch_or | 8 | the other is wrong |  |  |$'
     echo "0 2 none put 8 wrong" | cat - "$scratch/lines" | awk -v format=csv -f "$judged" >"$out" 2>"$err" && fail "own mistake"
     grep -q 'wrong on Keel: 2 none put 8' "$err" || fail "not named"
     grep -v '^3 2 other put' "$scratch/lines" | awk -v format=csv -f "$judged" >"$out" 2>"$err" && fail "no line of round 3"

@@ -111,4 +111,54 @@ launchers_are_called()
     has "$out" 1 '^b$'
 }
 
+# statuses of jobs under launchers that say 0 of all of them, their input and output, and signals
+failures_under_launchers_are_told()
+{
+    local launcher=$scratch/mpirun
+
+    # what each of its runs says on standard error; and ends with $STATUS
+    cat >"$launcher" <<'END'
+#!/bin/bash
+runs=$(($(cat "$RUNS" 2>/dev/null) + 1))
+echo $runs >"$RUNS"
+[ -z "${INPUT:-}" ] || cat
+echo "run $runs"
+sed -n "${runs}p" "$SAID" >&2
+[ -z "${STAYS:-}" ] || { trap 'echo ended; exit 7' TERM; echo there; while :; do sleep 0.05; done; }
+exit "${STATUS:-0}"
+END
+    chmod +x "$launcher"
+    export RUNS=$scratch/runs SAID=$scratch/said
+    told() # STATUS RUNS LINE...: what the first, the second run says
+    {
+        local expected=$1 runs=$2
+        shift 2
+        rm -f "$RUNS"
+        printf '%s\n' "$@" >"$SAID"
+        run "$expected" -np 2 --launcher "$launcher" prog
+        has "$out" "$runs" '^run [12]$'
+        has "$err" $((runs - 1)) '^oshrun: the job is started anew (1 of 1)$'
+        head -n 1 "$SAID" | grep -qxFf - "$err" || fail "standard error does not come through"
+    }
+    local ends='keel: rank 1.0: the job ends without a result:'
+    told 0 1 "something else"
+    told 9 1 "$ends keel_abort with status 9"
+    told 1 1 "$ends rank 2 died, and of 2 spares none is left to take its place"
+    told 0 2 "$ends keel_abort with status 75" "fine"
+    told 75 2 "$ends keel_abort with status 75" "$ends keel_abort with status 75"
+    told 9 2 "$ends keel_abort with status 75" "$ends keel_abort with status 9"
+    STATUS=5 told 5 1 "something else"
+    STATUS=5 told 9 1 "$ends keel_abort with status 9"
+    rm -f "$RUNS"
+    [ "$(echo given | INPUT=y "$keelrun" -np 2 --launcher "$launcher" prog 2>/dev/null)" = $'given\nrun 1' ] || fail "no input"
+    rm -f "$RUNS"
+    echo fine >"$SAID"
+    STAYS=y start -np 2 --launcher "$launcher" prog
+    wait_for '^there$' "$out"
+    kill "$pid"
+    wait "$pid"
+    [ $? -eq 7 ] || fail "another status after a signal"
+    has "$out" 1 '^ended$'
+}
+
 run_case
