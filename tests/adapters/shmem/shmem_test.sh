@@ -38,6 +38,16 @@ promised_programs_have_no_pointers()
     run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=direct -x SHMEM_KEEL_DETERMINISTIC=y "$chapters" teams
     has "$out" 4 '^shmem_chapters: PE [0-9]*: right$'
 }
+# shared memory within nodes, messages between them
+chapters_are_right_mixed()
+{
+    local pes
+
+    for pes in 3 8; do
+        run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" "$chapters"
+        has "$out" $pes '^shmem_chapters: PE [0-9]*: right$'
+    done
+}
 chapters_are_right_direct() { chapters_are_right direct; }
 chapters_are_right_served() { chapters_are_right served; }
 
