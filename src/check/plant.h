@@ -207,6 +207,10 @@
       "the target is told of a record of a get before it is there")                                                    \
     _(put_before_record, 1000, "--direct rma --lanes direct --ranks 3",                                                \
       "a put by an operation may overwrite what was read before its record is there")                                  \
+    _(put_unawaited, 1000, "--direct rma --lanes direct --ranks 3",                                                    \
+      "arrivals, drains and logs do not wait for puts by operations")                                                  \
+    _(disconnect_late, 1000, "--direct rma --lanes direct --ranks 3",                                                  \
+      "what a dead process, or one that leaves, has put lands until its replacement is met")                           \
     _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */

@@ -266,6 +266,9 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
     const void *own;
     size_t own_length;
 
+    if (KEEL_PLANT(disconnect_late)) {
+        lane->ops->disconnect(lane->transport, rank);
+    }
     status = lane->ops->connect(lane->transport, rank, address, length, &peer->lanes);
     if (status != KEEL_OK) {
         keel_error(lane->message, "cannot connect to rank %u incarnation %u: %s", rank, incarnation,
@@ -325,7 +328,9 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
 
     if (peer->is_up) {
         keel_lane_regions_close(lane, rank);
-        lane->ops->disconnect(lane->transport, rank);
+        if (!KEEL_PLANT(disconnect_late)) {
+            lane->ops->disconnect(lane->transport, rank);
+        }
         peer->is_up = 0;
         keel_lane_peer_answers(lane, rank);
     }
