@@ -96,6 +96,7 @@ typedef struct keel_runtime_ops {
     /*
      * A process is silent. The runtime has whoever can do so find out whether it is gone, and kill it if it is not:
      * its death event follows like any other, when nothing of it can run again. Said again as long as the silence lasts.
+     * Of the caller itself: it cannot go on where it is, and dies.
      * KEEL_OK: it is taken care of, or was not to be; the arbiter may also find that it is the other that has to die.
      * KEEL_ERR_UNREACHABLE: it is dead for certain, and nobody but the caller will tell the others.
      * KEEL_ERR_UNSUPPORTED: nobody can tell or kill; those who hear more than half of the job may go on without it.

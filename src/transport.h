@@ -75,6 +75,9 @@ typedef struct keel_transport_params {
     /* no peer at all has ever answered, for unconnected_s seconds; said with a message (inside progress). May be NULL */
     void (*on_unconnected)(void *arg);
     unsigned unconnected_s; /* 0: it is not looked for */
+    /* the network device of this process has failed for good, which was said: every lane over it is broken. Called again now and
+     * then (inside progress). May be NULL */
+    void (*on_lost)(void *arg);
     void *arg;
 } keel_transport_params_t;
 

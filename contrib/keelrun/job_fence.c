@@ -74,6 +74,13 @@ static void fence_kill_node(job_t *job, uint32_t node)
     kill(job->nodes[node].pid, SIGKILL);
 }
 
+static void fence_kill(job_rank_t *state)
+{
+    state->is_killed = true;
+    state->fenced_ns = clock_now_ns();
+    pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* works on one that is stopped, too */
+}
+
 static void fence_rank(job_t *job, uint32_t accuser, uint32_t suspect, char process)
 {
     job_rank_t *state = &job->ranks[suspect];
@@ -87,9 +94,7 @@ static void fence_rank(job_t *job, uint32_t accuser, uint32_t suspect, char proc
         job->nodes[state->node].is_suspect = true;
         state->must_move = true;
     }
-    state->is_killed = true;
-    state->fenced_ns = clock_now_ns();
-    pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* works on one that is stopped, too */
+    fence_kill(state);
 }
 
 static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspicion, char process)
@@ -105,6 +110,18 @@ static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspici
         return;
     }
     fence_rank(job, suspicion->accuser, suspect, process);
+}
+
+/* Of itself: its network device has failed. It, and others of its node that say the same, go on elsewhere, if there is a place. */
+static void fence_own(job_t *job, uint32_t rank)
+{
+    job_rank_t *state = &job->ranks[rank];
+
+    report_verbose("rank %u incarnation %u killed: it says that it reaches nobody from its node", rank,
+                   state->incarnation);
+    job->nodes[state->node].is_suspect = true;
+    state->must_move = true;
+    fence_kill(state);
 }
 
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion)
@@ -126,6 +143,10 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
         return;
     }
     if (state->state != RANK_RUNNING || state->has_exited) {
+        return;
+    }
+    if (accuser == suspect) {
+        fence_own(job, suspect);
         return;
     }
     (void)keel_process_see(state->pid, NULL, &sight);

@@ -43,6 +43,20 @@ static void lane_on_unconnected(void *arg)
     }
 }
 
+/* nobody but this process may see it, and others can go on when it is dead: it asks for its own death */
+static void lane_on_lost(void *arg)
+{
+    keel_lane_t *lane = arg;
+    const keel_suspicion_t own = {.rank = lane->rank,
+                                  .incarnation = lane->incarnation,
+                                  .live = lane->size,
+                                  .heard = 1,
+                                  .silence_ns = 1,
+                                  .repeats = KEEL_REPEATS_ENOUGH};
+
+    (void)lane->runtime->ops->suspect(lane->runtime, &own);
+}
+
 static void lane_on_news(void *arg)
 {
     keel_lane_t *lane = arg;
@@ -116,6 +130,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .on_reply = keel_lane_on_reply,
                                       .on_suspect = lane_on_suspect,
                                       .on_unconnected = lane_on_unconnected,
+                                      .on_lost = lane_on_lost,
                                       .unconnected_s = lane_unconnected_s(from->config),
                                       .arg = lane};
 

@@ -119,6 +119,9 @@ keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *su
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
     uint32_t rank = suspicion->rank, incarnation = suspicion->incarnation;
 
+    if (!runtime->is_keelrun && rank == base->rank) {
+        base->ops->die(base);
+    }
     if (!runtime->is_keelrun) {
         return keel_pmix_look(runtime, suspicion);
     }

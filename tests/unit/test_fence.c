@@ -83,13 +83,18 @@ static void scene_set(scene_t *scene, pid_t suspect, pid_t node)
     scene->nodes[NODE].pid = node;
 }
 
-static void accuse(scene_t *scene, uint32_t repeats)
+static void accuse_as(scene_t *scene, uint32_t accuser, uint32_t heard, uint32_t repeats)
 {
     const message_t message = {.type = MESSAGE_SUSPECT, .rank = SUSPECT};
     const suspicion_t suspicion = {
-        .accuser = ACCUSER, .heard = RANKS - 1, .live = RANKS, .repeats = repeats, .silence_ns = 1};
+        .accuser = accuser, .heard = heard, .live = RANKS, .repeats = repeats, .silence_ns = 1};
 
     job_on_suspicion(&scene->job, &message, &suspicion);
+}
+
+static void accuse(scene_t *scene, uint32_t repeats)
+{
+    accuse_as(scene, ACCUSER, RANKS - 1, repeats);
 }
 
 START_TEST(stopped_suspect_is_killed_at_once)
@@ -101,6 +106,20 @@ START_TEST(stopped_suspect_is_killed_at_once)
     accuse(&scene, 0);
     ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].fenced_ns != 0);
     ck_assert(!scene.ranks[SUSPECT].must_move); /* nothing is wrong with its network */
+    expect_killed(suspect);
+}
+END_TEST
+
+/* its network device has failed: nobody else has to hear it, nor whether it has its core */
+START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
+{
+    const pid_t suspect = busy_process();
+    scene_t scene;
+
+    scene_set(&scene, suspect, 0);
+    accuse_as(&scene, SUSPECT, 1, UINT32_MAX);
+    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move && scene.nodes[NODE].is_suspect);
+    ck_assert(!scene.ranks[SUSPECT].is_accuser);
     expect_killed(suspect);
 }
 END_TEST
@@ -184,6 +203,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         stopped_suspect_is_killed_at_once,
+        who_accuses_itself_is_killed_at_once_and_moves,
         busy_suspect_is_killed_not_at_once_but_in_the_end,
         stopped_node_that_does_not_wait_is_killed,
         busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end,

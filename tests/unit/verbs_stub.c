@@ -10,6 +10,13 @@
 
 enum { QPS = 64, MRS = 1024, CQS = 32, HELD = 65536, RECEIVES = 64 };
 
+/* what a context announces: one event at a time */
+typedef struct stub_context {
+    struct ibv_context super;
+    struct ibv_async_event event;
+    int is_dead; /* it has announced that it failed: nothing completes any more */
+} stub_context_t;
+
 typedef struct stub_cq {
     struct ibv_cq super;
     struct ibv_wc *wcs;
@@ -98,10 +105,12 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-    struct ibv_context *context = calloc(1, sizeof(*context));
+    stub_context_t *made = calloc(1, sizeof(*made));
+    struct ibv_context *context = &made->super;
 
-    if (context != NULL) {
+    if (made != NULL) {
         context->device = device;
+        context->async_fd = eventfd(0, EFD_CLOEXEC);
         context->ops = (struct ibv_context_ops){
             .poll_cq = poll_cq, .req_notify_cq = notify_cq, .post_send = post_send, .post_recv = post_recv};
     }
@@ -110,8 +119,46 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 int ibv_close_device(struct ibv_context *context)
 {
+    close(context->async_fd);
     free(context);
     return 0;
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    uint64_t count;
+
+    if (read(context->async_fd, &count, sizeof(count)) != sizeof(count)) {
+        return -1;
+    }
+    enter();
+    *event = ((stub_context_t *)context)->event;
+    stub.counts.unacknowledged++;
+    leave();
+    return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    enter();
+    stub.counts.unacknowledged--;
+    leave();
+}
+
+const char *ibv_event_type_str(enum ibv_event_type type)
+{
+    return (type == IBV_EVENT_DEVICE_FATAL) ? "local catastrophic error" : "an event of the stand-in";
+}
+
+void stub_announce(struct ibv_context *context, enum ibv_event_type type)
+{
+    const uint64_t one = 1;
+
+    enter();
+    ((stub_context_t *)context)->event = (struct ibv_async_event){.event_type = type};
+    ((stub_context_t *)context)->is_dead |= (type == IBV_EVENT_DEVICE_FATAL || type == IBV_EVENT_CQ_ERR);
+    leave();
+    (void)!write(context->async_fd, &one, sizeof(one));
 }
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -525,6 +572,10 @@ static int post_send(struct ibv_qp *super, struct ibv_send_wr *request, struct i
     enum ibv_wc_status status;
 
     enter();
+    if (((stub_context_t *)super->context)->is_dead) {
+        leave();
+        return 0;
+    }
     stub.counts.posts++;
     for (; request != NULL; request = request->next, qp->posted++) {
         stub.counts.requests++;

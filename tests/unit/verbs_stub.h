@@ -17,6 +17,7 @@ typedef struct stub_counts {
     unsigned missing;         /* messages without a receive */
     unsigned overflows;       /* requests or completions beyond what a queue holds */
     unsigned refused;         /* puts and gets of memory that is not to be reached so */
+    unsigned unacknowledged;  /* events that were taken */
     unsigned unfenced;        /* puts of what a get brings that do not wait for it */
 } stub_counts_t;
 
@@ -27,6 +28,8 @@ stub_counts_t stub_counts(void);
 void stub_hold(int is_holding);
 /* queue pairs made before this call reach nobody from now on, as those of a process that is gone: requests to them fail */
 void stub_cut(struct ibv_context *context);
+/* the device says so to who opened it so; one that has failed takes requests and completes none */
+void stub_announce(struct ibv_context *context, enum ibv_event_type type);
 /* queue pairs that are connected to this one, wherever: how many are ready to receive from it */
 unsigned stub_receivers(uint32_t number);
 

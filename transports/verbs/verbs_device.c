@@ -4,13 +4,20 @@
 #include "base/message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { READS_MAX = 16, NAMES_MAX = 400, WHY_MAX = 128, CAP_IPC_LOCK_BIT = 14 };
+enum {
+    READS_MAX = 16,
+    NAMES_MAX = 400,
+    WHY_MAX = 128,
+    CAP_IPC_LOCK_BIT = 14,
+    EVENTS_MAX = 64 /* of one look: a device that never stops must not stop its reader */
+};
 
 /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], all of it optional */
 typedef struct wish {
@@ -196,6 +203,18 @@ static keel_status_t query(keel_verbs_device_t *device, const keel_transport_par
     return find_gid(device, params, wish, port.gid_tbl_len);
 }
 
+/* what it announces is read without blocking */
+static keel_status_t prepare_events(const keel_verbs_device_t *device, const keel_transport_params_t *params)
+{
+    const int flags = fcntl(device->context->async_fd, F_GETFL);
+
+    if (flags >= 0 && fcntl(device->context->async_fd, F_SETFL, flags | O_NONBLOCK) == 0) {
+        return KEEL_OK;
+    }
+    refuse(params, "KEEL_TRANSPORT=verbs: %s cannot be listened to: %s", device->name, strerror(errno));
+    return KEEL_ERR_IO;
+}
+
 keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_transport_params_t *params)
 {
     struct ibv_device **list;
@@ -223,6 +242,10 @@ keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_tra
     if (status != KEEL_OK) {
         goto err_close;
     }
+    status = prepare_events(device, params);
+    if (status != KEEL_OK) {
+        goto err_close;
+    }
     device->pd = ibv_alloc_pd(device->context);
     if (device->pd == NULL) {
         refuse(params, "KEEL_TRANSPORT=verbs: %s gives no protection domain: %s", device->name, strerror(errno));
@@ -240,6 +263,46 @@ void keel_verbs_device_close(keel_verbs_device_t *device)
 {
     ibv_dealloc_pd(device->pd);
     ibv_close_device(device->context);
+}
+
+/* ---- what it announces ---- */
+
+/* Ports that go down or come up are runtime/fabric's to say. What becomes of one queue pair its completions tell, too. */
+static void take_event(keel_verbs_device_t *device, const keel_transport_params_t *params,
+                       const struct ibv_async_event *event)
+{
+    switch (event->event_type) {
+    case IBV_EVENT_DEVICE_FATAL:
+    case IBV_EVENT_CQ_ERR:
+        if (keel_verbs_device_is_lost(device)) {
+            break;
+        }
+        refuse(params,
+               "the RDMA device %s has failed while it was used: %s; this process reaches nobody by it any more",
+               device->name, ibv_event_type_str(event->event_type));
+        __atomic_store_n(&device->is_lost, 1, __ATOMIC_RELEASE);
+        break;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+        if (params->message != NULL) {
+            keel_info(params->message, "%s: of a connection: %s", device->name, ibv_event_type_str(event->event_type));
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* an event of a queue pair keeps who destroys that waiting until it is acknowledged */
+void keel_verbs_device_listen(keel_verbs_device_t *device, const keel_transport_params_t *params)
+{
+    struct ibv_async_event event;
+
+    for (unsigned i = 0; i < EVENTS_MAX && ibv_get_async_event(device->context, &event) == 0; i++) {
+        ibv_ack_async_event(&event);
+        take_event(device, params, &event);
+    }
 }
 
 /* ---- memory ---- */

@@ -18,11 +18,18 @@ typedef struct keel_verbs_device {
     enum ibv_mtu mtu;
     unsigned reads_out, reads_in; /* that may be under way at a time from one end, and towards it */
     unsigned requests_max;        /* of one queue */
+    int is_lost; /* it has announced that it does nothing any more; by one thread, and read by others */
 } keel_verbs_device_t;
 
 /* KEEL_ERR_TRANSPORT, said: there is none, it cannot be used, or its port is down */
 keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_transport_params_t *params);
 void keel_verbs_device_close(keel_verbs_device_t *device);
+/* takes what the device has announced, which its file (context->async_fd) tells of, and says it: sets is_lost. One thread */
+void keel_verbs_device_listen(keel_verbs_device_t *device, const keel_transport_params_t *params);
+static inline int keel_verbs_device_is_lost(const keel_verbs_device_t *device)
+{
+    return __atomic_load_n(&device->is_lost, __ATOMIC_ACQUIRE);
+}
 /* how many bytes this process may lock; SIZE_MAX: any */
 size_t keel_verbs_lockable(void);
 /* registers memory that others may write and read if @a is_remote; NULL, said, when it cannot be */

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#define LOST_NS 1000000000ull /* from one time that this process says that its device is lost to the next */
+
 enum {
     DRAIN_MS = 2000,
     LOOK_EVERY = 256, /* calls of progress(), where nobody sleeps */
@@ -51,6 +53,26 @@ static void report_suspects(keel_verbs_t *verbs)
     }
 }
 
+/* The others need this process to be dead before they can go on: it says so until it is. */
+static void give_up(keel_verbs_t *verbs)
+{
+    const uint64_t now_ns = keel_shm_now_ns();
+
+    if (verbs->lost_ns == 0) {
+        for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
+            if (verbs->peers[rank] != NULL && verbs->peers[rank]->link != NULL) {
+                keel_verbs_link_break(verbs->peers[rank]->link, "the device has failed");
+            }
+        }
+    }
+    if (now_ns - verbs->lost_ns >= LOST_NS) {
+        verbs->lost_ns = now_ns;
+        if (verbs->params.on_lost != NULL) {
+            verbs->params.on_lost(verbs->params.arg);
+        }
+    }
+}
+
 static void check_alone(keel_verbs_t *verbs)
 {
     uint32_t rank;
@@ -83,6 +105,9 @@ unsigned keel_verbs_requests_progress(keel_transport_t *transport)
     }
     if (!ucs_list_is_empty(&verbs->dialling)) {
         events += keel_verbs_dial_progress(verbs);
+    }
+    if (keel_verbs_device_is_lost(&verbs->device)) {
+        give_up(verbs);
     }
     if (verbs->suspects > 0) {
         report_suspects(verbs);
@@ -218,7 +243,7 @@ keel_status_t keel_verbs_requests_send(keel_transport_t *transport, uint32_t ran
     keel_verbs_peer_t *peer = (rank < verbs->params.size) ? verbs->peers[rank] : NULL;
     keel_status_t status;
 
-    if (peer == NULL) {
+    if (peer == NULL || keel_verbs_device_is_lost(&verbs->device)) {
         return KEEL_ERR_UNREACHABLE;
     }
     if (peer->link == NULL) {

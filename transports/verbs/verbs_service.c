@@ -63,8 +63,9 @@ static void watch(keel_verbs_t *verbs, int operation, int fd, uint64_t what)
     (void)epoll_ctl(verbs->service.port.sockets, operation, fd, &event);
 }
 
-/* events of sockets: somebody connects or says who it is, or 1 + the rank whose process has ended */
+/* events of files: somebody connects or says who it is, the device announces something, or 1 + the rank whose process has ended */
 enum { OF_A_GUEST = 0 };
+#define OF_THE_DEVICE UINT64_MAX
 
 static keel_status_t make_link(keel_verbs_t *verbs, const keel_verbs_greeting_t *hello, keel_verbs_link_t **link_p)
 {
@@ -72,7 +73,7 @@ static keel_status_t make_link(keel_verbs_t *verbs, const keel_verbs_greeting_t 
     keel_status_t status = KEEL_ERR_UNREACHABLE;
 
     pthread_mutex_lock(&service->gate);
-    if (!is_dead(verbs, hello->rank, hello->head.instance)) {
+    if (!is_dead(verbs, hello->rank, hello->head.instance) && !keel_verbs_device_is_lost(&verbs->device)) {
         status = keel_verbs_link_make(&service->port, hello->rank, hello->head.instance, NULL, 1, link_p);
     }
     if (status == KEEL_OK) {
@@ -168,6 +169,26 @@ static void accept_guests(keel_verbs_t *verbs)
     }
 }
 
+/* No completion may come any more: each connection breaks, here and, told so, on the other thread. A file that stays ready would
+ * let nobody sleep. */
+static void hear_device(keel_verbs_t *verbs)
+{
+    keel_verbs_device_listen(&verbs->device, &verbs->params);
+    if (!keel_verbs_device_is_lost(&verbs->device)) {
+        return;
+    }
+    watch(verbs, EPOLL_CTL_DEL, verbs->device.context->async_fd, 0);
+    for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
+        if (verbs->service.links[rank] != NULL) {
+            keel_verbs_link_break(verbs->service.links[rank], "the device has failed");
+        }
+    }
+    if (verbs->params.on_news != NULL) {
+        verbs->params.on_news(verbs->params.arg);
+    }
+    keel_shm_wait_end(&verbs->wait);
+}
+
 /* who has ended is the launcher's to say; what it has sent is taken still */
 static void look(keel_verbs_t *verbs)
 {
@@ -175,7 +196,9 @@ static void look(keel_verbs_t *verbs)
     const int count = epoll_wait(verbs->service.port.sockets, events, EVENTS, 0);
 
     for (int i = 0; i < count; i++) {
-        if (events[i].data.u64 != OF_A_GUEST) {
+        if (events[i].data.u64 == OF_THE_DEVICE) {
+            hear_device(verbs);
+        } else if (events[i].data.u64 != OF_A_GUEST) {
             const keel_verbs_link_t *link = verbs->service.links[events[i].data.u64 - 1];
 
             if (link != NULL && keel_verbs_has_ended(link->socket)) {
@@ -354,6 +377,7 @@ static keel_status_t open_files(keel_verbs_t *verbs)
         return status;
     }
     watch(verbs, EPOLL_CTL_ADD, service->listener, OF_A_GUEST);
+    watch(verbs, EPOLL_CTL_ADD, verbs->device.context->async_fd, OF_THE_DEVICE);
     status = keel_service_loop_open(&service->loop, &loop_ops, verbs, &verbs->params, &verbs->wait);
     if (status != KEEL_OK) {
         close(service->listener);

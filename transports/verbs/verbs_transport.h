@@ -68,6 +68,7 @@ struct keel_verbs {
     keel_verbs_peer_t **peers;
     ucs_list_link_t dialling; /* peers that are being connected */
     unsigned suspects;
+    uint64_t lost_ns; /* when others were last told that the device is lost; 0: it is not */
     unsigned looks;
     keel_service_alone_t alone;
 
