@@ -7,11 +7,15 @@ export LD_LIBRARY_PATH=$PWD
 export KEEL_TLS_SERVED=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1
 export UCX_UD_VERBS_ETH_DGID_CHECK=n # Soft-RoCE's datagrams come without the address that is checked
 export KEEL_HEARTBEAT_TIMEOUT=60s KEEL_OPLOG_SIZE=8m KEEL_GETLOG_SIZE=1m
-kills=0 failed=0
+kills=0 failed=0 only=.
 # shellcheck source=tests/rdma/devices.sh
 . ./devices.sh
 # shellcheck source=tests/rdma/jobs.sh
 . ./jobs.sh
+# shellcheck source=tests/rdma/counts.sh
+. ./counts.sh
+# shellcheck source=/dev/null
+. ./only.sh
 verbs=(-x KEEL_TRANSPORT=verbs)
 on=(./on_device) # the nodes have a device each, and what goes between them goes over the wire
 
@@ -22,43 +26,125 @@ hello_node_killed()
         [ "$(grep -c ': 524288$' out)" -eq 4 ]
 }
 
-# when_met COMMAND...: a moment after all ranks have met, beside the job
+# when_met COMMAND...: a moment after all ranks have met, beside the job; not at all if that ends before
 when_met()
 {
-    while ! grep -qs 'all ranks have met' out; do
+    until grep -qs 'all ranks have met' out; do
+        ! grep -qs ' the job ended with status ' out || return
         sleep 0.05
     done
     "$@"
 }
 
-# lose_packets SECONDS: what goes from the first device to the other is lost, without a word
+# resent: so often the devices had no answer, and sent again
+resent()
+{
+    awk '{ count += $1 } END { print count }' /sys/class/infiniband/rxe?/ports/1/hw_counters/completer_retry_err
+}
+
+# lose_packets SECONDS: what goes from the first device to the other is lost, without a word; 0: until some of it was sent again
 lose_packets()
 {
+    local before tries
+
+    before=$(resent)
     ip neigh replace 10.0.0.2 lladdr 02:00:00:00:00:77 dev veth0 nud permanent
-    sleep "$1"
+    [ "$1" -eq 0 ] || sleep "$1"
+    for ((tries = 0; tries < 600; tries++)); do
+        [ "$(resent)" -le "$before" ] || break
+        sleep 0.02
+    done
     ip neigh del 10.0.0.2 dev veth0
 }
 
-# link_lost SECONDS unbroken|broken: for shorter than the device tries again nobody notices; for longer connections break, and who is not
+# link_lost SECONDS unbroken|broken HEARTBEAT: where packets get through when they are sent again nobody notices; for longer connections break, and who is not
 # heard any more is killed and comes back
 link_lost()
 {
-    local status
+    local status before
 
     rm -f out
+    before=$(resent)
     when_met lose_packets "$1" &
     # ranks of a node are in groups of their own: both may be killed before the first is back
-    job 0 '^rank 3, life [0-9]: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic -x KEEL_LOG_LEVEL=info -x KEEL_HEARTBEAT_TIMEOUT=3s \
+    job 0 '^rank 3, life [0-9]: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic -x KEEL_LOG_LEVEL=info -x "KEEL_HEARTBEAT_TIMEOUT=$3" \
         ./on_device ./hello_keel
     status=$?
     wait
-    [ $status -eq 0 ] && [ "$(grep -c ': 524288$' out)" -eq 4 ] || return 1
+    [ $status -eq 0 ] && [ "$(grep -c ': 524288$' out)" -eq 4 ] && [ "$(resent)" -gt "$before" ] || return 1
     # the ends of processes are no broken connections
     if [ "$2" = unbroken ]; then
         ! grep -qE 'died: signal|: transport retry counter exceeded' out
     else
         grep -qE ': transport retry counter exceeded' out && grep -q 'killed: rank' out
     fi
+}
+
+# image_of_stopped: a rank's image is read while the rank's process is stopped
+image_of_stopped()
+{
+    job 0 '^rank 0: of an image of [0-9]+ bytes [0-9]+ were on their way before its process was stopped, and all meanwhile$' -n 2 "${verbs[@]}" -x KEEL_HEARTBEAT_TIMEOUT=0 \
+        -x KEEL_LOG_LEVEL=info "${on[@]}" ./one_sided -n 0 --image 4 && [ "$(grep -c ': all right$' out)" -eq 2 ]
+}
+
+# device_fails: a device announces that it is lost, and completes nothing any more: its node's ranks say so, end at once though nobody looks
+# for silent ones, and come back on the other node
+device_fails()
+{
+    local status
+
+    rm -f out has_failed
+    when_met touch has_failed &
+    job 0 '^rank 3, life 1: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic -x KEEL_HEARTBEAT_TIMEOUT=0 -x FAILING_NODE=1 \
+        -x "FAILING_FILE=$PWD/has_failed" -x "LD_PRELOAD=$PWD/failing_device.so" ./on_device ./hello_keel
+    status=$?
+    wait
+    [ $status -eq 0 ] && [ "$(grep -c ': 524288$' out)" -eq 4 ] &&
+        grep -q 'the RDMA device rxe1:1 has failed while it was used: .*; this process reaches nobody by it any more' out &&
+        grep -qE '^keelrun: .*rank [13] incarnation 0 killed: it says that it reaches nobody from its node' out
+}
+
+# remove_device: the second one, which its users keep and nobody else gets any more; then a rank of its node is killed
+remove_device()
+{
+    local tries
+
+    rdma link delete rxe1 & # returns when nobody uses it
+    for ((tries = 0; tries < 600; tries++)); do
+        grep -qs rxe1 /sys/class/infiniband_verbs/uverbs*/ibdev || break
+        sleep 0.05
+    done
+    kill -9 "$(sed -nE 's/^keelrun: .* rank 3 incarnation 0 started on node 1, pid ([0-9]+)$/\1/p' out)"
+    wait
+}
+
+# device_removed: who comes back on its node finds none, and the job ends
+device_removed()
+{
+    local status
+
+    rm -f out
+    when_met remove_device &
+    job 3 'KEEL_VERBS_DEVICE=rxe1: no such device; RDMA devices of this host: rxe0$' "${verbs[@]}" ./on_device ./one_sided -n 1000
+    status=$?
+    wait
+    rdma link add rxe1 type rxe netdev veth1 && has_address rxe1 ffff:0a00:0002 && return $status
+}
+
+# link_never_back: ports go down for good: it is said, who is not heard is killed, who comes back finds no active port, and the job ends
+link_never_back()
+{
+    local status
+
+    rm -f out
+    when_met ip link set veth0 down &
+    job 3 'KEEL_VERBS_DEVICE=rxe[01]: no port is active; ' "${verbs[@]}" -x KEEL_HEARTBEAT_TIMEOUT=3s -x KEEL_LOG_LEVEL=info ./on_device ./one_sided -n 1000 &&
+        grep -q 'network device rxe[01] port 1: the link went down: a failure may follow' out
+    status=$?
+    wait
+    ip link set veth0 up
+    ip route replace 10.0.0.2 dev veth0 table 101 # gone with the link
+    return $status
 }
 
 without_permission()
@@ -90,9 +176,14 @@ one no_such_transport job 1 'KEEL_TLS_SERVED=rc_mlx5.*: No such device; .* rc_ve
 one nobody_is_reached job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=rxe0:1.*: no rank has answered in 60 s; .* rc_verbs/rxe0:1 ' \
     -x UCX_UD_VERBS_ETH_DGID_CHECK=y ./hello_keel
 verbs_cases
+one verbs_counts counted
 one verbs_node_lost hello_node_killed
-one verbs_link_short link_lost 1 unbroken
-one verbs_link_long link_lost 9 broken
+one verbs_link_short link_lost 0 unbroken 60s
+one verbs_link_long link_lost 9 broken 3s
+one verbs_image_of_stopped image_of_stopped
+one verbs_device_fails device_fails
+one verbs_device_removed device_removed
+one verbs_link_never_back link_never_back
 one verbs_other_transport job 1 'rank [0-9] has KEEL_TRANSPORT=(verbs|ucp), and this one has (verbs|ucp): it has to be the same for all ranks' \
     "${verbs[@]}" /bin/bash -c '[ "$PMIX_RANK" != 3 ] || export KEEL_TRANSPORT=ucp; exec ./on_device ./hello_keel'
 one verbs_no_permission without_permission
@@ -102,5 +193,5 @@ one verbs_little_memory job 1 'the limit on locked memory is too low: it is 1000
 ip link set veth0 down
 one verbs_port_down job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe0: no port is active; .*: rxe0 rxe1$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe0 ./hello_keel
 echo "rdma: $kills kills"
-[ $kills -ge 11 ] || { echo "rdma: of 11 that are sure, the first of the four timed ones among them"; failed=1; }
+[ $kills -ge 11 ] || [ "$only" != . ] || { echo "rdma: of 11 that are sure, the first of the four timed ones among them"; failed=1; }
 exit $failed

@@ -8,11 +8,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROGRAM "one_sided"
 
-enum { RANKS = 16, WORDS = 24, BLOCK = 512, PUTS = 64, GRANTED = 80, LATER = 400 };
+enum { RANKS = 16, WORDS = 24, BLOCK = 512, PUTS = 64, GRANTED = 80, LATER = 400, LONGEST = 4096, PATIENCE_S = 150 };
 
 /* of each rank that reads here: words that it writes over, and a block that is this rank's */
 typedef struct {
@@ -27,7 +29,7 @@ typedef struct {
     area_t *area;
     uint32_t rank, size;
     kernel_common_t common;
-    unsigned long steps, rounds, adds;
+    unsigned long steps, rounds, bytes, gsyncs, ckpts, adds, image;
     int is_stopped, gets;
     uint64_t step; /* protected */
     uint64_t wrong;
@@ -38,8 +40,12 @@ static const char help[] =
     "  -n, --steps N             phases after the first (20)\n"
     "      --ckpt-every K        explicit checkpoint every K steps\n"
     "      --stopped             the last rank is stopped while rank 0 puts and gets\n"
-    "      --rounds N            N times 64 puts of 8 bytes from rank 0 to the last one, and a flush\n"
+    "      --image MIB           the last rank is stopped while rank 0 reads its image, of so much more\n"
+    "      --rounds N            N times 64 puts from rank 0 to the last one, and a flush\n"
+    "      --bytes N             of so many bytes (8)\n"
     "      --gets                gets instead\n"
+    "      --gsyncs N            N gsyncs more\n"
+    "      --ckpts N             N checkpoints more\n"
     "      --adds N              all ranks add N times to a word of each, and look what it holds\n"
     "      --die RANK@STEP.PHASE before (0), amid (1) and after (2) what it does in the step\n"
     "  -h, --help                this text\n";
@@ -52,6 +58,11 @@ static uint64_t value(uint64_t owner, uint64_t reader, uint64_t step, uint64_t i
 static uint64_t word_at(uint32_t reader, unsigned i)
 {
     return offsetof(area_t, words) + (reader * (uint64_t)WORDS + i) * sizeof(uint64_t);
+}
+
+static size_t window_bytes(const job_t *job)
+{
+    return sizeof(area_t) + (job->image << 20) + ((job->bytes > sizeof(uint64_t)) ? PUTS * job->bytes : 0);
 }
 
 static void compare(job_t *job, const char *what, uint32_t rank, uint64_t found, uint64_t wanted)
@@ -175,14 +186,141 @@ static keel_status_t use_stopped(job_t *job, uint32_t rank)
     return KEEL_OK;
 }
 
+/* ---- an image whose process stands still ---- */
+
+/* that the last rank's device has sent */
+static uint64_t sent_bytes(void)
+{
+    FILE *file = fopen("/sys/class/net/veth1/statistics/tx_bytes", "re");
+    unsigned long long bytes = 0;
+
+    if (file == NULL || fscanf(file, "%llu", &bytes) != 1) {
+        _exit(KERNEL_EXIT_WRONG);
+    }
+    fclose(file);
+    return bytes;
+}
+
+static int is_stopped(pid_t pid)
+{
+    char path[64], state = '?';
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (file != NULL) {
+        (void)!fscanf(file, "%*d %*s %c", &state);
+        fclose(file);
+    }
+    return state == 'T';
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* waits for so many bytes to have gone; 0: until @a end they had not */
+static int await_sent(uint64_t begin, uint64_t bytes, double end)
+{
+    while (sent_bytes() - begin < bytes) {
+        if (now() > end) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* beside rank 0: when an eighth has been read nothing of the image's process runs any more, until all has been read */
+static void stop_amid_image(pid_t pid, uint64_t image, int ready)
+{
+    const uint64_t begin = sent_bytes();
+    const double end = now() + PATIENCE_S;
+    uint64_t before;
+    int is_read;
+
+    (void)!write(ready, "", 1);
+    is_read = await_sent(begin, image / 8, end);
+    (void)kill(pid, SIGSTOP);
+    while (!is_stopped(pid)) {
+    }
+    before = sent_bytes() - begin;
+    is_read = is_read && await_sent(begin, image, end);
+    (void)kill(pid, SIGCONT);
+    printf(
+        "rank 0: of an image of %llu bytes %llu were on their way before its process was stopped, and %s meanwhile\n",
+        (unsigned long long)image, (unsigned long long)before, is_read ? "all" : "not all");
+    fflush(stdout);
+    _exit((is_read && before < image - image / 4) ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG);
+}
+
+/* what has not changed since the last image is not read for the next one */
+static void change_all(job_t *job, unsigned round)
+{
+    memset(job->area + 1, (int)(round * RANKS + job->rank) & 0xff, window_bytes(job) - sizeof *job->area);
+}
+
+static keel_status_t save_stopped(job_t *job)
+{
+    keel_status_t status;
+    pid_t child = 0;
+    int ready[2], end = 0;
+    uint64_t pid;
+
+    KERNEL_TRY(keel_checkpoint(job->ctx)); /* none is being read any more */
+    if (job->rank == 0) {
+        KERNEL_TRY(keel_get(job->win, job->size - 1, offsetof(area_t, pid), &pid, sizeof pid));
+        child = (pipe(ready) == 0) ? fork() : -1;
+        if (child == 0) {
+            stop_amid_image((pid_t)pid, window_bytes(job), ready[1]);
+        }
+        job->wrong += (child < 0) || read(ready[0], &end, 1) != 1;
+    }
+    KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE)); /* it looks before anything is read */
+    change_all(job, 1);
+    status = keel_checkpoint(job->ctx);
+    job->wrong += (child != 0) && (waitpid(child, &end, 0) != child || end != 0);
+    return status;
+}
+
 /* ---- what is counted ---- */
+
+/* longer ones have a place of their own behind the others */
+static keel_status_t do_long(job_t *job, uint32_t rank)
+{
+    static char bytes[PUTS][LONGEST];
+
+    for (uint64_t i = 0; i < PUTS; i++) {
+        const uint64_t at = sizeof(area_t) + i * job->bytes;
+
+        KERNEL_TRY(job->gets ? keel_get_nbx(job->win, rank, at, bytes[i], job->bytes, NULL, NULL)
+                             : keel_put(job->win, rank, at, bytes[i], job->bytes));
+    }
+    return keel_flush(job->ctx, rank);
+}
 
 static keel_status_t do_rounds(job_t *job)
 {
     const uint32_t last = job->size - 1;
+    const double begin = now();
 
     for (unsigned long i = 0; i < job->rounds && job->rank == 0; i++) {
-        KERNEL_TRY(job->gets ? get_many(job, last, 0, PUTS) : put_many(job, last));
+        KERNEL_TRY((job->bytes > sizeof(uint64_t)) ? do_long(job, last)
+                   : job->gets                     ? get_many(job, last, 0, PUTS)
+                                                   : put_many(job, last));
+    }
+    for (unsigned long i = 0; i < job->gsyncs; i++) {
+        KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
+    }
+    for (unsigned long i = 0; i < job->ckpts; i++) {
+        change_all(job, 2 + (unsigned)i);
+        KERNEL_TRY(keel_checkpoint(job->ctx));
+    }
+    if (job->rank == 0) {
+        printf("rank 0: counted for %.6f s, with a window of %zu bytes\n", now() - begin, window_bytes(job));
     }
     return KEEL_OK;
 }
@@ -219,6 +357,9 @@ static keel_status_t run(job_t *job)
     if (job->is_stopped && job->rank == 0) {
         KERNEL_TRY(use_stopped(job, last));
     }
+    if (job->image > 0) {
+        KERNEL_TRY(save_stopped(job));
+    }
     KERNEL_TRY(do_rounds(job));
     KERNEL_TRY(do_adds(job));
     KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
@@ -227,7 +368,7 @@ static keel_status_t run(job_t *job)
 
 static keel_status_t open_memory(job_t *job)
 {
-    KERNEL_TRY(keel_win_alloc(job->ctx, sizeof(area_t), NULL, &job->win));
+    KERNEL_TRY(keel_win_alloc(job->ctx, window_bytes(job), NULL, &job->win));
     KERNEL_TRY(keel_protect(job->ctx, 0, &job->step, sizeof job->step));
     job->area = keel_win_base(job->win);
     return KEEL_OK;
@@ -240,12 +381,19 @@ int main(int argc, char **argv)
                                    {.name = "stopped", .flag_p = &job.is_stopped},
                                    {.name = "gets", .flag_p = &job.gets},
                                    {.name = "adds", .number_p = &job.adds},
-                                   {.name = "rounds", .number_p = &job.rounds}};
-    int exit_status = kernel_options_parse(PROGRAM, help, argc, argv, own, 5, &job.common);
+                                   {.name = "rounds", .number_p = &job.rounds},
+                                   {.name = "bytes", .number_p = &job.bytes},
+                                   {.name = "gsyncs", .number_p = &job.gsyncs},
+                                   {.name = "ckpts", .number_p = &job.ckpts},
+                                   {.name = "image", .number_p = &job.image}};
+    int exit_status = kernel_options_parse(PROGRAM, help, argc, argv, own, sizeof own / sizeof own[0], &job.common);
     keel_status_t status;
 
     if (exit_status >= 0) {
         return exit_status;
+    }
+    if (job.bytes > LONGEST) {
+        return kernel_usage_error(PROGRAM, "%d bytes at most", LONGEST);
     }
     status = keel_init(NULL, &job.ctx);
     if (status != KEEL_OK) {

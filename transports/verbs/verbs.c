@@ -175,23 +175,32 @@ err_release:
     return status;
 }
 
+/* to be compared with what others do (tests/rdma/counts.sh) */
+static void say_counts(const keel_verbs_t *verbs)
+{
+    const keel_verbs_port_t *port = &verbs->main, *service = &verbs->service.port;
+
+    if (verbs->params.message != NULL) {
+        keel_info(verbs->params.message,
+                  "%s: %llu puts of %llu bytes by the device, %llu gets of %llu; with requests %llu posts, %llu "
+                  "completions; for others %llu posts, %llu completions",
+                  verbs->device.name, (unsigned long long)port->puts, (unsigned long long)port->put_bytes,
+                  (unsigned long long)verbs->reads.count, (unsigned long long)verbs->reads.bytes,
+                  (unsigned long long)port->posts, (unsigned long long)port->completions,
+                  (unsigned long long)service->posts, (unsigned long long)service->completions);
+    }
+}
+
 /* the service thread serves until the last request of this side is on its way, then sends its own replies */
 static void transport_close(keel_transport_t *transport)
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
 
-    if (verbs->params.message != NULL) {
-        keel_info(
-            verbs->params.message,
-            "%s: %llu puts of %llu bytes by the device, %llu gets of %llu; with requests %llu posts, %llu completions",
-            verbs->device.name, (unsigned long long)verbs->main.puts, (unsigned long long)verbs->main.put_bytes,
-            (unsigned long long)verbs->reads.count, (unsigned long long)verbs->reads.bytes,
-            (unsigned long long)verbs->main.posts, (unsigned long long)verbs->main.completions);
-    }
     if (verbs->service.loop.is_running) {
         keel_verbs_requests_drain(verbs);
         keel_service_loop_stop(&verbs->service.loop);
     }
+    say_counts(verbs);
     close_parts(verbs);
     release(verbs);
 }

@@ -1,0 +1,149 @@
+/*
+ * A device that fails while a job uses it, as hardware does: preloaded in front of libibverbs. From the moment that the file FAILING_FILE
+ * is there, the devices that processes of the emulated node FAILING_NODE have opened announce a fatal error, take requests and complete
+ * none. Soft-RoCE has no such moment of its own: a device stays for as long as a process uses it.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <infiniband/verbs.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { CONTEXTS = 8, LOOK_US = 20000 };
+
+static atomic_int has_failed;
+static struct {
+    int events, file; /* what the context has, and what is watched in its place */
+} contexts[CONTEXTS];
+static atomic_uint count;
+static int (*real_post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
+static int (*real_poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
+
+/* of the library behind this one; functions have no place in what dlsym() returns */
+static void find(const char *name, void *function_p)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    if (found == NULL) {
+        abort();
+    }
+    memcpy(function_p, &found, sizeof(found));
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad)
+{
+    return atomic_load(&has_failed) ? 0 : real_post_send(qp, request, bad);
+}
+
+static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wcs)
+{
+    return atomic_load(&has_failed) ? 0 : real_poll_cq(cq, max, wcs);
+}
+
+static void *look(void *arg)
+{
+    const uint64_t one = 1;
+
+    while (access(arg, F_OK) != 0) {
+        usleep(LOOK_US);
+    }
+    atomic_store(&has_failed, 1);
+    for (unsigned i = 0; i < atomic_load(&count); i++) {
+        (void)!write(contexts[i].file, &one, sizeof(one));
+    }
+    return NULL;
+}
+
+static int is_to_fail(void)
+{
+    const char *node = getenv("KEELRUN_NODE"), *failing = getenv("FAILING_NODE");
+
+    return node != NULL && failing != NULL && strcmp(node, failing) == 0 && getenv("FAILING_FILE") != NULL;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+    struct ibv_context *(*real)(struct ibv_device *), *context;
+    const unsigned place = atomic_load(&count);
+    pthread_t thread;
+
+    find("ibv_open_device", &real);
+    context = real(device);
+    if (context == NULL || !is_to_fail() || place == CONTEXTS) {
+        return context;
+    }
+    contexts[place].events = context->async_fd;
+    contexts[place].file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    real_post_send = context->ops.post_send;
+    real_poll_cq = context->ops.poll_cq;
+    context->ops.post_send = post_send;
+    context->ops.poll_cq = poll_cq;
+    atomic_store(&count, place + 1);
+    if (place == 0 && pthread_create(&thread, NULL, look, getenv("FAILING_FILE")) == 0) {
+        pthread_detach(thread);
+    }
+    return context;
+}
+
+static int watched_for(int file)
+{
+    for (unsigned i = 0; i < atomic_load(&count); i++) {
+        if (contexts[i].events == file) {
+            return contexts[i].file;
+        }
+    }
+    return file;
+}
+
+/* another file may have its number next */
+int ibv_close_device(struct ibv_context *context)
+{
+    int (*real)(struct ibv_context *);
+
+    for (unsigned i = 0; i < atomic_load(&count); i++) {
+        if (contexts[i].events == context->async_fd) {
+            contexts[i].events = -1;
+        }
+    }
+    find("ibv_close_device", &real);
+    return real(context);
+}
+
+int epoll_ctl(int epoll, int operation, int file, struct epoll_event *event)
+{
+    int (*real)(int, int, int, struct epoll_event *);
+
+    find("epoll_ctl", &real);
+    return real(epoll, operation, watched_for(file), event);
+}
+
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    int (*real)(struct ibv_context *, struct ibv_async_event *);
+    const int file = watched_for(context->async_fd);
+    uint64_t number;
+
+    if (file != context->async_fd && read(file, &number, sizeof(number)) == sizeof(number)) {
+        *event = (struct ibv_async_event){.event_type = IBV_EVENT_DEVICE_FATAL};
+        return 0;
+    }
+    find("ibv_get_async_event", &real);
+    return real(context, event);
+}
+
+/* nothing waits for that of a whole device */
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    void (*real)(struct ibv_async_event *);
+
+    if (event->event_type != IBV_EVENT_DEVICE_FATAL) {
+        find("ibv_ack_async_event", &real);
+        real(event);
+    }
+}
