@@ -137,6 +137,16 @@ KEEL_API int keel_restarted(keel_context_h ctx);
 KEEL_API keel_status_t keel_restore(keel_context_h ctx);
 
 /**
+ * Reads what keel_restore() is going to put into the caller's part of a window: for a program that needs some of it on its way there, and
+ * whose start writes to the window. In a replacement, before keel_restore(), for which others wait meanwhile. It takes what it takes to rebuild
+ * the image. What a further death makes of the generation before keel_restore() is another matter: that restores what holds then.
+ * @param [in]  offset, length  within one extent of the image (keel_win_extents()).
+ * @return KEEL_ERR_STATE where nothing is to be restored, or no image: in generation 0; KEEL_ERR_RANGE; KEEL_ERR_CORRUPT. Never
+ *         KEEL_ERR_ROLLED_BACK.
+ */
+KEEL_API keel_status_t keel_image_get(keel_win_h win, uint64_t offset, void *buffer, size_t length);
+
+/**
  * Asks for a rollback of the job: for a program that finds its own data wrong. Local; the others learn of it from their calls.
  * Writes off what was done since the newest checkpoint, on all ranks.
  * @return KEEL_ERR_ROLLED_BACK: call keel_restore(); KEEL_ERR_STATE where nothing can be rolled back (KEEL_PROTECT=none): the

@@ -52,6 +52,8 @@
     _(initial_lost, 0, "", "a rollback to the start leaves zeros where windows held something at first")               \
     _(message_unmixed, 0, "", "accesses by message, which no log has, leave local recovery possible")                  \
     _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
+    _(image_unfinished, 2000, "--looks 1",                                                                             \
+      "an image whose rebuilding was cut short by another decision counts as there")                                   \
     _(image_torn, 600, "", "the second half of a part is not copied")                                                  \
     _(no_second_barrier, 2000, "", "a process goes on while others copy their images")                                 \
     _(commit_in_group, 4000, "--ranks 8 --atomics 0 --seed 135", "a generation is used when the own group has it")     \

@@ -250,6 +250,7 @@ void keel_ckpt_abort(keel_ckpt_t *ckpt)
 
 keel_status_t keel_ckpt_rebuild_begin(keel_ckpt_t *ckpt, const keel_generation_t *generation, unsigned slot)
 {
+    ckpt->is_rebuilt = 0;
     keel_repair_adopt(&ckpt->set, generation->number, slot);
     ckpt->set.used.window_calls = generation->window_calls;
     return keel_parity_is_checksum(&ckpt->group) ? KEEL_OK : keel_repair_rebuild_begin(&ckpt->set);
@@ -273,6 +274,7 @@ keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
         status = keel_repair_rebuild_step(&ckpt->set, used->number, &meta);
     }
     if (status == KEEL_OK) {
+        ckpt->is_rebuilt = 1;
         used->in_checkpoint = meta.in_checkpoint;
         used->sync_counter = meta.sync_counter;
         keel_lane_say_parity(ckpt->lane, used->number);

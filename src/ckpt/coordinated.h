@@ -30,6 +30,7 @@ typedef struct keel_ckpt {
     keel_budget_t budget;
     keel_image_set_t set;
     keel_interval_t interval;
+    int is_rebuilt;   /* replacement: the image of the set in use is there, all of it */
     int is_retry_due; /* a death aborted one: take another at the next chance */
     uint64_t copy_ns, image_bytes;
     uint64_t work_ns; /* spent on the generation in steps, in the program's calls */

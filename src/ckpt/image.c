@@ -225,6 +225,26 @@ uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind)
     return (entry.kind == kind) ? entry.length : 0;
 }
 
+const void *keel_image_find(const void *slot, uint32_t id, uint64_t where, uint64_t length)
+{
+    const uint8_t *const image = slot;
+    keel_image_header_t header;
+    uint64_t offset;
+
+    memcpy(&header, image, sizeof header);
+    offset = image_table_end(header.part_count);
+    for (unsigned i = 0; i < header.part_count; i++) {
+        const keel_image_entry_t entry = image_entry(image, i);
+
+        if (entry.kind == KEEL_PART_WINDOW && entry.id == id && where >= entry.where && length <= entry.length &&
+            where - entry.where <= entry.length - length) {
+            return image + offset + (where - entry.where);
+        }
+        offset += entry.length + image_pad(entry.length);
+    }
+    return NULL;
+}
+
 keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,
                                const char **why_p)
 {

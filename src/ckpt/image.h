@@ -49,6 +49,8 @@ uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind);
 /* the first @a most parts of an image, without their memory, and how many there are; KEEL_ERR_CORRUPT as above */
 keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,
                                const char **why_p);
+/* where the image has these bytes of a window: of one piece of it; NULL: nowhere. Of a checked image. */
+const void *keel_image_find(const void *slot, uint32_t id, uint64_t where, uint64_t length);
 /* copies the parts back, comparing crc on the way; KEEL_ERR_STATE when the image has other parts (kind, id, where, length, order)
  * than asked for; nothing is written then. KEEL_ERR_CORRUPT may be found while copying: check before where that matters. */
 keel_status_t keel_image_read(const void *slot, size_t slot_size, const keel_part_t *parts, unsigned count,

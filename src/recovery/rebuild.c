@@ -157,19 +157,26 @@ keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t chec
     return status;
 }
 
+int keel_rebuild_has_image(const keel_recovery_t *rec)
+{
+    return rec->ckpt->set.used.number == rec->generation.number && rec->demand->is_rebuilt &&
+           (rec->generation.number == 0 || rec->ckpt->is_rebuilt || KEEL_PLANT(image_unfinished));
+}
+
+const void *keel_rebuild_result(const keel_recovery_t *rec, size_t *size_p)
+{
+    *size_p = 0;
+    return (rec->restored.number == 0)                        ? NULL
+           : (rec->restored.number != rec->generation.number) ? keel_repair_image(&rec->demand->set, size_p)
+                                                              : keel_repair_image(&rec->ckpt->set, size_p);
+}
+
 keel_status_t keel_rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
 {
-    keel_status_t status;
-    const void *image;
     size_t size;
+    const void *image = keel_rebuild_result(rec, &size);
 
-    if (rec->restored.number == 0) {
-        return restore(arg, NULL, 0);
-    }
-    image = (rec->restored.number != rec->generation.number) ? keel_repair_image(&rec->demand->set, &size)
-                                                             : keel_repair_image(&rec->ckpt->set, &size);
-    status = restore(arg, image, size);
-    return status;
+    return restore(arg, image, size);
 }
 
 static int replay_is_complete(const keel_recovery_t *rec)
@@ -197,14 +204,14 @@ uint64_t keel_rebuild_counter(const keel_recovery_t *rec)
     return (rec->generation.number > 0) ? rec->ckpt->set.used.sync_counter : rec->lane->counters.lock;
 }
 
-keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+/* the image, and what the predecessor left in the get logs of others */
+static keel_status_t rebuild_fetch(keel_recovery_t *rec)
 {
     unsigned rounds = 0;
     keel_status_t status;
-    uint32_t base;
 
     do {
-        if (rec->ckpt->set.used.number != rec->generation.number || !rec->demand->is_rebuilt) {
+        if (!keel_rebuild_has_image(rec)) {
             status = keel_rebuild_image(rec, rebuild_check, 0);
             if (status != KEEL_OK) {
                 return keel_recovery_status(rec) != KEEL_OK ? keel_recovery_status(rec) : status;
@@ -218,7 +225,28 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
                 return status;
             }
         }
-    } while (rec->ckpt->set.used.number != rec->generation.number || !rec->demand->is_rebuilt); /* decided anew since */
+    } while (!keel_rebuild_has_image(rec)); /* decided anew since */
+    return KEEL_OK;
+}
+
+keel_status_t keel_rebuild_look(keel_recovery_t *rec, const void **image_p, size_t *size_p)
+{
+    const keel_status_t status = rebuild_fetch(rec);
+
+    if (status == KEEL_OK) {
+        *image_p = keel_rebuild_result(rec, size_p);
+    }
+    return status;
+}
+
+keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg)
+{
+    keel_status_t status = rebuild_fetch(rec);
+    uint32_t base;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
     base = rec->phase;
     if (rec->gets->has_overflowed) {
         return keel_recovery_ask(rec, KEEL_ERR_BUDGET);

@@ -9,6 +9,9 @@ keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec);
 /* replacement, local recovery: image, get records; restore; then announces its position */
 keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
 
+/* the first half of that: the image is here, NULL in generation 0; KEEL_ERR_ROLLED_BACK where another thing has been decided since */
+keel_status_t keel_rebuild_look(keel_recovery_t *rec, const void **image_p, size_t *size_p);
+
 /* ---- of a rollback, too ---- */
 
 /* KEEL_OK: go on */
@@ -17,6 +20,10 @@ typedef keel_status_t (*keel_rebuild_check_t)(const keel_recovery_t *rec, uint32
 keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target);
 /* and from there to where it belongs */
 keel_status_t keel_rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
+/* it is there already, all of it */
+int keel_rebuild_has_image(const keel_recovery_t *rec);
+/* that image, NULL: of generation 0 */
+const void *keel_rebuild_result(const keel_recovery_t *rec, size_t *size_p);
 /* SC of the own lock at that generation */
 uint64_t keel_rebuild_counter(const keel_recovery_t *rec);
 

@@ -103,7 +103,8 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         status = rollback_barrier(rec, target, KEEL_ROLL_DRAINED);
     }
     /* also the start, when it had rebuilt an image that is void now */
-    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->set.used.number > 0)) {
+    if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->set.used.number > 0) &&
+        !keel_rebuild_has_image(rec)) {
         status = keel_rebuild_image(rec, rollback_check, target);
     }
     if (status != KEEL_OK) {
@@ -145,5 +146,25 @@ keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore,
         }
         status = rollback_once(rec, rec->roll_target, restore, arg);
     } while (status == KEEL_INPROGRESS);
+    return status;
+}
+
+keel_status_t keel_rollback_look(keel_recovery_t *rec, const void **image_p, size_t *size_p)
+{
+    keel_status_t status = KEEL_INPROGRESS;
+    unsigned rounds = 0;
+
+    while (status == KEEL_INPROGRESS) {
+        while ((keel_recovery_is_frozen(rec) || rec->roll == KEEL_ROLL_NONE) && rec->fatal == KEEL_OK) {
+            keel_recovery_wait(rec, &rounds);
+        }
+        status = (rec->fatal != KEEL_OK) ? rec->fatal
+                 : (rec->generation.number == 0 || keel_rebuild_has_image(rec))
+                     ? KEEL_OK
+                     : keel_rebuild_image(rec, rollback_check, rec->roll_target);
+    }
+    if (status == KEEL_OK) {
+        *image_p = keel_rebuild_result(rec, size_p);
+    }
     return status;
 }

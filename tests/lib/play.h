@@ -98,6 +98,7 @@ struct play_host {
     /* zeroed pages of the program's own, which outlive the process; NULL: all windows are Keel's */
     void *(*given)(size_t bytes);
     int has_extents;          /* windows are larger than the plan knows */
+    int has_looks;            /* a replacement asks what its memory will be */
     int has_restart_point;    /* a rollback jumps there */
     int clears_restart_point; /* but not every other one */
     int may_be_cut_off;       /* the network may split: KEEL_ERR_ISOLATED is an end like any other */

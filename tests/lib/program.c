@@ -347,7 +347,7 @@ static void program_adopt_windows(program_t *program)
 }
 
 /* the image may know of later window calls: they are repeated until it is content */
-static keel_status_t program_restore(program_t *program)
+static keel_status_t program_restore_again(program_t *program)
 {
     keel_status_t status;
 
@@ -357,6 +357,82 @@ static keel_status_t program_restore(program_t *program)
     if (status == KEEL_OK) {
         program_adopt_windows(program);
     }
+    return status;
+}
+
+/* ---- what it will be given, before it is ---- */
+
+/* a slot of its own memory in the image */
+typedef struct look {
+    unsigned window, slot;
+    unsigned char bytes[PLAN_SLOT_BYTES];
+    keel_status_t status;
+    uint64_t generation; /* in which it was found */
+} look_t;
+
+static const plan_slot_t *look_slot(const program_t *program, const look_t *look)
+{
+    return &program->host->plan->window[look->window].slot[look->slot];
+}
+
+static void program_look(program_t *program, look_t *look)
+{
+    const uint32_t rank = program->host->rank, incarnation = program->host->incarnation;
+    const plan_t *plan = program->host->plan;
+    keel_stats_t stats;
+    unsigned slots;
+
+    look->window = (rank + incarnation) % plan->window_count;
+    slots = plan->window[look->window].slots_of[rank];
+    if (!program->host->has_looks || incarnation == 0 || slots == 0 || !program->is_alive[look->window]) {
+        return;
+    }
+    look->slot = (incarnation * 7 + rank) % slots;
+    look->status = keel_image_get(program->win[look->window], look_slot(program, look)->offset, look->bytes,
+                                  look_slot(program, look)->length);
+    if (look->status != KEEL_OK && look->status != KEEL_ERR_STATE && look->status != KEEL_ERR_RANGE &&
+        look->status != KEEL_ERR_CATASTROPHIC && look->status != KEEL_ERR_ISOLATED) {
+        program_flaw(program, "keel_image_get: %s", keel_status_string(look->status));
+    }
+    look->generation = (keel_stats(program->ctx, &stats, sizeof(stats)) == KEEL_OK) ? stats.generation : UINT64_MAX;
+}
+
+/* a further death may have changed the generation, and others may write to the slot already */
+static void program_check_look(program_t *program, const look_t *look)
+{
+    const uint32_t phase = (uint32_t)program->play.state.phase;
+    keel_stats_t stats;
+
+    if ((look->status != KEEL_OK && look->status != KEEL_ERR_RANGE) || !program->is_alive[look->window] ||
+        keel_stats(program->ctx, &stats, sizeof(stats)) != KEEL_OK ||
+        (stats.generation != look->generation && stats.demand_recoveries == 0)) {
+        return;
+    }
+    if (look->status == KEEL_ERR_RANGE) {
+        if (!program->host->has_extents) {
+            program_flaw(program, "keel_image_get: window %u is not in the image", look->window);
+        }
+    } else if (!plan_is_remote(plan_role(program->host->plan, phase, look->window, program->host->rank, look->slot)) &&
+               memcmp(look->bytes, program->play.base[look->window] + look_slot(program, look)->offset,
+                      look_slot(program, look)->length) != 0) {
+        program_flaw(program, "keel_image_get: window %u slot %u: not what keel_restore() gave", look->window,
+                     look->slot);
+    }
+}
+
+static keel_status_t program_restore(program_t *program)
+{
+    look_t *look = program->host->alloc(sizeof(*look), "what was looked at");
+    keel_status_t status;
+
+    memset(look, 0, sizeof(*look));
+    look->status = KEEL_ERR_STATE;
+    program_look(program, look);
+    status = program_restore_again(program);
+    if (status == KEEL_OK) {
+        program_check_look(program, look);
+    }
+    program->host->release(look);
     return status;
 }
 

@@ -40,6 +40,7 @@ typedef struct case_limits {
     int style;         /* case_style_t */
     int posted;        /* programs that wait: what their atomics are (scene_draw_gathers()) */
     int extents;       /* images have parts of windows */
+    int looks;         /* replacements ask what their memory will be: not drawn, 0 unless asked for */
     int given;         /* windows over memory of the program's own */
     int undeclared;    /* programs that mix ways to synchronise, and do not say so */
     const char *lanes; /* NULL: drawn */

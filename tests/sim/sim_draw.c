@@ -28,6 +28,7 @@ case_limits_t case_limits_none(void)
                            .direct = -1,
                            .soft = -1,
                            .extents = -1,
+                           .looks = -1,
                            .given = -1,
                            .tight = -1,
                            .moves = -1,
@@ -500,6 +501,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->moving.state = keel_random_mix(seed ^ 0x6d6f7665);
     scene->is_wide = (limits->wide >= 0) ? limits->wide : (int)(keel_random_mix(seed ^ 0x77696465) & 1);
     scene->has_extents = (limits->extents >= 0) ? limits->extents : (int)(keel_random_mix(seed ^ 0x65787465) % 3 == 0);
+    scene->has_looks = limits->looks > 0;
     scene->has_given = (limits->given >= 0) ? limits->given : (int)(keel_random_mix(seed ^ 0x67697665) % 3 == 0);
     scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS

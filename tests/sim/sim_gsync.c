@@ -280,6 +280,7 @@ static void usage(void)
          "races\n"
          "  --given 0|1      (with --style gsync or mixed) windows over memory of the program's own\n"
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
+         "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma|messages\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
@@ -320,6 +321,7 @@ enum {
     OPT_DEDICATED,
     OPT_UNDECLARED,
     OPT_EXTENTS,
+    OPT_LOOKS,
     OPT_GIVEN,
     OPT_STYLE,
     OPT_HANGS,
@@ -367,6 +369,7 @@ static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
                                              {"dedicated", 1, NULL, OPT_DEDICATED},
                                              {"undeclared", 1, NULL, OPT_UNDECLARED},
                                              {"extents", 1, NULL, OPT_EXTENTS},
+                                             {"looks", 1, NULL, OPT_LOOKS},
                                              {"given", 1, NULL, OPT_GIVEN},
                                              {"style", 1, NULL, OPT_STYLE},
                                              {"hangs", 1, NULL, OPT_HANGS},
@@ -423,6 +426,7 @@ static int *limit_of(case_limits_t *limits, int option)
                             [OPT_PARITIES] = &limits->parities,
                             [OPT_DEDICATED] = &limits->dedicated,
                             [OPT_EXTENTS] = &limits->extents,
+                            [OPT_LOOKS] = &limits->looks,
                             [OPT_GIVEN] = &limits->given,
                             [OPT_UNDECLARED] = &limits->undeclared,
                             [OPT_MOVES] = &limits->moves,

@@ -71,6 +71,7 @@ typedef struct scene {
     races_journal_t *races; /* CASE_RACES */
     mixed_journal_t *mixed; /* CASE_MIXED */
     int has_extents;        /* of windows, in images */
+    int has_looks;          /* replacements ask what their memory will be */
     int has_given;          /* windows over memory of the program's own */
     waits_options_t waits;  /* CASE_WAITS */
     int has_atomics;
