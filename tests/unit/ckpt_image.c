@@ -345,6 +345,32 @@ START_TEST(the_table_tells_the_parts_and_where_they_were)
 }
 END_TEST
 
+START_TEST(bytes_of_a_window_are_found_where_the_image_has_them)
+{
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        fixture_t f;
+
+        fixture_init(&f, seed, 200);
+        for (unsigned i = 0; i < f.count; i++) {
+            const keel_part_t *part = &f.parts[i];
+            const uint64_t half = part->length / 2;
+            const void *found = keel_image_find(f.slot, part->id, part->where + half, part->length - half);
+
+            if (part->kind == KEEL_PART_WINDOW) {
+                ck_assert_ptr_nonnull(found);
+                ck_assert_int_eq(memcmp(found, (char *)part->base + half, part->length - half), 0);
+            } else {
+                ck_assert_ptr_null(found);
+            }
+            ck_assert_ptr_null(keel_image_find(f.slot, part->id, part->where, part->length + 1));
+            ck_assert_ptr_null(keel_image_find(f.slot, part->id, part->where - 1, 1));
+            ck_assert_ptr_null(keel_image_find(f.slot, part->id, part->where + half, UINT64_MAX));
+        }
+        fixture_free(&f);
+    }
+}
+END_TEST
+
 START_TEST(an_image_without_parts_is_an_image)
 {
     const keel_image_meta_t meta = {.generation = 1};
@@ -385,6 +411,7 @@ int main(void)
     tcase_add_test(tcase, a_table_that_lies_under_a_right_crc_is_refused);
     tcase_add_test(tcase, another_set_of_parts_is_refused_before_anything_is_written);
     tcase_add_test(tcase, the_table_tells_the_parts_and_where_they_were);
+    tcase_add_test(tcase, bytes_of_a_window_are_found_where_the_image_has_them);
     tcase_add_test(tcase, an_image_without_parts_is_an_image);
     tcase_add_test(tcase, a_zeroed_slot_is_no_image);
     suite_add_tcase(suite, tcase);
