@@ -39,8 +39,8 @@ static const char *const keel_config_transfer_names[] = {"stream", "bulk", NULL}
 static const char *const keel_config_level_names[] = {"error", "warn", "info", "debug", NULL};
 
 /* variables of the launcher, which are no configuration */
-static const char *const keel_config_foreign[] = {"KEEL_INCARNATION", "KEEL_NODE", "KEEL_SPAWNED", "KEEL_JOB_RESTARTS",
-                                                  NULL};
+static const char *const keel_config_foreign[] = {"KEEL_INCARNATION",  "KEEL_NODE",          "KEEL_SPAWNED",
+                                                  "KEEL_JOB_RESTARTS", "KEEL_DETERMINISTIC", NULL};
 
 /* ---- the table ------------------------------------------------------------------------------------------ */
 

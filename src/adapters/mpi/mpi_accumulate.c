@@ -106,7 +106,7 @@ static void word_take(const keel_mpi_target_t *target)
         if (was == 0) {
             return;
         }
-        keel_mpi_channel_idle(target->call);
+        keel_mpi_channel_pause(target->call);
     }
 }
 

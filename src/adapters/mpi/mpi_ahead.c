@@ -22,7 +22,7 @@ uint32_t *keel_mpi_ahead_ranks(const keel_mpi_comm_t *comm, uint32_t first, uint
 int keel_mpi_ahead_has_all(keel_mpi_request_t *request)
 {
     for (uint32_t i = 0; i < request->want_count; i++) {
-        if (!keel_mpi_channel_has(&request->wants[i])) {
+        if (!keel_mpi_letter_has(&request->wants[i])) {
             return 0;
         }
     }
@@ -65,7 +65,7 @@ keel_mpi_request_t *keel_mpi_ahead_expect(const keel_mpi_request_ops_t *ops, con
                 .context = round->context, .source = comm->members[from->ranks[i]], .tag = tag_of(round, from, i)};
             request->want_count++;
             if (!keel_mpi_is_replay()) {
-                keel_mpi_channel_post(want);
+                keel_mpi_channel_post(want, request->call);
             }
         }
     }

@@ -144,15 +144,18 @@ static alias_t *alias_find(const char *pages, size_t length)
     return NULL;
 }
 
-static alias_t *alias_make(char *pages, size_t length, const char *call)
+/* @a block: of the arena, that the pages had before; 0: a new one */
+static alias_t *alias_make(char *pages, size_t length, uint64_t block, const char *call)
 {
     alias_t *alias = malloc(sizeof(*alias));
 
     if (alias == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    *alias = (alias_t){.next = aliases, .pages = pages, .length = length};
-    alias->offset = keel_mpi_arena_take_alias(length, page_bytes());
+    *alias = (alias_t){.next = aliases, .pages = pages, .length = length, .offset = block};
+    if (block == 0) {
+        alias->offset = keel_mpi_arena_take_alias(length, page_bytes());
+    }
     if (alias->offset == 0) {
         keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
     }
@@ -207,6 +210,24 @@ static void piece_unmap(piece_t *piece)
     }
 }
 
+/* with the promise others go on to use the place that the predecessor told them, so a replacement has its pages there from the beginning */
+static void piece_map_again(piece_t *piece, char *pages, size_t length, uint64_t offset, const char *call)
+{
+    const uint64_t block = offset - (uint64_t)(piece->address - pages);
+    alias_t *alias = alias_find(pages, length);
+
+    if (block % page_bytes() != 0 ||
+        (alias != NULL && (alias->offset + (uint64_t)(pages - alias->pages) != block || pages < alias->pages ||
+                           pages + length > alias->pages + alias->length))) {
+        keel_mpi_start_anew(call, "in its replacement memory of a window lies otherwise in its pages");
+    }
+    if (alias == NULL) {
+        alias = alias_make(pages, length, block, call);
+    }
+    piece->alias = alias;
+    alias->uses++;
+}
+
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
 {
     char *pages = first_page(address);
@@ -218,6 +239,9 @@ uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
     if (keel_mpi_arena_has(address, bytes)) {
         return keel_mpi_arena_offset(address);
     }
+    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
+        keel_mpi_start_anew(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
+    }
     piece = malloc(sizeof(*piece));
     if (piece == NULL) {
         keel_mpi_refuse(call, "no memory");
@@ -227,7 +251,7 @@ uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
     if (!keel_mpi_is_replay()) {
         alias = alias_find(pages, length);
         if (alias == NULL) {
-            alias = alias_make(pages, length, call);
+            alias = alias_make(pages, length, 0, call);
         } else if (pages < alias->pages || pages + length > alias->pages + alias->length) {
             keel_mpi_refuse(call, "this memory shares a page with that of another window, and goes beyond it: use "
                                   "MPI_Alloc_mem, or make the larger window first");
@@ -236,6 +260,9 @@ uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
         offset = offset_of(piece);
     }
     keel_mpi_prefix_result(&offset, sizeof(offset));
+    if (keel_mpi_is_replay() && keel_mpi.is_promised) {
+        piece_map_again(piece, pages, length, offset, call);
+    }
     return offset;
 }
 
@@ -300,6 +327,35 @@ void keel_mpi_alias_unmap(void)
     }
 }
 
+void keel_mpi_alias_drop_late(void)
+{
+    piece_t **at = &pieces;
+
+    while (*at != NULL) {
+        piece_t *piece = *at;
+
+        if (!piece->is_late) {
+            at = &piece->next;
+            continue;
+        }
+        if (piece->alias != NULL) {
+            piece_unmap(piece);
+        }
+        made--;
+        *at = piece->next;
+        free(piece);
+    }
+}
+
+void keel_mpi_alias_check(const char *call)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->alias == NULL && keel_mpi_arena_exposed(piece->id) != NULL) {
+            keel_mpi_start_anew(call, "memory of a window that was freed since the checkpoint is the program's again");
+        }
+    }
+}
+
 /* maps the pages of all that are to be, those that touch as one, and all pieces that lie there */
 static void map_run(const piece_t *first)
 {
@@ -319,7 +375,7 @@ static void map_run(const piece_t *first)
             }
         }
     } while (is_larger);
-    alias = alias_make(begin, (size_t)(end - begin), "KEEL_MPI_RESTART_POINT");
+    alias = alias_make(begin, (size_t)(end - begin), 0, "KEEL_MPI_RESTART_POINT");
     for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         if (piece->before != 0 && piece->address >= begin && piece->address < end) {
             piece_map(piece, alias);

@@ -6,7 +6,8 @@
 
 /*
  * The arena's offset of that memory, whose contents are kept; memory of the arena is itself. In a replacement, before its restart point, the
- * offset that it had before, and nothing is done: its memory may lie otherwise, and gets its place at the restart point.
+ * offset that it had before, and nothing is done: its memory may lie otherwise, and gets its place at the restart point. With the promise it
+ * has that place at once, or the job is started anew.
  */
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call);
 /* the pages come back */
@@ -18,6 +19,9 @@ int keel_mpi_alias_is_late(void);
 void keel_mpi_alias_unmap(void);
 /* and after it: what belongs to the image is put to the program's memory, and that to a new place in the arena */
 void keel_mpi_alias_map(void);
+/* with the promise, where pages stay where they are: of what was made after the restart point, before the return; and after it, whether all is mapped */
+void keel_mpi_alias_drop_late(void);
+void keel_mpi_alias_check(const char *call);
 /* where that memory is now; 0: it is not mapped */
 uint64_t keel_mpi_alias_offset(const void *address, size_t bytes);
 

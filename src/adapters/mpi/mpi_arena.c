@@ -64,6 +64,9 @@ void *keel_mpi_arena_mapped(uint32_t rank, const char *call)
 {
     void *base = NULL;
 
+    if (keel_mpi.is_promised) { /* what is stored at others is in no log */
+        return (rank == keel_mpi.rank) ? keel_mpi.hidden : NULL;
+    }
     keel_mpi_check(keel_win_ptr(keel_mpi.arena, rank, &base), call);
     return base;
 }
@@ -131,6 +134,11 @@ uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment)
     }
     keel_mpi_prefix_result(&offset, sizeof(offset));
     return offset;
+}
+
+uint64_t keel_mpi_arena_take_passing(size_t bytes, size_t alignment)
+{
+    return block_make(bytes, alignment, 0);
 }
 
 uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment)

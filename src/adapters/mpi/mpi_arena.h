@@ -29,6 +29,8 @@ uint64_t keel_mpi_arena_ring(uint32_t source);     /* offset of the ring that @a
 uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment);
 /* the same, or the end of the job */
 uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call);
+/* one that is given back before the next checkpoint, so that no record has it; 0: there is no room */
+uint64_t keel_mpi_arena_take_passing(size_t bytes, size_t alignment);
 /* the same for pages of the program's own memory, which the record does not have; 0: there is no room */
 uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment);
 void keel_mpi_arena_give(uint64_t offset);

@@ -5,7 +5,9 @@
 #include "mpi_channel.h"
 
 #include "mpi_arena.h"
+#include "mpi_ordered.h"
 #include "mpi_prefix.h"
+#include "mpi_synchronous.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -13,19 +15,9 @@
 
 enum { TOGETHER = 4096 }; /* up to so many bytes a message is one put with its head */
 
-typedef struct {
-    uint32_t rank;
-    int64_t tag;
-} answer_t;
-
 static struct {
-    keel_mpi_letter_t *first, **last; /* nobody has asked for them; in the order of their heads */
-    keel_mpi_want_t *posted, **posted_last;
     uint64_t asked;             /* how many answers were asked for */
     keel_mpi_letter_t **coming; /* of each rank: the letter that is not whole; NULL: none */
-    answer_t
-        *answers; /* that are to be sent: not from where a letter is taken, which may not be called again amid it */
-    size_t answer_count, answer_room;
     int is_answering;
 } box;
 
@@ -36,144 +28,16 @@ static keel_mpi_channel_t *channel_of(uint32_t rank)
 
 void keel_mpi_channel_make(void)
 {
-    box.last = &box.first;
-    box.posted_last = &box.posted;
     box.coming = calloc(keel_mpi.ranks, sizeof(*box.coming));
     if (box.coming == NULL) {
         keel_mpi_refuse("MPI_Init", "no memory");
     }
+    keel_mpi_ordered_make();
 }
 
 static size_t padded(size_t bytes)
 {
     return (bytes + 7) & ~(size_t)7;
-}
-
-/* ---- matching ---- */
-
-static int is_match(const keel_mpi_want_t *want, const keel_mpi_head_t *head)
-{
-    return want->context == head->context && (want->source == KEEL_MPI_ANY_RANK || want->source == head->source) &&
-           (want->tag == head->tag || (want->tag == KEEL_MPI_ANY_TAG && head->tag >= 0));
-}
-
-static void letter_queue(keel_mpi_letter_t *letter)
-{
-    letter->next = NULL;
-    *box.last = letter;
-    box.last = &letter->next;
-}
-
-static void letter_unqueue(keel_mpi_letter_t **at)
-{
-    keel_mpi_letter_t *letter = *at;
-
-    *at = letter->next;
-    if (letter->next == NULL) {
-        box.last = at;
-    }
-}
-
-static void want_unqueue(keel_mpi_want_t **at)
-{
-    keel_mpi_want_t *want = *at;
-
-    *at = want->next;
-    if (want->next == NULL) {
-        box.posted_last = at;
-    }
-}
-
-static keel_mpi_letter_t *letter_make(const keel_mpi_head_t *head)
-{
-    keel_mpi_letter_t *letter = malloc(sizeof(*letter) + head->bytes);
-
-    if (letter == NULL) {
-        keel_mpi_refuse("MPI_Recv", "no memory for a message");
-    }
-    letter->next = NULL;
-    letter->head = *head;
-    letter->here = 0;
-    return letter;
-}
-
-/* a letter has its receiver: so who sent it may be told */
-static void letter_matched(keel_mpi_letter_t *letter)
-{
-    if (letter->head.answer == 0) {
-        return;
-    }
-    if (box.answer_count == box.answer_room) {
-        box.answer_room = 2 * box.answer_room + 16;
-        box.answers = realloc(box.answers, box.answer_room * sizeof(*box.answers));
-        if (box.answers == NULL) {
-            keel_mpi_refuse("MPI_Recv", "no memory for an answer");
-        }
-    }
-    box.answers[box.answer_count++] = (answer_t){(uint32_t)letter->head.source, (int64_t)letter->head.answer};
-    letter->head.answer = 0;
-}
-
-/* a head has come: to who waits for it, or into the queue */
-static void letter_deliver(keel_mpi_letter_t *letter)
-{
-    for (keel_mpi_want_t **at = &box.posted; *at != NULL; at = &(*at)->next) {
-        if (is_match(*at, &letter->head)) {
-            (*at)->letter = letter;
-            want_unqueue(at);
-            letter_matched(letter);
-            return;
-        }
-    }
-    letter_queue(letter);
-}
-
-void keel_mpi_channel_post(keel_mpi_want_t *want)
-{
-    want->letter = NULL;
-    want->next = NULL;
-    for (keel_mpi_letter_t **at = &box.first; *at != NULL; at = &(*at)->next) {
-        if (is_match(want, &(*at)->head)) {
-            want->letter = *at;
-            letter_unqueue(at);
-            letter_matched(want->letter);
-            return;
-        }
-    }
-    *box.posted_last = want;
-    box.posted_last = &want->next;
-}
-
-int keel_mpi_channel_unpost(keel_mpi_want_t *want)
-{
-    for (keel_mpi_want_t **at = &box.posted; *at != NULL; at = &(*at)->next) {
-        if (*at == want) {
-            want_unqueue(at);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-keel_mpi_letter_t *keel_mpi_channel_peek(const keel_mpi_want_t *want, int is_taken)
-{
-    for (keel_mpi_letter_t **at = &box.first; *at != NULL; at = &(*at)->next) {
-        keel_mpi_letter_t *letter = *at;
-
-        if (is_match(
-                want,
-                &letter->head)) { /* one that is not whole hides those behind it, as they are to be taken in order */
-            if (letter->here < letter->head.bytes) {
-                return NULL;
-            }
-            if (is_taken) {
-                letter_unqueue(at);
-                letter_matched(letter);
-            }
-            return letter;
-        }
-    }
-    return NULL;
 }
 
 /* ---- receiving ---- */
@@ -220,8 +84,8 @@ static int take_from(uint32_t source, const char *call)
             }
             ring_read(source, channel->taken, &head, sizeof(head));
             channel->taken += sizeof(head);
-            box.coming[source] = letter = letter_make(&head);
-            letter_deliver(letter);
+            box.coming[source] = letter = keel_mpi_letter_make(&head);
+            keel_mpi_letter_deliver(letter);
         }
         some = letter->head.bytes - letter->here;
         some = (some < arrived - channel->taken) ? some : arrived - channel->taken;
@@ -240,16 +104,18 @@ static int take_from(uint32_t source, const char *call)
 static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
 
 /* a send may look for what comes, and end here again */
-static void send_answers(const char *call)
+void keel_mpi_channel_answer(const char *call)
 {
+    keel_mpi_answer_t answer;
+
     if (box.is_answering) {
         return;
     }
     box.is_answering = 1;
-    while (box.answer_count > 0) {
-        const answer_t answer = box.answers[--box.answer_count];
-
-        send_letter(answer.rank, (keel_mpi_head_t){KEEL_MPI_ANSWERS, answer.tag, 0, keel_mpi.rank, 0}, NULL, call);
+    while (keel_mpi_letter_answer(&answer)) {
+        send_letter(answer.rank,
+                    (keel_mpi_head_t){.context = KEEL_MPI_ANSWERS, .tag = answer.tag, .source = keel_mpi.rank}, NULL,
+                    call);
     }
     box.is_answering = 0;
 }
@@ -258,7 +124,7 @@ int keel_mpi_channel_look(const char *call)
 {
     int is_news = 0;
 
-    if (keel_mpi_is_replay()) {
+    if (keel_mpi_is_replay() || keel_mpi.is_promised) { /* with the promise nobody relies on being looked at */
         return 0;
     }
     for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
@@ -266,12 +132,15 @@ int keel_mpi_channel_look(const char *call)
             is_news |= take_from(source, call);
         }
     }
-    send_answers(call);
+    keel_mpi_channel_answer(call);
     return is_news;
 }
 
 int keel_mpi_channel_progress(const char *call)
 {
+    if (keel_mpi.is_promised) {
+        return keel_mpi_ordered_look(call);
+    }
     if (!keel_mpi_is_replay()) {
         keel_mpi_check(keel_progress(keel_mpi.ctx), call);
     }
@@ -282,6 +151,60 @@ void keel_mpi_channel_idle(const char *call)
 {
     if (!keel_mpi_channel_progress(call)) {
         sched_yield();
+    }
+}
+
+void keel_mpi_channel_pause(const char *call)
+{
+    if (!keel_mpi.is_promised) {
+        keel_mpi_channel_idle(call);
+    } else if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_progress(keel_mpi.ctx), call);
+        sched_yield();
+    }
+}
+
+void keel_mpi_channel_post(keel_mpi_want_t *want, const char *call)
+{
+    keel_mpi_letter_post(want);
+    if (keel_mpi.is_promised) {
+        keel_mpi_channel_answer(call);
+    }
+}
+
+void keel_mpi_channel_await_more(const keel_mpi_want_t *want, const char *call)
+{
+    if (keel_mpi.is_promised && !keel_mpi_is_replay() && want->source != KEEL_MPI_ANY_RANK &&
+        want->source != keel_mpi.rank) {
+        keel_mpi_ordered_take(want->source, call);
+    } else {
+        keel_mpi_channel_idle(call);
+    }
+}
+
+keel_mpi_letter_t *keel_mpi_channel_find(const keel_mpi_want_t *want, int is_taken, int is_waiting, const char *call)
+{
+    keel_mpi_letter_t *letter;
+
+    if (keel_mpi_is_replay()) {
+        return NULL;
+    }
+    if (!is_waiting) {
+        keel_mpi_channel_idle(call);
+    }
+    while ((letter = keel_mpi_letter_peek(want, is_taken)) == NULL && is_waiting) {
+        keel_mpi_channel_await_more(want, call);
+    }
+    if (keel_mpi.is_promised) {
+        keel_mpi_channel_answer(call);
+    }
+    return letter;
+}
+
+void keel_mpi_channel_await(const keel_mpi_want_t *want, const char *call)
+{
+    while (!keel_mpi_letter_has(want)) {
+        keel_mpi_channel_await_more(want, call);
     }
 }
 
@@ -328,13 +251,13 @@ static void send_bytes(uint32_t rank, const void *data, size_t bytes, const char
 
 static void send_to_self(const keel_mpi_head_t *head, const void *data)
 {
-    keel_mpi_letter_t *letter = letter_make(head);
+    keel_mpi_letter_t *letter = keel_mpi_letter_make(head);
 
     if (data != NULL) { /* a message of no bytes may have none */
         memcpy(letter->data, data, head->bytes);
     }
     letter->here = head->bytes;
-    letter_deliver(letter);
+    keel_mpi_letter_deliver(letter);
 }
 
 static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
@@ -347,6 +270,8 @@ static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, c
     }
     if (rank == keel_mpi.rank) {
         send_to_self(&head, data);
+    } else if (keel_mpi.is_promised) {
+        keel_mpi_ordered_send(rank, head, data, call);
     } else if (bytes <= TOGETHER) {
         char together[sizeof(head) + TOGETHER];
 
@@ -364,15 +289,19 @@ static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, c
 void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
                            const char *call)
 {
-    send_letter(rank, (keel_mpi_head_t){context, tag, bytes, keel_mpi.rank, 0}, data, call);
+    send_letter(rank, (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank}, data,
+                call);
 }
 
 int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
                                      const char *call)
 {
-    const uint64_t answer = ++box.asked;
+    const uint64_t answer = (keel_mpi.is_promised && rank != keel_mpi.rank) ? channel_of(rank)->sent + 1 : ++box.asked;
 
-    send_letter(rank, (keel_mpi_head_t){context, tag, bytes, keel_mpi.rank, answer}, data, call);
+    send_letter(
+        rank,
+        (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank, .answer = answer},
+        data, call);
     return (int64_t)answer;
 }
 
@@ -383,10 +312,8 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
     uint64_t length = 0;
 
     if (!keel_mpi_is_replay()) {
-        keel_mpi_channel_post(&want);
-        while (!keel_mpi_channel_has(&want)) {
-            keel_mpi_channel_idle(call);
-        }
+        keel_mpi_channel_post(&want, call);
+        keel_mpi_channel_await(&want, call);
         length = (want.letter->head.bytes < bytes) ? want.letter->head.bytes : bytes;
         memcpy(data, want.letter->data, length);
         free(want.letter);
@@ -396,62 +323,12 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
     return length;
 }
 
-/* ---- checkpoints ---- */
-
-void keel_mpi_channel_save(const char *call)
-{
-    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
-    size_t bytes = 0, at = 0;
-
-    if (hidden->saved != 0) {
-        keel_mpi_arena_give(hidden->saved);
-        hidden->saved = hidden->saved_bytes = 0;
-    }
-    for (const keel_mpi_letter_t *letter = box.first; letter != NULL; letter = letter->next) {
-        bytes += sizeof(letter->head) + padded(letter->head.bytes);
-    }
-    if (bytes == 0) {
-        return;
-    }
-    hidden->saved = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, call);
-    hidden->saved_bytes = bytes;
-    for (const keel_mpi_letter_t *letter = box.first; letter != NULL; letter = letter->next) {
-        char *place = (char *)keel_mpi_arena_at(hidden->saved) + at;
-
-        memcpy(place, &letter->head, sizeof(letter->head));
-        memcpy(place + sizeof(letter->head), letter->data, letter->head.bytes);
-        at += sizeof(letter->head) + padded(letter->head.bytes);
-    }
-}
-
 void keel_mpi_channel_restore(void)
 {
-    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
-    size_t at = 0;
-
-    while (box.first != NULL) {
-        keel_mpi_letter_t *letter = box.first;
-
-        letter_unqueue(&box.first);
-        free(letter);
-    }
-    box.posted = NULL;
-    box.posted_last = &box.posted;
-    box.answer_count = 0;
+    keel_mpi_ordered_reset();
     box.is_answering = 0; /* a jump may have left it */
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         box.coming[rank] = NULL; /* in the queue, or a waiter's: forgotten with it */
     }
-    while (at < hidden->saved_bytes) {
-        const char *place = (const char *)keel_mpi_arena_at(hidden->saved) + at;
-        keel_mpi_head_t head;
-        keel_mpi_letter_t *letter;
-
-        memcpy(&head, place, sizeof(head));
-        letter = letter_make(&head);
-        memcpy(letter->data, place + sizeof(head), head.bytes);
-        letter->here = head.bytes;
-        letter_queue(letter);
-        at += sizeof(head) + padded(head.bytes);
-    }
+    keel_mpi_letter_restore();
 }

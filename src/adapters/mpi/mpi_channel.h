@@ -5,36 +5,7 @@
 #ifndef KEEL_MPI_CHANNEL_H_
 #define KEEL_MPI_CHANNEL_H_
 
-#include "mpi_state.h"
-
-#define KEEL_MPI_ANY_RANK UINT32_MAX
-#define KEEL_MPI_ANY_TAG  INT64_MIN
-#define KEEL_MPI_ANSWERS  1 /* a context that no communicator has */
-
-/* in front of each message on a ring, and in the record */
-typedef struct keel_mpi_head {
-    uint64_t context;
-    int64_t tag;
-    uint64_t bytes;
-    uint64_t source; /* a rank of the job */
-    uint64_t answer; /* tag of the message that tells the sender that this one was matched; 0: none */
-} keel_mpi_head_t;
-
-typedef struct keel_mpi_letter {
-    struct keel_mpi_letter *next;
-    keel_mpi_head_t head;
-    uint64_t here; /* bytes of it that have come */
-    char data[];
-} keel_mpi_letter_t;
-
-/* what is waited for; the letter that is found is the waiter's */
-typedef struct keel_mpi_want {
-    uint64_t context;
-    uint32_t source; /* or KEEL_MPI_ANY_RANK */
-    int64_t tag;     /* or KEEL_MPI_ANY_TAG: any that is not negative */
-    keel_mpi_letter_t *letter;
-    struct keel_mpi_want *next; /* while it is posted */
-} keel_mpi_want_t;
+#include "mpi_letter.h"
 
 void keel_mpi_channel_make(void);
 /* returns when the data may be changed; takes what comes meanwhile */
@@ -47,27 +18,29 @@ int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t ta
 int keel_mpi_channel_look(const char *call);
 /* progress of everything: takes what has come, and notices deaths; true when something came */
 int keel_mpi_channel_progress(const char *call);
-/* the same, and lets others run where nothing came: for who waits */
+/* the same, and lets others run where nothing came: for who asks what has come, or waits for what may come from anywhere */
 void keel_mpi_channel_idle(const char *call);
+/* lets others run: for who waits for something else than messages */
+void keel_mpi_channel_pause(const char *call);
+/* more of what may match, after waiting for it */
+void keel_mpi_channel_await_more(const keel_mpi_want_t *want, const char *call);
 
-/* matched now or later, in the order of these calls; the letter is there when it is not NULL and whole, and freed by who has it. The
- * next look tells the sender that it is matched, where that was asked for. */
-void keel_mpi_channel_post(keel_mpi_want_t *want);
-/* takes it back; false: it has been matched already */
-int keel_mpi_channel_unpost(keel_mpi_want_t *want);
-static inline int keel_mpi_channel_has(const keel_mpi_want_t *want)
-{
-    return want->letter != NULL && want->letter->here == want->letter->head.bytes;
-}
-/* the first that would be matched and is whole, which stays or is taken (@a is_taken); NULL: none has come */
-keel_mpi_letter_t *keel_mpi_channel_peek(const keel_mpi_want_t *want, int is_taken);
+/* keel_mpi_letter_post(); and the sender of one that is matched by it is told so, by the next look or, with the promise, here */
+void keel_mpi_channel_post(keel_mpi_want_t *want, const char *call);
+/* the first that would be matched, which stays or is taken (@a is_taken), after looking for more; until there is one,
+ * @a is_waiting; NULL in a replacement's start, which has the record */
+keel_mpi_letter_t *keel_mpi_channel_find(const keel_mpi_want_t *want, int is_taken, int is_waiting, const char *call);
+
+/* returns when it has */
+void keel_mpi_channel_await(const keel_mpi_want_t *want, const char *call);
 
 /* waits; what is longer than @a bytes is cut. Knows the record. Returns the length. */
 size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, void *data, size_t bytes,
                                 const char *call);
 
-/* those that nobody has asked for, at a checkpoint, when nobody sends: into a block of the arena, and back from it */
-void keel_mpi_channel_save(const char *call);
+/* tells the senders of what has been matched */
+void keel_mpi_channel_answer(const char *call);
+/* as at the newest checkpoint: nothing is on its way, and what nobody had asked for is there */
 void keel_mpi_channel_restore(void);
 
 #endif

@@ -11,7 +11,7 @@ int MPI_Barrier(MPI_Comm comm)
     KEEL_MPI_INTRA(of, comm, "MPI_Barrier")
 
     round = keel_mpi_round_begin(of, "MPI_Barrier");
-    keel_mpi_round_meet(&round);
+    keel_mpi_round_meet_all(&round);
     if (comm == MPI_COMM_WORLD) {
         keel_mpi_survive_barrier();
     }

@@ -51,7 +51,7 @@ int MPI_Win_fence(int assert, MPI_Win win)
     }
     keel_mpi_win_access(of)->fence = (assert &MPI_MODE_NOSUCCEED) ? KEEL_MPI_FENCED_NOT : KEEL_MPI_FENCED;
     round = keel_mpi_round_begin(of->comm, "MPI_Win_fence");
-    keel_mpi_round_meet(&round);
+    keel_mpi_round_meet_all(&round);
     return MPI_SUCCESS;
 }
 
@@ -172,7 +172,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
         const keel_mpi_want_t want = {
             .context = of->comm->context, .source = of->posted->ranks[i], .tag = TAG_COMPLETE};
 
-        *flag = keel_mpi_channel_peek(&want, 0) != NULL;
+        *flag = keel_mpi_letter_peek(&want, 0) != NULL;
     }
     keel_mpi_prefix_result(flag, sizeof(*flag));
     return *flag ? MPI_Win_wait(win) : MPI_SUCCESS;

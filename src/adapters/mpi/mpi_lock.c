@@ -6,6 +6,7 @@
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_prefix.h"
+#include "mpi_synchronous.h"
 #include "mpi_window.h"
 
 static uint8_t *held_of(const keel_mpi_win_t *win, uint32_t target)
@@ -41,17 +42,24 @@ static void take_shared(const keel_mpi_win_t *win, uint32_t target, const char *
 {
     while (word_change(win, target, KEEL_ATOMIC_ADD, 1, call) >= KEEL_MPI_EXCLUSIVE) {
         word_change(win, target, KEEL_ATOMIC_ADD, (uint64_t)-1, call);
+        keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
         do {
-            keel_mpi_channel_idle(call);
+            keel_mpi_channel_pause(call);
         } while (word_look(win, target, call) >= KEEL_MPI_EXCLUSIVE);
+        keel_mpi_synchronous_leave();
     }
 }
 
 static void take_alone(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
-    while (word_change(win, target, KEEL_ATOMIC_CSWAP, KEEL_MPI_EXCLUSIVE, call) != 0) {
-        keel_mpi_channel_idle(call);
+    if (word_change(win, target, KEEL_ATOMIC_CSWAP, KEEL_MPI_EXCLUSIVE, call) == 0) {
+        return;
     }
+    keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
+    do {
+        keel_mpi_channel_pause(call);
+    } while (word_change(win, target, KEEL_ATOMIC_CSWAP, KEEL_MPI_EXCLUSIVE, call) != 0);
+    keel_mpi_synchronous_leave();
 }
 
 static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
@@ -65,6 +73,13 @@ static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
         keel_mpi_flush(home_of(win, target), call);
     }
     *held_of(win, target) = KEEL_MPI_HELD_NOT;
+}
+
+int keel_mpi_lock_is_shared(const keel_mpi_win_t *win, uint32_t target)
+{
+    const uint8_t held = *held_of(win, target);
+
+    return held != KEEL_MPI_HELD_NOT && held != KEEL_MPI_HELD_ALONE;
 }
 
 void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call)

@@ -52,10 +52,7 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     want = (keel_mpi_want_t){.context = of->context,
                              .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : of->peers[source],
                              .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
-    do {
-        keel_mpi_channel_idle(call);
-        letter = keel_mpi_is_replay() ? NULL : keel_mpi_channel_peek(&want, 1);
-    } while (is_waiting && letter == NULL && !keel_mpi_is_replay());
+    letter = keel_mpi_channel_find(&want, 1, is_waiting, call);
     if (letter != NULL) {
         found.head = letter->head;
         found.is_there = 1;

@@ -2,6 +2,7 @@
 #include "mpi_arena.h"
 #include "mpi_prefix.h"
 #include "mpi_request.h"
+#include "mpi_synchronous.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,7 @@ DEFINE_SEND_INIT(Rsend, start_rsend)
 
 static int is_received(keel_mpi_request_t *request)
 {
-    return keel_mpi_channel_has(&request->want);
+    return keel_mpi_letter_has(&request->want);
 }
 
 int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
@@ -185,7 +186,7 @@ static const keel_mpi_request_ops_t cancelled_ops = {.is_ready = is_ready_always
 /* one that is matched already is received all the same */
 static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status)
 {
-    int is_cancelled = !keel_mpi_is_replay() && keel_mpi_channel_unpost(&request->want);
+    int is_cancelled = !keel_mpi_is_replay() && keel_mpi_letter_unpost(&request->want);
 
     keel_mpi_prefix_result(&is_cancelled, sizeof(is_cancelled));
     if (is_cancelled) {
@@ -209,15 +210,21 @@ int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
+static int is_answered(keel_mpi_request_t *request)
+{
+    return keel_mpi_synchronous_is_done(&request->want, request->call);
+}
+
 static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
     if (!keel_mpi_is_replay()) {
+        (void)keel_mpi_letter_unpost(&request->want); /* the answer may be yet to come */
         free(request->want.letter);
     }
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_received, .finish = answered_finish};
+static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_answered, .finish = answered_finish};
 
 static int start_receive(const void *arguments, MPI_Request *request)
 {
@@ -241,7 +248,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
     open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
     open->want = want_of(of, message->peer, message->tag);
     if (!keel_mpi_is_replay()) {
-        keel_mpi_channel_post(&open->want);
+        keel_mpi_channel_post(&open->want, "MPI_Irecv");
     }
     *request = open->handle;
     return MPI_SUCCESS;
@@ -281,7 +288,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
     open->want = (keel_mpi_want_t){
         .context = KEEL_MPI_ANSWERS, .source = keel_mpi_comm_of(message->comm)->peers[message->peer], .tag = answer};
     if (!keel_mpi_is_replay()) {
-        keel_mpi_channel_post(&open->want);
+        keel_mpi_channel_post(&open->want, "MPI_Issend");
     }
     *request = open->handle;
     return MPI_SUCCESS;
@@ -303,7 +310,9 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     int64_t answer = 0;
     const int code = send(&message, &answer, "MPI_Ssend");
 
-    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
+    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_promised) {
+        keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], answer, "MPI_Ssend");
+    } else if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
         keel_mpi_channel_receive(keel_mpi_comm_of(comm)->peers[dest], KEEL_MPI_ANSWERS, answer, NULL, 0, "MPI_Ssend");
     }
     return code;
@@ -327,10 +336,8 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
     }
     want = want_of(of, message->peer, message->tag);
     if (!keel_mpi_is_replay()) {
-        keel_mpi_channel_post(&want);
-        while (!keel_mpi_channel_has(&want)) {
-            keel_mpi_channel_idle(call);
-        }
+        keel_mpi_channel_post(&want, call);
+        keel_mpi_channel_await(&want, call);
     }
     code = keel_mpi_deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
     return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
@@ -381,10 +388,7 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *stat
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
     want = want_of(of, source, tag);
-    do {
-        keel_mpi_channel_idle(call);
-        letter = keel_mpi_is_replay() ? NULL : keel_mpi_channel_peek(&want, 0);
-    } while (is_waiting && letter == NULL && !keel_mpi_is_replay());
+    letter = keel_mpi_channel_find(&want, 0, is_waiting, call);
     if (letter != NULL) {
         found.head = letter->head;
         found.is_there = 1;

@@ -44,10 +44,10 @@ static int forget(void *of)
     keel_mpi_request_t *request = of;
 
     if (!request->is_done) { /* MPI_Request_free: what was posted is not there any more */
-        (void)keel_mpi_channel_unpost(&request->want);
+        (void)keel_mpi_letter_unpost(&request->want);
     }
     for (uint32_t i = 0; i < request->want_count && !request->is_done; i++) {
-        (void)keel_mpi_channel_unpost(&request->wants[i]);
+        (void)keel_mpi_letter_unpost(&request->wants[i]);
     }
     if (request->comm != NULL) {
         keel_mpi_comm_let_go(request->comm);
@@ -108,8 +108,22 @@ void keel_mpi_request_settle(keel_mpi_request_t *request)
     PMPI_Grequest_complete(request->handle);
 }
 
+/* with the promise the messages are waited for in turn, but answers, which need not come */
+static void await_messages(keel_mpi_request_t *request)
+{
+    for (uint32_t i = 0; i < request->want_count; i++) {
+        keel_mpi_channel_await(&request->wants[i], request->call);
+    }
+    if (request->want_count == 0 && request->want.context != KEEL_MPI_ANSWERS && !request->ops->is_ready(request)) {
+        keel_mpi_channel_await(&request->want, request->call);
+    }
+}
+
 void keel_mpi_request_finish(keel_mpi_request_t *request)
 {
+    if (keel_mpi.is_promised && !keel_mpi_is_replay()) {
+        await_messages(request);
+    }
     while (!keel_mpi_is_replay() && !request->ops->is_ready(request)) {
         keel_mpi_channel_idle(request->call);
     }

@@ -2,6 +2,8 @@
 
 #include "mpi_arena.h"
 #include "mpi_dynamic.h"
+#include "mpi_ordered.h"
+#include "mpi_prefix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +164,10 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     layout = keel_mpi_layout_of(origin->type);
     if (bytes == 0) {
         return MPI_SUCCESS;
+    }
+    if (keel_mpi_lock_is_shared(target->win, target->index) &&
+        !keel_mpi_is_replay()) { /* it may be polled, and Keel does not order by that */
+        keel_mpi_ordered_say(target->call);
     }
     if (layout->is_dense && target->layout->is_dense) {
         keel_mpi_get_later(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,

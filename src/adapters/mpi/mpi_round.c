@@ -2,6 +2,8 @@
 
 #include "mpi_arena.h"
 #include "mpi_channel.h"
+#include "mpi_prefix.h"
+#include "mpi_synchronous.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,17 @@ void keel_mpi_round_meet(const keel_mpi_round_t *round)
     for (uint64_t distance = 1; distance < size; distance *= 2) {
         keel_mpi_round_send(round, (uint32_t)((rank + distance) % size), NULL, 0);
         keel_mpi_round_receive(round, (uint32_t)((rank + size - distance) % size), NULL, 0);
+    }
+}
+
+void keel_mpi_round_meet_all(const keel_mpi_round_t *round)
+{
+    if (!keel_mpi.is_promised || round->comm->size < keel_mpi.ranks) {
+        keel_mpi_round_meet(round);
+    } else if (!keel_mpi_is_replay()) {
+        keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, round->call);
+        keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), round->call);
+        keel_mpi_synchronous_leave();
     }
 }
 

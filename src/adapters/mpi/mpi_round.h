@@ -19,6 +19,8 @@ size_t keel_mpi_round_receive(const keel_mpi_round_t *round, uint32_t from, void
 
 /* returns when all have come to it: log n messages each */
 void keel_mpi_round_meet(const keel_mpi_round_t *round);
+/* the same, which with the promise is a gsync where these are all ranks of the job: for calls that these make in one order */
+void keel_mpi_round_meet_all(const keel_mpi_round_t *round);
 /* the same, and whether @a is holds for any of them */
 int keel_mpi_round_any(const keel_mpi_round_t *round, int is);
 /* the same many bytes of each, in the order of their ranks: log n messages each */

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 keel_mpi_t keel_mpi;
 
@@ -57,12 +58,24 @@ void keel_mpi_begin(const char *call)
 
 /* ---- beginning and end ---- */
 
+/* what the program promises, as Keel's flags */
+static uint64_t promise(const char *call)
+{
+    const char *text = getenv("KEEL_DETERMINISTIC");
+
+    keel_mpi.waits = text != NULL && strcmp(text, "waits") == 0;
+    keel_mpi.is_promised = keel_mpi.waits || (text != NULL && strcmp(text, "y") == 0);
+    if (text != NULL && !keel_mpi.is_promised && strcmp(text, "n") != 0) {
+        keel_mpi_refuse(call, "KEEL_DETERMINISTIC is n, y or waits");
+    }
+    return !keel_mpi.is_promised ? KEEL_PARAM_FLAG_NONDETERMINISTIC : keel_mpi.waits ? KEEL_PARAM_FLAG_WAITS : 0;
+}
+
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
 {
     const char *env[3] = {NULL};
-    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
-                                  .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
-                                  .env = env};
+    const keel_params_t params = {
+        .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV, .flags = promise(call), .env = env};
     unsigned count = 0;
     keel_status_t status;
     int code;
@@ -70,10 +83,10 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
     if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
         keel_mpi_refuse(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
-    if (getenv("KEEL_OPLOG_SIZE") == NULL) { /* nothing is logged */
+    if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_promised) { /* nothing is logged */
         env[count++] = "KEEL_OPLOG_SIZE=1m";
     }
-    if (getenv("KEEL_GETLOG_SIZE") == NULL) {
+    if (getenv("KEEL_GETLOG_SIZE") == NULL && !keel_mpi.is_promised) {
         env[count++] = "KEEL_GETLOG_SIZE=1m";
     }
     status = keel_init(&params, &keel_mpi.ctx);

@@ -19,7 +19,7 @@ enum {
 /* from MPI_Init to the restart point what a rank gets from others is recorded, so that a replacement can be given it again */
 typedef enum { KEEL_MPI_RECORDS, KEEL_MPI_REPLAYS, KEEL_MPI_RUNS } keel_mpi_phase_t;
 
-/* of a rank, towards one other; counts are bytes since the start */
+/* of a rank, towards one other; counts since the start, of bytes, or with the promise of messages */
 typedef struct keel_mpi_channel {
     uint64_t arrived; /* put by the other: what it has sent here */
     uint64_t freed;   /* put by the other: what it has taken of what was sent from here */
@@ -40,6 +40,9 @@ typedef struct keel_mpi_hidden {
     uint64_t next_context;
     uint64_t prefix, prefix_bytes, prefix_used; /* offset of the record, its room, how much of it is in use */
     uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
+    uint64_t barriers;           /* on MPI_COMM_WORLD since the restart point, where some are checkpoints */
+    uint64_t version, opened, opened_count,
+        opened_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
     uint64_t block_count, exposed_count;
     keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
@@ -53,6 +56,8 @@ typedef struct keel_mpi {
     uint32_t rank, ranks;
     keel_mpi_phase_t phase;
     uint64_t replayed; /* bytes of the record that were given so far */
+    int is_promised;   /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
+    int waits;         /* with it: what is received before the restart point is waited for by Keel's waits, too */
     int is_final;      /* MPI_Finalize was called */
 } keel_mpi_t;
 

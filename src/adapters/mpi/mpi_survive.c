@@ -2,6 +2,10 @@
  * A replacement is given the whole arena in MPI_Init, as the record and the tables are in it. Its own start-up may then write to its windows, as
  * it did in its first life, so what was restored is copied away, and put back at the restart point. There all ranks meet, those that rolled
  * back and those that are new, so nobody puts to memory that is yet to be put back.
+ *
+ * With the promise a replacement may be recovered alone, and others go on with it as soon as it has its memory. So it gets tables and
+ * record alone in MPI_Init, from its image, and its memory at the restart point. There nobody meets but in keel_restore(): what ranks do there is the same
+ * whether they rolled back to a checkpoint or never left it.
  */
 #include "mpi_survive.h"
 
@@ -10,6 +14,7 @@
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_comm.h"
+#include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_request.h"
 #include "mpi_round.h"
@@ -36,9 +41,14 @@ static struct {
     unsigned count;
     char *copy;
     int is_restarted;
-    unsigned long barriers, saves_every; /* since the restart point; 0: none of them is a checkpoint */
-    const char *frame; /* of the restart point: below it the stack is that of calls that a jump leaves */
+    unsigned long saves_every; /* 0: no barrier is a checkpoint */
+    const char *frame;         /* of the restart point: below it the stack is that of calls that a jump leaves */
 } kept;
+
+static void stats_get(keel_stats_t *stats_p, const char *call)
+{
+    keel_mpi_check(keel_stats(keel_mpi.ctx, stats_p, sizeof(*stats_p)), call);
+}
 
 static void restore(const char *call)
 {
@@ -49,7 +59,7 @@ static void restore(const char *call)
         status = keel_restore(keel_mpi.ctx);
     } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
     keel_mpi_check(status, call);
-    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats, sizeof(stats)), call);
+    stats_get(&stats, call);
     if (stats.generation == 0) {
         keel_mpi_check(KEEL_ERR_ROLLED_BACK, call);
     }
@@ -92,6 +102,40 @@ static void kept_put_back(void)
     kept_forget();
 }
 
+static void image_get(uint64_t offset, size_t bytes)
+{
+    if (bytes > 0) {
+        keel_mpi_check(keel_image_get(keel_mpi.arena, offset, keel_mpi_arena_at(offset), bytes), "MPI_Init");
+    }
+}
+
+/* tables and record */
+static void image_get_tables(void)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    image_get(0, offsetof(keel_mpi_hidden_t, blocks));
+    image_get(offsetof(keel_mpi_hidden_t, blocks), hidden->block_count * sizeof(hidden->blocks[0]));
+    image_get(offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0]));
+    image_get(hidden->prefix, hidden->prefix_used);
+}
+
+/* there is no checkpoint yet: one that is recovered alone does again all that it had done, where that was kept in Keel's logs */
+static void start_again(void)
+{
+    keel_stats_t stats;
+
+    if (keel_mpi.is_promised && keel_mpi.waits) {
+        const keel_status_t status = keel_restore(keel_mpi.ctx);
+
+        stats_get(&stats, "MPI_Init");
+        if (status == KEEL_OK && stats.rollbacks == 0) {
+            return;
+        }
+    }
+    keel_mpi_start_anew("MPI_Init", "there is no checkpoint yet");
+}
+
 void keel_mpi_survive_begin(void)
 {
     const char *every = getenv("KEELMPI_BARRIER_SAVES");
@@ -103,16 +147,21 @@ void keel_mpi_survive_begin(void)
             keel_mpi_refuse("MPI_Init", "KEELMPI_BARRIER_SAVES is no number");
         }
     }
+    keel_mpi.phase = KEEL_MPI_RECORDS;
     if (!keel_restarted(keel_mpi.ctx)) {
-        keel_mpi.phase = KEEL_MPI_RECORDS;
         return;
     }
-    keel_mpi_check(keel_stats(keel_mpi.ctx, &stats, sizeof(stats)), "MPI_Init");
+    stats_get(&stats, "MPI_Init");
     if (stats.generation == 0) {
-        keel_mpi_start_anew("MPI_Init", "there is no checkpoint yet");
+        start_again();
+        return;
     }
-    restore("MPI_Init");
-    kept_make();
+    if (keel_mpi.is_promised) {
+        image_get_tables();
+    } else {
+        restore("MPI_Init");
+        kept_make();
+    }
     keel_mpi.phase = KEEL_MPI_REPLAYS;
 }
 
@@ -148,10 +197,15 @@ static void settle(const char *call)
         const keel_mpi_round_t round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
 
         keel_mpi_flush_all(call);
-        keel_mpi_round_meet(&round);
+        keel_mpi_round_meet_all(&round);
+        if (keel_mpi.is_promised) {
+            keel_mpi_ordered_take_all(call);
+            continue;
+        }
         while (keel_mpi_channel_progress(call)) {
         }
     }
+    keel_mpi_ordered_reset(); /* all has been taken, and all know it */
 }
 
 /* what is in a checkpoint's way; NULL: nothing */
@@ -173,7 +227,7 @@ static void checkpoint(const char *call)
         keel_mpi_refuse(call, what);
     }
     settle(call);
-    keel_mpi_channel_save(call);
+    keel_mpi_letter_save(call);
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         memcpy(keel_mpi_arena_at(piece->offset), piece->address, piece->bytes);
     }
@@ -190,12 +244,13 @@ void keel_mpi_checkpoint(void)
     checkpoint("keel_mpi_checkpoint");
 }
 
-/* all ranks have called as many barriers since they came to the restart point, or came back to it */
+/* all ranks have called as many barriers since they came to the restart point */
 void keel_mpi_survive_barrier(void)
 {
     keel_mpi_round_t round;
 
-    if (kept.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS || ++kept.barriers % kept.saves_every != 0) {
+    if (kept.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS ||
+        ++keel_mpi.hidden->barriers % kept.saves_every != 0) {
         return;
     }
     round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
@@ -290,32 +345,43 @@ static void resume_first(void)
 
 void keel_mpi_resume(void)
 {
-    kept.barriers = 0;
     if (keel_mpi.phase == KEEL_MPI_RECORDS && !keel_restarted(keel_mpi.ctx)) {
         resume_first();
         return;
     }
     keel_mpi.phase = KEEL_MPI_RUNS;
-    if (keel_restarted(keel_mpi.ctx)) { /* rolled back, or once more since MPI_Init */
+    if (keel_restarted(
+            keel_mpi
+                .ctx)) { /* rolled back, or once more since MPI_Init; or with the promise, whose memory comes here */
         kept_forget();
         keel_mpi_request_drop();
         keel_mpi_win_drop_late();
         keel_mpi_comm_drop_late();
-        keel_mpi_alias_unmap();
+        if (keel_mpi.is_promised) {
+            keel_mpi_alias_drop_late();
+        } else {
+            keel_mpi_alias_unmap();
+        }
         restore("KEEL_MPI_RESTART_POINT");
     } else {
         kept_put_back();
     }
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         memcpy(piece->address, keel_mpi_arena_at(piece->offset), piece->bytes);
     }
-    keel_mpi_alias_map();
+    if (keel_mpi.is_promised) {
+        keel_mpi_alias_check("KEEL_MPI_RESTART_POINT");
+    } else {
+        keel_mpi_alias_map();
+    }
     keel_mpi_comm_revive();
     keel_mpi_win_revive();
     keel_mpi_channel_restore();
     kept.is_restarted = 1;
-    keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
-    keel_mpi_win_places("KEEL_MPI_RESTART_POINT");
+    if (!keel_mpi.is_promised) {
+        keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
+        keel_mpi_win_places("KEEL_MPI_RESTART_POINT");
+    }
 }
 
 int keel_mpi_restarted(void)

@@ -94,7 +94,9 @@ int keel_mpi_win_allows(const keel_mpi_win_t *win, uint32_t target);
 /* true: an epoch by locks or groups may begin, and no fence's epoch is there then */
 int keel_mpi_win_leaves_fence(keel_mpi_win_t *win);
 
-/* mpi_lock.c: the lock that an access needs is taken when that was put off */
+/* mpi_lock.c: whether others may change the target's memory meanwhile, as far as locks say that */
+int keel_mpi_lock_is_shared(const keel_mpi_win_t *win, uint32_t target);
+/* the lock that an access needs is taken when that was put off */
 void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call);
 
 /* before the first checkpoint: refuses what would not come back rightly */

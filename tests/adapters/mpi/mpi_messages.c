@@ -210,6 +210,67 @@ static void check_ways(void)
     EXPECT(back == room && bytes == (int)sizeof(room));
 }
 
+/* a synchronous send ends when its receive was posted, whatever the receiver waits for: a barrier, another's message, a lock */
+static void check_synchronous(void)
+{
+    int value = rank, got[3] = {-1, -1, -1}, flag, *memory;
+    MPI_Request request, any;
+    MPI_Win win;
+
+    MPI_Win_allocate(sizeof(*memory), sizeof(*memory), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    }
+    if (rank == 0) {
+        MPI_Irecv(&got[0], 1, MPI_INT, 1, 400, MPI_COMM_WORLD, &request);
+        MPI_Irecv(&got[1], 1, MPI_INT, MPI_ANY_SOURCE, 401, MPI_COMM_WORLD, &any);
+    } else if (rank == 1) {
+        MPI_Send(&value, 1, MPI_INT, 0, 401, MPI_COMM_WORLD); /* so the one from any rank is not for what comes next */
+        MPI_Ssend(&value, 1, MPI_INT, 0, 400, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Wait(&any, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT(got[0] == 1 && got[1] == 1);
+        MPI_Irecv(&got[2], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Wait(&any, MPI_STATUS_IGNORE);
+        EXPECT(got[2] == 1);
+    } else {
+        if (rank == 1) { /* the receive may not be posted yet, or its rank waits in the barrier */
+            MPI_Issend(&value, 1, MPI_INT, 0, 402, MPI_COMM_WORLD, &request);
+            for (flag = 0; !flag;) {
+                MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+        MPI_Irecv(&got[0], 1, MPI_INT, 1, 403, MPI_COMM_WORLD, &request);
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Win_unlock(0, win);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (ranks > 2) {
+            MPI_Irecv(&got[1], 1, MPI_INT, 1, 404, MPI_COMM_WORLD, &request);
+            MPI_Recv(&got[2], 1, MPI_INT, 2, 405, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            EXPECT(got[1] == 1 && got[2] == 2);
+        }
+    } else if (rank == 1) {
+        MPI_Ssend(&value, 1, MPI_INT, 0, 403, MPI_COMM_WORLD);
+        MPI_Win_unlock(0, win);
+        if (ranks > 2) {
+            MPI_Ssend(&value, 1, MPI_INT, 0, 404, MPI_COMM_WORLD);
+            MPI_Send(NULL, 0, MPI_INT, 2, 406, MPI_COMM_WORLD);
+        }
+    } else if (rank == 2) {
+        MPI_Recv(NULL, 0, MPI_INT, 1, 406, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&value, 1, MPI_INT, 0, 405, MPI_COMM_WORLD);
+    }
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     expect_begin(&argc, &argv);
@@ -221,5 +282,8 @@ int main(int argc, char **argv)
     check_persistent();
     check_types();
     check_ways();
+    if (ranks > 1) {
+        check_synchronous();
+    }
     return expect_end("mpi_messages");
 }

@@ -2,8 +2,10 @@
  * Steps drawn from a seed, the same on all ranks, of all styles mixed, whose results are known; all is checked. A message that is sent in
  * one step is received in the next, so that checkpoints find it on its way.
  *
- *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 before the step, 1 amid it;
- *                                           with !, each replacement dies once more, on its way to the restart point
+ *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 before the step, 1 amid it, 2 holding
+ *                                           an exclusive lock and 3 between collectives, which is what the step is then; 8 before the
+ *                                           restart point and 9 in MPI_Finalize's stead (of step 0); with !, each replacement dies once
+ *                                           more, on its way to the restart point
  */
 #include "deaths.h"
 
@@ -22,7 +24,8 @@ static struct {
     uint64_t draw;
 } at; /* protected */
 static int rank, ranks, right, left;
-static const char *deaths;
+static const char *deaths,
+    *asked; /* deaths: NULL in a life in which nobody dies; asked: as the command line has it, in all lives */
 static long cells[CELLS];                  /* a window over static memory */
 static MPI_Win fixed, heap, dynamic, some; /* some: of those of the same parity alone */
 static MPI_Win open;                       /* locked from the start to the end */
@@ -34,6 +37,15 @@ static long *attached, *allocated, *shared_out;
 static void die_here(unsigned place)
 {
     die_when_said(deaths, (unsigned long)rank, (unsigned long)at.step, place);
+}
+
+/* whether somebody's death makes this step one of that kind: the same on all ranks and in all lives */
+static int is_place_asked(unsigned place)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "@%ld.%u", at.step, place);
+    return strstr(asked, text) != NULL;
 }
 
 static void expect_is(const char *what, long is, long expected)
@@ -116,6 +128,7 @@ static void step_critical(unsigned cell)
     MPI_Get(&value, 1, MPI_LONG, 0, cell, 1, MPI_LONG, heap);
     MPI_Win_flush(0, heap);
     die_here(1);
+    die_here(2);
     value += rank + 1;
     MPI_Put(&value, 1, MPI_LONG, 0, cell, 1, MPI_LONG, heap);
     MPI_Win_unlock(0, heap);
@@ -134,6 +147,7 @@ static void step_collect(unsigned root)
     MPI_Allreduce(&value, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     expect_is("a sum", sum, ranks * at.step + (long)ranks * (ranks - 1) / 2);
     die_here(1);
+    die_here(3);
     value = (rank == (int)root) ? at.step * 7 : 0;
     MPI_Bcast(&value, 1, MPI_LONG, (int)root, MPI_COMM_WORLD);
     expect_is("what was broadcast", value, at.step * 7);
@@ -245,7 +259,7 @@ static void step(void)
 {
     static void (*const kinds[])(unsigned) = {step_fence,   step_post, step_accumulate, step_critical,
                                               step_dynamic, step_late, step_types,      step_open};
-    const unsigned kind = draw(9), cell = draw(CELLS);
+    const unsigned drawn = draw(9), cell = draw(CELLS), kind = is_place_asked(2) ? 3 : is_place_asked(3) ? 8 : drawn;
     long said[2] = {at.step, at.step * 10 + rank};
 
     die_here(0);
@@ -328,10 +342,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
+    asked = argv[3];
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
     at.draw = strtoull(argv[1], NULL, 10);
     counts = stack;
     make();
+    die_when_said(deaths, (unsigned long)rank, 0, 8);
     if (keel_mpi_incarnation() == 1 && strchr(argv[3], '!') != NULL) {
         raise(SIGKILL);
     }
@@ -357,6 +373,7 @@ int main(int argc, char **argv)
     MPI_Win_detach(dynamic, attached);
     MPI_Win_free(&dynamic);
     MPI_Comm_free(&half);
+    die_when_said(deaths, (unsigned long)rank, 0, 9);
     MPI_Finalize();
     return 0;
 }

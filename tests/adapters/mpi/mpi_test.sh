@@ -160,6 +160,66 @@ kernels_survive_kills()
 END
 }
 
+# with the promise the replacement alone goes back
+stencil_recovers_locally()
+{
+    local how
+
+    for how in fence groups; do
+        killed 1 ': image of generation [1-9][0-9]* rebuilt: ' 300 -x KEEL_DETERMINISTIC=waits "$programs/mpi_stencil_survives_$mpi" $how
+        has "$err" 0 'started anew'
+        has "$err" 0 ' decided: roll back'
+        grep -q ' decided: local' "$err" || fail "nothing was decided"
+    done
+}
+
+# how often that was decided: by two processes or more of each death
+decided()
+{
+    grep -o " decided: $1" "$err" | wc -l
+}
+
+# costs LANES GROUP PROMISE COST: what it costs when three ranks die one after the other
+costs()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEELMPI_ARENA=4m -x KEEL_VERBOSE=y -x KEEL_LANES="$1" -x KEEL_DETERMINISTIC="$3" "$programs/mpi_costs_$mpi" \
+        "$2" 12 1@4.0,2@6.1,0@8.2
+    grep -q "^mpi_costs: $2: right\$" "$out" || fail "$*: no result"
+    case $4 in
+    local) [ "$(decided local)" -gt 0 ] && [ "$(decided roll)" -eq 0 ] ;;
+    rollback) [ "$(decided roll)" -gt 0 ] && [ "$(decided local)" -eq 0 ] ;;
+    either) [ "$(decided local)" -gt 0 ] || [ "$(decided roll)" -gt 0 ] ;;
+    *) fail "no cost is called '$4'" ;;
+    esac || fail "$*: $(decided local) local recoveries, $(decided roll) rollbacks"
+}
+
+# each line of the table in contrib/doc/mpi.md, on one lane with one promise and on the other with the other; of one MPI all, of the other the
+# first ones. Without the promise one of them, as all are the same then.
+deaths_cost_as_documented()
+{
+    local without promised waits group lines=0
+
+    # shellcheck disable=SC2016 # backticks of the page
+    while IFS='|' read -r without promised waits group; do
+        [ "$without" = rollback ] || fail "without the promise $group costs '$without'"
+        lines=$((lines + 1))
+        [ "$mpi" = mpich ] || [ $lines -le 4 ] || continue
+        costs direct "$group" y "$promised"
+        costs served "$group" waits "$waits"
+    done < <(sed -n 's/^| [^|]* | \([a-z]*\) | \([a-z]*\) | \([a-z]*\) | `\([a-z_]*\)` |$/\1|\2|\3|\4/p' "$here/../../../contrib/doc/mpi.md")
+    [ $lines -eq 16 ] || fail "$lines lines in mpi.md"
+    costs direct fences n rollback
+    run 1 -n 1 "${small[@]}" -x KEEL_DETERMINISTIC=maybe "$programs/mpi_costs_$mpi" fences 1 -
+    grep -q '^mpi 0 error: MPI_Init: KEEL_DETERMINISTIC is n, y or waits$' "$err" || fail "not named"
+}
+
+# nobody looks what has come, and results are the same
+chapters_are_right_with_the_promise()
+{
+    small+=(-x KEEL_DETERMINISTIC=waits -x KEEL_LOG_LEVEL=error)
+    chapters_are_right auto 4
+}
+
 shared_memory_and_topologies_come_back()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=direct -x KEEL_VERBOSE=y "$programs/mpi_shares_$mpi" 40 1@8.0,0@15.1,3@23.2,2@30.3
@@ -196,6 +256,15 @@ random_programs_are_right_in_spite_of_deaths()
         has "$out" 1 "^mpi_random: seed $seed, 4 ranks, 60 steps: right\$"
         has "$err" 0 'started anew'
     done
+}
+
+# no ratio is checked: each row has as many numbers as the first line has names
+times_are_compared()
+{
+    [ "$mpi" = mpich ] || exit 77 # the program is compiled for that one
+    "$here/../../../perf/kernels/mpi/beside" -n 1 -t 200 -o mpich "$build" >"$out" 2>"$err" || fail "nothing is compared"
+    has "$out" 1 '^call,bytes,ranks,keel,other,keel_us,other_us,ratio_lower,ratio_median,ratio_upper$'
+    has "$out" 152 '^[a-z_]*,[0-9]*,2,\(none\|logs\),\(mpich\|better\)\(,[0-9]*\.[0-9]*\)\{5\}$'
 }
 
 unfit_checkpoints_are_refused()

@@ -1,0 +1,71 @@
+/* Letters: messages that have come, and who waits for them. */
+#ifndef KEEL_MPI_LETTER_H_
+#define KEEL_MPI_LETTER_H_
+
+#include "mpi_state.h"
+
+#define KEEL_MPI_ANY_RANK UINT32_MAX
+#define KEEL_MPI_ANY_TAG  INT64_MIN
+#define KEEL_MPI_ANSWERS  1 /* a context that no communicator has */
+
+/* in front of each message on a ring, and in the record */
+typedef struct keel_mpi_head {
+    uint64_t context;
+    int64_t tag;
+    uint64_t bytes;
+    uint64_t source; /* a rank of the job */
+    uint64_t answer; /* tag of the message that tells the sender that this one was matched; 0: none */
+    /* mpi_ordered.c: where at the sender the message lies, 0: not there; whether the next one is told by that; and how many of the
+     * receiver's messages the sender has taken */
+    uint64_t node, is_chain, taken;
+} keel_mpi_head_t;
+
+typedef struct keel_mpi_letter {
+    struct keel_mpi_letter *next;
+    keel_mpi_head_t head;
+    uint64_t here; /* bytes of it that have come */
+    char data[];
+} keel_mpi_letter_t;
+
+/* what is waited for; the letter that is found is the waiter's */
+typedef struct keel_mpi_want {
+    uint64_t context;
+    uint32_t source; /* or KEEL_MPI_ANY_RANK */
+    int64_t tag;     /* or KEEL_MPI_ANY_TAG: any that is not negative */
+    keel_mpi_letter_t *letter;
+    struct keel_mpi_want *next; /* while it is posted */
+} keel_mpi_want_t;
+
+/* what is to be told to the sender of a letter that was matched */
+typedef struct keel_mpi_answer {
+    uint32_t rank;
+    int64_t tag;
+} keel_mpi_answer_t;
+
+int keel_mpi_letter_fits(const keel_mpi_want_t *want, const keel_mpi_head_t *head);
+/* a letter for a message, and a letter whose head has come to who waits for it or into the queue */
+keel_mpi_letter_t *keel_mpi_letter_make(const keel_mpi_head_t *head);
+void keel_mpi_letter_deliver(keel_mpi_letter_t *letter);
+
+/* matched now or later, in the order of these calls; the letter is there when it is not NULL and whole, and freed by who has it */
+void keel_mpi_letter_post(keel_mpi_want_t *want);
+/* takes it back; false: it has been matched already */
+int keel_mpi_letter_unpost(keel_mpi_want_t *want);
+/* the first of those that are not matched; NULL: all are */
+const keel_mpi_want_t *keel_mpi_letter_posted(void);
+static inline int keel_mpi_letter_has(const keel_mpi_want_t *want)
+{
+    return want->letter != NULL && want->letter->here == want->letter->head.bytes;
+}
+/* the first that would be matched and is whole, which stays or is taken (@a is_taken); NULL: none has come */
+keel_mpi_letter_t *keel_mpi_letter_peek(const keel_mpi_want_t *want, int is_taken);
+/* of those that are not matched, in order, each that has another number than 0 there is for messages of that rank + 1 alone from now on */
+void keel_mpi_letter_claim(const uint64_t *claims, size_t stride);
+/* takes one of those that are to be told that a letter was matched; false: there is none */
+int keel_mpi_letter_answer(keel_mpi_answer_t *answer_p);
+
+/* those that nobody has asked for, at a checkpoint, when nobody sends: into a block of the arena, and back from it */
+void keel_mpi_letter_save(const char *call);
+void keel_mpi_letter_restore(void);
+
+#endif

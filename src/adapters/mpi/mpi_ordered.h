@@ -1,0 +1,25 @@
+/* Messages with the promise (KEEL_DETERMINISTIC): each is taken when it is waited for, from the rank that it is waited for from. */
+#ifndef KEEL_MPI_ORDERED_H_
+#define KEEL_MPI_ORDERED_H_
+
+#include "mpi_channel.h"
+
+void keel_mpi_ordered_make(void);
+/* where at another rank the word lies that it has of @a rank: a member of its keel_mpi_channel_t */
+uint64_t keel_mpi_ordered_word(uint32_t rank, size_t member);
+/* the head of a message to that rank by its number; false: it is known to have been taken */
+int keel_mpi_ordered_sent(uint32_t rank, uint64_t number, keel_mpi_head_t *head_p);
+/* never waits for the receiver, but where the arena is full */
+void keel_mpi_ordered_send(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
+/* waits for the next message of that rank, and delivers it */
+void keel_mpi_ordered_take(uint32_t source, const char *call);
+/* delivers what has come; true when that was something. No log has what such a look finds: from the first one on deaths are rollbacks. */
+int keel_mpi_ordered_look(const char *call);
+/* tells Keel that something is looked at that no log has; nothing without the promise */
+void keel_mpi_ordered_say(const char *call);
+/* behind a gsync, all ranks together: delivers all that was sent before it */
+void keel_mpi_ordered_take_all(const char *call);
+/* nothing is on the way: as in a process that begins */
+void keel_mpi_ordered_reset(void);
+
+#endif
