@@ -334,8 +334,10 @@ typedef enum {
  * answered by a rollback. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
  * two kinds of operation at one rank), and where ranks raced for a value that was fetched in the phase of the death. What is
  * fetched from a replacement waits until all ranks have handed over to it what they had done there.
- * In a program that waits (keel_wait_until()) a death of the caller is a rollback only within the call; but once any rank has
- * fetched a value, every death is one where the dead rank did atomics since its image, or others at it.
+ * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on) what is fetched from others is here
+ * when the call returns, whichever it is, and orders as a wait does: what was flushed before the atomics that it has found happens before
+ * what follows; in others gsyncs alone order. Deaths are rollbacks of a caller within the call on one node, of a target where others
+ * await values from it or operations do not commute, and of who has fetched from its own memory.
  * No log has words of 1 and 2 bytes, nor FETCH, SET, MIN and MAX: from the first of these on every death is a rollback
  * (keel_accumulate()).
  * @param [in]  compare  used by CSWAP only.

@@ -16,6 +16,7 @@
 #include "api/inside.h"
 #include "api/elements.h"
 #include "api/atomic_served.h"
+#include "api/fetch.h"
 #include "api/target.h"
 
 #include "check/plant.h"
@@ -105,6 +106,9 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
         keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
     }
     keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
+    if (atomic->fetches && keel_sync_is_numbered(&win->ctx->sync)) {
+        keel_waits_tick(&win->ctx->sync); /* as at others (api/fetch) */
+    }
     return KEEL_OK;
 }
 
@@ -145,56 +149,69 @@ static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, 
     keel_atomic_store_result(result, atomic->size, old);
 }
 
+static void atomic_carry_out(const keel_atomic_call_t *call, char *target)
+{
+    if (call->is_ordered) {
+        keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
+    } else {
+        atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
+    }
+}
+
 /*
  * Programs that wait: as a put (put_numbered() in api/put.c), and the board says that what is open is an atomic. Whoever dies with
  * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
  */
-static void atomic_numbered(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
-                            const keel_record_atomic_t *atomic, void *result)
+static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *target)
 {
+    keel_context_h ctx = call->win->ctx;
+    const keel_record_atomic_t *atomic = call->atomic;
+    const uint32_t rank = call->rank;
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     const uint32_t number = keel_put_log_count(&ctx->puts, rank);
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
 
-    keel_board_mark(slot, ctx->rec.phase, atomic->fetches);
-    if (keel_atomic_log(ctx, rank, where, atomic) == NULL) {
+    keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
+    if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
+        return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
+    }
+    if (keel_atomic_log(ctx, rank, call->where, atomic) == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }
     if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
-        atomic_do(ctx, rank, where, target, atomic, result);
-        return;
+        atomic_carry_out(call, target);
+        return KEEL_OK;
     }
     if (keel_board_get(&slot->done) >= word && !atomic->fetches && !KEEL_PLANT(atomic_again)) {
         KEEL_REACHED(atomic_was_done);
-        return;
+        return KEEL_OK;
     }
     keel_board_set(&slot->opened_atomic, word);
     keel_board_set(&slot->opened, word);
     keel_store_fence();
     KEEL_MOMENT();
-    atomic_do(ctx, rank, where, target, atomic, result);
+    atomic_carry_out(call, target);
     KEEL_MOMENT();
     keel_board_done(slot, ctx->rec.phase, number + 1);
     keel_lane_ring(&ctx->lane, rank);
+    return KEEL_OK;
 }
 
-static keel_status_t atomic_direct(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
-                                   void *result)
+static keel_status_t atomic_direct(const keel_atomic_call_t *call)
 {
-    keel_context_h ctx = win->ctx;
-    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
-    char *target = keel_win_target(win, rank)->ptr + keel_where_offset(where);
+    keel_context_h ctx = call->win->ctx;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
+    char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
 
     if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
-        atomic_numbered(ctx, rank, where, target, atomic, result);
-        return KEEL_OK;
+        return atomic_numbered(call, target);
     }
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     keel_store_fence();
-    if (keel_atomic_log(ctx, rank, where, atomic) == NULL) {
-        (void)keel_put_log_number(&ctx->puts, rank);
+    if (keel_atomic_log(ctx, call->rank, call->where, call->atomic) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    atomic_do(ctx, rank, where, target, atomic, result);
+    atomic_carry_out(call, target);
     return KEEL_OK;
 }
 
@@ -290,6 +307,7 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
     }
     if (keel_access_is_stored(&ctx->lane, rank)) {
+        (void)keel_put_log_number(&ctx->puts, rank); /* as in its first life */
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
@@ -299,11 +317,34 @@ static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t
     return status;
 }
 
-static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset, const keel_record_atomic_t *atomic,
-                                  void *result, struct keel_req *req)
+static keel_status_t atomic_replay(const keel_atomic_call_t *call)
 {
+    keel_context_h ctx = call->win->ctx;
+    keel_status_t status = KEEL_INPROGRESS;
+
+    if (call->atomic->fetches) {
+        status =
+            call->is_ordered
+                ? keel_get_log_replay(&ctx->gets, call->rank, call->where, sizeof(keel_fetched_t), &call->req->fetched)
+                : keel_get_log_replay(&ctx->gets, call->rank, call->where, call->atomic->size, call->result);
+    }
+    return (status == KEEL_ERR_CORRUPT) ? keel_recovery_ask(&ctx->rec, status) : status;
+}
+
+/* Records lie at the target in the order of the accesses: gets that were meant for its predecessor are done first. */
+static int atomic_awaits_gets(const keel_atomic_call_t *call)
+{
+    const keel_context_h ctx = call->win->ctx;
+
+    return call->is_ordered && keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
+}
+
+static keel_status_t atomic_issue(const keel_atomic_call_t *call)
+{
+    keel_win_h win = call->win;
     keel_context_h ctx = win->ctx;
-    const uint64_t where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
+    const keel_record_atomic_t *atomic = call->atomic;
+    const uint32_t rank = call->rank;
     const int is_own = rank == ctx->lane.rank;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
@@ -316,30 +357,24 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
         return status;
     }
     if (is_own) {
-        return atomic_own(win, offset, atomic, result);
+        return atomic_own(win, keel_where_offset(call->where), atomic, call->result);
     }
     keel_context_touch(ctx, rank);
     status = keel_put_clock(win, rank);
     if (status != KEEL_OK) {
         return status;
     }
-    status = KEEL_INPROGRESS;
     keel_case_access(ctx, rank, 1);
-    if (atomic->fetches) {
-        status = keel_get_log_replay(&ctx->gets, rank, where, atomic->size, result);
-        if (status == KEEL_ERR_CORRUPT) {
-            return keel_recovery_ask(&ctx->rec, status);
-        }
-    }
-    if (status == KEEL_OK) {
-        return atomic_replayed(ctx, rank, where, atomic);
+    status = atomic_replay(call);
+    if (status != KEEL_INPROGRESS) {
+        return (status == KEEL_OK) ? atomic_replayed(ctx, rank, call->where, atomic) : status;
     }
     while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
-           (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+           (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
             keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
         if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
             !keel_position_holds_puts(&ctx->rec, rank)) {
-            const int is_logged = keel_atomic_log(ctx, rank, where, atomic) != NULL;
+            const int is_logged = keel_atomic_log(ctx, rank, call->where, atomic) != NULL;
 
             if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
                 if (!is_logged) {
@@ -359,10 +394,10 @@ static keel_status_t atomic_issue(keel_win_h win, uint32_t rank, uint64_t offset
     if (status != KEEL_OK) {
         return status;
     }
-    if (keel_access_is_stored(&ctx->lane, rank)) {
-        return atomic_direct(win, rank, where, atomic, result);
+    if (call->is_ordered) {
+        call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
     }
-    return keel_atomic_served(win, rank, where, atomic, result, req);
+    return keel_access_is_stored(&ctx->lane, rank) ? atomic_direct(call) : keel_atomic_served(call);
 }
 
 static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size)
@@ -391,6 +426,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     const keel_record_atomic_t atomic = {
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
     keel_status_t status = atomic_check(win, op, rank, offset, size);
+    keel_atomic_call_t call;
     struct keel_req *req;
 
     if (status == KEEL_OK && ((unsigned)op >= KEEL_ATOMIC_LOGGED || size < 4 || keel_win_is_by_message(win, rank))) {
@@ -413,7 +449,17 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
         return KEEL_ERR_NO_MEMORY;
     }
     win->ctx->stats.atomics++;
-    status = atomic_issue(win, rank, offset, &atomic, result, req);
+    call = (keel_atomic_call_t){.win = win,
+                                .rank = rank,
+                                .where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region),
+                                .atomic = &atomic,
+                                .result = result,
+                                .req = req,
+                                .is_ordered = keel_fetch_is_ordered(win->ctx, rank, &atomic)};
+    status = atomic_issue(&call);
+    if (status == KEEL_OK && call.is_ordered) {
+        status = keel_fetch_end(req, rank, size, result);
+    }
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 

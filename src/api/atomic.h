@@ -19,6 +19,17 @@ static inline void keel_atomic_store_result(void *result, size_t size, uint64_t 
     }
 }
 
+/* one that is issued */
+typedef struct keel_atomic_call {
+    keel_win_h win;
+    uint32_t rank;
+    uint64_t where;
+    const keel_record_atomic_t *atomic;
+    void *result; /* NULL: nothing is fetched */
+    struct keel_req *req;
+    int is_ordered; /* what is fetched goes to the request (api/fetch) */
+} keel_atomic_call_t;
+
 /* its record in the put log, filled; NULL: there is no room */
 keel_record_t *keel_atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic);
 

@@ -16,13 +16,17 @@
 
 #include "recovery/ask.h"
 #include "recovery/position.h"
+
+#include <assert.h>
 #include <string.h>
 
-keel_status_t keel_atomic_served(keel_win_h win, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic,
-                                 void *result, struct keel_req *req)
+keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
 {
-    keel_context_h ctx = win->ctx;
-    keel_fetch_t fetch = {.phase = ctx->rec.phase, .is_logged = !ctx->gets.is_off};
+    keel_context_h ctx = call->win->ctx;
+    const keel_record_atomic_t *atomic = call->atomic;
+    const uint32_t rank = call->rank;
+    const uint64_t where = call->where;
+    keel_fetch_t fetch = {.phase = ctx->rec.phase, .is_logged = !ctx->gets.is_off, .is_clocked = call->is_ordered};
     unsigned rounds = 0;
     keel_status_t status;
     keel_record_t *record;
@@ -64,15 +68,15 @@ keel_status_t keel_atomic_served(keel_win_h win, uint32_t rank, uint64_t where, 
     }
     piece->rank = rank;
     piece->where = where;
-    piece->length = atomic->size;
-    piece->buffer = result;
-    piece->req = req;
+    piece->length = call->is_ordered ? sizeof(keel_fetched_t) : atomic->size;
+    piece->buffer = call->is_ordered ? (void *)&call->req->fetched : call->result;
+    piece->req = call->req;
     piece->atomic = fetch.record;
-    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &piece->index);
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, piece->length, &piece->index);
     fetch.index = piece->index;
-    req->pieces++;
+    call->req->pieces++;
     ctx->pieces_open[rank]++;
-    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, result, keel_piece_done, piece);
+    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, piece->buffer, keel_piece_done, piece);
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);
     }
@@ -123,6 +127,7 @@ int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const
     if (piece == NULL) {
         return 0;
     }
+    assert(old == NULL || piece->length <= sizeof(*old)); /* of an ordered one the death is a rollback */
     if (old == NULL) {
         pieces_send_before(ctx, piece);
     }
@@ -134,6 +139,7 @@ int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const
     }
     again.index = piece->index;
     again.is_logged = piece->record != NULL;
+    again.is_clocked = piece->length == sizeof(keel_fetched_t);
     status = keel_lane_send_atomic(&ctx->lane, rank, &again, piece->buffer, keel_piece_done, piece);
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);

@@ -50,7 +50,8 @@ struct keel_req {
     uint8_t is_new; /* a replacement's, and without a record: see keel_wait_new() */
     keel_send_cb_t cb;
     void *user;
-    struct keel_req *next; /* free, or due */
+    keel_fetched_t fetched; /* of an atomic in a program that waits */
+    struct keel_req *next;  /* free, or due */
 };
 
 /* a get, or the fetching part of an atomic, that is under way: at most one message long */

@@ -72,7 +72,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         if (record != NULL) {
             keel_record_fill(&ctx->puts, record, where, buffer, length);
         }
-        keel_board_set(&slot->clock, keel_phase_word(ctx->rec.phase, ctx->sync.waits.clock));
+        keel_board_raise(keel_access_clock(&ctx->lane, rank), keel_phase_word(ctx->rec.phase, ctx->sync.waits.clock));
     } else {
         if (KEEL_PLANT(opened_late)) {
             keel_put_log_store(&ctx->puts, record, where, target, buffer, length);

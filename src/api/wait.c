@@ -199,6 +199,25 @@ keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
     return keel_waits_has_new(&ctx->sync, rank) ? keel_wait_new(ctx) : KEEL_OK;
 }
 
+keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
+{
+    keel_status_t status;
+
+    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(fetch_unreplayed)) {
+        return KEEL_OK;
+    }
+    status = wait_await_puts(ctx);
+    while (status == KEEL_OK && keel_waits_is_within(&ctx->sync, clock)) {
+        KEEL_REACHED(fetch_replays);
+        status = keel_waits_replay_next(&ctx->sync);
+        if (status != KEEL_OK && status != KEEL_INPROGRESS) {
+            return wait_refuse(ctx, status);
+        }
+        status = KEEL_OK;
+    }
+    return status;
+}
+
 void keel_wait_resume(keel_context_h ctx)
 {
     keel_context_open(ctx, KEEL_GATE_WAITS);

@@ -12,6 +12,8 @@ keel_status_t keel_wait_settle(keel_context_h ctx);
  */
 keel_status_t keel_wait_new(keel_context_h ctx);
 keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank);
+/* a replacement fetches what is in a record, with that clock: what the predecessor may have learned by it is replayed */
+keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock);
 void keel_wait_resume(keel_context_h ctx);
 
 #endif

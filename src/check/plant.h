@@ -34,10 +34,18 @@
       "an atomic that its source died in counts as not done")                                                          \
     _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \
       "a replacement does atomics again that were done, in a program that waits")                                      \
-    _(fetched_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                             \
-      "values that were asked for do not stand in the way, in a program that waits")                                   \
+    _(fetch_unjoined, 2000, "--style waits --atomics 1 --posted 3 --ranks 4 --phases 3",                               \
+      "who fetches a value does not go beyond the clock of what it found")                                             \
+    _(fetch_unreplayed, 2000, "--style waits --atomics 1 --posted 3 --ranks 4 --phases 3",                             \
+      "a replacement goes on by a value without what was put under its clock")                                         \
+    _(fetch_unpushed, 2000, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr",                        \
+      "an atomic is said to be done before the value that it found has a record")                                      \
+    _(own_clock_untold, 2000, "--style waits --atomics 1 --posted 3 --ranks 4 --phases 3",                             \
+      "a process's own clock is not among those that are found there")                                                 \
+    _(awaited_local, 4000, "--style waits --atomics 1 --posted 3 --lanes served --ranks 3 --phases 3 --deaths 1",      \
+      "a value that is awaited from the dead does not stand in the way")                                               \
     _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
-      "nor do atomics that do not commute")                                                                            \
+      "nor do atomics that do not commute, in a program that waits")                                                   \
     _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 1151",              \
       "a signal passes what was put before it, by operations")                                                         \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \

@@ -69,7 +69,9 @@
     _(refuses_demand_parity, "rollback: a rank's own image is beyond parity")                  \
     _(refuses_locks_several, "rollback: several ranks are lost in a program that locks")       \
     _(refuses_waits_atomics, "rollback: atomics that do not commute, in a program that waits") \
-    _(refuses_waits_fetched, "rollback: one that asked for values, in such a program")         \
+    _(refuses_waits_fetched, "rollback: one that asked for values before it was such a one")   \
+    _(refuses_awaited, "rollback: values are awaited from the dead, in such a program")        \
+    _(fetch_replays, "a value that is in a record brings back what was put before it")         \
     _(atomic_was_done, "a replacement only logs an atomic that is done, in such a program")    \
     _(section_over, "a critical section that was over is done again, and only logged")         \
     _(section_open, "one that is open is done again")                                          \

@@ -39,6 +39,22 @@ static inline keel_board_slot_t *keel_access_slot(const keel_lane_t *lane, uint3
     return (board != NULL) ? &board[lane->rank] : NULL;
 }
 
+/* the clock of all that was done at a peer, which is stored to, or here (keel_board_slot_t) */
+static inline uint64_t *keel_access_clock(const keel_lane_t *lane, uint32_t peer)
+{
+    keel_board_slot_t *board =
+        (peer == lane->rank) ? lane->board : (keel_board_slot_t *)lane->peers[peer].regions[KEEL_REGION_BOARD].ptr;
+
+    return &board[peer].clock;
+}
+/* as far as it is of @a phase */
+static inline uint32_t keel_access_clock_of(const keel_lane_t *lane, uint32_t peer, uint32_t phase)
+{
+    const uint64_t word = __atomic_load_n(keel_access_clock(lane, peer), __ATOMIC_ACQUIRE);
+
+    return (word >> 32 == phase) ? (uint32_t)word : 0;
+}
+
 /* the peer, which is stored to, has announced it, and it could not be mapped: the peer has just died */
 static inline int keel_access_is_unmapped(const keel_lane_t *lane, uint32_t peer, unsigned region)
 {

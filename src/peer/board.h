@@ -23,12 +23,13 @@ typedef struct keel_board_slot {
     uint64_t committed;   /* generation the source knows complete in the whole job */
     uint64_t lost_gets;   /* 1 + the last phase in which the source has a get without record; 0: none */
     uint64_t atomics;     /* keel_atomics_word() */
-    /* programs that wait inside phases (sync/waits); the last three: phase << 32 | value */
+    /* programs that wait inside phases (sync/waits); opened, done and clock: phase << 32 | value */
     uint64_t waits;  /* 1 + the first phase that begins with everybody knowing that the program waits; 0: it does not */
     uint64_t opened; /* direct lane: 1 + number of the record that the source has begun to do */
     uint64_t done;   /* records of the source that are done here */
-    uint64_t clock;  /* of the source, when it did the last one */
-    uint64_t first;  /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
+    uint64_t
+        clock; /* in the owner's own slot alone: the highest that anybody had who did something here, itself included */
+    uint64_t first;         /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
     uint64_t classes;       /* of atomics, that the source has used: keel_classes_bit() */
     uint64_t opened_atomic; /* as `opened`, of the last one that is an atomic: done again, it would not be the same */
     uint64_t reserved[1];
@@ -42,6 +43,15 @@ static inline uint64_t keel_board_get(const uint64_t *word)
 static inline void keel_board_set(uint64_t *word, uint64_t value)
 {
     keel_store_word(word, value);
+}
+
+/* all write it, each what it knows: the highest stays */
+static inline void keel_board_raise(uint64_t *word, uint64_t value)
+{
+    uint64_t before = keel_board_get(word);
+
+    while (before < value && !keel_store_word_exchange(word, &before, value)) {
+    }
 }
 
 /* the source has a get of @a phase without record; what is known of a later phase stays */

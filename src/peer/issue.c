@@ -295,12 +295,14 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
                                     keel_lane_done_cb_t cb, void *arg)
 {
     const keel_record_atomic_t *atomic = (const void *)(fetch->record + 1);
-    keel_read_t *read = read_obtain(lane, result, atomic->size, cb, arg);
+    const size_t length = fetch->is_clocked ? sizeof(keel_fetched_t) : atomic->size;
+    keel_read_t *read = read_obtain(lane, result, length, cb, arg);
     keel_wire_t wire = {
         .type = KEEL_WIRE_ATOMIC,
         .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
         .body.atomic = {.number = fetch->number, .access = {.index = fetch->index, .phase = fetch->phase}}};
 
+    wire.flags |= fetch->is_clocked ? KEEL_WIRE_FLAG_CLOCK : 0;
     say_put(&lane->peers[rank], &wire);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY
                           : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));

@@ -256,6 +256,7 @@ typedef struct keel_fetch {
     uint32_t phase, number, index; /* of the record, as above; of the access among the gets */
     int is_logged;
     int is_unnumbered; /* of an accumulate: it is none of the numbered records */
+    int is_clocked;    /* what comes back is a keel_fetched_t */
 } keel_fetch_t;
 
 /*

@@ -1,19 +1,18 @@
 /*
- * The service side of the served lane: applies and answers what others ask of this process, while its own thread
- * computes. Runs on the transport's service thread.
+ * The service side of the served lane: applies and answers what others ask of this process, while its own thread computes. Runs on the
+ * transport's service thread.
  *
- * Safety: every handler holds lane->lock, so that the thread inside Keel can cut a peer off, change the rollback
- * number or take a region away between two messages, never within one. Requests of a pair arrive in the order sent; a
- * gap in the sequence is refused together with all that follows. Nothing here waits or sends to anybody but the asker.
+ * Safety: every handler holds lane->lock, so that the thread inside Keel can cut a peer off, change the rollback number or take a region
+ * away between two messages, never within one. Requests of a pair arrive in the order sent; a gap in the sequence is refused together with
+ * all that follows. Nothing here waits or sends to anybody but the asker.
  *
  * Acknowledged is when the service side runs dry, all at once; whose sender says that more follows, with that.
  *
  * Exactly once (protocol.md, that section): the records of a phase from one rank to another are numbered, and a re-execution numbers them
- * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting
- * are one step under the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in
- * the get log, where it was put in that same step; whether it is the same record its source finds out by their sum
- * (recovery/handed_over). Behind the last number there is (base/counters.h) records have none: they
- * are applied as they come, and should their source die, the job rolls back.
+ * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting are one step under
+ * the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in the get log, where it was put in
+ * that same step; whether it is the same record its source finds out by their sum (recovery/handed_over). Behind the last number there is
+ * (base/counters.h) records have none: they are applied as they come, and should their source die, the job rolls back.
  */
 #include "peer/served.h"
 #include "peer/control.h"
@@ -23,10 +22,10 @@
 #include "base/copy.h"
 #include "check/plant.h"
 #include "check/reached.h"
+#include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/served_combine.h"
 
-#include <assert.h>
 #include <string.h>
 
 void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status)
@@ -177,7 +176,7 @@ static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t ph
             return "malformed clock";
         }
         memcpy(&clock, payload, sizeof(clock));
-        keel_board_set(&lane->board[source].clock, keel_phase_word(phase, (uint32_t)clock));
+        keel_board_raise(keel_access_clock(lane, lane->rank), keel_phase_word(phase, (uint32_t)clock));
     }
     return keel_lane_apply_record(lane, record, payload);
 }
@@ -238,9 +237,9 @@ static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const k
     return (wire->flags & KEEL_WIRE_FLAG_LOGGED) ? lane->on_served_get(lane->arg, wire->source, record) : NULL;
 }
 
-/* of a lock or an atomic, which is one word */
+/* of a lock or an atomic, which is one word, or two with a clock */
 static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const keel_wire_access_t *access,
-                              uint64_t where, uint32_t length, const uint64_t *value)
+                              uint64_t where, uint32_t length, const void *value)
 {
     const keel_get_record_t record = served_get_record(access, where, length);
     void *log = served_note_get(lane, wire, &record);
@@ -286,12 +285,12 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
 {
     const char *payload = (const char *)data + sizeof(keel_record_t);
-    const keel_wire_access_t *access = &wire->body.atomic.access;
-    const uint32_t phase = access->phase, number = (uint32_t)wire->body.atomic.number;
+    const uint32_t phase = wire->body.atomic.access.phase, number = (uint32_t)wire->body.atomic.number;
     keel_record_atomic_t atomic;
+    keel_fetched_t fetched = {0};
     keel_record_t record;
     const char *why;
-    uint64_t old;
+    size_t length;
 
     if (wire->length != sizeof(record) + sizeof(atomic)) {
         keel_served_refuse(lane, wire);
@@ -299,21 +298,23 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     }
     memcpy(&record, data, sizeof(record));
     memcpy(&atomic, payload, sizeof(atomic));
+    length = (wire->flags & KEEL_WIRE_FLAG_CLOCK) ? sizeof(fetched) : atomic.size;
     keel_remote_put_told(lane, wire, phase, number);
     if (keel_served_is_next(lane, wire->source, phase, number) != 1) {
         keel_served_refuse(lane, wire);
         return "fetching atomic out of its order";
     }
     keel_lane_note_atomics(lane, wire->source, phase);
-    why = served_atomic(lane, &record, payload, &old);
+    why = served_atomic(lane, &record, payload, &fetched.old);
+    fetched.clock = keel_access_clock_of(lane, lane->rank, phase);
     keel_served_count(lane, wire->source, phase, number);
     if (why != NULL) {
         keel_served_refuse(lane, wire);
         return why;
     }
     keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
-    served_note_value(lane, wire, access, record.where, atomic.size, &old);
-    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, &old, atomic.size);
+    served_note_value(lane, wire, &wire->body.atomic.access, record.where, (uint32_t)length, &fetched);
+    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, &fetched, length);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one lost"
+#define KEEL_WHY_AWAITED  "nobody can tell which value that others await from it they would have had"
 #define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
 
 static int is_back(const keel_report_t *report)
@@ -99,7 +100,10 @@ static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *
                                   uint32_t kinds)
 {
     const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes);
-    keel_sync_facts_t facts = {.lost = lost, .front = d->front, .commutes = at_it == 0 || keel_classes_commute(at_it)};
+    keel_sync_facts_t facts = {.lost = lost,
+                               .front = d->front,
+                               .start = decision_start(d, r),
+                               .commutes = at_it == 0 || keel_classes_commute(at_it)};
 
     for (uint32_t x = 0; x < rec->lane->size; x++) {
         const report_about_t *about = &rec->reports[x]->about[r];
@@ -144,6 +148,9 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         /* or one that was given back before the atomic itself was, or has yet to be */
         if (report->about[r].is_unhanded && d->ranks[r].atomics > base && !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
+        }
+        if (report->about[r].awaited != 0 && !KEEL_PLANT(awaited_local)) {
+            return KEEL_REACHED(refuses_awaited), KEEL_WHY_AWAITED;
         }
         if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {
             return KEEL_REACHED(refuses_atomics_of_dead), KEEL_WHY_IN_DOUBT;
@@ -197,7 +204,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
         }
         if (why != NULL) {
             d->mode = KEEL_DECISION_ROLLBACK;
-            d->is_in_doubt = strcmp(why, KEEL_WHY_IN_DOUBT) == 0;
+            d->is_in_doubt = strcmp(why, KEEL_WHY_IN_DOUBT) == 0 || strcmp(why, KEEL_WHY_AWAITED) == 0;
             snprintf(d->why, sizeof(d->why), "rank %u: %s", r, why);
             return;
         }

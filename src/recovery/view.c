@@ -218,6 +218,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .in_doubt = report_doubt(rec, r),
             .kinds = target->atomic_kinds,
             .classes = keel_atomics_classes(rec->sync, r),
+            .awaited = rec->sync->waits.awaits[r],
             .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],

@@ -8,12 +8,14 @@ typedef struct report_about {
     uint64_t touched; /* words of that rank, a bit each, on which the reporter did atomics in its phase */
     uint64_t fetched; /* and those of which it fetched the value */
     uint32_t incarnation;
-    uint32_t lost_puts;          /* 1 + last phase whose puts towards that rank are not all logged */
-    uint32_t lost_gets;          /* 1 + last phase whose gets by that rank are not all logged */
-    uint32_t atomics;            /* 1 + last phase in which that rank was seen to issue an atomic */
-    uint32_t in_doubt;           /* and of those, one that may or may not have taken effect */
-    uint32_t kinds;              /* classes of logged atomics towards that rank */
-    uint32_t classes;            /* of atomics which that rank has used (peer/board.h) */
+    uint32_t lost_puts; /* 1 + last phase whose puts towards that rank are not all logged */
+    uint32_t lost_gets; /* 1 + last phase whose gets by that rank are not all logged */
+    uint32_t atomics;   /* 1 + last phase in which that rank was seen to issue an atomic */
+    uint32_t in_doubt;  /* and of those, one that may or may not have taken effect */
+    uint32_t kinds;     /* classes of logged atomics towards that rank */
+    uint32_t classes;   /* of atomics which that rank has used (peer/board.h) */
+    uint32_t awaited;   /* values that the reporter awaits from it, in a program that waits */
+    uint32_t reserved;
     uint32_t is_unhanded;        /* the reporter is a replacement that it died before it handed over to */
     keel_demand_start_t start;   /* its newest image, when that is a demand image, */
     keel_demand_start_t pending; /* and the one in the making */

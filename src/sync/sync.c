@@ -140,8 +140,9 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
     if (!facts->has_atomics) {
         return NULL;
     }
-    if (facts->has_fetched && !KEEL_PLANT(fetched_in_waits)) {
-        return KEEL_REACHED(refuses_waits_fetched), "values of words were asked for in a program that waits";
+    if (facts->has_fetched && facts->start < all->waits_since) {
+        return KEEL_REACHED(refuses_waits_fetched),
+               "values of words were asked for before all knew that the program waits";
     }
     return (facts->commutes || KEEL_PLANT(swaps_in_waits))
                ? NULL

@@ -47,6 +47,7 @@ typedef struct keel_sync_facts {
     uint32_t lost;   /* ranks that are, this one included */
     uint32_t front;  /* as decided */
     int has_atomics; /* of it, or towards it, since the image that it would begin at */
+    uint32_t start;  /* of that image */
     int has_fetched; /* somebody has asked for what a word held */
     int commutes;    /* all that are known towards it, its own included */
     int has_bare;    /* some rank accesses what it has not locked */

@@ -5,9 +5,9 @@
  * before the wait returns, and what its source completed before it (flush, or a fence towards the same target) with it. Two
  * accesses of the same bytes, one of them a put, are ordered by that, by program order and by gsyncs; but for the word waited on.
  *
- * Clocks. C(x), the clock of the source when it did x, is Lamport's, moved by returning waits alone: if x happens before
- * y through some wait, C(x) < C(y), else, of one source, C(x) <= C(y). The source writes its clock to the target's board before
- * the put, so whoever sees the put sees the clock.
+ * Clocks. C(x), the clock of the source when it did x, is Lamport's, moved by returning waits and by values that were fetched: if x
+ * happens before y through one of these, C(x) < C(y), else, of one source, C(x) <= C(y). The source raises the clock on the target's
+ * board before the put, and its own at home, so whoever sees what it did sees the clock.
  *
  * Safety, of what others put to the replacement p' in phase k. All of it is replayed in the order of clocks and, of one source, of
  * its log, and each wait of p' replays no further than until its condition holds.
@@ -52,11 +52,20 @@
  * the lowest clocks, and what happens before each of these is replayed then, too: it is a wait that might have returned by them. A
  * program that relies on all that have ever come waits for all. What their source p did and closed is in place, served or by
  * stores, and p' only logs it; the one that it died in may be done or not (keel_board_half_done()), and then the job rolls back.
- * What p fetched, or anybody from p, is an order that no clock here has: who fetches may go on by what it found.
  *
- * Refused (sync.c): several ranks lost at once, unless nobody had begun; atomics, when anybody has fetched, or when those towards the
- * dead rank do not commute; the front phase is the one in which the program waits for the first time, so some did not know that they
- * had to number what they did.
+ * Values that are fetched. What p finds at q was done by those that raised q's clock before, and p goes beyond that clock, which is part of
+ * the record (api/fetch). So the argument above holds with "the return of a wait or of a fetch": what happens before it has a lower clock
+ * than what p does next. p' is answered from the record. What p learned by it may lie in p's own memory: all that others put under
+ * that clock or a lower one is replayed first. It holds all that happens before the fetch; and nothing that happens after what p did
+ * next, for that has a higher clock. Up to there each wait of p' replays no more than it would else, for what is replayed at a fetch
+ * is below all that p's later waits returned by, or has been in memory when p went on. Without a record the atomic was not applied,
+ * for both are one step; in doubt by stores, as above. p' is beyond the death then, as by a get.
+ *   - q died: those towards it have one sum, and what was found says one order of it that nobody else contradicts: who awaits a value
+ *     might (recovery/decide), so that is refused. What was fetched from own memory is in no log, and then so is its owner's death.
+ *
+ * Refused (sync.c): several ranks lost at once, unless nobody had begun; atomics, when those towards the dead rank do not commute,
+ * or when anybody has fetched and not all knew from the image on that the program waits: those records have no clock; the front
+ * phase is the one in which the program waits for the first time, so some did not know that they had to number what they did.
  */
 #include "sync/waits.h"
 
@@ -64,6 +73,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "sync/sync.h"
+#include "peer/access.h"
 #include "peer/control.h"
 
 #include <string.h>
@@ -84,7 +94,8 @@ keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
     w->heard = keel_alloc(ranks * sizeof(*w->heard), "waits heard");
     w->has_rest = keel_alloc(ranks, "waits heard");
     w->has_new = keel_alloc(ranks, "waits heard");
-    if (w->heard == NULL || w->has_rest == NULL || w->has_new == NULL ||
+    w->awaits = keel_alloc(ranks, "values awaited");
+    if (w->heard == NULL || w->has_rest == NULL || w->has_new == NULL || w->awaits == NULL ||
         keel_replay_init(&w->replay, ranks) != KEEL_OK) {
         keel_waits_release(w);
         return KEEL_ERR_NO_MEMORY;
@@ -98,8 +109,9 @@ void keel_waits_release(keel_waits_t *w)
     keel_free(w->heard);
     keel_free(w->has_rest);
     keel_free(w->has_new);
+    keel_free(w->awaits);
     w->heard = NULL;
-    w->has_rest = w->has_new = NULL;
+    w->has_rest = w->has_new = w->awaits = NULL;
 }
 
 void keel_waits_begin_phase(keel_sync_t *sync)
@@ -126,6 +138,7 @@ void keel_waits_reset(keel_sync_t *sync)
     memset(w->heard, 0, sync->lane->size * sizeof(*w->heard));
     memset(w->has_rest, 0, sync->lane->size);
     memset(w->has_new, 0, sync->lane->size);
+    memset(w->awaits, 0, sync->lane->size);
 }
 
 void keel_waits_hear(keel_sync_t *sync)
@@ -162,18 +175,37 @@ void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *fir
     }
 }
 
+/* Who fetches what this process does to its own memory finds its clock there, too. */
+static void waits_say_clock(const keel_sync_t *sync, uint32_t clock)
+{
+    if (!KEEL_PLANT(own_clock_untold)) {
+        keel_board_raise(keel_access_clock(sync->lane, sync->lane->rank), keel_phase_word(sync->phase, clock));
+    }
+}
+
+static void waits_go_beyond(keel_sync_t *sync, uint32_t other)
+{
+    const uint32_t clock = keel_larger(sync->waits.clock, other);
+
+    sync->waits.clock = clock + (clock < keel_counters_clocks(&sync->lane->counters));
+    waits_say_clock(sync, sync->waits.clock);
+}
+
 void keel_waits_tick(keel_sync_t *sync)
 {
-    uint32_t clock = keel_larger(sync->waits.clock, sync->waits.seen);
+    const uint32_t here = KEEL_PLANT(clock_alone) ? 0 : keel_access_clock_of(sync->lane, sync->lane->rank, sync->phase);
 
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
-        const uint64_t word = keel_board_get(&sync->lane->board[r].clock);
+    waits_go_beyond(sync, keel_larger(here, sync->waits.seen));
+}
 
-        if (word >> 32 == sync->phase && !KEEL_PLANT(clock_alone)) {
-            clock = keel_larger(clock, (uint32_t)word);
-        }
-    }
-    sync->waits.clock = clock + (clock < keel_counters_clocks(&sync->lane->counters));
+void keel_waits_join(keel_sync_t *sync, uint32_t clock)
+{
+    waits_go_beyond(sync, KEEL_PLANT(fetch_unjoined) ? 0 : clock);
+}
+
+void keel_waits_await(keel_sync_t *sync, uint32_t rank, int is_awaited)
+{
+    sync->waits.awaits[rank] = (uint8_t)(sync->waits.awaits[rank] + (is_awaited ? 1 : -1));
 }
 
 /* ---- survivors ---- */
@@ -312,6 +344,13 @@ int keel_waits_are_here(keel_sync_t *sync)
     return 1;
 }
 
+int keel_waits_is_within(const keel_sync_t *sync, uint32_t clock)
+{
+    const keel_replay_t *replay = &sync->waits.replay;
+
+    return replay->next < replay->count && replay->pieces[replay->next].number <= clock;
+}
+
 keel_status_t keel_waits_replay_next(keel_sync_t *sync)
 {
     keel_waits_t *w = &sync->waits;
@@ -410,6 +449,7 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     pthread_mutex_unlock(&lane->lock);
     w->is_replaying = 0;
     memset(w->has_new, 0, lane->size);
+    waits_say_clock(sync, w->seen); /* who fetches here again goes on beyond what was replayed */
     (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);
     return KEEL_OK;
 }

@@ -26,6 +26,7 @@ typedef struct keel_waits {
     uint32_t *heard;   /* by source: 1 + the phase of which what it had put has come */
     uint8_t *has_rest; /* by source: and what it put since then */
     uint8_t *has_new;  /* by target: something is read there of which there is no record */
+    uint8_t *awaits;   /* by target: values that were asked for, and are not here */
 } keel_waits_t;
 
 struct keel_sync;
@@ -41,8 +42,12 @@ void keel_waits_hear(struct keel_sync *sync);
 /* from what others did here, or told of their first wait: the highest phase that anybody has come to, and the first in which
  * anybody did anything; 0 and KEEL_PHASE_NONE when nothing is known */
 void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
-/* a wait returns: the clock goes beyond that of all whose puts are here */
+/* a wait returns, or something of this process's memory was fetched by itself: the clock goes beyond that of all that is here */
 void keel_waits_tick(struct keel_sync *sync);
+/* something was fetched at another, with the clock there: likewise */
+void keel_waits_join(struct keel_sync *sync, uint32_t clock);
+/* a value is awaited from the service side of @a rank, or no more */
+void keel_waits_await(struct keel_sync *sync, uint32_t rank, int is_awaited);
 
 /* the first @a limit records of what it put to @a rank in @a phase; how many records that were */
 keel_status_t keel_waits_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p);
@@ -53,6 +58,8 @@ keel_status_t keel_waits_send_rest(struct keel_sync *sync, uint32_t rank, uint32
 void keel_waits_receive(struct keel_sync *sync, const keel_control_in_t *in);
 /* everybody has sent what it had put in this phase, in order now */
 int keel_waits_are_here(struct keel_sync *sync);
+/* the next piece that is not replayed was put under that clock or a lower one */
+int keel_waits_is_within(const struct keel_sync *sync, uint32_t clock);
 /* replays the next piece: KEEL_INPROGRESS; KEEL_OK: there is no more */
 keel_status_t keel_waits_replay_next(struct keel_sync *sync);
 /* all know from the start that the program waits */

@@ -38,6 +38,13 @@ typedef struct keel_record_atomic {
 } keel_record_atomic_t;
 _Static_assert(sizeof(keel_record_atomic_t) == 32, "log format");
 
+/* what is fetched in a program that waits, in records and answers: what comes next is beyond all of that clock there */
+typedef struct keel_fetched {
+    uint64_t old;
+    uint64_t clock;
+} keel_fetched_t;
+_Static_assert(sizeof(keel_fetched_t) == 16, "log format");
+
 /* never replayed: who accumulates is in a program whose deaths are rollbacks */
 typedef struct keel_record_accumulate {
     uint8_t op;   /* keel_op_t, KEEL_COMBINE_CSWAP */

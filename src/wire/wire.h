@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 15
+#define KEEL_WIRE_VERSION 16
 
 typedef enum {
     /* requests */
@@ -38,7 +38,8 @@ enum {
     KEEL_WIRE_FLAG_WAITS = 16,   /* MARK: the sender waits in this phase for what others put: the first that does */
     KEEL_WIRE_FLAG_MORE = 32,    /* RECORDS: the same put sends another message, whose acknowledgement does for both */
     KEEL_WIRE_FLAG_PUT =
-        64 /* RECORDS, ATOMIC: records before these were put, and are there; ARRIVE: some of the phase were */
+        64, /* RECORDS, ATOMIC: records before these were put, and are there; ARRIVE: some of the phase were */
+    KEEL_WIRE_FLAG_CLOCK = 128 /* ATOMIC: the value is wanted with the clock there (keel_fetched_t) */
 };
 
 /* an access, among those of its process at this target; its record is found by it (keel_get_record_t) */

@@ -206,6 +206,105 @@ static keel_status_t tickets_take(gather_t *gather, const round_t *round)
     return gather_let_go(gather, round);
 }
 
+/* ---- turns ---- */
+
+#define ROOT_CAME ((uint64_t)1 << 16) /* what it adds to the counter, which is its own */
+
+/* what all others of them have put here, over which one has put something else when it had found all of them */
+static keel_status_t turns_compare(gather_t *gather, const round_t *round, int is_over)
+{
+    uint64_t words[GATHER_WORDS];
+
+    for (uint32_t m = 0; m < round->members; m++) {
+        words_of(gather, round, is_over ? round->members : m, words);
+        if (m != round->place && memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
+            return gather_flaw(gather, round,
+                               is_over ? "what the last one put is not there"
+                                       : "what was put before the last turn is not there");
+        }
+        gather->state.hash = keel_random_mix(gather->state.hash ^ gather->own->words[m][0]);
+    }
+    return KEEL_OK;
+}
+
+/* to all but the root, and one by itself */
+static keel_status_t turns_put(gather_t *gather, const round_t *round, uint32_t from)
+{
+    uint64_t words[GATHER_WORDS];
+    const int is_over = from == round->members;
+
+    words_of(gather, round, from, words);
+    gather_point(gather, round, "puts");
+    for (uint32_t m = 0; m < round->members; m++) {
+        for (uint32_t slot = is_over ? 0 : from; slot < (is_over ? from : from + 1); slot++) {
+            if (m != round->root && m != round->place && slot != m) {
+                TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
+                             keel_put(gather->win, round->ring[m], offsetof(gather_window_t, words[slot]), words,
+                                      sizeof(words))));
+            }
+        }
+    }
+    for (uint32_t slot = 0; slot < round->members && is_over; slot++) {
+        memcpy(gather->own->words[slot], words, sizeof(words));
+    }
+    return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
+}
+
+static keel_status_t turns_fetch(gather_t *gather, const round_t *round, uint64_t share, uint64_t *found)
+{
+    const uint32_t to = round->ring[round->root];
+
+    gather_point(gather, round, "takes its turn");
+    return play_did(gather->host, PLAY_DID_PUT | PLAY_DID_GET, to,
+                    keel_atomic(gather->win, KEEL_ATOMIC_ADD, to, offsetof(gather_window_t, count), sizeof(*found),
+                                share, 0, found));
+}
+
+/* it is the last of them, and when it finds the root, too, all is there that any of them has put at any other */
+static keel_status_t turns_end(gather_t *gather, const round_t *round, uint64_t found)
+{
+    const uint64_t flag = (round->step << 16 | round->number) + 1;
+
+    while (found < ROOT_CAME) {
+        gather->host->compute(gather->host, 500);
+        TRY(keel_progress(gather->host->ctx));
+        TRY(turns_fetch(gather, round, 0, &found));
+    }
+    TRY(turns_compare(gather, round, 0));
+    TRY(turns_put(gather, round, round->members));
+    return play_did(
+        gather->host, PLAY_DID_PUT, round->ring[round->root],
+        keel_put(gather->win, round->ring[round->root], offsetof(gather_window_t, told), &flag, sizeof(flag)));
+}
+
+static keel_status_t turns_come(gather_t *gather, const round_t *round)
+{
+    uint64_t found = 0;
+
+    TRY(turns_put(gather, round, round->place));
+    TRY(turns_fetch(gather, round, 1, &found));
+    TRY((found % ROOT_CAME + 1 == round->members - 1) ? turns_end(gather, round, found) : KEEL_OK);
+    TRY(gather_await_leave(gather, round));
+    TRY(turns_compare(gather, round, 1));
+    TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), 1));
+    return gather_await_leave(gather, round); /* all have looked, and may be put to again */
+}
+
+static keel_status_t turns_take(gather_t *gather, const round_t *round)
+{
+    const uint64_t flag = (round->step << 16 | round->number) + 1;
+
+    TRY(turns_put(gather, round, round->place));
+    TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), ROOT_CAME));
+    gather_point(gather, round, "waits for the last");
+    TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
+    gather->own->count = 0; /* nobody is at it before they are let go */
+    TRY(gather_let_go(gather, round));
+    TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
+    gather->own->count = 0;
+    return gather_let_go(gather, round);
+}
+
 /* ---- swaps ---- */
 
 /* the counter is behind its swap in order; what it is told is there still when it looks */
@@ -264,6 +363,8 @@ keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t memb
     switch (gather->kind) {
     case GATHER_TICKETS:
         return (place == round.root) ? tickets_take(gather, &round) : tickets_come(gather, &round);
+    case GATHER_TURNS:
+        return (place == round.root) ? turns_take(gather, &round) : turns_come(gather, &round);
     case GATHER_SWAPS:
         return (place == round.root) ? swaps_take(gather, &round) : swaps_come(gather, &round);
     default:
@@ -282,7 +383,9 @@ keel_status_t gather_check(const gather_t *gather)
 
 keel_atomic_op_t gather_class(gather_kind_t kind)
 {
-    return (kind == GATHER_ADDS) ? KEEL_ATOMIC_ADD : (kind == GATHER_TOGGLES) ? KEEL_ATOMIC_XOR : KEEL_ATOMIC_LAST;
+    return (kind == GATHER_ADDS || gather_fetches(kind)) ? KEEL_ATOMIC_ADD
+           : (kind == GATHER_TOGGLES)                    ? KEEL_ATOMIC_XOR
+                                                         : KEEL_ATOMIC_LAST;
 }
 
 keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id)

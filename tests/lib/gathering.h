@@ -4,7 +4,8 @@
  * Counted: each puts a piece of its own there, and then an atomic that nobody fetches; by the counter the waiting rank knows that it
  * may read all of them. Another atomic tells the others that it has. Which of them came first is nobody's to say, and no matter.
  *
- * Tickets: each fetches what it adds to, and whoever finds that it is the last writes over what all others have put. Swaps: what
+ * Tickets: each fetches what it adds to, and whoever finds that it is the last writes over what all others have put. Turns: the same
+ * word, at one rank, orders what they have put at each other, and the last one learns by it what lies in its own memory. Swaps: what
  * the last of them left is told to all, who look again. Here it matters who came first, and only memory knows.
  */
 #ifndef KEEL_TEST_GATHERING_H_
@@ -15,7 +16,15 @@
 #define GATHER_RANKS 32
 #define GATHER_WORDS 3
 
-typedef enum { GATHER_NONE, GATHER_ADDS, GATHER_TOGGLES, GATHER_TICKETS, GATHER_SWAPS, GATHER_KINDS } gather_kind_t;
+typedef enum {
+    GATHER_NONE,
+    GATHER_ADDS,
+    GATHER_TOGGLES,
+    GATHER_TICKETS,
+    GATHER_TURNS,
+    GATHER_SWAPS,
+    GATHER_KINDS
+} gather_kind_t;
 
 /* a window of its own */
 typedef struct gather_window {
@@ -40,8 +49,13 @@ typedef struct gather {
     gather_state_t state; /* is part of every image: protected by gather_open() as @a id */
 } gather_t;
 
-/* the class of the atomics of programs whose atomics are all posted and of one; KEEL_ATOMIC_LAST: of several, or some are fetched */
+/* the class of the atomics of programs whose atomics are all of one; KEEL_ATOMIC_LAST: of several */
 keel_atomic_op_t gather_class(gather_kind_t kind);
+/* some of them are fetched */
+static inline int gather_fetches(gather_kind_t kind)
+{
+    return kind == GATHER_TICKETS || kind == GATHER_TURNS;
+}
 keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id);
 /* ranks ring[0..members), of which @a place is this one's, in round @a number of step @a step */
 keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,

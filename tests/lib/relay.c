@@ -150,7 +150,8 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     const size_t size = (relay->room > 0 && (draw >> 34 & 1)) ? 4 : 8;
     const uint64_t mask = (size == 4) ? UINT32_MAX : UINT64_MAX, whole = relay->word[rank][hop->token];
     const uint64_t operand = keel_random_mix(draw) & mask, was = whole & mask;
-    const int fetches = relay->posted == 0 && ((draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP);
+    const int fetches = (relay->posted == 0) ? (draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP
+                                             : relay->fetches && rank != hop->holder && (draw >> 32 & 1);
     const uint64_t compare = (was + (draw >> 33 & 1)) & mask; /* half of them find something else */
     uint64_t found = was;
     char text[160];

@@ -27,7 +27,8 @@ typedef struct relay {
     uint64_t seed;
     uint32_t ranks;
     int has_atomics;
-    int posted; /* all of them are posted, and of this class: 1 + keel_atomic_op_t; 0: of any kind */
+    int posted;  /* all of them are of this class, and posted: 1 + keel_atomic_op_t; 0: of any kind */
+    int fetches; /* ... but for some at others, whose values are fetched */
     keel_win_h win;
     size_t offset; /* of the area in the window */
     relay_area_t *area;

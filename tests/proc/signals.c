@@ -1,8 +1,9 @@
 /*
- * Neighbours in a ring that exchange a column and a row of a table, put with signals, which set words or add to them. A death is
- * recovered locally.
+ * Neighbours in a ring that exchange a column and a row of a table, put with signals, which set words or add to them. Or the last
+ * of them that takes its turn at a word, which another rank has in each step, knows by what it fetches there that all have put, and
+ * says so. A death is recovered locally.
  *
- *   signals STEPS -|RANK@STEP.PLACE,... set|add   each rank named dies there in its first life: 0 between column and row, 1 before the
+ *   signals STEPS -|RANK@STEP.PLACE,... set|add|fetch   each rank named dies there in its first life: 0 between column and row, 1 before the
  *                                        wait, 2 after it
  */
 #include "deaths.h"
@@ -19,7 +20,8 @@ enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, SIDE = 40 
 
 typedef struct {
     uint64_t come, taken;
-    uint32_t table[SIDE][SIDE]; /* column 0 and row 0 are the left neighbour's */
+    uint64_t turns, all_but_own; /* of others, in steps in which this rank has the word */
+    uint32_t table[SIDE][SIDE];  /* column 0 and row 0 are the left neighbour's */
 } memory_t;
 
 typedef struct {
@@ -28,6 +30,7 @@ typedef struct {
     keel_context_h ctx;
     keel_win_h win;
     keel_signal_op_t op;
+    int fetches;
     uint32_t rank, size;
 } job_t;
 
@@ -53,6 +56,38 @@ static keel_signal_t signal_of(const job_t *job, size_t offset)
     return (keel_signal_t){.offset = offset, .op = job->op, .value = (job->op == KEEL_SIGNAL_ADD) ? 1 : job->step + 1};
 }
 
+/* to whoever is at step + 1 by it */
+static keel_status_t say_come(job_t *job)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (uint32_t r = 0; r < job->size && status == KEEL_OK; r++) {
+        status = keel_atomic(job->win, KEEL_ATOMIC_ADD, r, offsetof(memory_t, come), 8, 1, 0, NULL);
+    }
+    return status;
+}
+
+/* what this rank has put is there */
+static keel_status_t take_turn(job_t *job)
+{
+    const uint32_t owner = (uint32_t)(job->step % job->size);
+    const uint64_t before = (job->step / job->size) * (job->size - 1);
+    uint64_t found;
+
+    if (job->rank == owner) {
+        TRY(keel_wait_until(job->win, offsetof(memory_t, all_but_own), 8, KEEL_COMPARE_GE, job->step / job->size + 1));
+        return say_come(job);
+    }
+    TRY(keel_atomic(job->win, KEEL_ATOMIC_ADD, owner, offsetof(memory_t, turns), 8, 1, 0, &found));
+    if (found < before || found - before > job->size - 2) {
+        wrong(job, "the turns", owner, found);
+    }
+    if (found - before < job->size - 2) {
+        return KEEL_OK;
+    }
+    return keel_atomic(job->win, KEEL_ATOMIC_ADD, owner, offsetof(memory_t, all_but_own), 8, 1, 0, NULL);
+}
+
 /* every other cell of a column, and a row */
 static keel_status_t send(job_t *job, uint32_t right)
 {
@@ -69,6 +104,12 @@ static keel_status_t send(job_t *job, uint32_t right)
     }
     TRY(keel_put_strided(job->win, right, &column, cells));
     die_here(job, 0);
+    if (job->fetches) {
+        TRY(keel_put(job->win, right, offsetof(memory_t, table) + sizeof(uint32_t), &cells[1],
+                     (SIDE - 1) * sizeof(uint32_t)));
+        TRY(keel_flush(job->ctx, right));
+        return take_turn(job);
+    }
     return keel_put_signal(job->win, right, offsetof(memory_t, table) + sizeof(uint32_t), &cells[1],
                            (SIDE - 1) * sizeof(uint32_t), &come);
 }
@@ -135,11 +176,12 @@ int main(int argc, char **argv)
     keel_stats_t stats;
 
     if (argc != 4 || job.steps == 0) {
-        fprintf(stderr, "usage: signals STEPS -|RANK@STEP.PLACE,... set|add\n");
+        fprintf(stderr, "usage: signals STEPS -|RANK@STEP.PLACE,... set|add|fetch\n");
         return EXIT_USAGE;
     }
     job.deaths = argv[2];
-    job.op = (strcmp(argv[3], "add") == 0) ? KEEL_SIGNAL_ADD : KEEL_SIGNAL_SET;
+    job.fetches = strcmp(argv[3], "fetch") == 0;
+    job.op = (job.fetches || strcmp(argv[3], "add") == 0) ? KEEL_SIGNAL_ADD : KEEL_SIGNAL_SET;
     if (keel_init(&params, &job.ctx) != KEEL_OK) {
         return EXIT_KEEL;
     }

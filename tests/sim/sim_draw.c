@@ -152,7 +152,8 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     scene->mixed = &journal;
 }
 
-/* all atomics are posted, and of one class (--posted 1), or it matters who comes first (2), or they are ordered by waits (0) */
+/* all atomics are posted, and of one class (--posted 1), or some are fetched (3); or swaps, whose order matters (2), or they are
+ * ordered by waits (0) */
 static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
@@ -162,7 +163,8 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
         return GATHER_NONE;
     }
     return (posted == 0)   ? GATHER_NONE
-           : (posted == 2) ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_SWAPS)
+           : (posted == 2) ? GATHER_SWAPS
+           : (posted == 3) ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
                            : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }
 
@@ -187,7 +189,8 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
     scene->waits.gathers = scene_draw_gathers(scene, limits, seed);
     scene->has_atomics = scene->waits.has_atomics;
     scene->ranks = options->ranks;
-    if (keel_random_chance(random, 700)) { /* else in the phase of the first wait a death is a rollback */
+    /* else in the phase of the first wait a death is a rollback, and nothing that is fetched before it orders anything */
+    if (keel_random_chance(random, 700) || gather_fetches(scene->waits.gathers)) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
     } else {

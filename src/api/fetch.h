@@ -1,0 +1,18 @@
+/*
+ * Values fetched from others in programs that wait: each orders what comes after it behind all that its source found, as a wait does.
+ * Such a fetch is over when the call returns.
+ */
+#ifndef KEEL_API_FETCH_H_
+#define KEEL_API_FETCH_H_
+
+#include "api/atomic.h"
+
+/* it is one of these: all number what they do in this phase. The same in a re-execution */
+int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic);
+/* a target that is stored to: the operation, with its record there. *fetched_p: what was found */
+void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
+                       const keel_record_atomic_t *atomic, keel_fetched_t *fetched_p);
+/* issued at @a rank, or answered from a record: waits for it, and this process's clock goes beyond what was found */
+keel_status_t keel_fetch_end(struct keel_req *req, uint32_t rank, size_t size, void *result);
+
+#endif
