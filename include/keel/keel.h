@@ -435,9 +435,10 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  * writing or reading. Several ranks may be locked at once; what order avoids deadlock is the program's affair. Blocks until the
  * lock is free.
  *
- * Where a program locks for every access, and calls neither keel_gsync() nor keel_wait_until(), deaths are recovered locally [F
- * 3.1.2]. Any program may mix these: access what is not locked, write under shared locks, wait, and pass gsyncs with locks held,
- * which are part of the image then. Its deaths are rollbacks, from the first such call on; with
+ * Where a program locks for every access of others' memory, has nothing locked in a gsync, and does not wait, deaths are recovered
+ * locally [F 3.1.2]; its own memory it may touch without a lock in a phase in which no other rank locks that. Any program may mix
+ * these: access what is not locked, write under shared locks, wait, and pass gsyncs with locks held, which are part of the image
+ * then. Its deaths are rollbacks, from the first such call on; with
  * KEEL_PARAM_FLAG_NONDETERMINISTIC it says so at once, which spares each rank that mixes a message to every other, and, should
  * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls, keel_checkpoint() and keel_finalize() are collective in every program, and return KEEL_ERR_STATE
  * while something is locked.

@@ -96,7 +96,8 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
     keel_image_meta_t meta = {.generation = number,
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
-                              .window_calls = ctx->window_calls};
+                              .window_calls = ctx->window_calls,
+                              .sync_counter = keel_lock_counter(keel_lane_locks(&ctx->lane)->word)};
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0, count;
     keel_part_t *parts;
@@ -221,7 +222,7 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 static keel_status_t gsync_settle(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
-    keel_status_t status = keel_lock_settle(ctx);
+    keel_status_t status = KEEL_PLANT(sections_unsettled) ? KEEL_OK : keel_lock_settle(ctx);
     unsigned rounds = 0;
 
     if (status == KEEL_OK) {
@@ -339,7 +340,6 @@ static keel_status_t gsync_alone(keel_context_h ctx, unsigned flags)
         return KEEL_ERR_INVALID_PARAM;
     }
     status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
-    keel_sync_use(&ctx->sync, KEEL_WAY_GSYNC);
     status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }

@@ -234,7 +234,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_sync_use(&ctx->sync, KEEL_WAY_LOCK);
+    keel_sync_lock(&ctx->sync);
     keel_context_shut(ctx, KEEL_GATE_LOCKS);
     keel_put_log_send_only(&ctx->puts);
     return keel_mix_access(ctx, ctx->lane.rank);

@@ -140,7 +140,6 @@ static keel_status_t restore_alone(keel_context_h ctx)
     if (status == KEEL_OK) {
         keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
         ctx->is_restore_due = 0;
-        keel_sync_restored(&ctx->sync, ctx->rec.restored.number > 0);
         keel_recovery_close_prefix(&ctx->rec, ctx->rec.generation.window_calls);
     }
     return status;

@@ -89,6 +89,10 @@
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
       "a rank begins to mix while a replacement does again what its predecessor did")                                  \
     _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
+    _(sections_unsettled, 2000, "--style locks --gsyncs 300 --atomics 0",                                              \
+      "a replacement passes a gsync before what others did in sections until then is replayed")                        \
+    _(demand_uncounted, 2000, "--style locks --gsyncs 500 --atomics 0 --deaths 1",                                     \
+      "a rank's own image does not say how many critical sections it had seen")                                        \
     _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \
       "what waits for a replacement in a log that is off is not found by its phase")                                   \
     _(answer_untold, 4000, "--style mixed --undeclared 1 --ranks 3 --deaths 1 --seed 4400",                            \

@@ -123,6 +123,7 @@ void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, cons
 {
     demand->taken++;
     demand->asked = 0;
+    demand->set.making.sync_counter = meta->sync_counter;
     if (keel_image_set_copy(&demand->set, meta, parts, count) == KEEL_OK) {
         KEEL_REACHED(demand_image);
     }
@@ -338,10 +339,11 @@ keel_status_t keel_demand_rebuild_begin(keel_demand_t *demand)
 keel_status_t keel_demand_rebuild_step(keel_demand_t *demand)
 {
     keel_status_t status = KEEL_OK;
-    keel_image_meta_t meta;
+    keel_image_meta_t meta = {0};
 
     if (demand_has_own(demand)) {
         status = keel_repair_rebuild_step(&demand->set, demand->starts[demand->ckpt->lane->rank].position, &meta);
+        demand->set.used.sync_counter = (status == KEEL_OK && !KEEL_PLANT(demand_uncounted)) ? meta.sync_counter : 0;
     }
     demand->is_rebuilt |= (status == KEEL_OK);
     return status;

@@ -284,7 +284,9 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     }
     rec->returned = (base >= rec->front) ? base + 1 : 0;
     keel_recovery_live(rec, (base < rec->front) ? KEEL_LIFE_RESTORED_BEFORE_FRONT : KEEL_LIFE_RESTORED_AT_FRONT);
-    keel_sections_begin_at(rec->sync, keel_rebuild_counter(rec));
+    keel_sections_begin_at(rec->sync, (rec->restored.number != rec->generation.number)
+                                          ? rec->demand->set.used.sync_counter
+                                          : keel_rebuild_counter(rec));
     keel_position_say(rec);
     keel_position_step(rec);
     if (keel_recovery_is_frozen(rec)) {

@@ -131,7 +131,7 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
 
     rec->trim.awaited_count = 0;
     if (soft == 0 || rec->demand->set.parity == NULL || !keel_sync_may_be_local(rec->sync) ||
-        keel_sync_is_sectioned(rec->sync) || keel_recovery_state(rec) != KEEL_RANK_FRONT) {
+        keel_recovery_state(rec) != KEEL_RANK_FRONT) {
         return;
     }
     if ((uint64_t)pool->in_use * 100 >= (uint64_t)pool->count * soft) {

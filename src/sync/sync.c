@@ -60,30 +60,20 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
     case KEEL_WAY_UNLOGGED:
         return KEEL_PLANT(unlogged_untold) ? NULL : "does what is not logged";
     case KEEL_WAY_GSYNC:
+        return (sync->sections.open > 0) ? "while something is locked" : NULL;
     case KEEL_WAY_WAIT:
         return locks ? "in a program that locks" : NULL;
     case KEEL_WAY_LOCK:
         break;
     }
-    return sync->has_gsynced                        ? "in a program that calls keel_gsync"
-           : (sync->waits.since != KEEL_PHASE_NONE) ? "in a program that waits"
-           : (!locks && has_accessed)               ? "after accesses without a lock"
-                                                    : NULL;
+    return (sync->waits.since != KEEL_PHASE_NONE) ? "in a program that waits"
+           : (!locks && has_accessed)             ? "after accesses without a lock"
+                                                  : NULL;
 }
 
-void keel_sync_use(keel_sync_t *sync, keel_way_t way)
+void keel_sync_lock(keel_sync_t *sync)
 {
-    sync->has_gsynced |= way == KEEL_WAY_GSYNC;
-    sync->sections.is_used |= way == KEEL_WAY_LOCK;
-}
-
-void keel_sync_restored(keel_sync_t *sync, int has_image)
-{
-    const int has_locked = sync->sections.is_used || sync->sections.counter != sync->lane->counters.lock;
-
-    if (has_image && !has_locked) { /* it was not this process that passed the gsyncs before the image */
-        sync->has_gsynced = 1;
-    }
+    sync->sections.is_used = 1;
 }
 
 keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)

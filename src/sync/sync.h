@@ -19,7 +19,6 @@ typedef struct keel_sync {
     keel_put_log_t *puts;
     int is_deterministic;  /* the program promises it, and what it does is logged */
     int mixes;             /* all know that no log orders what it does */
-    int has_gsynced;       /* it calls keel_gsync() */
     uint32_t phase, front; /* of this process, as recovery has told */
     keel_sections_t sections;
     keel_waits_t waits;
@@ -94,10 +93,8 @@ typedef enum {
 
 /* NULL: that goes with what the program did so far, @a has_accessed: others' memory; or why it mixes */
 const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_accessed);
-/* it does so: GSYNC or LOCK */
-void keel_sync_use(keel_sync_t *sync, keel_way_t way);
-/* memory is that of an image: what the predecessors did counts. @a has_image: it is not the program's start */
-void keel_sync_restored(keel_sync_t *sync, int has_image);
+/* it locks */
+void keel_sync_lock(keel_sync_t *sync);
 
 /* what others do to a process inside a phase has an order of its own: of sections, or of waits */
 static inline int keel_sync_has_order(const keel_sync_t *sync)
@@ -105,8 +102,7 @@ static inline int keel_sync_has_order(const keel_sync_t *sync)
     return sync->sections.is_used || sync->waits.since != KEEL_PHASE_NONE;
 }
 
-/* that order is one of sections: atomics take their place in it, direct records are counted when one ends, and phases
- * end where the program says, so no demand image is taken */
+/* that order is one of sections: atomics take their place in it, and direct records are counted when one ends */
 static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
 {
     return sync->sections.is_used;

@@ -326,7 +326,31 @@ static keel_status_t run_step(locks_run_t *run)
     }
 }
 
-/* drawn for all ranks alike */
+/* between two gsyncs nobody writes: own memory is looked at without its lock */
+static keel_status_t run_look(locks_run_t *run)
+{
+    locks_seen_t *seen = run_note(run, run->host->rank, 0);
+
+    run_point(run, "gsync of", run->host->rank);
+    TRY(keel_gsync(run->life.ctx, 0));
+    run_point(run, "look at", run->host->rank);
+    seen->version = run->own->version;
+    seen->chain = run->own->chain;
+    run_mix(run, seen->version ^ seen->chain);
+    seen->cell = (uint8_t)(run->state.hash % LOCKS_CELLS);
+    seen->value = run->own->cell[seen->cell];
+    run_mix(run, seen->value);
+    return KEEL_OK;
+}
+
+/* these two are drawn for all ranks alike; a look takes the last place of a step's journal */
+static int has_gsyncs(const locks_options_t *options, uint64_t step)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ (step << 8) ^ 0x6773796e)};
+
+    return options->gsyncs > 0 && keel_random_chance(&random, options->gsyncs);
+}
+
 static int is_checkpoint(const locks_options_t *options, uint64_t step)
 {
     keel_random_t random = {keel_random_mix(options->seed ^ (step << 8) ^ 0x636b7074)};
@@ -340,19 +364,26 @@ static keel_status_t run_steps(void *arg)
     const locks_options_t *options = &run->journal->options;
 
     while (run->state.step < options->steps) {
+        const int looks = has_gsyncs(options, run->state.step);
+
         run->host->at(run->host, (uint32_t)run->state.step);
         if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
             return keel_rollback(run->life.ctx);
         }
         TRY(run_step(run));
+        if (looks) {
+            TRY(run_look(run));
+        }
         run->state.step++;
-        if (is_checkpoint(options, run->state.step)) {
+        if (looks) {
+            TRY(keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
+        } else if (is_checkpoint(options, run->state.step)) {
             run_point(run, "checkpoint of", run->host->rank);
             TRY(keel_checkpoint(run->life.ctx));
         }
     }
     memcpy(run->journal->end_pieces[run->host->rank], run->pieces.own, options->room);
-    run->journal->end[run->host->rank] = *run->own; /* after a checkpoint: nobody writes any more */
+    run->journal->end[run->host->rank] = *run->own; /* after a checkpoint or gsync: nobody writes any more */
     return KEEL_OK;
 }
 

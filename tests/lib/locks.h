@@ -20,7 +20,8 @@ typedef struct locks_options {
     int has_atomics;
     int has_rewrites;     /* a section may write the same bytes more than once, by atomics too */
     unsigned checkpoints; /* of 1024: steps that end with one */
-    uint32_t room;        /* of pieces in each window; 0: there are none, and fewer kinds of atomics */
+    unsigned gsyncs; /* of 1024: steps that end with two, between which each rank looks at its own memory, unlocked */
+    uint32_t room;   /* of pieces in each window; 0: there are none, and fewer kinds of atomics */
 } locks_options_t;
 
 typedef struct locks_memory {

@@ -303,8 +303,8 @@ static void check_locks(keel_context_h ctx)
     check_locked(ctx, win, (rank + 1) % keel_size(ctx));
     check_reading(ctx, win);
     check_sections(ctx, win);
-    EXPECT(KEEL_OK, keel_gsync(ctx, 0)); /* it mixes from here on */
-    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0));
+    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
+    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0)); /* it mixes from here on */
 }
 
 /* after an access without a lock, in whatever phase that was */

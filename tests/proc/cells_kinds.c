@@ -347,6 +347,12 @@ static keel_status_t all_locked(cells_job_t *job, uint32_t target, uint64_t part
     return keel_unlock_all(job->ctx);
 }
 
+/* the words without a lock, in the phase after */
+static keel_status_t locked_or_put(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    return (job->step % 2 == 0) ? locked(job, target, part) : put_words(job, target, part);
+}
+
 static int counted_words_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
 {
     return count_is_right(job, own, sources) && words_are_right(job, own, sources);
@@ -374,6 +380,7 @@ static const cells_kind_t kinds[] = {
     {"locks", 0, 1, locked, NULL, counted_words_are_right},
     {"epochs", 0, 1, locked_and_read, NULL, counted_words_are_right},
     {"locks_and_gsyncs", 0, 0, locked, NULL, counted_words_are_right},
+    {"locks_and_puts", 0, 0, locked_or_put, NULL, words_are_right},
     {"shared_locks", 0, 0, all_locked, NULL, counted_words_are_right},
     {"window_locks", 0, 0, locked_window, NULL, counted_words_are_right},
     {"accumulates", 0, 0, accumulate, NULL, sums_are_right},

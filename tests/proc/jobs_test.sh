@@ -305,14 +305,14 @@ calls_of_another_style_are_mixed()
 
     for lane in direct served; do
         refuse_all $lane locks -x KEEL_LOG_LEVEL=info
-        has "$err" 2 "keel_gsync in a program that locks: $mixes"
+        has "$err" 2 "keel_wait_until in a program that locks: $mixes"
         has "$err" 2 "$mixes"
         has "$err" 16 'keel_[a-z_]* while 1 ranks are locked$' # four collective calls, two locks
         refuse_all $lane unlocked -x KEEL_LOG_LEVEL=info
         has "$err" 2 "keel_lock after accesses without a lock: $mixes"
         has "$err" 2 "$mixes"
         refuse_all $lane gsync -x KEEL_LOG_LEVEL=info
-        has "$err" 2 "keel_lock in a program that calls keel_gsync: $mixes"
+        has "$err" 2 "keel_lock after accesses without a lock: $mixes"
         refuse_all $lane waits -x KEEL_LOG_LEVEL=info
         has "$err" 2 "keel_lock_all in a program that waits: $mixes"
     done

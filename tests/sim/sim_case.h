@@ -38,6 +38,7 @@ typedef enum {
 typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
     int style;         /* case_style_t */
+    int gsyncs;        /* programs that lock: of 1024, steps that end with gsyncs; never drawn */
     int posted;        /* programs that wait: what their atomics are (scene_draw_gathers()) */
     int extents;       /* images have parts of windows */
     int looks;         /* replacements ask what their memory will be: not drawn, 0 unless asked for */

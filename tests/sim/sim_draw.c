@@ -89,6 +89,7 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
                                         .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
     journal.options.has_rewrites = (int)(keel_random_mix(journal.options.seed ^ 0x72657776) & 1);
     journal.options.room = scene_draw_room(scene);
+    journal.options.gsyncs = (unsigned)limits->gsyncs;
     if (limits->atomics >= 0) {
         journal.options.has_atomics = limits->atomics;
     }

@@ -278,6 +278,7 @@ static void usage(void)
          "  --style gsync|locks|waits|races|mixed|even\n"
          "  --posted 0|1|2|3 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one class; "
          "races; fetching, of one class\n"
+         "  --gsyncs N       (with --style locks) of 1024 steps end with gsyncs\n"
          "  --given 0|1      (with --style gsync or mixed) windows over memory of the program's own\n"
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
@@ -316,6 +317,7 @@ enum {
     OPT_DEATHS,
     OPT_ATOMICS,
     OPT_POSTED,
+    OPT_GSYNCS,
     OPT_LATE,
     OPT_PARITIES,
     OPT_DEDICATED,
@@ -353,53 +355,31 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
-                                             {"runs", 1, NULL, OPT_RUNS},
-                                             {"seconds", 1, NULL, OPT_SECONDS},
-                                             {"fixed", 1, NULL, OPT_FIXED},
-                                             {"workers", 1, NULL, OPT_WORKERS},
-                                             {"crashes", 1, NULL, OPT_CRASHES},
-                                             {"ranks", 1, NULL, OPT_RANKS},
-                                             {"phases", 1, NULL, OPT_PHASES},
-                                             {"deaths", 1, NULL, OPT_DEATHS},
-                                             {"atomics", 1, NULL, OPT_ATOMICS},
-                                             {"posted", 1, NULL, OPT_POSTED},
-                                             {"late-windows", 1, NULL, OPT_LATE},
-                                             {"parities", 1, NULL, OPT_PARITIES},
-                                             {"dedicated", 1, NULL, OPT_DEDICATED},
-                                             {"undeclared", 1, NULL, OPT_UNDECLARED},
-                                             {"extents", 1, NULL, OPT_EXTENTS},
-                                             {"looks", 1, NULL, OPT_LOOKS},
-                                             {"given", 1, NULL, OPT_GIVEN},
-                                             {"style", 1, NULL, OPT_STYLE},
-                                             {"hangs", 1, NULL, OPT_HANGS},
-                                             {"splits", 1, NULL, OPT_SPLITS},
-                                             {"lanes", 1, NULL, OPT_LANES},
-                                             {"soft", 1, NULL, OPT_SOFT},
-                                             {"tight", 1, NULL, OPT_TIGHT},
-                                             {"direct", 1, NULL, OPT_DIRECT},
-                                             {"hunt", 1, NULL, OPT_HUNT},
-                                             {"moves", 1, NULL, OPT_MOVES},
-                                             {"wide", 1, NULL, OPT_WIDE},
-                                             {"notice", 1, NULL, OPT_NOTICE},
-                                             {"message", 1, NULL, OPT_MESSAGE},
-                                             {"late-counters", 1, NULL, OPT_COUNTERS},
-                                             {"floor", 1, NULL, OPT_FLOOR},
-                                             {"trace", 0, NULL, OPT_TRACE},
-                                             {"verbose", 0, NULL, OPT_VERBOSE},
-                                             {"each-step", 0, NULL, OPT_EACH},
-                                             {"stores", 1, NULL, OPT_STORES},
-                                             {"varied", 0, NULL, OPT_VARIED},
-                                             {"allow-gaps", 0, NULL, OPT_GAPS},
-                                             {"stop", 0, NULL, OPT_STOP},
-                                             {"plant", 1, NULL, OPT_PLANT},
-                                             {"plants", 0, NULL, OPT_PLANTS},
-                                             {"count", 0, NULL, OPT_COUNT},
-                                             {"harmless", 0, NULL, OPT_HARMLESS},
-                                             {"cases", 0, NULL, OPT_CASES},
-                                             {"case", 1, NULL, OPT_CASE},
-                                             {"help", 0, NULL, OPT_HELP},
-                                             {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
+    {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
+    {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
+    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
+    {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
+    {"posted", 1, NULL, OPT_POSTED},       {"gsyncs", 1, NULL, OPT_GSYNCS},
+    {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
+    {"dedicated", 1, NULL, OPT_DEDICATED}, {"undeclared", 1, NULL, OPT_UNDECLARED},
+    {"extents", 1, NULL, OPT_EXTENTS},     {"looks", 1, NULL, OPT_LOOKS},
+    {"given", 1, NULL, OPT_GIVEN},         {"style", 1, NULL, OPT_STYLE},
+    {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
+    {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
+    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
+    {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
+    {"wide", 1, NULL, OPT_WIDE},           {"notice", 1, NULL, OPT_NOTICE},
+    {"message", 1, NULL, OPT_MESSAGE},     {"late-counters", 1, NULL, OPT_COUNTERS},
+    {"floor", 1, NULL, OPT_FLOOR},         {"trace", 0, NULL, OPT_TRACE},
+    {"verbose", 0, NULL, OPT_VERBOSE},     {"each-step", 0, NULL, OPT_EACH},
+    {"stores", 1, NULL, OPT_STORES},       {"varied", 0, NULL, OPT_VARIED},
+    {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
+    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
+    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
+    {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
+    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -422,6 +402,7 @@ static int *limit_of(case_limits_t *limits, int option)
                             [OPT_DEATHS] = &limits->deaths,
                             [OPT_ATOMICS] = &limits->atomics,
                             [OPT_POSTED] = &limits->posted,
+                            [OPT_GSYNCS] = &limits->gsyncs,
                             [OPT_LATE] = &limits->late_windows,
                             [OPT_PARITIES] = &limits->parities,
                             [OPT_DEDICATED] = &limits->dedicated,
