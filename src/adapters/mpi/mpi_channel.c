@@ -325,8 +325,8 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
 
 void keel_mpi_channel_restore(void)
 {
-    keel_mpi_ordered_reset();
-    box.is_answering = 0; /* a jump may have left it */
+    keel_mpi_ordered_reset(0); /* the table of blocks is the checkpoint's, which has none of its own */
+    box.is_answering = 0;      /* a jump may have left it */
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         box.coming[rank] = NULL; /* in the queue, or a waiter's: forgotten with it */
     }

@@ -73,15 +73,15 @@ void keel_mpi_ordered_make(void)
     }
 }
 
-void keel_mpi_ordered_reset(void)
+void keel_mpi_ordered_reset(int gives)
 {
-    if (keel_mpi.is_promised) {
+    if (keel_mpi.is_promised && gives) {
         keel_mpi_synchronous_reset();
     }
     for (uint32_t rank = 0; keel_mpi.is_promised && rank < keel_mpi.ranks; rank++) {
         line_t *line = &lines[rank];
 
-        for (size_t i = 0; i < line->count; i++) {
+        for (size_t i = 0; gives && i < line->count; i++) {
             const sent_t *sent = &line->sent[(line->first + i) % line->room];
 
             if (sent->node != 0) {

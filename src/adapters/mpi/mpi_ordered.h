@@ -19,7 +19,7 @@ int keel_mpi_ordered_look(const char *call);
 void keel_mpi_ordered_say(const char *call);
 /* behind a gsync, all ranks together: delivers all that was sent before it */
 void keel_mpi_ordered_take_all(const char *call);
-/* nothing is on the way: as in a process that begins */
-void keel_mpi_ordered_reset(void);
+/* nothing is on the way: as in a process that begins. @a gives: blocks of the arena are given back, which a rollback has done itself. */
+void keel_mpi_ordered_reset(int gives);
 
 #endif

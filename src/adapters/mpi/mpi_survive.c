@@ -205,7 +205,7 @@ static void settle(const char *call)
         while (keel_mpi_channel_progress(call)) {
         }
     }
-    keel_mpi_ordered_reset(); /* all has been taken, and all know it */
+    keel_mpi_ordered_reset(1); /* all has been taken, and all know it */
 }
 
 /* what is in a checkpoint's way; NULL: nothing */
