@@ -102,22 +102,41 @@ static void kept_put_back(void)
     kept_forget();
 }
 
-static void image_get(uint64_t offset, size_t bytes)
+static void image_get(uint64_t offset, size_t bytes, keel_status_t *status_p)
 {
-    if (bytes > 0) {
-        keel_mpi_check(keel_image_get(keel_mpi.arena, offset, keel_mpi_arena_at(offset), bytes), "MPI_Init");
+    if (bytes > 0 && *status_p == KEEL_OK) {
+        *status_p = keel_image_get(keel_mpi.arena, offset, keel_mpi_arena_at(offset), bytes);
     }
 }
 
 /* tables and record */
-static void image_get_tables(void)
+static keel_status_t image_get_tables(void)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    keel_status_t status = KEEL_OK;
 
-    image_get(0, offsetof(keel_mpi_hidden_t, blocks));
-    image_get(offsetof(keel_mpi_hidden_t, blocks), hidden->block_count * sizeof(hidden->blocks[0]));
-    image_get(offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0]));
-    image_get(hidden->prefix, hidden->prefix_used);
+    image_get(0, offsetof(keel_mpi_hidden_t, blocks), &status);
+    image_get(offsetof(keel_mpi_hidden_t, blocks), hidden->block_count * sizeof(hidden->blocks[0]), &status);
+    image_get(offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0]), &status);
+    image_get(hidden->prefix, hidden->prefix_used, &status);
+    return status;
+}
+
+/* all of one generation: what is decided may change amid it, also to that there is no checkpoint */
+static void image_get_all(uint64_t generation)
+{
+    keel_status_t status;
+    keel_stats_t stats = {.generation = generation};
+
+    do {
+        generation = stats.generation;
+        status = image_get_tables();
+        stats_get(&stats, "MPI_Init");
+    } while (stats.generation != generation && stats.generation != 0);
+    if (stats.generation == 0 || status == KEEL_ERR_STATE || status == KEEL_ERR_RANGE) {
+        status = KEEL_ERR_ROLLED_BACK;
+    }
+    keel_mpi_check(status, "MPI_Init");
 }
 
 /* there is no checkpoint yet: one that is recovered alone does again all that it had done, where that was kept in Keel's logs */
@@ -157,7 +176,7 @@ void keel_mpi_survive_begin(void)
         return;
     }
     if (keel_mpi.is_promised) {
-        image_get_tables();
+        image_get_all(stats.generation);
     } else {
         restore("MPI_Init");
         kept_make();
