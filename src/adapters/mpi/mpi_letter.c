@@ -112,8 +112,10 @@ const keel_mpi_want_t *keel_mpi_letter_posted(void)
 void keel_mpi_letter_claim(const uint64_t *claims, size_t stride)
 {
     for (keel_mpi_want_t *want = box.posted; want != NULL; want = want->next) {
-        if (*claims != 0) {
-            want->source = (uint32_t)(*claims - 1);
+        const uint32_t claim = (uint32_t)*claims;
+
+        if (claim != 0 && want->source == KEEL_MPI_ANY_RANK) {
+            want->source = claim - 1;
         }
         claims += stride / sizeof(*claims);
     }

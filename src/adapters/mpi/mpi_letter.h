@@ -59,7 +59,8 @@ static inline int keel_mpi_letter_has(const keel_mpi_want_t *want)
 }
 /* the first that would be matched and is whole, which stays or is taken (@a is_taken); NULL: none has come */
 keel_mpi_letter_t *keel_mpi_letter_peek(const keel_mpi_want_t *want, int is_taken);
-/* of those that are not matched, in order, each that has another number than 0 there is for messages of that rank + 1 alone from now on */
+/* of those that are not matched, in order, each from any rank that has another number than 0 there, in the low 32 bits, is for messages of
+ * that rank + 1 alone from now on */
 void keel_mpi_letter_claim(const uint64_t *claims, size_t stride);
 /* takes one of those that are to be told that a letter was matched; false: there is none */
 int keel_mpi_letter_answer(keel_mpi_answer_t *answer_p);

@@ -4,7 +4,8 @@
  * them in its arena meanwhile, with a version that is odd while the list holds. Who waits for the end of a synchronous send reads it, and
  * matches its own messages that are not taken yet with the receives, in order. What it finds is so for good where the version is the
  * same before and after: receives of a rank get that rank's messages alone. One from any rank it claims for itself; the receiver, which
- * makes the version even first, finds the claim, or the claim finds the version changed, or both.
+ * makes the version even first, finds the claim, or the claim finds the version changed, or both. What nobody has claimed has the version, too,
+ * so that a claim never lands on a newer list; and a list stays where it is until the next checkpoint, so that it lands on nothing else.
  *
  * No log has what the sender finds; it looks for its own messages, too, which says so to Keel (keel_test()), and deaths in that phase are
  * rollbacks. The receivers' part is done again as it was.
@@ -23,7 +24,8 @@ typedef struct opened {
     uint64_t context;
     int64_t tag;
     uint64_t source;
-    uint64_t claim; /* 1 + the rank whose message it gets, of a receive from any */
+    uint64_t
+        claim; /* of a receive from any: the list's version << 32, and 1 + the rank whose message it gets; 0: none yet */
 } opened_t;
 
 static int is_possible(uint32_t but)
@@ -36,18 +38,21 @@ static int is_possible(uint32_t but)
     return 0;
 }
 
-/* a block that is large enough; one that there is stays until the next checkpoint */
+/* a block that is large enough; those that there are stay until the next checkpoint, as somebody may read them: in front of the list is where
+ * the one before it lies */
 static opened_t *room_for(uint64_t count, const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
     if (count > hidden->opened_room) {
-        keel_mpi_synchronous_reset();
-        hidden->opened = keel_mpi_arena_take_passing(2 * count * sizeof(opened_t), KEEL_MPI_ALIGN);
-        if (hidden->opened == 0) {
+        const uint64_t block = keel_mpi_arena_take_passing((2 * count + 1) * sizeof(opened_t), KEEL_MPI_ALIGN);
+
+        if (block == 0) {
             keel_mpi_refuse(call,
                             "no room in the arena for the receives that are open: KEELMPI_ARENA says how large it is");
         }
+        *(uint64_t *)keel_mpi_arena_at(block) = hidden->opened;
+        hidden->opened = block + sizeof(opened_t);
         hidden->opened_room = 2 * count;
     }
     return keel_mpi_arena_at(hidden->opened);
@@ -57,7 +62,7 @@ void keel_mpi_synchronous_enter(uint32_t but, const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     opened_t *opened;
-    uint64_t count = 0;
+    uint64_t count = 0, version = hidden->version + 1;
 
     if (!keel_mpi.is_promised || keel_mpi_is_replay() || !is_possible(but)) {
         return;
@@ -67,10 +72,14 @@ void keel_mpi_synchronous_enter(uint32_t but, const char *call)
     }
     opened = room_for(count, call);
     for (const keel_mpi_want_t *want = keel_mpi_letter_posted(); want != NULL; want = want->next) {
-        *opened++ = (opened_t){.context = want->context, .tag = want->tag, .source = want->source};
+        opened->context = want->context;
+        opened->tag = want->tag;
+        opened->source = want->source;
+        __atomic_store_n(&opened->claim, version << 32, __ATOMIC_RELAXED);
+        opened++;
     }
     hidden->opened_count = count;
-    __atomic_store_n(&hidden->version, hidden->version + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&hidden->version, version, __ATOMIC_RELEASE);
 }
 
 void keel_mpi_synchronous_leave(void)
@@ -89,10 +98,13 @@ void keel_mpi_synchronous_reset(void)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (hidden->opened != 0) {
-        keel_mpi_arena_give(hidden->opened);
-        hidden->opened = hidden->opened_room = hidden->opened_count = 0;
+    while (hidden->opened != 0) {
+        const uint64_t block = hidden->opened - sizeof(opened_t);
+
+        hidden->opened = *(const uint64_t *)keel_mpi_arena_at(block);
+        keel_mpi_arena_give(block);
     }
+    hidden->opened_room = hidden->opened_count = 0;
 }
 
 /* ---- the sender ---- */
@@ -103,30 +115,30 @@ static void look_at(uint32_t rank, uint64_t offset, void *data, size_t bytes, co
 }
 
 /* true when it is the own rank's now */
-static int claim(uint32_t rank, uint64_t offset, opened_t *opened, const char *call)
+static int claim(uint32_t rank, uint64_t offset, opened_t *opened, uint64_t version, const char *call)
 {
-    const uint64_t mine = (uint64_t)keel_mpi.rank + 1;
+    const uint64_t nobodys = version << 32, mine = nobodys | ((uint64_t)keel_mpi.rank + 1);
 
-    if (opened->claim == 0) {
+    if (opened->claim == nobodys) {
         keel_mpi_check(keel_atomic(keel_mpi.arena, KEEL_ATOMIC_CSWAP, rank, offset + offsetof(opened_t, claim),
-                                   sizeof(mine), mine, 0, &opened->claim),
+                                   sizeof(mine), mine, nobodys, &opened->claim),
                        call);
-        opened->claim = (opened->claim == 0) ? mine : opened->claim;
+        opened->claim = (opened->claim == nobodys) ? mine : opened->claim;
     }
     return opened->claim == mine;
 }
 
 /* the receive on the list that this one of the own messages gets, which is used up then */
-static int match(uint32_t rank, uint64_t offset, opened_t *list, uint64_t count, const keel_mpi_head_t *head,
+static int match(uint32_t rank, const uint64_t where[2], opened_t *list, uint64_t version, const keel_mpi_head_t *head,
                  const char *call)
 {
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < where[1]; i++) {
         opened_t *opened = &list[i];
         const keel_mpi_want_t want = {
             .context = opened->context, .tag = opened->tag, .source = (uint32_t)opened->source};
 
         if (opened->context != 0 && keel_mpi_letter_fits(&want, head) &&
-            (want.source != KEEL_MPI_ANY_RANK || claim(rank, offset + i * sizeof(*opened), opened, call))) {
+            (want.source != KEEL_MPI_ANY_RANK || claim(rank, where[0] + i * sizeof(*opened), opened, version, call))) {
             opened->context = 0;
             return 1;
         }
@@ -167,7 +179,7 @@ static int is_met(uint32_t rank, uint64_t number, const char *call)
     look_at(rank, where[0], list, where[1] * sizeof(*list), call);
     if (version_of(rank, call) == version) {
         for (uint64_t one = taken + 1; one <= number; one++) {
-            is = keel_mpi_ordered_sent(rank, one, &head) && match(rank, where[0], list, where[1], &head, call);
+            is = keel_mpi_ordered_sent(rank, one, &head) && match(rank, where, list, version, &head, call);
         }
     }
     free(list);
