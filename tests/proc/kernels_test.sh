@@ -4,6 +4,7 @@ set -u
 
 build=$1 name=$2
 keelrun=$build/contrib/keelrun/keelrun kernels=$build/perf/kernels
+here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/proc_lib.sh"
 small=(-x KEEL_OPLOG_SIZE=48m -x KEEL_GETLOG_SIZE=8m -x KEEL_CKPT_INTERVAL=off --timeout 50)
@@ -186,6 +187,15 @@ a_replacement_counts_its_own()
 # ---- what is found wrong --------------------------------------------------------------------------------------------------
 
 # spoilt KERNEL ARGUMENTS -- WORDS: the verification fails when one of these words of the result is another
+# each of the patterns twice; whatever the deaths cost, it is one or the other, and why is said
+recoveries_are_counted()
+{
+    "$here/../../perf/kernels/recovered" -n 2 -l direct -o csv "$build" 'patterns -p updates -n 5000' 'patterns -p halo -n 8000' \
+        'patterns -p stealing -n 60' >"$out" 2>"$err" || fail "a run failed"
+    has "$out" 4 .
+    awk -F, 'NR > 1 && ($4 < 1 || $4 != $5 + $6 || ($6 > 0) != ($7 != "\"\"")) { exit 1 }' "$out" || fail "$(cat "$out")"
+}
+
 spoilt()
 {
     local program=("$kernels/$1") word

@@ -1,0 +1,32 @@
+/* What the patterns share. */
+#ifndef KEEL_KERNEL_PATTERNS_H_
+#define KEEL_KERNEL_PATTERNS_H_
+
+#include "../lib/kernel.h"
+
+#include <stddef.h>
+
+enum { PATTERNS_RANKS_MAX = 64 };
+
+typedef struct {
+    keel_context_h ctx;
+    keel_win_h win;
+    uint32_t rank, ranks;
+    size_t own_bytes; /* of the window; its last words are for the result */
+    unsigned long steps;
+    uint64_t step;  /* these are protected */
+    uint64_t done;  /* tasks of this rank, so far */
+    double started; /* wall clock */
+} patterns_t;
+
+typedef struct {
+    const char *name;
+    uint64_t flags; /* of keel_init() */
+    size_t (*bytes)(const patterns_t *run);
+    keel_status_t (*step)(patterns_t *run);
+    uint64_t (*flaws)(const patterns_t *run); /* in this rank's memory, when all steps are over */
+} pattern_t;
+
+extern const pattern_t patterns[]; /* ends with a name that is NULL */
+
+#endif
