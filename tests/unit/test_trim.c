@@ -311,16 +311,15 @@ START_TEST(nobody_is_asked_where_no_image_would_help)
     scene.sync.is_deterministic = 0;
     ask_is(LOOKS, 0);
     scene.sync.is_deterministic = 1;
-    scene.sync.sections.is_used = 1; /* phases of programs that lock end at checkpoints of the program's */
-    ask_is(LOOKS, 0);
-    scene.sync.sections.is_used = 0;
     scene.rec.life = KEEL_LIFE_RECOVERING;
     ask_is(LOOKS, 0);
     scene.rec.life = KEEL_LIFE_LIVE;
     scene.config.oplog_soft = 0;
     ask_is(LOOKS, 0);
     scene.config.oplog_soft = SOFT;
+    scene.sync.sections.is_used = 1; /* the same in programs that lock */
     ask_is(LOOKS, 1u << 1);
+    scene.sync.sections.is_used = 0;
     scene_end();
 }
 END_TEST
