@@ -212,19 +212,20 @@ static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
     return count > 0;
 }
 
-/* a last line without its end */
+/* a last line without its end; in one write, where it is no longer than the kernel keeps together */
 static void output_rest(const output_t *output, uint32_t rank, int target, const char *rest, size_t length)
 {
-    char tag[OUTPUT_TAG_MAX];
+    batch_t batch = {.target = target};
+    char tag[OUTPUT_TAG_MAX] = "";
 
     if (output->options->tag) {
         snprintf(tag, sizeof tag, "[%u] ", rank);
-        output_write(target, tag, strlen(tag));
     }
-    output_write(target, rest, length);
+    batch_add(&batch, tag, rest, length);
     if (output->options->tag) {
-        output_write(target, "\n", 1);
+        batch_add(&batch, "", "\n", 1);
     }
+    output_write(batch.target, batch.data, batch.used);
 }
 
 static void output_close(output_t *output, stream_t *stream)

@@ -96,8 +96,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
     keel_image_meta_t meta = {.generation = number,
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
-                              .window_calls = ctx->window_calls,
-                              .sync_counter = keel_lock_counter(keel_lane_locks(&ctx->lane)->word)};
+                              .window_calls = ctx->window_calls};
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0, count;
     keel_part_t *parts;
@@ -110,7 +109,8 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
             keel_trim_resume(&ctx->rec, r);
         }
     }
-    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) {
+    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) { /* nobody locks anything here before it is over */
+        meta.sync_counter = keel_lock_counter(__atomic_load_n(&keel_lane_locks(&ctx->lane)->word, __ATOMIC_ACQUIRE));
         count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
         keel_context_mark(ctx, KEEL_MARK_SAVED, number);
