@@ -93,14 +93,18 @@ static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_o
 
 static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)
 {
+    keel_status_t status;
     unsigned rounds = 0;
 
     while (keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
-        const keel_status_t status = keel_context_wait(win->ctx, &rounds);
-
+        status = keel_context_wait(win->ctx, &rounds);
         if (status != KEEL_OK) {
             return status;
         }
+    }
+    status = keel_fetch_own(win->ctx, atomic);
+    if (status != KEEL_OK) {
+        return status;
     }
     if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
         keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */

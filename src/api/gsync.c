@@ -61,7 +61,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
                               .rollbacks = ctx->lane.rollback,
                               .window_calls = ctx->window_calls,
                               .in_checkpoint = (flags & KEEL_GSYNC_EXPLICIT) != 0,
-                              .sync_counter = keel_lock_counter(keel_lane_locks(&ctx->lane)->word)};
+                              .sync_counter = keel_sections_seen_here(&ctx->sync)};
     keel_status_t status;
     keel_part_t *parts;
     unsigned count;
@@ -109,8 +109,9 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
             keel_trim_resume(&ctx->rec, r);
         }
     }
-    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank, number)) { /* nobody locks anything here before it is over */
-        meta.sync_counter = keel_lock_counter(__atomic_load_n(&keel_lane_locks(&ctx->lane)->word, __ATOMIC_ACQUIRE));
+    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank,
+                              number)) { /* nobody locks anything here before it is over */
+        meta.sync_counter = keel_sections_seen_here(&ctx->sync);
         count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
         keel_context_mark(ctx, KEEL_MARK_SAVED, number);

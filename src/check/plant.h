@@ -93,6 +93,10 @@
       "a replacement passes a gsync before what others did in sections until then is replayed")                        \
     _(demand_uncounted, 2000, "--style locks --gsyncs 500 --atomics 0 --deaths 1",                                     \
       "a rank's own image does not say how many critical sections it had seen")                                        \
+    _(own_fetch_early, 2000, "--style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 4 --seed 4000", \
+      "a replacement fetches from its own memory what others did there later")                                         \
+    _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
+      "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
     _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \
       "what waits for a replacement in a log that is off is not found by its phase")                                   \
     _(answer_untold, 4000, "--style mixed --undeclared 1 --ranks 3 --deaths 1 --seed 4400",                            \

@@ -127,12 +127,12 @@ static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
     return ((uint64_t)phase << 32) | value;
 }
 
-/* the source died while it did an atomic here, and nobody can tell whether it was done: 1 + its phase; 0: it did none */
-static inline uint32_t keel_board_half_done(const keel_board_slot_t *slot)
+/* the source died while it did an atomic here, or a put, and nobody can tell whether it was done: 1 + its phase; 0: it did none */
+static inline uint32_t keel_board_half_done(const keel_board_slot_t *slot, int is_put_too)
 {
     const uint64_t opened = keel_board_get(&slot->opened);
 
-    return (opened > keel_board_get(&slot->done) && opened == keel_board_get(&slot->opened_atomic))
+    return (opened > keel_board_get(&slot->done) && (is_put_too || opened == keel_board_get(&slot->opened_atomic)))
                ? (uint32_t)(opened >> 32) + 1
                : 0;
 }

@@ -93,12 +93,23 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_recovery_say(rec, "rank %u incarnation %u died", rank, incarnation);
 }
 
+/* somebody may have gone on by what it fetched, also of a put that was open still: only waits look for these */
+static int report_fetches(const keel_recovery_t *rec)
+{
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (keel_atomics_classes(rec->sync, r) & KEEL_CLASS_FETCHES) {
+            return !KEEL_PLANT(open_put_fetched);
+        }
+    }
+    return 0;
+}
+
 /* A replacement that stores here itself cannot see what was counted by the service thread. Where all number what they do it can, and
  * by stores only the one atomic that was under way is in doubt. */
-static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank)
+static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetches)
 {
     const keel_lane_t *lane = rec->lane;
-    const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(&lane->board[rank]);
+    const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(&lane->board[rank], fetches);
     const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
     const uint32_t doubt = keel_larger(marked, half_done);
     const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
@@ -165,6 +176,7 @@ static uint32_t report_first_unrepeatable(const keel_lane_t *lane)
 
 static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 {
+    const int fetches = report_fetches(rec);
     keel_lane_t *lane = rec->lane;
     uint32_t first, first_wait, first_here, reached;
 
@@ -215,7 +227,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
                                                                            : target->lost,
             .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
-            .in_doubt = report_doubt(rec, r),
+            .in_doubt = report_doubt(rec, r, fetches),
             .kinds = target->atomic_kinds,
             .classes = keel_atomics_classes(rec->sync, r),
             .awaited = rec->sync->waits.awaits[r],

@@ -244,6 +244,14 @@ void keel_sections_release_due(keel_sync_t *sync, uint32_t rank)
 
 /* ---- the replacement ---- */
 
+uint64_t keel_sections_seen_here(const keel_sync_t *sync)
+{
+    /* a replacement's word is set when it has caught up */
+    return sync->sections.is_replaying
+               ? sync->sections.counter
+               : keel_lock_counter(__atomic_load_n(&keel_lane_locks(sync->lane)->word, __ATOMIC_ACQUIRE));
+}
+
 void keel_sections_begin_at(keel_sync_t *sync, uint64_t counter)
 {
     sync->sections.counter = counter;

@@ -61,6 +61,8 @@ keel_status_t keel_sections_send(struct keel_sync *sync, uint32_t rank, uint32_t
 /* survivor: the replacement has caught up and was handed over the rest: tells it what was given up meanwhile */
 void keel_sections_release_due(struct keel_sync *sync, uint32_t rank);
 
+/* critical sections that own memory has seen, which an image of it says: nothing is locked */
+uint64_t keel_sections_seen_here(const struct keel_sync *sync);
 /* replacement: its memory is the image's, with the counter that it had */
 void keel_sections_begin_at(struct keel_sync *sync, uint64_t counter);
 void keel_sections_receive(struct keel_sync *sync, const keel_control_in_t *in);

@@ -283,6 +283,14 @@ static keel_status_t turns_come(gather_t *gather, const round_t *round)
 
     TRY(turns_put(gather, round, round->place));
     TRY(turns_fetch(gather, round, 1, &found));
+    if (gather->kind == GATHER_OWN_TURNS) {
+        const uint32_t to = round->ring[round->root];
+        const uint64_t said = found + 1;
+
+        TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                     keel_put(gather->win, to, offsetof(gather_window_t, found[round->place]), &said, sizeof(said))));
+        TRY(play_did(gather->host, PLAY_DID_FLUSH, to, keel_flush(gather->host->ctx, to)));
+    }
     TRY((found % ROOT_CAME + 1 == round->members - 1) ? turns_end(gather, round, found) : KEEL_OK);
     TRY(gather_await_leave(gather, round));
     TRY(turns_compare(gather, round, 1));
@@ -290,17 +298,42 @@ static keel_status_t turns_come(gather_t *gather, const round_t *round)
     return gather_await_leave(gather, round); /* all have looked, and may be put to again */
 }
 
+/* everybody's turn is another one, and they found the root come if theirs was behind its own */
+static keel_status_t turns_judge(gather_t *gather, const round_t *round, uint64_t own)
+{
+    uint64_t taken = 0;
+
+    for (uint32_t m = 0; m < round->members; m++) {
+        const uint64_t found = gather->own->found[m] - 1, turn = found % ROOT_CAME;
+
+        if (m == round->root) {
+            continue;
+        }
+        if (turn >= round->members - 1 || (taken >> turn & 1) || (turn >= own) != (found >= ROOT_CAME)) {
+            return gather_flaw(gather, round, "turns that no order explains");
+        }
+        taken |= (uint64_t)1 << turn;
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t turns_take(gather_t *gather, const round_t *round)
 {
     const uint64_t flag = (round->step << 16 | round->number) + 1;
+    uint64_t own = 0;
 
     TRY(turns_put(gather, round, round->place));
-    TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), ROOT_CAME));
+    if (gather->kind == GATHER_OWN_TURNS) {
+        TRY(turns_fetch(gather, round, ROOT_CAME, &own));
+    } else {
+        TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), ROOT_CAME));
+    }
     gather_point(gather, round, "waits for the last");
     TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
     gather->own->count = 0; /* nobody is at it before they are let go */
     TRY(gather_let_go(gather, round));
     TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
+    TRY((gather->kind == GATHER_OWN_TURNS) ? turns_judge(gather, round, own) : KEEL_OK);
     gather->own->count = 0;
     return gather_let_go(gather, round);
 }
@@ -364,6 +397,7 @@ keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t memb
     case GATHER_TICKETS:
         return (place == round.root) ? tickets_take(gather, &round) : tickets_come(gather, &round);
     case GATHER_TURNS:
+    case GATHER_OWN_TURNS:
         return (place == round.root) ? turns_take(gather, &round) : turns_come(gather, &round);
     case GATHER_SWAPS:
         return (place == round.root) ? swaps_take(gather, &round) : swaps_come(gather, &round);

@@ -22,6 +22,7 @@ typedef enum {
     GATHER_TOGGLES,
     GATHER_TICKETS,
     GATHER_TURNS,
+    GATHER_OWN_TURNS, /* turns that the root takes too, of its own memory */
     GATHER_SWAPS,
     GATHER_KINDS
 } gather_kind_t;
@@ -33,6 +34,7 @@ typedef struct gather_window {
     uint64_t swapped; /* by whoever came last */
     uint64_t told;    /* what that was at another rank */
     uint64_t words[GATHER_RANKS][GATHER_WORDS];
+    uint64_t found[GATHER_RANKS]; /* own turns: 1 + what each has fetched first */
 } gather_window_t;
 
 /* what this rank's counters have come to, when nobody is at it */
@@ -54,7 +56,7 @@ keel_atomic_op_t gather_class(gather_kind_t kind);
 /* some of them are fetched */
 static inline int gather_fetches(gather_kind_t kind)
 {
-    return kind == GATHER_TICKETS || kind == GATHER_TURNS;
+    return kind == GATHER_TICKETS || kind == GATHER_TURNS || kind == GATHER_OWN_TURNS;
 }
 keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id);
 /* ranks ring[0..members), of which @a place is this one's, in round @a number of step @a step */
