@@ -111,7 +111,7 @@ ranks_that_form_other_groups_do_not_run_together()
 # node 0 dies and its ranks move to node 1, where another member of their group lives
 replacements_say_when_their_group_is_less_safe()
 {
-    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill-node "0@$amid" "$moments" plain 300
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill-node "0@$amid" "$moments" plain 4000
     has "$err" 1 'keel 0.1 warn: this replacement runs on node node1, which now holds 2 of group 0: losing it would lose more than parity covers$'
 }
 
