@@ -60,15 +60,11 @@ keel_status_t keel_fetch_end(struct keel_req *req, uint32_t rank, size_t size, v
 }
 
 /*
- * Own memory of a replacement in a program that waits: what others did there comes as far as waits need. What is fetched there, and what
- * does not commute with it, has to find all of it. It was not done in the first life, whose death would have been a rollback.
+ * Own memory of a replacement in a program that waits: what others did there comes as far as waits need. What is fetched there has to find
+ * all of it. It was not done in the first life, whose death would have been a rollback.
  */
 keel_status_t keel_fetch_own(keel_context_h ctx, const keel_record_atomic_t *atomic)
 {
-    const uint32_t classes = keel_atomics_classes_at(&ctx->sync, ctx->lane.rank, atomic->op);
-
-    return (ctx->rec.phase >= ctx->rec.front && (atomic->fetches || !keel_classes_commute(classes)) &&
-            !KEEL_PLANT(own_fetch_early))
-               ? keel_wait_new(ctx)
-               : KEEL_OK;
+    return (ctx->rec.phase >= ctx->rec.front && atomic->fetches && !KEEL_PLANT(own_fetch_early)) ? keel_wait_new(ctx)
+                                                                                                 : KEEL_OK;
 }

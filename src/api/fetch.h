@@ -15,7 +15,7 @@ void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *
 /* issued at @a rank, or answered from a record: waits for it, and this process's clock goes beyond what was found */
 keel_status_t keel_fetch_end(struct keel_req *req, uint32_t rank, size_t size, void *result);
 
-/* before an atomic on own memory: what others did there is in place, where it matters to this one */
+/* before an atomic on own memory: where it fetches, what others did there is in place */
 keel_status_t keel_fetch_own(keel_context_h ctx, const keel_record_atomic_t *atomic);
 
 #endif
