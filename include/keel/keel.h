@@ -389,8 +389,7 @@ typedef enum {
  * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have
  * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
  * KEEL_ERR_ROLLED_BACK, when several ranks are lost at once, in the phase of the program's first wait, before it or after
- * (KEEL_PARAM_FLAG_WAITS), and where the dead rank issued atomics since the image, or atomics were issued to it, that do not
- * commute or of which some rank fetched a value.
+ * (KEEL_PARAM_FLAG_WAITS), and for atomics where keel_atomic_nbx() says so.
  * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size or comparison.
  */
 KEEL_API keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare,

@@ -11,12 +11,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/proc_lib.sh"
 page=$here/../../contrib/doc/deaths.md
 
-# decided TEXT: how often that was said, by two processes or more of each death
-decided()
-{
-    grep -c " decided: $1" "$err"
-}
-
 # cell KIND WHO COST
 cell()
 {
@@ -26,12 +20,7 @@ cell()
     run 0 -n 4 --nodes 4 --timeout 50 -x KEEL_VERBOSE=y -x KEEL_PARITIES=2 -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m \
         -x KEEL_LANES="$lanes" "$build/tests/proc/cells" "$1" "$pids" "$2"
     has "$out" 1 "^cells: $1, $2: [12] deaths, [01] rollbacks: right$"
-    case $3 in
-    local) [ "$(decided local)" -gt 0 ] && [ "$(decided roll)" -eq 0 ] ;;
-    rollback) [ "$(decided roll)" -gt 0 ] && [ "$(decided local)" -eq 0 ] ;;
-    either) [ "$(decided local)" -gt 0 ] || [ "$(decided roll)" -gt 0 ] ;;
-    *) fail "no cost is called '$3'" ;;
-    esac || fail "$*: $(decided local) local recoveries, $(decided roll) rollbacks"
+    check_cost "$3" "$*"
 }
 
 # rows TABLE: kind and costs of the page's first or second table

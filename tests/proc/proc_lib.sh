@@ -117,6 +117,23 @@ has() # FILE COUNT PATTERN: so many lines match
     [ "$(grep -c -- "$3" "$1")" -eq "$2" ] || fail "not $2 lines with '$3'"
 }
 
+# decided local|roll: how often that was said under KEEL_VERBOSE=y, by two processes or more of each death
+decided()
+{
+    grep -o " decided: $1" "$err" | wc -l
+}
+
+# check_cost COST WHAT: the deaths of the job before were local, rollbacks, or either
+check_cost()
+{
+    case $1 in
+    local) [ "$(decided local)" -gt 0 ] && [ "$(decided roll)" -eq 0 ] ;;
+    rollback) [ "$(decided roll)" -gt 0 ] && [ "$(decided local)" -eq 0 ] ;;
+    either) [ "$(decided local)" -gt 0 ] || [ "$(decided roll)" -gt 0 ] ;;
+    *) fail "no cost is called '$1'" ;;
+    esac || fail "$2: $(decided local) local recoveries, $(decided roll) rollbacks"
+}
+
 one_line() # stderr has one line, with this text
 {
     [ "$(wc -l <"$err")" -eq 1 ] && grep -q -- "$1" "$err" || fail "stderr is not one line with '$1'"

@@ -12,12 +12,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 page=$here/../../../contrib/doc/shmem.md
 costs=$build/tests/adapters/shmem/shmem_costs
 
-# decided TEXT: how often that was said, by two processes or more of each death
-decided()
-{
-    grep -o " decided: $1" "$err" | wc -l
-}
-
 # costs GROUP[@0] PROMISE COST: what it costs when three PEs die one after the other, or one in the first step
 costs()
 {
@@ -27,12 +21,7 @@ costs()
     run 0 -n 4 --nodes 4 -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=4M -x KEEL_VERBOSE=y \
         -x KEEL_LANES="$lanes" -x SHMEM_KEEL_DETERMINISTIC="$2" "$costs" "$group" 12 $deaths
     grep -q "^shmem_costs: $group: right$" "$out" || fail "$*: no result"
-    case $3 in
-    local) [ "$(decided local)" -gt 0 ] && [ "$(decided roll)" -eq 0 ] ;;
-    rollback) [ "$(decided roll)" -gt 0 ] && [ "$(decided local)" -eq 0 ] ;;
-    either) [ "$(decided local)" -gt 0 ] || [ "$(decided roll)" -gt 0 ] ;;
-    *) fail "no cost is called '$3'" ;;
-    esac || fail "$*: $(decided local) local recoveries, $(decided roll) rollbacks"
+    check_cost "$3" "$*"
 }
 
 deaths_cost_as_documented()
