@@ -1,6 +1,6 @@
 /*
- * The symmetric heap: a table of the blocks in use, apart from them. All PEs do the same to it, so addresses are the same everywhere; what
- * writes beyond a block does no harm to it; and it is what belongs into an image.
+ * The symmetric heap: blocks of the window, of which the hidden part is the first. All PEs do the same to them, so addresses are the same
+ * everywhere; and those in use are what belongs into an image.
  */
 #include "shmem_globals.h"
 #include "shmem_state.h"
@@ -8,103 +8,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the first block at or after the offset */
-static uint64_t block_at(uint64_t offset)
-{
-    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
-    uint64_t low = 0, high = hidden->block_count;
-
-    while (low < high) {
-        const uint64_t middle = (low + high) / 2;
-
-        if (hidden->blocks[middle].offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static uint64_t align_up(uint64_t offset, size_t alignment)
-{
-    return (offset + alignment - 1) & ~(uint64_t)(alignment - 1);
-}
-
-/* the first room that is large enough; 0: there is none */
-static uint64_t block_make(size_t alignment, size_t bytes)
-{
-    keel_shmem_hidden_t *hidden = keel_shmem.hidden;
-    const uintptr_t base = (uintptr_t)hidden;
-    uint64_t begin = sizeof(*hidden), i;
-
-    if (hidden->block_count == KEEL_SHMEM_BLOCKS) {
-        return 0;
-    }
-    for (i = 0; i <= hidden->block_count; i++) {
-        const uint64_t end = (i < hidden->block_count) ? hidden->blocks[i].offset : keel_shmem.bytes;
-        const uint64_t at = align_up(base + begin, alignment) - base;
-
-        if (at <= end && bytes <= end - at) {
-            memmove(&hidden->blocks[i + 1], &hidden->blocks[i], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
-            hidden->blocks[i] = (keel_extent_t){at, bytes};
-            hidden->block_count++;
-            return at;
-        }
-        begin = (i < hidden->block_count) ? end + hidden->blocks[i].length : end;
-    }
-    return 0;
-}
+static struct {
+    int is_told;             /* which blocks there are, for images */
+    keel_extent_t *extents;  /* that are being listed */
+    unsigned count, globals; /* of them; of those of global variables */
+} heap;
 
 /* of a pointer that the program says is one */
-static uint64_t block_of(const void *ptr, const char *call)
+static keel_shmem_block_t *block_of(const void *ptr, const char *call)
 {
-    const uint64_t offset = keel_shmem_place(ptr, 1, 0, call).offset, i = block_at(offset);
+    keel_shmem_block_t *block = NULL;
 
-    if (i == keel_shmem.hidden->block_count || keel_shmem.hidden->blocks[i].offset != offset) {
-        keel_shmem_refuse(call, "not memory that was allocated", (uintptr_t)ptr);
+    if (keel_shmem_is_of_heap(ptr, 1)) {
+        block = keel_shmem_blocks_find(&keel_shmem.hidden->blocks, ptr);
+        if (block->begin == ptr && !block->is_table) {
+            return block;
+        }
     }
-    return i;
+    keel_shmem_refuse(call,
+                      (block == NULL) ? "not memory of the symmetric heap"
+                      : (!block->is_table && (const char *)ptr < block->begin + block->bytes)
+                          ? "amid memory that was allocated, not where that begins"
+                          : "not memory that was allocated, or it was freed before",
+                      (uintptr_t)ptr);
 }
 
-/* where it lies; true when there was room after it */
-static int block_grow(uint64_t i, size_t bytes)
+static void block_free(void *ptr, const char *call)
 {
-    keel_shmem_hidden_t *hidden = keel_shmem.hidden;
-    const uint64_t end = (i + 1 < hidden->block_count) ? hidden->blocks[i + 1].offset : keel_shmem.bytes;
-
-    if (bytes > end - hidden->blocks[i].offset) {
-        return 0;
-    }
-    hidden->blocks[i].length = bytes;
-    return 1;
+    keel_shmem_blocks_free(&keel_shmem.hidden->blocks, block_of(ptr, call));
+    heap.is_told = 0;
 }
 
-static void block_free(uint64_t i)
+static void *block_make(size_t alignment, size_t bytes)
 {
-    keel_shmem_hidden_t *hidden = keel_shmem.hidden;
-
-    hidden->block_count--;
-    memmove(&hidden->blocks[i], &hidden->blocks[i + 1], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
+    heap.is_told = 0;
+    return keel_shmem_blocks_make(&keel_shmem.hidden->blocks, alignment, bytes);
 }
 
 static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char *call)
 {
-    uint64_t offset;
+    void *made;
 
     (void)keel_shmem_begin(call);
-    if (bytes == 0) {
+    if (bytes == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
         return NULL;
     }
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30) {
-        return NULL;
-    }
-    offset = block_make(alignment < KEEL_SHMEM_ALIGN ? KEEL_SHMEM_ALIGN : alignment, bytes);
-    if (offset > 0 && is_zeroed) { /* before what others put there */
-        memset((char *)keel_shmem.hidden + offset, 0, bytes);
+    made = block_make(alignment, bytes);
+    if (made != NULL && is_zeroed) { /* before what others put there */
+        memset(made, 0, bytes);
     }
     keel_shmem_meet(call);
-    return (offset > 0) ? (char *)keel_shmem.hidden + offset : NULL;
+    return made;
 }
 
 KEEL_SHMEM_DEFINE(void *, malloc, (size_t size))
@@ -132,71 +86,93 @@ KEEL_SHMEM_DEFINE(void *, calloc, (size_t count, size_t size))
 
 KEEL_SHMEM_DEFINE(void, free, (void *ptr))
 {
-    uint64_t i;
-
     (void)keel_shmem_begin("shmem_free");
     if (ptr == NULL) {
         return;
     }
-    i = block_of(ptr, "shmem_free");
+    (void)block_of(ptr, "shmem_free");
     keel_shmem_meet("shmem_free"); /* nobody accesses it any more */
-    block_free(i);
+    block_free(ptr, "shmem_free");
+}
+
+/* where it lies, or elsewhere, which others have to know before they put there */
+static void *resize(void *ptr, size_t bytes, const char *call)
+{
+    keel_shmem_block_t *block = block_of(ptr, call);
+    const size_t had = block->bytes;
+    void *made;
+
+    heap.is_told = 0;
+    if (keel_shmem_blocks_resize(&keel_shmem.hidden->blocks, block, bytes)) {
+        return ptr;
+    }
+    made = block_make(KEEL_SHMEM_ALIGN, bytes);
+    if (made != NULL) {
+        memcpy(made, ptr, had);
+        block_free(ptr, call);
+        keel_shmem_meet(call);
+    }
+    return made;
 }
 
 KEEL_SHMEM_DEFINE(void *, realloc, (void *ptr, size_t size))
 {
-    uint64_t i, offset, length;
-
     (void)keel_shmem_begin("shmem_realloc");
     if (ptr == NULL) {
         return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_realloc");
     }
-    i = block_of(ptr, "shmem_realloc");
+    (void)block_of(ptr, "shmem_realloc");
     keel_shmem_meet("shmem_realloc");
     if (size == 0) {
-        block_free(i);
+        block_free(ptr, "shmem_realloc");
         return NULL;
     }
-    length = keel_shmem.hidden->blocks[i].length;
-    if (block_grow(i, size)) {
-        return ptr;
-    }
-    offset = block_make(KEEL_SHMEM_ALIGN, size);
-    if (offset == 0) {
-        return NULL;
-    }
-    memcpy((char *)keel_shmem.hidden + offset, ptr, length);
-    block_free(block_of(ptr, "shmem_realloc"));
-    keel_shmem_meet("shmem_realloc");
-    return (char *)keel_shmem.hidden + offset;
+    return resize(ptr, size, "shmem_realloc");
 }
 
 /* ---- images ---- */
 
+void keel_shmem_extents_forget(void)
+{
+    heap.is_told = 0;
+}
+
+static void extent_add(const keel_shmem_block_t *block, void *arg)
+{
+    const uint64_t offset = (uint64_t)(block->begin - (const char *)keel_shmem.hidden);
+    const uint64_t bytes = (uint64_t)(keel_shmem_block_end(block) - block->begin);
+    keel_extent_t *next = &heap.extents[heap.count];
+
+    (void)arg;
+    if (heap.count > 0 && next[-1].offset + next[-1].length == offset) { /* one after the other */
+        next[-1].length += bytes;
+    } else {
+        *next = (keel_extent_t){offset, bytes};
+        heap.count++;
+    }
+}
+
+/* what is said of a heap holds until it changes */
 keel_status_t keel_shmem_extents(void)
 {
-    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
-    keel_extent_t *extents = malloc((hidden->block_count + 1 + keel_shmem_globals_extents(NULL)) * sizeof(*extents));
+    const keel_shmem_blocks_t *blocks = &keel_shmem.hidden->blocks;
+    const unsigned globals = keel_shmem_globals_extents(NULL);
     keel_status_t status;
-    unsigned count = 1;
 
-    if (extents == NULL) {
+    if (heap.is_told && heap.globals == globals) {
+        return keel_shmem_teams_extents();
+    }
+    heap.extents = malloc((keel_shmem_blocks_count(blocks) + globals) * sizeof(heap.extents[0]));
+    if (heap.extents == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    extents[0] = (keel_extent_t){.length = offsetof(keel_shmem_hidden_t, blocks) +
-                                           hidden->block_count * sizeof(hidden->blocks[0])};
-    for (uint64_t i = 0; i < hidden->block_count; i++) {
-        keel_extent_t *last = &extents[count - 1];
-
-        if (count > 1 && last->offset + last->length == hidden->blocks[i].offset) {
-            last->length += hidden->blocks[i].length;
-        } else {
-            extents[count++] = hidden->blocks[i];
-        }
-    }
-    count += keel_shmem_globals_extents(&extents[count]);
-    status = keel_win_extents(keel_shmem.win, extents, count);
-    free(extents);
+    heap.count = 0;
+    keel_shmem_blocks_each(blocks, extent_add, NULL);
+    heap.count += keel_shmem_globals_extents(&heap.extents[heap.count]);
+    status = keel_win_extents(keel_shmem.win, heap.extents, heap.count);
+    free(heap.extents);
+    heap.is_told = status == KEEL_OK;
+    heap.globals = globals;
     return (status == KEEL_OK) ? keel_shmem_teams_extents() : status;
 }
 

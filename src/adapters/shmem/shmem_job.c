@@ -86,6 +86,9 @@ static void make_window(const char *call)
         keel_shmem_refuse(call, "SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0",
                           environment.heap_bytes);
     }
+    keel_shmem_blocks_begin(&keel_shmem.hidden->blocks, (char *)keel_shmem.hidden, sizeof(*keel_shmem.hidden),
+                            (char *)keel_shmem.hidden + keel_shmem.bytes);
+    keel_shmem_extents_forget();
     if (globals > 0 && !keel_shmem_globals_map(keel_shmem.hidden, keel_shmem.bytes)) {
         keel_shmem_refuse(call,
                           "global variables cannot be symmetric, their memory is not mapped a second time; "

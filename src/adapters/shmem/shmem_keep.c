@@ -16,9 +16,9 @@ static struct {
     unsigned region_count;
     piece_t *pieces; /* of what was taken */
     unsigned piece_count;
-    char *copy;            /* of all of them, one after the other */
-    keel_extent_t *blocks; /* of the heap then */
-    uint64_t block_count;
+    unsigned block_count; /* of them: the first ones, of the heap then */
+    char *copy;           /* of all of them, one after the other */
+    unsigned looked_at;   /* of the heap now, while it is compared */
 } keep;
 
 void keel_shmem_keep_region(void *address, size_t bytes)
@@ -36,22 +36,25 @@ void keel_shmem_keep_drop(void)
 {
     free(keep.pieces);
     free(keep.copy);
-    free(keep.blocks);
     keep.pieces = NULL;
     keep.copy = NULL;
-    keep.blocks = NULL;
     keep.piece_count = 0;
+}
+
+static void block_add(const keel_shmem_block_t *block, void *arg)
+{
+    (void)arg;
+    if (!block->is_table) {
+        keep.pieces[keep.piece_count++] = (piece_t){block->begin, block->bytes};
+    }
 }
 
 static void pieces_list(void)
 {
-    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
     const keel_shmem_program_t *program = &keel_shmem_globals.program;
 
-    for (uint64_t i = 0; i < hidden->block_count; i++) {
-        keep.pieces[keep.piece_count++] =
-            (piece_t){(char *)keel_shmem.hidden + hidden->blocks[i].offset, hidden->blocks[i].length};
-    }
+    keel_shmem_blocks_each(&keel_shmem.hidden->blocks, block_add, NULL);
+    keep.block_count = keep.piece_count;
     for (unsigned i = 0; i < program->count && keel_shmem_globals.are_restored > 0; i++) {
         const keel_shmem_range_t *range = &program->ranges[i];
 
@@ -79,15 +82,13 @@ static void pieces_copy(int is_back)
 
 int keel_shmem_keep_take(void)
 {
-    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
     size_t bytes = 0;
 
     keel_shmem_keep_drop();
-    keep.pieces = malloc((hidden->block_count + keel_shmem_globals.program.count + keep.region_count + 1) *
-                         sizeof(keep.pieces[0]));
-    keep.blocks = malloc((hidden->block_count + 1) * sizeof(keep.blocks[0]));
-    if (keep.pieces == NULL || keep.blocks == NULL) {
-        keel_shmem_keep_drop();
+    keep.pieces = malloc(
+        (keel_shmem_blocks_count(&keel_shmem.hidden->blocks) + keel_shmem_globals.program.count + keep.region_count) *
+        sizeof(keep.pieces[0]));
+    if (keep.pieces == NULL) {
         return 0;
     }
     pieces_list();
@@ -99,18 +100,29 @@ int keel_shmem_keep_take(void)
         keel_shmem_keep_drop();
         return 0;
     }
-    keep.block_count = hidden->block_count;
-    memcpy(keep.blocks, hidden->blocks, hidden->block_count * sizeof(keep.blocks[0]));
     pieces_copy(0);
     return 1;
 }
 
+static void block_compare(const keel_shmem_block_t *block, void *arg)
+{
+    int *const is_same = arg;
+    const piece_t *piece = &keep.pieces[keep.looked_at];
+
+    if (!block->is_table) {
+        *is_same = *is_same && keep.looked_at < keep.block_count && piece->address == block->begin &&
+                   piece->bytes == block->bytes;
+        keep.looked_at++;
+    }
+}
+
 int keel_shmem_keep_fits(void)
 {
-    const keel_shmem_hidden_t *hidden = keel_shmem.hidden;
+    int is_same = keep.copy != NULL;
 
-    return keep.copy != NULL && keep.block_count == hidden->block_count &&
-           memcmp(keep.blocks, hidden->blocks, hidden->block_count * sizeof(keep.blocks[0])) == 0;
+    keep.looked_at = 0;
+    keel_shmem_blocks_each(&keel_shmem.hidden->blocks, block_compare, &is_same);
+    return is_same && keep.looked_at == keep.block_count;
 }
 
 void keel_shmem_keep_put_back(void)

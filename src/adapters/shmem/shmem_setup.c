@@ -120,7 +120,7 @@ KEEL_SHMEM_DEFINE(int, pe_accessible, (int pe))
     return pe >= 0 && (uint32_t)pe < keel_shmem.pes;
 }
 
-static int is_of_heap(const void *address, size_t bytes)
+int keel_shmem_is_of_heap(const void *address, size_t bytes)
 {
     const uintptr_t heap = (uintptr_t)(keel_shmem.hidden + 1);
     const size_t size = keel_shmem.bytes - sizeof(keel_shmem_hidden_t);
@@ -150,7 +150,7 @@ keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, c
     if (pe < 0 || (uint32_t)pe >= keel_shmem.pes) {
         keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)pe);
     }
-    if (is_of_heap(address, bytes)) {
+    if (keel_shmem_is_of_heap(address, bytes)) {
         return (keel_shmem_place_t){keel_shmem.win, (uint64_t)((const char *)address - hidden)};
     }
     if (keel_shmem_globals_have(address, bytes)) {
@@ -172,7 +172,7 @@ keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, c
 KEEL_SHMEM_DEFINE(int, addr_accessible, (const void *addr, int pe))
 {
     return pshmem_pe_accessible(pe) &&
-           (is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1) || keel_shmem_globals_serves(addr, 1));
+           (keel_shmem_is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1) || keel_shmem_globals_serves(addr, 1));
 }
 
 void *keel_shmem_pointer(const void *address, int pe, const char *call)

@@ -6,6 +6,7 @@
 #define KEEL_SHMEM_STATE_H_
 
 #include "shmem.h"
+#include "shmem_blocks.h"
 #include "shmem_threads.h"
 
 #include <keel/keel.h>
@@ -31,16 +32,10 @@
 /* in such a function: its name, as the program knows it */
 #define KEEL_SHMEM_CALL (&__func__[1])
 
-enum {
-    KEEL_SHMEM_BLOCKS = 16384, /* of the heap that are in use at one time, at most */
-    KEEL_SHMEM_ALIGN = 64
-};
-
 typedef struct keel_shmem_hidden {
-    uint64_t is_not_kept; /* some PE does not keep what it has through a restore */
-    uint64_t block_count;
-    keel_extent_t blocks[KEEL_SHMEM_BLOCKS]; /* in use, ascending; offsets in the window */
-} keel_shmem_hidden_t;
+    uint64_t is_not_kept;       /* some PE does not keep what it has through a restore */
+    keel_shmem_blocks_t blocks; /* of the window: this, and the heap's */
+} __attribute__((aligned(KEEL_SHMEM_ALIGN))) keel_shmem_hidden_t;
 
 typedef struct keel_shmem {
     keel_context_h ctx; /* NULL: not between shmem_init() and shmem_finalize() */
@@ -77,6 +72,8 @@ typedef struct keel_shmem_place {
     uint64_t offset;
 } keel_shmem_place_t;
 
+/* shmem_setup.c: all of it lies in the heap */
+int keel_shmem_is_of_heap(const void *address, size_t bytes);
 /* refuses what is not symmetric as a whole, and PEs that are none */
 keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, const char *call);
 
@@ -92,6 +89,8 @@ static inline int keel_shmem_pe(shmem_ctx_t ctx, int pe, const char *call)
 
 /* shmem_heap.c: says what belongs into the next image */
 keel_status_t keel_shmem_extents(void);
+/* what was said may be of another heap than this, which was restored */
+void keel_shmem_extents_forget(void);
 /* shmem_safepoint.c: what is done before one; then the memory may go into an image */
 keel_status_t keel_shmem_make_safe(void);
 void keel_shmem_checkpoint(const char *call);

@@ -73,6 +73,7 @@ void keel_shmem_restore(const char *call)
         keel_shmem_end(KEEL_ERR_ROLLED_BACK, call);
     }
     keel_shmem.is_due = 0;
+    keel_shmem_extents_forget();
     keel_shmem_threads_restored();
 }
 

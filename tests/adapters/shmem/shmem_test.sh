@@ -64,7 +64,10 @@ negative|shmem_int_get: there is no PE of this number: 0xffffffffffffffff$
 stack|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
 beyond|shmem_putmem: neither in the symmetric heap nor a global variable of the program: 0x
 much|shmem_int_put: neither in the symmetric heap nor a global variable of the program: 0x
-freed|shmem_free: not memory that was allocated: 0x
+amid|shmem_free: amid memory that was allocated, not where that begins: 0x
+beside|shmem_free: not memory that was allocated, or it was freed before: 0x
+freed|shmem_free: not memory that was allocated, or it was freed before: 0x
+foreign|shmem_realloc: not memory of the symmetric heap: 0x
 comparison|shmem_int_wait_until: no comparison: 0x6$
 signal|shmem_putmem_signal: no operation of a signal: 0x2$
 lock|shmem_set_lock: this PE has that lock already: 0x
@@ -172,6 +175,24 @@ pointers_survive()
     has "$out" 4 '^shmem_pointers_survive: PE [0-3]: right$'
     has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
     has "$err" 0 'started anew'
+}
+
+# more blocks than a table of fixed size had once; rolled back, and recovered alone from the program's start and from a checkpoint
+heaps_survive()
+{
+    local heap=$build/tests/adapters/shmem/shmem_heap_survives deaths=1@2.1,2@9.0,0@13.1 logs=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m)
+
+    run 0 -n 2 --nodes 1 "${logs[@]}" --timeout 60 "$heap" 2 20000 -
+    has "$out" 2 '^shmem_heap_survives: PE [01]: right$'
+    run 0 -n 3 --nodes 3 "${logs[@]}" --timeout 60 -x KEEL_VERBOSE=y "$heap" 16 2000 ${deaths#*,}
+    has "$out" 3 '^shmem_heap_survives: PE [0-2]: right$'
+    has "$err" 2 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+    run 0 -n 3 --nodes 3 "${logs[@]}" --timeout 60 -x KEEL_VERBOSE=y -x SHMEM_KEEL_DETERMINISTIC=y "$heap" 16 1000 $deaths
+    has "$out" 3 '^shmem_heap_survives: PE [0-2]: right$'
+    grep -q ' decided: local recovery from generation 0,' "$err" || fail "not recovered alone from its start"
+    grep -q ' decided: local recovery from generation [1-9]' "$err" || fail "not recovered alone from a checkpoint"
+    has "$err" 0 'roll back'
 }
 
 drawn=(-x KEEL_OPLOG_SIZE=64m -x KEEL_GETLOG_SIZE=1m -x SHMEM_SYMMETRIC_SIZE=64M --timeout 60)

@@ -30,8 +30,15 @@ void do_wrong(const char *what)
         shmem_putmem(word, &none, (size_t)1 << 30, 1);
     } else if (strcmp(what, "much") == 0) {
         shmem_int_put(word, &none, SIZE_MAX / 4 + 2, 1);
+    } else if (strcmp(what, "amid") == 0) {
+        shmem_free((char *)word + 1);
+    } else if (strcmp(what, "beside") == 0) {
+        shmem_free(word + 1); /* what follows it is nobody's */
     } else if (strcmp(what, "freed") == 0) {
-        shmem_free(word + 1);
+        shmem_free(word); /* the barrier of which is that of the others */
+        shmem_free(word);
+    } else if (strcmp(what, "foreign") == 0) {
+        (void)shmem_realloc(&none, 8);
     } else if (strcmp(what, "comparison") == 0) {
         shmem_int_wait_until(word, SHMEM_CMP_LE + 1, 0);
     } else if (strcmp(what, "signal") == 0) {

@@ -1,0 +1,331 @@
+/*
+ * A treap of the blocks in use, by address, of which each node knows the most room behind a block below it: so the lowest room that is large
+ * enough is found on one way down, and what is freed joins the room beside it, as there is nothing that keeps free memory. Priorities
+ * are hashes of addresses, so all PEs have the same tree.
+ *
+ * The nodes are an array in pieces. Who is freed leaves its place to the last one, so the last piece is given back as soon as it is empty.
+ */
+#include "shmem_blocks.h"
+
+#include <assert.h>
+
+enum {
+    PIECE_BYTES = 4096,      /* of the table, where there is room for so many at once */
+    LEAST_PIECE_BYTES = 128, /* otherwise: with a block of the program's */
+    MOST_ALIGNMENT = 1 << 30
+};
+
+/* ---- the tree ---- */
+
+static uint64_t priority_of(const keel_shmem_block_t *block)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)block->begin / KEEL_SHMEM_ALIGN; /* splitmix64 */
+
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return bits ^ (bits >> 31);
+}
+
+static void update(keel_shmem_block_t *block)
+{
+    block->most = block->room;
+    if (block->left != NULL && block->left->most > block->most) {
+        block->most = block->left->most;
+    }
+    if (block->right != NULL && block->right->most > block->most) {
+        block->most = block->right->most;
+    }
+}
+
+static void split(keel_shmem_block_t *root, const char *at, keel_shmem_block_t **below_p, keel_shmem_block_t **above_p)
+{
+    if (root == NULL) {
+        *below_p = *above_p = NULL;
+    } else if (root->begin < at) {
+        split(root->right, at, &root->right, above_p);
+        *below_p = root;
+        update(root);
+    } else {
+        split(root->left, at, below_p, &root->left);
+        *above_p = root;
+        update(root);
+    }
+}
+
+static keel_shmem_block_t *merge(keel_shmem_block_t *below, keel_shmem_block_t *above)
+{
+    if (below == NULL || above == NULL) {
+        return (below == NULL) ? above : below;
+    }
+    if (priority_of(below) > priority_of(above)) {
+        below->right = merge(below->right, above);
+        update(below);
+        return below;
+    }
+    above->left = merge(below, above->left);
+    update(above);
+    return above;
+}
+
+static keel_shmem_block_t *with(keel_shmem_block_t *root, keel_shmem_block_t *added)
+{
+    if (root == NULL || priority_of(added) > priority_of(root)) {
+        split(root, added->begin, &added->left, &added->right);
+        update(added);
+        return added;
+    }
+    if (added->begin < root->begin) {
+        root->left = with(root->left, added);
+    } else {
+        root->right = with(root->right, added);
+    }
+    update(root);
+    return root;
+}
+
+static keel_shmem_block_t *without(keel_shmem_block_t *root, const keel_shmem_block_t *gone)
+{
+    if (root == gone) {
+        return merge(root->left, root->right);
+    }
+    if (gone->begin < root->begin) {
+        root->left = without(root->left, gone);
+    } else {
+        root->right = without(root->right, gone);
+    }
+    update(root);
+    return root;
+}
+
+/* of a block of which the room has changed, and those above it */
+static void update_to(keel_shmem_block_t *root, const keel_shmem_block_t *changed)
+{
+    if (root != changed) {
+        update_to((changed->begin < root->begin) ? root->left : root->right, changed);
+    }
+    update(root);
+}
+
+static keel_shmem_block_t *last_below(const keel_shmem_blocks_t *blocks, const char *address, int is_at_most)
+{
+    keel_shmem_block_t *found = NULL, *at = blocks->root;
+
+    while (at != NULL) {
+        if (at->begin < address || (is_at_most && at->begin == address)) {
+            found = at;
+            at = at->right;
+        } else {
+            at = at->left;
+        }
+    }
+    return found;
+}
+
+static char *align_up(char *address, size_t alignment)
+{
+    return address + (-(uintptr_t)address & (alignment - 1));
+}
+
+static int fits(const keel_shmem_block_t *block, size_t alignment, size_t bytes)
+{
+    char *const begin = keel_shmem_block_end(block);
+    const size_t skipped = (size_t)(align_up(begin, alignment) - begin);
+
+    return skipped <= block->room && bytes <= block->room - skipped;
+}
+
+/* one way down with KEEL_SHMEM_ALIGN: there is one where there is most; otherwise all that may be it */
+static keel_shmem_block_t *first_fit(keel_shmem_block_t *root, size_t alignment, size_t bytes)
+{
+    keel_shmem_block_t *found;
+
+    if (root == NULL || root->most < bytes) {
+        return NULL;
+    }
+    found = first_fit(root->left, alignment, bytes);
+    if (found == NULL && fits(root, alignment, bytes)) {
+        found = root;
+    }
+    return (found != NULL) ? found : first_fit(root->right, alignment, bytes);
+}
+
+static keel_shmem_block_t *last_fit(keel_shmem_block_t *root, size_t bytes)
+{
+    while (root != NULL && root->most >= bytes) {
+        if (root->right != NULL && root->right->most >= bytes) {
+            root = root->right;
+        } else if (root->room >= bytes) {
+            return root;
+        } else {
+            root = root->left;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+/* into that node, behind a block that has room for it there */
+static void enter(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node, keel_shmem_block_t *before, char *begin,
+                  size_t bytes, int is_table)
+{
+    char *const end = keel_shmem_block_end(before) + before->room;
+
+    *node = (keel_shmem_block_t){.begin = begin, .bytes = bytes, .is_table = is_table != 0};
+    node->room = (uint64_t)(end - keel_shmem_block_end(node));
+    before->room = (uint64_t)(begin - keel_shmem_block_end(before));
+    update_to(blocks->root, before);
+    blocks->root = with(blocks->root, node);
+    blocks->count++;
+}
+
+/* out of the tree; its node is unused then */
+static void leave(keel_shmem_blocks_t *blocks, const keel_shmem_block_t *block)
+{
+    keel_shmem_block_t *before = last_below(blocks, block->begin, 0);
+
+    blocks->root = without(blocks->root, block);
+    before->room = (uint64_t)(keel_shmem_block_end(block) + block->room - keel_shmem_block_end(before));
+    update_to(blocks->root, before);
+    blocks->count--;
+}
+
+/* a piece behind all that there is, with a block of its own; false: there is no room */
+static int piece_add(keel_shmem_blocks_t *blocks, size_t bytes)
+{
+    keel_shmem_block_t *before = last_fit(blocks->root, bytes);
+    keel_shmem_piece_t *piece;
+
+    if (before == NULL) {
+        return 0;
+    }
+    piece = (keel_shmem_piece_t *)(void *)(keel_shmem_block_end(before) + before->room - bytes);
+    *piece = (keel_shmem_piece_t){
+        .before = blocks->last,
+        .size = (uint32_t)((bytes - sizeof(*piece)) / sizeof(piece->blocks[0])),
+        .used = 1,
+        .blocks = (keel_shmem_block_t *)(void *)(piece + 1),
+    };
+    enter(blocks, &piece->blocks[0], before, (char *)piece, bytes, 1);
+    blocks->last = piece;
+    return 1;
+}
+
+static void piece_give_back(keel_shmem_blocks_t *blocks)
+{
+    keel_shmem_piece_t *piece = blocks->last;
+
+    if (piece->used == 1 && piece->before != NULL) { /* itself alone */
+        blocks->last = piece->before;
+        leave(blocks, &piece->blocks[0]);
+    }
+}
+
+/* the last one takes its place */
+static void node_free(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node)
+{
+    keel_shmem_piece_t *piece = blocks->last;
+    keel_shmem_block_t *last = &piece->blocks[--piece->used], **link = &blocks->root;
+
+    if (last != node) {
+        while (*link != last) {
+            link = (last->begin < (*link)->begin) ? &(*link)->left : &(*link)->right;
+        }
+        *link = node;
+        *node = *last;
+    }
+    piece_give_back(blocks);
+}
+
+static void *block_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes)
+{
+    /* room for any place of it is found at once */
+    keel_shmem_block_t *before = first_fit(blocks->root, KEEL_SHMEM_ALIGN, bytes + alignment - KEEL_SHMEM_ALIGN);
+    keel_shmem_piece_t *piece = blocks->last;
+    char *begin;
+
+    if (before == NULL) {
+        before = first_fit(blocks->root, alignment, bytes);
+    }
+    if (before == NULL) {
+        return NULL;
+    }
+    begin = align_up(keel_shmem_block_end(before), alignment);
+    enter(blocks, &piece->blocks[piece->used++], before, begin, bytes, 0);
+    return begin;
+}
+
+/* ---- calls ---- */
+
+void keel_shmem_blocks_begin(keel_shmem_blocks_t *blocks, char *begin, size_t bytes, const char *end)
+{
+    keel_shmem_block_t *first = &blocks->first_blocks[0];
+
+    assert((uintptr_t)begin % KEEL_SHMEM_ALIGN == 0 && begin + bytes <= end);
+    *first = (keel_shmem_block_t){.begin = begin, .bytes = bytes, .is_table = 1};
+    first->room = (uint64_t)(end - keel_shmem_block_end(first)) & ~(uint64_t)(KEEL_SHMEM_ALIGN - 1);
+    update(first);
+    blocks->first = (keel_shmem_piece_t){.size = KEEL_SHMEM_FIRST_PIECE, .used = 1, .blocks = blocks->first_blocks};
+    blocks->last = &blocks->first;
+    blocks->root = first;
+    blocks->count = 1;
+}
+
+void *keel_shmem_blocks_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes)
+{
+    static const size_t piece_bytes[] = {PIECE_BYTES, LEAST_PIECE_BYTES};
+    void *made = NULL;
+
+    if (alignment > MOST_ALIGNMENT || bytes > blocks->root->most) {
+        return NULL;
+    }
+    alignment = (alignment < KEEL_SHMEM_ALIGN) ? KEEL_SHMEM_ALIGN : alignment;
+    if (blocks->last->used < blocks->last->size) {
+        return block_make(blocks, alignment, bytes);
+    }
+    for (int i = 0; i < 2 && made == NULL; i++) {
+        if (piece_add(blocks, piece_bytes[i])) {
+            made = block_make(blocks, alignment, bytes);
+            piece_give_back(blocks);
+        }
+    }
+    return made;
+}
+
+keel_shmem_block_t *keel_shmem_blocks_find(const keel_shmem_blocks_t *blocks, const void *address)
+{
+    return last_below(blocks, address, 1);
+}
+
+int keel_shmem_blocks_resize(keel_shmem_blocks_t *blocks, keel_shmem_block_t *block, size_t bytes)
+{
+    const char *end = keel_shmem_block_end(block) + block->room;
+
+    if (bytes > (size_t)(end - block->begin)) {
+        return 0;
+    }
+    block->bytes = bytes;
+    block->room = (uint64_t)(end - keel_shmem_block_end(block));
+    update_to(blocks->root, block);
+    return 1;
+}
+
+void keel_shmem_blocks_free(keel_shmem_blocks_t *blocks, keel_shmem_block_t *block)
+{
+    leave(blocks, block);
+    node_free(blocks, block);
+}
+
+static void each(const keel_shmem_block_t *root, keel_shmem_block_cb_t cb, void *arg)
+{
+    if (root != NULL) {
+        each(root->left, cb, arg);
+        cb(root, arg);
+        each(root->right, cb, arg);
+    }
+}
+
+void keel_shmem_blocks_each(const keel_shmem_blocks_t *blocks, keel_shmem_block_cb_t cb, void *arg)
+{
+    each(blocks->root, cb, arg);
+}
