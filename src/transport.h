@@ -42,6 +42,13 @@ enum keel_served {
 
 typedef void (*keel_transport_done_cb_t)(void *arg, keel_status_t status);
 
+/* KEEL_LANE_RMA: one of a run of puts */
+typedef struct keel_transport_put {
+    uint64_t offset; /* in the peer's memory */
+    const void *buffer;
+    size_t length; /* bytes */
+} keel_transport_put_t;
+
 #define KEEL_RANK_NONE UINT32_MAX
 
 /* the thread that answers others, as the kernel is told: who has to judge a process that is silent looks for it */
@@ -127,12 +134,13 @@ typedef struct keel_transport_ops {
      * stay as they are; NULL: it cannot */
     keel_status_t (*key_succeed)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
 
-    /* KEEL_LANE_RMA; return KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error: among others there is no
-     * room for more at the moment, or the memory cannot be used so. @a cb may be NULL: a flush tells. A put's
-     * completion says the buffer is free, not that the data arrived; buffers stay untouched until then. Gets of a peer complete in
-     * the order issued. */
-    keel_status_t (*put)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
-                         size_t length, keel_transport_done_cb_t cb, void *arg);
+    /* KEEL_LANE_RMA. Issues puts in this order, of which *count_p there are, until one cannot be: among others there is no room for more
+     * at the moment, or the memory cannot be used so. *count_p gets how many were issued; KEEL_OK, or why the next was not. Buffers
+     * stay untouched until a flush tells. */
+    keel_status_t (*put)(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
+                         unsigned *count_p);
+    /* KEEL_LANE_RMA; KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error as those of put(). Gets of a peer
+     * complete in the order issued. */
     keel_status_t (*get)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                          size_t length, keel_transport_done_cb_t cb, void *arg);
     /*

@@ -14,8 +14,9 @@ _Static_assert(KEEL_WINDOWS_MAX == 4084, "keel.h says how many");
 #define KEEL_WIN_GONE UINT32_MAX /* a rollback went to before its making */
 
 typedef struct keel_target {
-    char *ptr;   /* the peer's window here when stores may go there now: live, direct; else NULL */
-    size_t size; /* of the peer's window, bytes */
+    char *ptr; /* the peer's window here when stores may go there now: live, direct; else NULL */
+    size_t
+        size; /* of the peer's window, bytes; without a pointer, 0 where its puts are not only to be logged and sent from there */
 } keel_target_t;
 
 struct keel_win {

@@ -234,6 +234,45 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
     return keel_win_end(win, put_slow(win, rank, offset, buffer, length));
 }
 
+/*
+ * What the hot path does not do. A short put to a live rank whose log has room is a record there and no more: it is sent with
+ * others, by messages or operations (oplog/put_send). All else goes the general way, also the first since a flush of all, and the
+ * one that makes sending due.
+ */
+static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                          const void *buffer, size_t length,
+                                                          const keel_rma_params_t *params)
+{
+    const keel_target_t *target;
+    keel_record_t *record;
+    keel_context_h ctx;
+
+    if (win == NULL || params != NULL || rank >= win->ctx->fast_ranks) {
+        return put_any(win, rank, offset, buffer, length, params);
+    }
+    ctx = win->ctx;
+    target = keel_win_target(win, rank);
+    if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
+        keel_context_gate(ctx) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync)) {
+        return put_any(win, rank, offset, buffer, length, params);
+    }
+    record = keel_put_log_take_short(&ctx->puts, rank, length);
+    if (record == NULL) {
+        return put_any(win, rank, offset, buffer, length, params);
+    }
+    keel_case_access(ctx, rank, 0);
+    ctx->stats.puts++;
+    ctx->stats.put_bytes += length;
+    keel_put_log_head(&ctx->puts, record, keel_where(offset, KEEL_RECORD_PUT, win->region), length);
+    if (length == sizeof(uint64_t)) {
+        memcpy(record + 1, buffer, sizeof(uint64_t));
+    } else {
+        memcpy(record + 1, buffer, length);
+    }
+    keel_prefetch_write((const uint8_t *)(record + 1) + length + KEEL_COPY_AHEAD);
+    return KEEL_OK;
+}
+
 keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
 {
     return keel_put_nbx(win, rank, offset, buffer, length, NULL, NULL);
@@ -247,12 +286,12 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
     keel_context_h ctx;
 
     if (__builtin_expect(target == NULL || params != NULL, 0)) {
-        return put_any(win, rank, offset, buffer, length, params);
+        return put_beside(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
     /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
     if (__builtin_expect(length - 1 >= ctx->puts.record_max || keel_context_gate(ctx) != 0 || buffer == NULL, 0)) {
-        return put_any(win, rank, offset, buffer, length, params);
+        return put_beside(win, rank, offset, buffer, length, params);
     }
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;

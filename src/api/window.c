@@ -25,11 +25,14 @@ void keel_win_refresh(keel_win_h win)
     keel_lane_t *lane = &win->ctx->lane;
 
     for (uint32_t r = 0; r < lane->size; r++) {
-        win->targets[r].size = keel_lane_region_size(lane, r, win->region);
-        win->targets[r].ptr = (win->freed_call == 0 && (win->ctx->is_open || r == lane->rank) &&
-                               lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up))
-                                  ? keel_access_at(lane, r, win->region)
-                                  : NULL;
+        const int is_there = win->freed_call == 0 && (win->ctx->is_open || r == lane->rank) &&
+                             lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up);
+        const int is_sent =
+            is_there && keel_access_is_served(lane, r) && !keel_access_is_by_message(lane, r, win->region);
+
+        win->targets[r].ptr = is_there ? keel_access_at(lane, r, win->region) : NULL;
+        win->targets[r].size =
+            (is_sent || win->targets[r].ptr != NULL) ? keel_lane_region_size(lane, r, win->region) : 0;
     }
     win->changes = lane->changes;
 }

@@ -31,6 +31,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
         log->record_max = (lane->ops->max_data - head) & ~(size_t)7;
     }
     log->record_max -= sizeof(keel_record_t);
+    log->short_max = (log->record_max < SUM_AT - 1) ? log->record_max : SUM_AT - 1;
     log->send_at = lane->ops->max_data / 4 * 3;
     /* a target is a cache line or two: keep them from sharing */
     log->targets = keel_arena_alloc(lane->size * sizeof(*log->targets), SIZE_MAX, "put log");

@@ -69,6 +69,7 @@ typedef struct keel_put_log {
     int is_sent_only;                 /* locks and waits rely on who applies a record */
     uint32_t number_end;              /* of the records of a phase: keel_counters_records() */
     size_t record_max;                /* payload of one record, bytes */
+    size_t short_max;                 /* served lane: of a record that the hot path writes, bytes */
     size_t send_at;                   /* served lane: records are sent when this much has gathered, bytes */
     uint64_t overflows;
 } keel_put_log_t;
@@ -94,6 +95,28 @@ static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve
         return (keel_record_t *)tail;
     }
     return keel_put_log_reserve_slow(log, target, length);
+}
+
+/*
+ * Served lane: room for a record that is numbered, and sent with others later. NULL, and nothing is changed: it is not short, there is no
+ * room for it, it has no number, or sending is due with it.
+ */
+static inline __attribute__((always_inline)) keel_record_t *keel_put_log_take_short(keel_put_log_t *log,
+                                                                                    uint32_t target, size_t length)
+{
+    keel_put_target_t *t = &log->targets[target];
+    const size_t need = sizeof(keel_record_t) + keel_pad8(length);
+    uint8_t *tail = t->tail;
+
+    if (length - 1 >= log->short_max || (uintptr_t)tail + need > (uintptr_t)t->limit ||
+        t->unsent + need >= log->send_at || t->count == log->number_end) {
+        return NULL;
+    }
+    t->tail = tail + need;
+    t->count++;
+    t->unsent += (uint32_t)need;
+    log->is_epoch_used = 1;
+    return (keel_record_t *)tail;
 }
 
 static inline __attribute__((always_inline)) void keel_put_log_head(const keel_put_log_t *log, keel_record_t *record,

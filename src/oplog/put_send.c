@@ -7,6 +7,8 @@
 #include "peer/issue.h"
 #include "peer/remote_put.h"
 
+enum { PUTS = 32 }; /* that are issued together, at most */
+
 /* bytes of the complete records that fit in @a limit bytes, and how many they are */
 static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
 {
@@ -30,23 +32,55 @@ void keel_put_log_lend(keel_put_log_t *log)
     log->lent = log->pool->arenas;
 }
 
-/* the next record, by an operation of this process alone */
-static int put_log_put(keel_put_log_t *log, uint32_t target, const keel_record_t *record)
+/* puts of one epoch to one region, from the first record on; how many they are */
+static unsigned puts_of(const keel_put_log_t *log, const keel_put_target_t *t, const uint8_t *data, size_t length,
+                        keel_transport_put_t *puts)
 {
-    keel_put_target_t *t = &log->targets[target];
+    const keel_record_t *record = (const keel_record_t *)data;
+    const uint64_t numbers = log->number_end - t->sent_count;
+    const uint64_t kind = record->where & ~KEEL_OFFSET_MAX;
+    const uint32_t epoch = record->epoch;
+    /* of what is only sent nobody knows the epochs: each is behind the one before */
+    const unsigned most = t->is_off ? 1 : (numbers < PUTS) ? (unsigned)numbers : PUTS;
+    unsigned count = 0;
 
-    const int is_behind =
-        record->epoch != t->put_epoch || t->is_off; /* a fence or flush came between; of some nobody knows */
-
-    keel_put_log_lend(log);
-    if (!keel_put_log_is_put(log) || t->sent_count == log->number_end ||
-        !keel_remote_put(log->lane, target, log->phase, record, is_behind)) {
+    if (keel_where_op(kind) != KEEL_RECORD_PUT) {
         return 0;
     }
-    t->put_epoch = record->epoch;
-    t->sent.offset += (uint32_t)keel_record_size(record);
-    t->sent_count++;
-    return 1;
+    for (; count < most && (const uint8_t *)record < data + length && record->epoch == epoch &&
+           (record->where & ~KEEL_OFFSET_MAX) == kind;
+         count++) {
+        puts[count] = (keel_transport_put_t){keel_where_offset(record->where), record + 1, record->length};
+        record = (const keel_record_t *)((const uint8_t *)record + keel_record_size(record));
+    }
+    return count;
+}
+
+/* the next records, by operations of this process alone; how many were */
+static unsigned put_log_put(keel_put_log_t *log, uint32_t target, const uint8_t *data, size_t length)
+{
+    keel_put_target_t *t = &log->targets[target];
+    const keel_record_t *first = (const keel_record_t *)data;
+    const int is_behind = first->epoch != t->put_epoch || t->is_off; /* a fence or flush came between */
+    keel_transport_put_t puts[PUTS];
+    unsigned count;
+
+    keel_put_log_lend(log);
+    if (!keel_put_log_is_put(log)) {
+        return 0;
+    }
+    count = puts_of(log, t, data, length, puts);
+    count = (count == 0) ? 0
+                         : keel_remote_put(log->lane, target, log->phase, keel_where_region(first->where), puts, count,
+                                           is_behind);
+    if (count > 0) {
+        const keel_transport_put_t *last = &puts[count - 1];
+
+        t->put_epoch = first->epoch;
+        t->sent.offset += (uint32_t)((const uint8_t *)last->buffer + keel_pad8(last->length) - data);
+        t->sent_count += count;
+    }
+    return count;
 }
 
 /* what was read there before */
@@ -70,7 +104,7 @@ static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_f
         write_run(log, target);
     }
     while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
-        if (put_log_put(log, target, (const keel_record_t *)data)) {
+        if (put_log_put(log, target, data, length) > 0) {
             continue;
         }
         length = records_run(data, length, log->lane->ops->max_data, &count);

@@ -32,29 +32,27 @@ void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes)
     }
 }
 
-int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind)
+unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned region,
+                         const keel_transport_put_t *puts, unsigned count, int is_behind)
 {
     keel_peer_t *peer = &lane->peers[rank];
-    const keel_region_t *known = &peer->regions[keel_where_region(record->where)];
+    const keel_region_t *known = &peer->regions[region];
 
-    keel_status_t status;
-
-    if (keel_where_op(record->where) != KEEL_RECORD_PUT || !is_possible(peer, known)) {
+    if (!is_possible(peer, known)) {
         return 0;
     }
     if (is_behind && peer->put != peer->put_done && !KEEL_PLANT(put_unfenced)) {
         lane->ops->fence(lane->transport);
     }
-    status = lane->ops->put(lane->transport, known->key, keel_where_offset(record->where), record + 1, record->length,
-                            NULL, NULL);
-    if (status != KEEL_OK && status != KEEL_INPROGRESS) {
+    (void)lane->ops->put(lane->transport, known->key, puts, &count); /* what is not put is sent, whatever the reason */
+    if (count == 0) {
         return 0;
     }
     KEEL_REACHED(put_remote);
     put_begins(lane, peer);
     peer->put_phase = phase + 1;
     peer->is_put_untold = 1;
-    return 1;
+    return count;
 }
 
 /* an error is that of a connection that broke: the flush never completes, and the launcher will say why */

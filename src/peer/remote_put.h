@@ -12,10 +12,12 @@
 #include "peer/peer.h"
 
 /*
- * Puts @a record of @a phase, whose data follows it and stays there until keel_lane_is_flushed(); 0: it has to be sent, for want of
- * a lane, or because order needs it. @a is_behind: it takes effect after those before it.
+ * Puts to a region in @a phase, from data that stays there until keel_lane_is_flushed(). Returns how many were, from the first on:
+ * the next has to be sent, for want of a lane or of room there, or because order needs it. @a is_behind: they take effect after all
+ * before them.
  */
-int keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, const keel_record_t *record, int is_behind);
+unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned region,
+                         const keel_transport_put_t *puts, unsigned count, int is_behind);
 /* the region is reached by operations now, and no request is on its way that one could pass */
 int keel_remote_is_possible(const keel_lane_t *lane, uint32_t rank, unsigned region);
 /*

@@ -370,17 +370,23 @@ END_TEST
 
 /* ---- direct ---- */
 
-/* a device's queue has an end; returns whether it is under way */
-static int put_when_there_is_room(node_t *node, uint32_t peer, uint64_t offset, const void *data, size_t length)
+static keel_status_t put(node_t *node, uint32_t peer, uint64_t offset, const void *data, size_t length)
+{
+    const keel_transport_put_t one = {offset, data, length};
+    unsigned count = 1;
+
+    return node->net->put(node->transport, node->key[peer], &one, &count);
+}
+
+/* a device's queue has an end */
+static void put_when_there_is_room(node_t *node, uint32_t peer, uint64_t offset, const void *data, size_t length)
 {
     keel_status_t status;
 
-    while ((status = node->net->put(node->transport, node->key[peer], offset, data, length, on_done, node)) ==
-           KEEL_ERR_NO_MEMORY) {
+    while ((status = put(node, peer, offset, data, length)) == KEEL_ERR_NO_MEMORY) {
         progress(node);
     }
-    ck_assert(status == KEEL_OK || status == KEEL_INPROGRESS);
-    return status == KEEL_INPROGRESS;
+    ck_assert(status == KEEL_OK);
 }
 
 static void flush_is_complete(node_t *node)
@@ -393,7 +399,7 @@ static void flush_is_complete(node_t *node)
         data[i] = node->rank * 1000 + i;
     }
     for (i = 0; i < WORDS; i += 4) {
-        issued += put_when_there_is_room(node, peer, i * 8, &data[i], 32);
+        put_when_there_is_room(node, peer, i * 8, &data[i], 32);
     }
     issued += (node->net->flush(node->transport, peer, on_done, node) == KEEL_INPROGRESS);
     while (node->completed < issued) {
@@ -416,9 +422,9 @@ static void fence_orders(node_t *node)
     uint64_t *seen = node->fixture->base[peer];
     unsigned i;
 
-    node->net->put(node->transport, node->key[peer], 0, &one, 8, on_done, node);
+    put(node, peer, 0, &one, 8);
     node->net->fence(node->transport);
-    node->net->put(node->transport, node->key[peer], 8, &one, 8, on_done, node);
+    put(node, peer, 8, &one, 8);
     for (i = 0; i < 30; ++i) {
         ck_assert(!seen[1] || seen[0]);
         if (seen[0] && !seen[1]) {
@@ -430,8 +436,8 @@ static void fence_orders(node_t *node)
     while (!seen[1]) { /* the buffer is on this stack */
         progress(node);
     }
-    node->net->put(node->transport, node->key[peer], 16, &one, 8, on_done, node);
-    node->net->put(node->transport, node->key[peer], 24, &one, 8, on_done, node);
+    put(node, peer, 16, &one, 8);
+    put(node, peer, 24, &one, 8);
     while (!seen[2] || !seen[3]) {
         node->fixture->shared[2] |= (seen[3] && !seen[2]);
         progress(node);
@@ -459,7 +465,7 @@ static void reuse_put_buffer(node_t *node)
 {
     uint64_t word = 5;
 
-    node->net->put(node->transport, node->key[0], 8 * node->rank, &word, 8, on_done, node);
+    put(node, 0, 8 * node->rank, &word, 8);
     word = 6;
     meet(node, 0);
     while (node->fixture->base[0][node->rank] == 0) {
@@ -477,7 +483,7 @@ static void leave_the_region(node_t *node)
 {
     uint64_t word = 0;
 
-    node->net->put(node->transport, node->key[0], WORDS * 8 - 4, &word, 8, on_done, node);
+    put(node, 0, WORDS * 8 - 4, &word, 8);
 }
 
 START_TEST(access_beyond_a_region_is_found)
@@ -512,7 +518,7 @@ static void outlive(node_t *node)
             if (node->fixture->direct == KEEL_SIM_PTR) {
                 ((volatile uint64_t *)node->net->key_ptr(node->key[peer]))[3] = i + 1;
             } else if (i < 200) {
-                node->net->put(node->transport, node->key[peer], 24, &word[i], 8, on_done, node);
+                put(node, peer, 24, &word[i], 8);
             }
         }
         progress(node);
@@ -614,7 +620,7 @@ static void cut_off(node_t *node)
     for (i = 0; (node->rank == 1); ++i) {
         if (i < 400) {
             word[i] = i + 1;
-            node->net->put(node->transport, node->key[0], 40, &word[i], 8, on_done, node);
+            put(node, 0, 40, &word[i], 8);
         }
         progress(node);
     }

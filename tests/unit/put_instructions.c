@@ -25,6 +25,7 @@ enum { RANKS = 2, PUTS = 64, CHAIN = 32 };
 typedef struct fake {
     keel_runtime_t super;
     uint32_t node[RANKS];
+    unsigned told; /* who has left is said so, by bits */
 } fake_t;
 
 static struct {
@@ -32,13 +33,16 @@ static struct {
     pthread_cond_t changed;
     unsigned char address[RANKS][4096];
     size_t length[RANKS];
-    unsigned announced;
+    unsigned announced, left; /* left: by bits */
 } job = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static keel_status_t fake_open(void *arg, keel_runtime_t **runtime_p);
 
 static void fake_close(keel_runtime_t *runtime)
 {
+    pthread_mutex_lock(&job.lock);
+    job.left |= 1u << runtime->rank;
+    pthread_mutex_unlock(&job.lock);
     free(runtime);
 }
 
@@ -64,9 +68,21 @@ static keel_status_t fake_lookup(keel_runtime_t *runtime, uint32_t rank, void **
     return KEEL_OK;
 }
 
+/* a rank waits for the other to have heard its last message, or to have left */
 static int fake_poll(keel_runtime_t *runtime, keel_event_t *event)
 {
-    return 0;
+    fake_t *fake = (fake_t *)runtime;
+    unsigned news;
+
+    pthread_mutex_lock(&job.lock);
+    news = job.left & ~fake->told;
+    pthread_mutex_unlock(&job.lock);
+    if (news == 0) {
+        return 0;
+    }
+    *event = (keel_event_t){.type = KEEL_EVENT_EXIT, .rank = (news & 1) ? 0 : 1};
+    fake->told |= 1u << event->rank;
+    return 1;
 }
 
 static uint64_t fake_now(keel_runtime_t *runtime)

@@ -267,28 +267,10 @@ static sim_op_t *sim_op_pick(keel_sim_t *sim, const sim_link_t *link)
     return sim_may_apply(link, op, oldest) ? op : link->ops_head;
 }
 
-/* the caller hears that the buffer is free before the data arrives */
-static void sim_put_early(sim_op_t *op)
-{
-    sim_op_t *note = sim_new(sizeof(*note));
-
-    sim_op_capture(op);
-    note->kind = SIM_PUT;
-    note->link = op->link;
-    note->cb = op->cb;
-    note->cb_arg = op->cb_arg;
-    op->is_silent = 1;
-    sim_op_done(note, KEEL_OK);
-}
-
 void sim_op_step(keel_sim_t *sim, sim_link_t *link)
 {
     sim_op_t *op = sim_op_pick(sim, link);
 
-    if ((op->kind == SIM_PUT) && !op->is_silent && (op->cb != NULL) && sim_chance(sim, 256)) {
-        sim_put_early(op);
-        return;
-    }
     if (sim_op_apply(sim, op, 0)) {
         sim_op_unlink(link, op);
         sim_op_done(op, sim_op_outcome(op));

@@ -53,8 +53,8 @@ static int sim_awaits_gets(const sim_op_t *put)
     return 0;
 }
 
-keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
-                      size_t length, keel_transport_done_cb_t cb, void *arg)
+static keel_status_t sim_put_one(keel_transport_t *transport, keel_transport_key_t *key,
+                                 const keel_transport_put_t *put)
 {
     keel_sim_t *sim = sim_process_of(transport)->sim;
     keel_status_t status;
@@ -64,21 +64,30 @@ keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, ui
     if (sim_process_of(transport)->links[key->peer].ops_count >= SIM_QUEUE) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = sim_op_make(transport, key, SIM_PUT, offset, length, &op);
+    status = sim_op_make(transport, key, SIM_PUT, put->offset, put->length, &op);
     if (status != KEEL_OK) {
         return status;
     }
-    op->buffer = buffer;
-    op->sum = sim_sum(buffer, length);
-    op->cb = cb;
-    op->cb_arg = arg;
+    op->buffer = put->buffer;
+    op->sum = sim_sum(put->buffer, put->length);
     op->is_silent = (int)sim_below(sim, 2) && !sim_awaits_gets(op);
     if (op->is_silent) {
         sim_op_capture(op);
     }
-    status = op->is_silent ? KEEL_OK : KEEL_INPROGRESS;
     sim_op_append(op->link, op);
     sim_point(sim, "put");
+    return KEEL_OK;
+}
+
+keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
+                      unsigned *count_p)
+{
+    const unsigned count = *count_p;
+    keel_status_t status = KEEL_OK;
+
+    for (*count_p = 0; *count_p < count && status == KEEL_OK; *count_p += (status == KEEL_OK)) {
+        status = sim_put_one(transport, key, &puts[*count_p]);
+    }
     return status;
 }
 

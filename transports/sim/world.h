@@ -80,7 +80,7 @@ struct sim_op {
     unsigned pieces_left;     /* bit 0: the part before split, bit 1: the part after */
     const void *buffer;       /* of a put; own copy when is_copied */
     void *result;             /* of a get; NULL: none, or the issuer is dead */
-    int is_copied, is_silent; /* is_silent: the caller was told of completion already, or is dead */
+    int is_copied, is_silent; /* is_silent: the buffer may change already, or the caller is dead */
     int is_refused; /* nothing was done: the memory was given back, and its owner had disconnected the issuer */
     uint64_t sum;
     uint64_t fence_epoch;
@@ -313,8 +313,8 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
                            uint64_t remote_base, keel_transport_key_t **key_p);
 void sim_key_close(keel_transport_t *transport, keel_transport_key_t *key);
 void *sim_key_ptr(keel_transport_key_t *key);
-keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
-                      size_t length, keel_transport_done_cb_t cb, void *arg);
+keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
+                      unsigned *count_p);
 keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                       size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t sim_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,

@@ -363,9 +363,10 @@ static keel_status_t key_open(keel_transport_t *transport, uint32_t peer, const 
 
 /* ---- KEEL_LANE_RMA is not offered ---- */
 
-static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, const void *buffer,
-                            size_t length, keel_transport_done_cb_t cb, void *arg)
+static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
+                            unsigned *count_p)
 {
+    *count_p = 0;
     return KEEL_ERR_UNSUPPORTED;
 }
 

@@ -125,6 +125,7 @@ keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint6
     link->credits = KEEL_VERBS_CREDITS;
     ucs_list_head_init(&link->queue);
     ucs_list_head_init(&link->waiters);
+    keel_verbs_out_init(link);
     status = keel_verbs_port_add(port, link, PLACES);
     if (status != KEEL_OK) {
         goto err_free;

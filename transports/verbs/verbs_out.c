@@ -15,6 +15,15 @@ _Static_assert((int)CREDIT_FRAMES >= (int)KEEL_VERBS_QUEUE, "none is written ove
 
 /* ---- the chain ---- */
 
+void keel_verbs_out_init(keel_verbs_link_t *link)
+{
+    for (unsigned i = 0; i < KEEL_VERBS_CHAIN; i++) {
+        link->chain[i].sg_list = &link->pieces[i];
+        link->chain[i].num_sge = 1;
+        link->chain[i].next = (i + 1 < KEEL_VERBS_CHAIN) ? &link->chain[i + 1] : NULL;
+    }
+}
+
 struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots)
 {
     struct ibv_send_wr *request;
@@ -27,12 +36,7 @@ struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots)
         ucs_list_add_tail(&link->port->unposted, &link->unposted);
     }
     request = &link->chain[link->chained];
-    *request = (struct ibv_send_wr){.wr_id = (uint64_t)link->number << 32 | (link->built & NUMBERS),
-                                    .sg_list = &link->pieces[link->chained],
-                                    .num_sge = 1};
-    if (link->chained > 0) {
-        link->chain[link->chained - 1].next = request;
-    }
+    request->wr_id = (uint64_t)link->number << 32 | (link->built & NUMBERS);
     link->has_slot[link->built % KEEL_VERBS_QUEUE] = (uint8_t)slots;
     link->slots_busy += slots;
     link->chained++;
@@ -42,7 +46,7 @@ struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots)
 
 void keel_verbs_out_post(keel_verbs_link_t *link)
 {
-    struct ibv_send_wr *bad;
+    struct ibv_send_wr *bad, *last, *following;
     int failed = 0;
 
     if (link->chained == 0) {
@@ -53,6 +57,9 @@ void keel_verbs_out_post(keel_verbs_link_t *link)
         link->asked = link->built;
         link->must_ask = 0;
     }
+    last = &link->chain[link->chained - 1];
+    following = last->next;
+    last->next = NULL;
     ucs_list_del(&link->unposted);
     link->chained = 0;
     keel_verbs_port_lock(link->port);
@@ -61,6 +68,7 @@ void keel_verbs_out_post(keel_verbs_link_t *link)
         link->port->posts++;
     }
     keel_verbs_port_unlock(link->port);
+    last->next = following;
     if (failed) {
         keel_verbs_link_break(link, strerror(failed));
     }

@@ -21,7 +21,9 @@ static inline unsigned keel_verbs_out_room(const keel_verbs_link_t *link)
 {
     return KEEL_VERBS_QUEUE - (unsigned)(link->built - link->done);
 }
-/* a request at the end of the chain, where there is room, with a piece that is to be filled. @a slots: it holds so many */
+void keel_verbs_out_init(keel_verbs_link_t *link); /* of a link that is made */
+/* A request at the end of the chain, where there is room, with a piece. Both hold what another had there: opcode and flags are to be
+ * set, and all that these use. @a slots: it holds so many */
 struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots);
 /* a copy of up to KEEL_VERBS_WORD bytes for the request that is added next, which stays until that has completed */
 struct ibv_sge keel_verbs_out_copy(keel_verbs_link_t *link, const void *bytes, size_t length);

@@ -169,26 +169,78 @@ static void write_pieces(const keel_verbs_t *verbs, keel_verbs_link_t *link, con
     link->put = link->built;
 }
 
-keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
-                                 const void *buffer, size_t length, keel_transport_done_cb_t cb, void *arg)
+static keel_status_t put_one(keel_verbs_t *verbs, keel_verbs_link_t *link, const keel_transport_key_t *key,
+                             const keel_transport_put_t *put)
 {
-    keel_verbs_t *verbs = keel_verbs_of(transport);
-    keel_verbs_link_t *link = link_of(verbs, key->peer);
-    const keel_status_t status = check(link, key, offset, length);
+    const keel_status_t status = check(link, key, put->offset, put->length);
     struct ibv_sge pieces[PIECES];
     unsigned count, flags;
 
-    if (status != KEEL_OK || length == 0) {
+    if (status != KEEL_OK || put->length == 0) {
         return status;
     }
-    count = pieces_of(verbs, link, buffer, length, pieces, &flags);
+    count = pieces_of(verbs, link, put->buffer, put->length, pieces, &flags);
     if (count == 0 || keel_verbs_out_room(link) < count + SPARED + RECORDED) {
         return (count == 0) ? KEEL_ERR_UNSUPPORTED : KEEL_ERR_NO_MEMORY;
     }
-    write_pieces(verbs, link, key, offset, pieces, count, flags);
+    write_pieces(verbs, link, key, put->offset, pieces, count, flags);
     link->port->puts++;
-    link->port->put_bytes += length;
-    return (cb == NULL) ? KEEL_INPROGRESS : await(link, link->built, cb, arg);
+    link->port->put_bytes += put->length;
+    return KEEL_OK;
+}
+
+/* Those from the first on that the device takes in place, where no get is under way: all of that is looked at once. Returns how many. */
+static unsigned put_short(keel_verbs_link_t *link, const keel_transport_key_t *key, const keel_transport_put_t *puts,
+                          unsigned count)
+{
+    const unsigned room = keel_verbs_out_room(link);
+    struct ibv_send_wr *request;
+    uint64_t bytes = 0;
+    unsigned i;
+
+    if (!is_usable(link) || is_getting(link) || room <= SPARED + RECORDED) {
+        return 0;
+    }
+    count = (count < room - (SPARED + RECORDED)) ? count : room - (SPARED + RECORDED);
+    for (i = 0; i < count && puts[i].length - 1 < link->inline_max && puts[i].offset <= key->bytes &&
+                puts[i].length <= key->bytes - puts[i].offset;
+         i++) {
+        request = keel_verbs_out_add(link, 0);
+        request->opcode = IBV_WR_RDMA_WRITE;
+        request->send_flags = IBV_SEND_INLINE;
+        request->sg_list->addr = (uintptr_t)puts[i].buffer;
+        request->sg_list->length = (uint32_t)puts[i].length;
+        request->wr.rdma.remote_addr = key->remote_base + puts[i].offset;
+        request->wr.rdma.rkey = key->remote_key;
+        bytes += puts[i].length;
+    }
+    if (i > 0) {
+        link->must_ask = 1;
+        link->put = link->built;
+        link->port->puts += i;
+        link->port->put_bytes += bytes;
+    }
+    return i;
+}
+
+keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key,
+                                 const keel_transport_put_t *puts, unsigned *count_p)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_link_t *link = link_of(verbs, key->peer);
+    const unsigned count = *count_p;
+    keel_status_t status = KEEL_OK;
+    unsigned done = 0;
+
+    while (done < count && status == KEEL_OK) {
+        done += put_short(link, key, puts + done, count - done);
+        if (done < count) {
+            status = put_one(verbs, link, key, &puts[done]);
+            done += (status == KEEL_OK);
+        }
+    }
+    *count_p = done;
+    return status;
 }
 
 keel_status_t keel_verbs_rma_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
@@ -225,6 +277,7 @@ static void read_piece(keel_verbs_link_t *link, const keel_transport_key_t *key,
     struct ibv_send_wr *request = keel_verbs_out_add(link, 0);
 
     request->opcode = IBV_WR_RDMA_READ;
+    request->send_flags = 0;
     *request->sg_list = *piece;
     request->wr.rdma.remote_addr = key->remote_base + offset;
     request->wr.rdma.rkey = key->remote_key;

@@ -9,8 +9,8 @@
 #include "verbs_link.h"
 
 /* as the operations of transport.h */
-keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
-                                 const void *buffer, size_t length, keel_transport_done_cb_t cb, void *arg);
+keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key,
+                                 const keel_transport_put_t *puts, unsigned *count_p);
 keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                                  size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t keel_verbs_rma_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
