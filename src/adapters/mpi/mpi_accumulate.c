@@ -1,37 +1,19 @@
 /*
- * Accumulates, atomic for each element and in the order of their calls. Whole words of integers with operations that Keel's atomics know
- * are such atomics. All else is done by the caller, who has the word of the target's block that says so meanwhile. Which of both it is
- * depends on the type and the operation alone, so those that may meet, by MPI's rule of the same operation or MPI_NO_OP, go one way.
+ * Accumulates, atomic for each element and in the order of their calls. Where all members of the window have its memory mapped, without the
+ * promise, the caller does it in place, and has the word of the target's block that says so meanwhile. Else whole words of integers
+ * with operations that Keel's atomics know are such atomics, and all else is read, done and put back by the caller, who has that word. Which
+ * of these it is depends on the window, the type and the operation alone, so those that may meet, by MPI's rule of the same operation or
+ * MPI_NO_OP, go one way.
  */
 #include "mpi_arena.h"
 #include "mpi_channel.h"
+#include "mpi_combine.h"
+#include "mpi_direct.h"
+#include "mpi_prefix.h"
 #include "mpi_rma.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define INTEGERS(_)           \
-    _(MPI_INT)                \
-    _(MPI_LONG)               \
-    _(MPI_LONG_LONG_INT)      \
-    _(MPI_UNSIGNED)           \
-    _(MPI_UNSIGNED_LONG)      \
-    _(MPI_UNSIGNED_LONG_LONG) \
-    _(MPI_INT32_T)            \
-    _(MPI_INT64_T)            \
-    _(MPI_UINT32_T)           \
-    _(MPI_UINT64_T) _(MPI_AINT) _(MPI_OFFSET) _(MPI_COUNT) _(MPI_INTEGER) _(MPI_INTEGER4) _(MPI_INTEGER8)
-
-static int is_integer(MPI_Datatype type)
-{
-#define IS(_type)          \
-    if (type == (_type)) { \
-        return 1;          \
-    }
-    INTEGERS(IS)
-#undef IS
-    return 0;
-}
 
 /* KEEL_ATOMIC_LAST: none; MPI_NO_OP is adding 0 */
 static keel_atomic_op_t atomic_of(MPI_Op op)
@@ -46,7 +28,7 @@ static keel_atomic_op_t atomic_of(MPI_Op op)
 
 static int is_word(const keel_mpi_target_t *target)
 {
-    return is_integer(target->layout->basic) && (target->layout->basic_size == 4 || target->layout->basic_size == 8);
+    return keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind);
 }
 
 /* ---- by atomics ---- */
@@ -199,41 +181,124 @@ static int check(keel_mpi_target_t *target, MPI_Op op)
         return keel_mpi_raise_win(target->win->handle, MPI_ERR_TYPE, target->call,
                                   "a datatype that is made of several predefined ones");
     }
-    return MPI_SUCCESS;
+    if (op == MPI_REPLACE || op == MPI_NO_OP ||
+        keel_mpi_combine((keel_mpi_kind_t)target->layout->basic_kind, op, NULL, NULL, 0) || is_applicable(target, op)) {
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_raise_win(target->win->handle, MPI_ERR_OP, target->call, "an operation not for this datatype");
+}
+
+/* ---- in place ---- */
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    MPI_Op op;
+    const char *packed;
+    char *fetched; /* NULL: nothing is */
+} in_place_t;
+
+/* whole elements: these have no gaps */
+static int piece_in_place(void *user, ptrdiff_t offset, size_t length)
+{
+    in_place_t *in_place = user;
+    const keel_mpi_target_t *target = in_place->target;
+    const keel_mpi_layout_t *layout = target->layout;
+    const size_t count = length / layout->basic_size;
+    char *at = target->memory + target->offset + offset;
+
+    if (in_place->fetched != NULL) {
+        memcpy(in_place->fetched, at, length);
+        in_place->fetched += length;
+    }
+    if (in_place->op == MPI_REPLACE) {
+        memmove(at, in_place->packed, length);
+    } else if (in_place->op != MPI_NO_OP &&
+               !keel_mpi_combine((keel_mpi_kind_t)layout->basic_kind, in_place->op, at, in_place->packed, count)) {
+        PMPI_Reduce_local(in_place->packed, at, (int)count, layout->basic, in_place->op);
+    }
+    in_place->packed += (in_place->packed != NULL) ? length : 0;
+    return 1;
+}
+
+static uint64_t *word_in_place(const keel_mpi_target_t *target)
+{
+    return (uint64_t *)(target->memory + word_of(target));
+}
+
+static void do_in_place(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
+{
+    in_place_t in_place = {target, op, packed, fetched};
+
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_direct_take(word_in_place(target), target->call);
+        (void)keel_mpi_layout_each(target->layout, target->count, piece_in_place, &in_place);
+        keel_mpi_direct_give(word_in_place(target));
+    }
+    if (fetched != NULL) {
+        keel_mpi_prefix_result(fetched, target->layout->size * target->count);
+    }
 }
 
 /* ---- calls ---- */
 
-static int accumulate(keel_mpi_target_t *target, const void *packed, char *old, MPI_Op op, int is_fetched)
+/* what there was is left at @a fetched, where that is not NULL */
+static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
     atomics_t atomics = {.target = target,
                          .op = atomic_of(op),
                          .size = target->layout->basic_size,
                          .packed = packed,
-                         .fetched = is_fetched ? old : NULL,
+                         .fetched = fetched,
                          .is_aligned = 1};
+    const size_t bytes = target->layout->size * target->count;
+    char *old;
 
-    if (is_word(target) && atomics.op != KEEL_ATOMIC_LAST) {
+    if (target->win->is_mapped && target->layout->basic_is_dense) {
+        do_in_place(target, packed, fetched, op);
+        return;
+    }
+    if (!target->win->is_mapped && is_word(target) && atomics.op != KEEL_ATOMIC_LAST) {
         (void)keel_mpi_layout_each(target->layout, target->count, check_piece, &atomics);
         if (atomics.is_aligned) {
             (void)keel_mpi_layout_each(target->layout, target->count, atomic_piece, &atomics);
-            return MPI_SUCCESS;
+            return;
         }
     }
-    if (!is_applicable(target, op)) {
-        return keel_mpi_raise_win(target->win->handle, MPI_ERR_OP, target->call, "an operation not for this datatype");
+    old = (fetched != NULL) ? fetched : malloc(bytes);
+    if (old == NULL) {
+        keel_mpi_refuse(target->call, "no memory");
     }
     exchange(target, packed, old, op);
-    return MPI_SUCCESS;
+    if (fetched == NULL) {
+        free(old);
+    }
+}
+
+/* into @a result, at once where its elements have no gaps */
+static void fetch(const keel_mpi_origin_t *result, keel_mpi_target_t *target, const void *packed, MPI_Op op)
+{
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(result->type);
+    const size_t bytes = target->layout->size * target->count;
+    char *room;
+
+    if (layout->is_dense) {
+        accumulate(target, packed, (char *)result->buffer + layout->runs[0].offset, op);
+        return;
+    }
+    room = malloc(bytes);
+    if (room == NULL) {
+        keel_mpi_refuse(target->call, "no memory");
+    }
+    accumulate(target, packed, room, op);
+    keel_mpi_unpack(room, bytes, (void *)result->buffer, (size_t)result->count, layout);
+    free(room);
 }
 
 int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t *result, keel_mpi_target_t *target,
                         MPI_Op op)
 {
-    const size_t bytes = target->layout->size * target->count;
     const void *packed = NULL;
     void *room = NULL;
-    char *old;
     int code = check(target, op);
 
     if (code != MPI_SUCCESS) {
@@ -245,24 +310,20 @@ int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t
     if (op != MPI_NO_OP && !keel_mpi_origin_check(origin, target)) {
         return target->code;
     }
-    if (bytes == 0) {
+    if (target->layout->size * target->count == 0) {
         return MPI_SUCCESS;
     }
     if (op != MPI_NO_OP) {
         room = keel_mpi_pack(origin->buffer, (size_t)origin->count, origin->type, keel_mpi_layout_of(origin->type),
                              &packed, target->call);
     }
-    old = malloc(bytes);
-    if (old == NULL) {
-        keel_mpi_refuse(target->call, "no memory");
+    if (result != NULL) {
+        fetch(result, target, packed, op);
+    } else {
+        accumulate(target, packed, NULL, op);
     }
-    code = accumulate(target, packed, old, op, result != NULL);
-    if (code == MPI_SUCCESS && result != NULL) {
-        keel_mpi_unpack(old, bytes, (void *)result->buffer, (size_t)result->count, keel_mpi_layout_of(result->type));
-    }
-    free(old);
     free(room);
-    return code;
+    return MPI_SUCCESS;
 }
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -302,11 +363,32 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
                : target.code;
 }
 
+static void compare_in_place(const keel_mpi_target_t *target, const void *origin, const void *compare, void *result)
+{
+    const size_t size = target->layout->size;
+    char *at;
+
+    if (!keel_mpi_is_replay()) {
+        at = target->memory + target->offset;
+        keel_mpi_direct_take(word_in_place(target), target->call);
+        memcpy(result, at, size);
+        if (memcmp(result, compare, size) == 0) {
+            memcpy(at, origin, size);
+        }
+        keel_mpi_direct_give(word_in_place(target));
+    }
+    keel_mpi_prefix_result(result, size);
+}
+
 static void compare_and_swap(const keel_mpi_target_t *target, const void *origin, const void *compare, void *result)
 {
     const size_t size = target->layout->size;
     uint64_t operand = 0, expected = 0;
 
+    if (target->win->is_mapped) {
+        compare_in_place(target, origin, compare, result);
+        return;
+    }
     if (is_word(target) && target->offset % size == 0) {
         memcpy(&operand, origin, size);
         memcpy(&expected, compare, size);

@@ -13,12 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 4096 }; /* up to so many bytes a message is one put with its head */
+enum {
+    TOGETHER = 4096,
+    GLANCES = 4
+}; /* up to so many bytes a message is one put with its head; ranks a glance looks at */
 
 static struct {
     uint64_t asked;             /* how many answers were asked for */
     keel_mpi_letter_t **coming; /* of each rank: the letter that is not whole; NULL: none */
     int is_answering;
+    uint32_t glance; /* whom the next one looks at first */
 } box;
 
 static keel_mpi_channel_t *channel_of(uint32_t rank)
@@ -134,6 +138,24 @@ int keel_mpi_channel_look(const char *call)
     }
     keel_mpi_channel_answer(call);
     return is_news;
+}
+
+void keel_mpi_channel_glance(const char *call)
+{
+    const keel_mpi_channel_t *channels = keel_mpi_arena_channels();
+
+    if (keel_mpi_is_replay() || keel_mpi.is_promised) {
+        return;
+    }
+    for (unsigned i = 0; i < GLANCES && i < keel_mpi.ranks; i++) {
+        const uint32_t source = box.glance;
+
+        box.glance = (source + 1 < keel_mpi.ranks) ? source + 1 : 0;
+        if (__atomic_load_n(&channels[source].arrived, __ATOMIC_RELAXED) != channels[source].taken) {
+            (void)take_from(source, call);
+        }
+    }
+    keel_mpi_channel_answer(call);
 }
 
 int keel_mpi_channel_progress(const char *call)

@@ -16,6 +16,8 @@ int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t ta
                                      const char *call);
 /* takes what has come; true when that was something */
 int keel_mpi_channel_look(const char *call);
+/* the same of some ranks, by turns of all: for calls that have to be fast, by which alone a program may poll */
+void keel_mpi_channel_glance(const char *call);
 /* progress of everything: takes what has come, and notices deaths; true when something came */
 int keel_mpi_channel_progress(const char *call);
 /* the same, and lets others run where nothing came: for who asks what has come, or waits for what may come from anywhere */

@@ -1,6 +1,7 @@
 /* Epochs of many: fences, and post, start, complete, wait, by messages of the window's own communicator. */
 #include "mpi_arena.h"
 #include "mpi_channel.h"
+#include "mpi_direct.h"
 #include "mpi_group.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
@@ -50,6 +51,10 @@ int MPI_Win_fence(int assert, MPI_Win win)
         keel_mpi_flush_all("MPI_Win_fence");
     }
     keel_mpi_win_access(of)->fence = (assert &MPI_MODE_NOSUCCEED) ? KEEL_MPI_FENCED_NOT : KEEL_MPI_FENCED;
+    if (of->is_mapped) {
+        keel_mpi_direct_meet(of, "MPI_Win_fence");
+        return MPI_SUCCESS;
+    }
     round = keel_mpi_round_begin(of->comm, "MPI_Win_fence");
     keel_mpi_round_meet_all(&round);
     return MPI_SUCCESS;

@@ -1,17 +1,18 @@
 #include "mpi_layout.h"
 
+#include "mpi_combine.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { MARKS = 5 }; /* unpackings: four for the bytes of a position, and one for whether there is any */
 
 static int keyval = MPI_KEYVAL_INVALID;
-static MPI_Datatype last_type;
-static const keel_mpi_layout_t *last_layout;
+struct keel_mpi_layout_found keel_mpi_layout_found[1 << KEEL_MPI_LAYOUT_BITS];
 
 static int forget(MPI_Datatype type, int key, void *layout, void *extra)
 {
-    last_layout = NULL;
+    memset(keel_mpi_layout_found, 0, sizeof(keel_mpi_layout_found));
     free(layout);
     return MPI_SUCCESS;
 }
@@ -26,7 +27,7 @@ void keel_mpi_layout_make(void)
 void keel_mpi_layout_unmake(void)
 {
     PMPI_Type_free_keyval(&keyval);
-    last_layout = NULL;
+    memset(keel_mpi_layout_found, 0, sizeof(keel_mpi_layout_found));
 }
 
 /* ---- what a type is made of ---- */
@@ -145,6 +146,13 @@ static keel_mpi_layout_t *runs_of(const ptrdiff_t *at, size_t size, ptrdiff_t lo
     return layout;
 }
 
+static int is_dense(const keel_mpi_layout_t *layout, MPI_Datatype type)
+{
+    const keel_mpi_layout_t *basic = (layout->basic == type) ? layout : keel_mpi_layout_of(layout->basic);
+
+    return basic != NULL && basic->is_dense;
+}
+
 static keel_mpi_layout_t *layout_find(MPI_Datatype type)
 {
     MPI_Aint low, extent, true_low, true_extent;
@@ -173,17 +181,16 @@ static keel_mpi_layout_t *layout_find(MPI_Datatype type)
     PMPI_Type_get_extent(layout->basic, &low, &extent);
     layout->basic_size = (size_t)size;
     layout->basic_extent = extent;
+    layout->basic_is_dense = is_dense(layout, type);
+    layout->basic_kind = keel_mpi_kind_of(layout->basic, layout->basic_size);
     return layout;
 }
 
-const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type)
+const keel_mpi_layout_t *keel_mpi_layout_search(MPI_Datatype type)
 {
     keel_mpi_layout_t *layout;
     int is_there = 0;
 
-    if (type == last_type && last_layout != NULL) {
-        return last_layout;
-    }
     if (type == MPI_DATATYPE_NULL || PMPI_Type_get_attr(type, keyval, &layout, &is_there) != MPI_SUCCESS) {
         return NULL;
     }
@@ -193,8 +200,7 @@ const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type)
             return NULL;
         }
     }
-    last_type = type;
-    last_layout = layout;
+    *keel_mpi_layout_slot(type) = (struct keel_mpi_layout_found){type, layout};
     return layout;
 }
 

@@ -7,6 +7,8 @@
 
 #include "mpi_state.h"
 
+enum { KEEL_MPI_LAYOUT_BITS = 6 };
+
 typedef struct keel_mpi_run {
     ptrdiff_t offset;
     size_t length;
@@ -17,6 +19,8 @@ typedef struct keel_mpi_layout {
     ptrdiff_t extent, true_low, true_extent;
     MPI_Datatype basic; /* the predefined type that it is made of; of one made of several, one of them */
     size_t basic_size;
+    int basic_kind;     /* keel_mpi_kind_t */
+    int basic_is_dense; /* is_dense of that type */
     ptrdiff_t basic_extent;
     int is_mixed; /* made of several */
     int is_dense; /* one run as long as the extent: elements follow each other without gaps */
@@ -27,8 +31,25 @@ typedef struct keel_mpi_layout {
 void keel_mpi_layout_make(void);
 void keel_mpi_layout_unmake(void);
 
+/* lately asked for, each where its handle leads; layout NULL: none */
+extern struct keel_mpi_layout_found {
+    MPI_Datatype type;
+    const keel_mpi_layout_t *layout;
+} keel_mpi_layout_found[1 << KEEL_MPI_LAYOUT_BITS];
+
+static inline struct keel_mpi_layout_found *keel_mpi_layout_slot(MPI_Datatype type)
+{
+    return &keel_mpi_layout_found[((uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - KEEL_MPI_LAYOUT_BITS)];
+}
+
+const keel_mpi_layout_t *keel_mpi_layout_search(MPI_Datatype type);
 /* NULL: no type, or one that is not committed; lives as long as the type */
-const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type);
+static inline const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type)
+{
+    const struct keel_mpi_layout_found *found = keel_mpi_layout_slot(type);
+
+    return (found->type == type && found->layout != NULL) ? found->layout : keel_mpi_layout_search(type);
+}
 
 /* a copy, for what may outlive the type; free it */
 keel_mpi_layout_t *keel_mpi_layout_keep(const keel_mpi_layout_t *layout, const char *call);

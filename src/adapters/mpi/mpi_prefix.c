@@ -54,7 +54,7 @@ static void replay(void *data, size_t bytes)
     keel_mpi.replayed += bytes;
 }
 
-void keel_mpi_prefix_result(void *data, size_t bytes)
+void keel_mpi_prefix_exchange(void *data, size_t bytes)
 {
     if (bytes == 0) {
         return;

@@ -11,8 +11,14 @@ static inline int keel_mpi_is_replay(void)
 
 /* makes the record; its size is KEELMPI_PREFIX */
 void keel_mpi_prefix_make(void);
+void keel_mpi_prefix_exchange(void *data, size_t bytes);
 /* @a data is recorded, or is set to what was recorded, or neither */
-void keel_mpi_prefix_result(void *data, size_t bytes);
+static inline void keel_mpi_prefix_result(void *data, size_t bytes)
+{
+    if (keel_mpi.phase != KEEL_MPI_RUNS) {
+        keel_mpi_prefix_exchange(data, bytes);
+    }
+}
 /* how many of the calls before the restart point did not fit into the record */
 int keel_mpi_prefix_is_full(void);
 

@@ -1,6 +1,7 @@
 #include "mpi_rma.h"
 
 #include "mpi_arena.h"
+#include "mpi_direct.h"
 #include "mpi_dynamic.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
@@ -16,11 +17,21 @@ static int wrong(keel_mpi_target_t *target, int code, const char *what)
     return 0;
 }
 
+/* [displacement + low, + bytes) lies in the member's part, where the displacement is @a *at_p bytes */
+static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdiff_t low, size_t bytes, ptrdiff_t *at_p)
+{
+    ptrdiff_t begin;
+
+    return (!__builtin_mul_overflow(disp, place->unit, at_p) && !__builtin_add_overflow(*at_p, low, &begin) &&
+            disp >= 0 && begin >= 0 && (uint64_t)begin <= place->bytes && bytes <= place->bytes - (uint64_t)begin) ||
+           bytes == 0;
+}
+
 /* sets target->offset; the elements lie in the window, all bytes of them */
 static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
 {
     const keel_mpi_place_t *place = &target->win->places[target->index];
-    ptrdiff_t low;
+    ptrdiff_t low, at;
     size_t bytes;
 
     keel_mpi_layout_span(target->layout, target->count, &low, &bytes);
@@ -31,12 +42,10 @@ static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
         target->offset -= (uint64_t)low;
         return 1;
     }
-    if (bytes > 0 && (disp < 0 || disp > INT64_MAX / 2 / place->unit || disp * place->unit + low < 0 ||
-                      (uint64_t)(disp * place->unit + low) > place->bytes ||
-                      bytes > place->bytes - (uint64_t)(disp * place->unit + low))) {
+    if (!place_has(place, disp, low, bytes, &at)) {
         return wrong(target, MPI_ERR_RMA_RANGE, "beyond the window");
     }
-    target->offset = place->offset + (uint64_t)(disp * place->unit);
+    target->offset = place->offset + (uint64_t)at;
     return 1;
 }
 
@@ -69,6 +78,7 @@ int keel_mpi_target_find(keel_mpi_target_t *target, int rank, MPI_Aint disp, int
     }
     target->rank = (uint32_t)target->win->places[rank].home;
     target->count = (size_t)count;
+    target->memory = keel_mpi_direct(target->rank);
     if (!find_place(target, disp)) {
         return 0;
     }
@@ -103,9 +113,13 @@ typedef struct {
 static int put_piece(void *user, ptrdiff_t offset, size_t length)
 {
     pieces_t *pieces = user;
+    const keel_mpi_target_t *target = pieces->target;
 
-    keel_mpi_put(pieces->target->rank, pieces->target->offset + (uint64_t)offset, pieces->packed, length,
-                 pieces->target->call);
+    if (target->memory != NULL) {
+        memmove(target->memory + target->offset + offset, pieces->packed, length);
+    } else {
+        keel_mpi_put(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+    }
     pieces->packed += length;
     return 1;
 }
@@ -113,9 +127,14 @@ static int put_piece(void *user, ptrdiff_t offset, size_t length)
 static int get_piece(void *user, ptrdiff_t offset, size_t length)
 {
     pieces_t *pieces = user;
+    const keel_mpi_target_t *target = pieces->target;
 
-    keel_mpi_get(pieces->target->rank, pieces->target->offset + (uint64_t)offset, pieces->packed, length,
-                 pieces->target->call);
+    if (target->memory != NULL) {
+        memmove(pieces->packed, target->memory + target->offset + offset, length);
+        keel_mpi_prefix_result(pieces->packed, length);
+    } else {
+        keel_mpi_get(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+    }
     pieces->packed += length;
     return 1;
 }
@@ -169,6 +188,10 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
         !keel_mpi_is_replay()) { /* it may be polled, and Keel does not order by that */
         keel_mpi_ordered_say(target->call);
     }
+    if (layout->is_dense && target->memory != NULL) {
+        keel_mpi_target_get(target, (char *)origin->buffer + layout->runs[0].offset);
+        return MPI_SUCCESS;
+    }
     if (layout->is_dense && target->layout->is_dense) {
         keel_mpi_get_later(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,
                            (char *)origin->buffer + layout->runs[0].offset, bytes, target->call);
@@ -184,12 +207,53 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     return MPI_SUCCESS;
 }
 
+/*
+ * The usual access: of as many elements without gaps on both sides, to memory that is mapped, under a lock that is held or amid an epoch of
+ * fences. Where it is, and how many bytes; NULL: go the general way, which also says what is wrong.
+ */
+static inline char *at_once(MPI_Datatype origin_type, int origin_count, int rank, MPI_Aint disp, int count,
+                            MPI_Datatype type, MPI_Win handle, size_t *bytes_p, const keel_mpi_layout_t **layout_p)
+{
+    const keel_mpi_win_t *win = (keel_mpi.ctx != NULL) ? keel_mpi_win_of(handle) : NULL;
+    const keel_mpi_layout_t *layout;
+    const keel_mpi_access_t *access;
+    const keel_mpi_place_t *place;
+    char *direct;
+    ptrdiff_t at;
+
+    if (win == NULL || (uint32_t)rank >= win->comm->size || origin_type != type || origin_count != count ||
+        count <= 0 || win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        return NULL;
+    }
+    layout = keel_mpi_layout_of(type);
+    access = keel_mpi_win_access(win);
+    place = &win->places[rank];
+    direct = keel_mpi_direct((uint32_t)place->home);
+    if (layout == NULL || !layout->is_dense || direct == NULL || access->held[rank] == KEEL_MPI_HELD_LAZY ||
+        (access->held[rank] == KEEL_MPI_HELD_NOT && access->fence != KEEL_MPI_FENCED_USED)) {
+        return NULL;
+    }
+    *bytes_p = (size_t)count * layout->size;
+    *layout_p = layout;
+    return place_has(place, disp, layout->true_low, *bytes_p, &at)
+               ? direct + (ptrdiff_t)place->offset + at + layout->true_low
+               : NULL;
+}
+
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
     keel_mpi_target_t target;
+    const keel_mpi_layout_t *layout;
+    size_t bytes;
+    char *there = at_once(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype, win,
+                          &bytes, &layout);
 
+    if (there != NULL) {
+        memmove(there, (const char *)origin_addr + layout->true_low, bytes);
+        return MPI_SUCCESS;
+    }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
                ? put(&origin, &target)
                : target.code;
@@ -200,7 +264,16 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 {
     const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
     keel_mpi_target_t target;
+    const keel_mpi_layout_t *layout;
+    size_t bytes;
+    const char *there = at_once(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype,
+                                win, &bytes, &layout);
 
+    if (there != NULL) {
+        memmove((char *)origin_addr + layout->true_low, there, bytes);
+        keel_mpi_prefix_result((char *)origin_addr + layout->true_low, bytes);
+        return MPI_SUCCESS;
+    }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
                ? get(&origin, &target)
                : target.code;

@@ -3,6 +3,7 @@
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_comm.h"
+#include "mpi_direct.h"
 #include "mpi_error.h"
 #include "mpi_layout.h"
 #include "mpi_prefix.h"
@@ -47,13 +48,6 @@ void keel_mpi_check(keel_status_t status, const char *call)
         keel_mpi_start_anew(call, "there is no checkpoint yet, or no KEEL_MPI_RESTART_POINT");
     }
     keel_mpi_refuse(call, keel_status_string(status));
-}
-
-void keel_mpi_begin(const char *call)
-{
-    if (keel_mpi.ctx == NULL) {
-        keel_mpi_refuse(call, "not between MPI_Init and MPI_Finalize");
-    }
 }
 
 /* ---- beginning and end ---- */
@@ -149,6 +143,7 @@ int MPI_Finalize(void)
     keel_mpi_win_unmake();
     keel_mpi_comm_unmake();
     keel_mpi_layout_unmake();
+    keel_mpi_direct_unmake();
     return PMPI_Finalize();
 }
 

@@ -59,6 +59,7 @@ typedef struct keel_mpi {
     int is_promised;   /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
     int waits;         /* with it: what is received before the restart point is waited for by Keel's waits, too */
     int is_final;      /* MPI_Finalize was called */
+    char **direct;     /* mpi_direct.c: of each rank, where its arena is mapped here; NULL: not, or not known */
 } keel_mpi_t;
 
 extern keel_mpi_t keel_mpi;
@@ -72,7 +73,12 @@ void keel_mpi_start_anew(const char *call, const char *why) __attribute__((noret
 /* ends the job: what no error handler can mend */
 void keel_mpi_refuse(const char *call, const char *what) __attribute__((noreturn));
 /* ends the job when it is not between MPI_Init and MPI_Finalize */
-void keel_mpi_begin(const char *call);
+static inline void keel_mpi_begin(const char *call)
+{
+    if (__builtin_expect(keel_mpi.ctx == NULL, 0)) {
+        keel_mpi_refuse(call, "not between MPI_Init and MPI_Finalize");
+    }
+}
 
 /* mpi_error.c: an error of the program: calls the error handler of the communicator or window, and returns its code if that returns */
 int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what);

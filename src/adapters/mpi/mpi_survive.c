@@ -14,6 +14,7 @@
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_comm.h"
+#include "mpi_direct.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_request.h"
@@ -374,6 +375,7 @@ void keel_mpi_resume(void)
                 .ctx)) { /* rolled back, or once more since MPI_Init; or with the promise, whose memory comes here */
         kept_forget();
         keel_mpi_request_drop();
+        keel_mpi_direct_unmake();
         keel_mpi_win_drop_late();
         keel_mpi_comm_drop_late();
         if (keel_mpi.is_promised) {

@@ -61,14 +61,10 @@ static size_t entry_find(const keel_mpi_table_t *table, uintptr_t handle)
     return SIZE_MAX;
 }
 
-void *keel_mpi_table_find(keel_mpi_table_t *table, uintptr_t handle)
+void *keel_mpi_table_search(keel_mpi_table_t *table, uintptr_t handle)
 {
-    size_t i;
+    const size_t i = entry_find(table, handle);
 
-    if (table->last == handle && table->last_object != NULL) {
-        return table->last_object;
-    }
-    i = entry_find(table, handle);
     if (i == SIZE_MAX) {
         return NULL;
     }

@@ -17,7 +17,13 @@ typedef struct keel_mpi_table {
 
 /* 0: no memory */
 int keel_mpi_table_add(keel_mpi_table_t *table, uintptr_t handle, void *object);
-void *keel_mpi_table_find(keel_mpi_table_t *table, uintptr_t handle); /* NULL: not there */
+void *keel_mpi_table_search(keel_mpi_table_t *table, uintptr_t handle);
+/* NULL: not there */
+static inline void *keel_mpi_table_find(keel_mpi_table_t *table, uintptr_t handle)
+{
+    return (table->last == handle && table->last_object != NULL) ? table->last_object
+                                                                 : keel_mpi_table_search(table, handle);
+}
 void keel_mpi_table_remove(keel_mpi_table_t *table, uintptr_t handle);
 
 #endif

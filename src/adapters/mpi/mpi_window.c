@@ -2,40 +2,48 @@
 
 #include "mpi_alias.h"
 #include "mpi_arena.h"
+#include "mpi_direct.h"
 #include "mpi_dynamic.h"
 #include "mpi_error.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
 #include "mpi_shared.h"
 #include "mpi_survive.h"
-#include "mpi_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static keel_mpi_table_t wins;
+keel_mpi_table_t keel_mpi_wins;
 
-keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
+enum { MEETING = KEEL_MPI_ALIGN, ACCESS = MEETING + sizeof(keel_mpi_meeting_t) };
+
+/* the own guard, and after it where members meet, and what is known of the own accesses */
+static uint64_t guard_make(uint32_t size, const char *call)
 {
-    keel_mpi_win_t *win = keel_mpi_table_find(&wins, (uintptr_t)handle);
-
-    return (win != NULL && win->freed == NULL) ? win : NULL;
-}
-
-/* the own guard, and after it what is known of the own accesses */
-static uint64_t guard_make(uint32_t size, uint64_t *access_p, const char *call)
-{
-    const size_t bytes = sizeof(keel_mpi_guard_t) + sizeof(keel_mpi_access_t) + size;
+    const size_t bytes = ACCESS + sizeof(keel_mpi_access_t) + size;
     const uint64_t guard = keel_mpi_arena_take(bytes, KEEL_MPI_ALIGN, call);
 
     memset(keel_mpi_arena_at(guard), 0, bytes);
-    *access_p = guard + sizeof(keel_mpi_guard_t);
     return guard;
 }
 
 static uint64_t own_guard(const keel_mpi_win_t *win)
 {
-    return win->access - sizeof(keel_mpi_guard_t);
+    return win->access - ACCESS;
+}
+
+/* collective: where each member has its part. The record has what was agreed: what a call has in it depends on that */
+static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *call)
+{
+    const keel_mpi_round_t round = keel_mpi_round_begin(win->comm, call);
+
+    mine.has_all = (uint64_t)keel_mpi_direct_look(win->comm, call);
+    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+    win->is_mapped = 1;
+    for (uint32_t i = 0; i < win->comm->size; i++) {
+        win->is_mapped &= win->places[i].has_all != 0;
+    }
+    keel_mpi_prefix_result(&win->is_mapped, sizeof(win->is_mapped));
 }
 
 /* collective: all members learn where each has its part */
@@ -46,7 +54,6 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     keel_mpi_win_t *win = malloc(sizeof(*win));
     keel_mpi_place_t mine = {
         .offset = offset, .bytes = (uint64_t)like->size, .home = keel_mpi.rank, .unit = like->unit};
-    keel_mpi_round_t round;
 
     if (win == NULL) {
         keel_mpi_refuse(call, "no memory");
@@ -59,12 +66,13 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     if (win->places == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    mine.guard = guard_make(of->size, &win->access, call);
+    mine.guard = guard_make(of->size, call);
+    mine.meeting = mine.guard + MEETING;
+    win->access = mine.guard + ACCESS;
     if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         mine.attached = keel_mpi_dynamic_make(call);
     }
-    round = keel_mpi_round_begin(win->comm, call);
-    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+    places_get(win, mine, call);
     return win;
 }
 
@@ -80,7 +88,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
     }
     keel_mpi_error_win(like->handle);
     win = win_make(of, like, offset, call);
-    if (!keel_mpi_table_add(&wins, (uintptr_t)win->handle, win)) {
+    if (!keel_mpi_table_add(&keel_mpi_wins, (uintptr_t)win->handle, win)) {
         keel_mpi_refuse(call, "no memory");
     }
     *handle_p = win->handle;
@@ -161,7 +169,7 @@ static void win_give(const keel_mpi_win_t *win)
 static void win_destroy(keel_mpi_win_t *win)
 {
     keel_mpi_comm_remove(win->comm);
-    keel_mpi_table_remove(&wins, (uintptr_t)win->handle);
+    keel_mpi_table_remove(&keel_mpi_wins, (uintptr_t)win->handle);
     free(win->places);
     free(win);
 }
@@ -190,8 +198,8 @@ int MPI_Win_free(MPI_Win *win)
 
 void keel_mpi_win_unmake(void)
 {
-    for (size_t i = 0; i < wins.size; i++) {
-        keel_mpi_win_t *win = wins.entries[i].object;
+    for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+        keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
         if (win != NULL) {
             PMPI_Win_free(&win->handle);
@@ -201,16 +209,16 @@ void keel_mpi_win_unmake(void)
             free(win);
         }
     }
-    free(wins.entries);
-    wins = (keel_mpi_table_t){0};
+    free(keel_mpi_wins.entries);
+    keel_mpi_wins = (keel_mpi_table_t){0};
 }
 
 /* ---- checkpoints and rollbacks ---- */
 
 const char *keel_mpi_win_unfit(void)
 {
-    for (size_t i = 0; i < wins.size; i++) {
-        const keel_mpi_win_t *win = wins.entries[i].object;
+    for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+        const keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
         if (win != NULL && win->is_late) {
             return "a window that was made after the restart point is still there";
@@ -225,8 +233,8 @@ const char *keel_mpi_win_unfit(void)
 
 static keel_mpi_win_t *win_late(void)
 {
-    for (size_t i = 0; i < wins.size; i++) {
-        keel_mpi_win_t *win = wins.entries[i].object;
+    for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+        keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
         if (win != NULL && win->is_late) {
             return win;
@@ -249,8 +257,8 @@ void keel_mpi_win_drop_late(void)
 
 void keel_mpi_win_check_restorable(const char *call)
 {
-    for (size_t i = 0; i < wins.size; i++) {
-        const keel_mpi_win_t *win = wins.entries[i].object;
+    for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+        const keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
         if (win != NULL && win->freed == NULL && win->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
             keel_mpi_dynamic_has_own(win)) {
@@ -262,8 +270,8 @@ void keel_mpi_win_check_restorable(const char *call)
 
 void keel_mpi_win_revive(void)
 {
-    for (size_t i = 0; i < wins.size; i++) {
-        keel_mpi_win_t *win = wins.entries[i].object;
+    for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+        keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
         if (win == NULL) {
             continue;
@@ -282,13 +290,12 @@ void keel_mpi_win_revive(void)
 
 static void places_tell(keel_mpi_win_t *win, const char *call)
 {
-    const keel_mpi_round_t round = keel_mpi_round_begin(win->comm, call);
     keel_mpi_place_t mine = win->places[win->comm->rank];
 
     if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && !keel_mpi_arena_has(win->base, 1)) {
         mine.offset = keel_mpi_alias_offset(win->base, (size_t)win->size);
     }
-    keel_mpi_round_all(&round, &mine, sizeof(mine), win->places);
+    places_get(win, mine, call);
 }
 
 /* in the order of their contexts, which is the same for all that have two windows in common */
@@ -299,8 +306,8 @@ void keel_mpi_win_places(const char *call)
 
     do {
         next = NULL;
-        for (size_t i = 0; i < wins.size; i++) {
-            keel_mpi_win_t *win = wins.entries[i].object;
+        for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+            keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
             if (win != NULL && win->freed == NULL && win->comm->context > last &&
                 (next == NULL || win->comm->context < next->comm->context)) {

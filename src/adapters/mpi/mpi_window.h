@@ -6,6 +6,7 @@
 #define KEEL_MPI_WINDOW_H_
 
 #include "mpi_comm.h"
+#include "mpi_table.h"
 
 /* two words of each member, which others change */
 typedef struct keel_mpi_guard {
@@ -42,7 +43,9 @@ typedef struct keel_mpi_place {
     uint64_t offset, bytes, guard; /* in the arena of home */
     uint64_t home;                 /* rank of the job, which the member is, or who has the memory of all members */
     uint64_t attached;             /* its table, of a dynamic window */
+    uint64_t meeting;              /* its keel_mpi_meeting_t */
     int64_t unit;
+    uint64_t has_all; /* the memory of all members mapped, without the promise */
 } keel_mpi_place_t;
 
 typedef struct keel_mpi_win {
@@ -56,12 +59,20 @@ typedef struct keel_mpi_win {
     keel_mpi_place_t *places; /* of each member */
     uint64_t access;          /* offset of the own keel_mpi_access_t, behind the own guard */
     const struct keel_mpi_group *posted, *started;
-    int is_late; /* as of communicators */
+    int is_late;   /* as of communicators */
+    int is_mapped; /* all members have has_all: each says so to all */
     MPI_Win *freed;
 } keel_mpi_win_t;
 
+extern keel_mpi_table_t keel_mpi_wins; /* mpi_window.c */
+
 /* NULL: no window */
-keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle);
+static inline keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
+{
+    keel_mpi_win_t *win = (keel_mpi_win_t *)keel_mpi_table_find(&keel_mpi_wins, (uintptr_t)handle);
+
+    return (win != NULL && win->freed == NULL) ? win : NULL;
+}
 /* collective: a handle, and who has its memory where; @a offset is that of the own part */
 int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call);

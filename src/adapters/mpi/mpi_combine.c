@@ -1,0 +1,119 @@
+#include "mpi_combine.h"
+
+#include <string.h>
+
+/* ---- which elements ---- */
+
+#define SIGNED(_)        \
+    _(MPI_INT)           \
+    _(MPI_LONG)          \
+    _(MPI_LONG_LONG_INT) \
+    _(MPI_INT32_T) _(MPI_INT64_T) _(MPI_AINT) _(MPI_OFFSET) _(MPI_COUNT) _(MPI_INTEGER) _(MPI_INTEGER4) _(MPI_INTEGER8)
+#define UNSIGNED(_) _(MPI_UNSIGNED) _(MPI_UNSIGNED_LONG) _(MPI_UNSIGNED_LONG_LONG) _(MPI_UINT32_T) _(MPI_UINT64_T)
+
+keel_mpi_kind_t keel_mpi_kind_of(MPI_Datatype basic, size_t size)
+{
+#define IS(_type) || basic == (_type)
+    if (size != 4 && size != 8) {
+        return KEEL_MPI_OTHER;
+    }
+    if (0 SIGNED(IS)) {
+        return (size == 4) ? KEEL_MPI_INT32 : KEEL_MPI_INT64;
+    }
+    if (0 UNSIGNED(IS)) {
+        return (size == 4) ? KEEL_MPI_UINT32 : KEEL_MPI_UINT64;
+    }
+#undef IS
+    return (basic == MPI_FLOAT) ? KEEL_MPI_FLOAT : (basic == MPI_DOUBLE) ? KEEL_MPI_DOUBLE : KEEL_MPI_OTHER;
+}
+
+/* ---- what is done ---- */
+
+/* once more for processors that have wider vectors */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+typedef void (*combine_t)(void *into, const void *from, size_t count);
+
+/* the elements of a window are aligned as its memory is, those of the origin as its buffer: both may be anyhow */
+#define LOOP(_op, _name, _type, _what)                                         \
+    typedef _type _op##_##_name##_t __attribute__((aligned(1), may_alias));    \
+    WIDE static void _op##_##_name(void *into, const void *from, size_t count) \
+    {                                                                          \
+        _op##_##_name##_t *all = into;                                         \
+        const _op##_##_name##_t *others = from;                                \
+                                                                               \
+        for (size_t i = 0; i < count; i++) {                                   \
+            const _type a = others[i], b = all[i];                             \
+                                                                               \
+            all[i] = (_what);                                                  \
+        }                                                                      \
+    }
+
+/* sums and products of integers wrap, whether they have a sign or not */
+#define WORDS(_)        \
+    _(word32, uint32_t) \
+    _(word64, uint64_t)
+#define REALS(_)    \
+    _(float, float) \
+    _(double, double)
+#define ORDERED(_)      \
+    _(int32, int32_t)   \
+    _(uint32, uint32_t) \
+    _(int64, int64_t)   \
+    _(uint64, uint64_t) \
+    REALS(_)
+#define SUM(_name, _type)     LOOP(sum, _name, _type, a + b)
+#define PRODUCT(_name, _type) LOOP(product, _name, _type, a *b)
+#define MIN(_name, _type)     LOOP(min, _name, _type, a < b ? a : b)
+#define MAX(_name, _type)     LOOP(max, _name, _type, a > b ? a : b)
+#define BAND(_name, _type)    LOOP(band, _name, _type, a &b)
+#define BOR(_name, _type)     LOOP(bor, _name, _type, a | b)
+#define BXOR(_name, _type)    LOOP(bxor, _name, _type, a ^ b)
+WORDS(SUM)
+REALS(SUM)
+WORDS(PRODUCT)
+REALS(PRODUCT)
+ORDERED(MIN)
+ORDERED(MAX)
+WORDS(BAND)
+WORDS(BOR)
+WORDS(BXOR)
+
+enum { SUMS, PRODUCTS, MINS, MAXS, BANDS, BORS, BXORS, OPS };
+
+#define INTEGERS_DO(_name, _word)                                                                       \
+    {                                                                                                   \
+        sum_##_word, product_##_word, min_##_name, max_##_name, band_##_word, bor_##_word, bxor_##_word \
+    }
+static const combine_t combines[KEEL_MPI_KINDS][OPS] = {
+    [KEEL_MPI_INT32] = INTEGERS_DO(int32, word32),
+    [KEEL_MPI_UINT32] = INTEGERS_DO(uint32, word32),
+    [KEEL_MPI_INT64] = INTEGERS_DO(int64, word64),
+    [KEEL_MPI_UINT64] = INTEGERS_DO(uint64, word64),
+    [KEEL_MPI_FLOAT] = {sum_float, product_float, min_float, max_float},
+    [KEEL_MPI_DOUBLE] = {sum_double, product_double, min_double, max_double},
+};
+
+int keel_mpi_combine(keel_mpi_kind_t kind, MPI_Op op, void *into, const void *from, size_t count)
+{
+    const int which = (op == MPI_SUM)    ? SUMS
+                      : (op == MPI_PROD) ? PRODUCTS
+                      : (op == MPI_MIN)  ? MINS
+                      : (op == MPI_MAX)  ? MAXS
+                      : (op == MPI_BAND) ? BANDS
+                      : (op == MPI_BOR)  ? BORS
+                      : (op == MPI_BXOR) ? BXORS
+                                         : OPS;
+
+    if (which == OPS || combines[kind][which] == NULL) {
+        return 0;
+    }
+    if (into != NULL) {
+        combines[kind][which](into, from, count);
+    }
+    return 1;
+}

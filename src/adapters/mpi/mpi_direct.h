@@ -1,0 +1,35 @@
+/*
+ * Memory of other ranks that is mapped here, which the own loads and stores reach without a call of Keel's; never with the promise, as no log
+ * has what is stored so.
+ */
+#ifndef KEEL_MPI_DIRECT_H_
+#define KEEL_MPI_DIRECT_H_
+
+#include "mpi_window.h"
+
+/* in each member's arena: of a window that all members have mapped, how often each of those before it has come */
+typedef struct keel_mpi_meeting {
+    uint64_t turn;        /* the own count */
+    uint64_t arrived[32]; /* put by the member 1, 2, 4, ... before this one: its count */
+} keel_mpi_meeting_t;
+
+/* where the arena of that rank is; NULL: it has to be asked of Keel, or nothing is to be done before the restart point again */
+static inline char *keel_mpi_direct(uint32_t rank)
+{
+    return (keel_mpi.direct != NULL && keel_mpi.phase != KEEL_MPI_REPLAYS) ? keel_mpi.direct[rank] : NULL;
+}
+
+/* looks where the members' memory is now; true: all of it is mapped here */
+int keel_mpi_direct_look(const keel_mpi_comm_t *comm, const char *call);
+void keel_mpi_direct_unmake(void);
+
+/* of a window whose members have each other mapped, in a new process or one that goes on: returns when all have called it */
+void keel_mpi_direct_meet(const keel_mpi_win_t *win, const char *call);
+/* the word of the target's window by which accumulates exclude each other */
+void keel_mpi_direct_take(uint64_t *word, const char *call);
+static inline void keel_mpi_direct_give(uint64_t *word)
+{
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+#endif
