@@ -144,7 +144,11 @@ void keel_mpi_channel_glance(const char *call)
 {
     const keel_mpi_channel_t *channels = keel_mpi_arena_channels();
 
-    if (keel_mpi_is_replay() || keel_mpi.is_promised) {
+    if (keel_mpi_is_replay()) {
+        return;
+    }
+    if (keel_mpi.is_promised) {
+        keel_mpi_ordered_glance(call);
         return;
     }
     for (unsigned i = 0; i < GLANCES && i < keel_mpi.ranks; i++) {

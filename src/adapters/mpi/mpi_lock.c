@@ -144,6 +144,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     keel_mpi_flush(home_of(of, (uint32_t)rank), "MPI_Win_unlock");
     give(of, (uint32_t)rank, "MPI_Win_unlock");
     keel_mpi_win_access(of)->locks--;
+    keel_mpi_channel_glance("MPI_Win_unlock");
     return MPI_SUCCESS;
 }
 
@@ -178,6 +179,7 @@ int MPI_Win_unlock_all(MPI_Win win)
         give(of, i, "MPI_Win_unlock_all");
     }
     keel_mpi_win_access(of)->is_all = 0;
+    keel_mpi_channel_glance("MPI_Win_unlock_all");
     return MPI_SUCCESS;
 }
 

@@ -15,6 +15,8 @@ void keel_mpi_ordered_send(uint32_t rank, keel_mpi_head_t head, const void *data
 void keel_mpi_ordered_take(uint32_t source, const char *call);
 /* delivers what has come; true when that was something. No log has what such a look finds: from the first one on deaths are rollbacks. */
 int keel_mpi_ordered_look(const char *call);
+/* for calls by which alone a program may poll: with a receive open every so many of them look, as somebody's synchronous send may wait for that */
+void keel_mpi_ordered_glance(const char *call);
 /* tells Keel that something is looked at that no log has; nothing without the promise */
 void keel_mpi_ordered_say(const char *call);
 /* behind a gsync, all ranks together: delivers all that was sent before it */

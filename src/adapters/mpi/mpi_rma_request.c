@@ -1,5 +1,6 @@
 /* Accesses with a request of their own: which is complete when the call returns, as the access is complete here. */
 #include "mpi_arena.h"
+#include "mpi_channel.h"
 #include "mpi_request.h"
 #include "mpi_rma.h"
 
@@ -24,6 +25,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     if (target_rank != MPI_PROC_NULL) {
         keel_mpi_flush((uint32_t)keel_mpi_win_of(win)->places[target_rank].home, "MPI_Rget");
     }
+    keel_mpi_channel_glance("MPI_Rget"); /* a program may poll by it alone */
     return keel_mpi_request_complete(request);
 }
 
@@ -45,5 +47,6 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
         MPI_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
                            target_rank, target_disp, target_count, target_datatype, op, win);
 
+    keel_mpi_channel_glance("MPI_Rget_accumulate");
     return (code == MPI_SUCCESS) ? keel_mpi_request_complete(request) : code;
 }
