@@ -168,6 +168,16 @@ void keel_mpi_arena_give(uint64_t offset)
     memmove(&hidden->blocks[i], &hidden->blocks[i + 1], (hidden->block_count - i) * sizeof(hidden->blocks[0]));
 }
 
+void keel_mpi_arena_shrink(uint64_t offset, size_t bytes)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    const uint64_t i = block_at(offset);
+
+    if (i < hidden->block_count && hidden->blocks[i].offset == offset) {
+        hidden->blocks[i].length = bytes;
+    }
+}
+
 const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;

@@ -34,7 +34,8 @@ uint64_t keel_mpi_arena_take_passing(size_t bytes, size_t alignment);
 /* the same for pages of the program's own memory, which the record does not have; 0: there is no room */
 uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment);
 void keel_mpi_arena_give(uint64_t offset);
-void keel_mpi_arena_give_aliases(void); /* all blocks of that kind, and nothing is exposed then */
+void keel_mpi_arena_shrink(uint64_t offset, size_t bytes); /* what of it lies behind so many bytes is given */
+void keel_mpi_arena_give_aliases(void);                    /* all blocks of that kind, and nothing is exposed then */
 /* the block that holds these bytes; NULL: none does */
 const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes);
 /* these bytes of alias pages belong to images, or no more */

@@ -32,6 +32,7 @@ typedef struct sent {
     uint64_t number;   /* of the message, from 1 */
     uint64_t ring_end; /* what of the ring is free when it is taken */
     uint64_t node;     /* 0: none */
+    size_t kept;       /* bytes of the arena */
     keel_mpi_head_t head;
     uint64_t
         free_at; /* number of the message by whose taking the node is free: one of a chain is read once more for what is behind it */
@@ -44,6 +45,7 @@ typedef struct line {
     uint64_t last;              /* node of the last message, when the next one is told by it; 0: by the ring */
     sent_t *sent;               /* not known to have been taken: a queue in a circle */
     size_t first, count, room;
+    size_t kept;     /* bytes of the arena that those of the queue have */
     uint64_t read;   /* bytes of the ring here */
     uint64_t follow; /* node there that tells where the next message is; 0: the ring does */
 } line_t;
@@ -143,12 +145,18 @@ static void queue_add(line_t *line, sent_t sent, const char *call)
 static void queue_free(line_t *line)
 {
     while (line->count > 0) {
-        const sent_t *sent = &line->sent[line->first];
+        sent_t *sent = &line->sent[line->first];
 
         if (line->known < sent->free_at) {
+            if (line->known >= sent->number && sent->kept > sizeof(node_t)) { /* only its link is read once more */
+                keel_mpi_arena_shrink(sent->node, sizeof(node_t));
+                line->kept -= sent->kept - sizeof(node_t);
+                sent->kept = sizeof(node_t);
+            }
             return;
         }
         line->reusable = sent->ring_end;
+        line->kept -= sent->kept;
         if (sent->node != 0) {
             keel_mpi_arena_give(sent->node);
         }
@@ -173,27 +181,94 @@ static void ring_write(uint32_t rank, const void *data, size_t bytes, const char
     line->written += bytes;
 }
 
-/* waits for one that lies in the arena: the receiver says when it has taken such a one */
-static int node_reclaim(const char *call)
+/* what of the others' it is known that they have taken; true when that gave something back */
+static int nodes_free(void)
 {
+    size_t before = 0, after = 0;
+
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
-        line_t *line = &lines[rank];
+        before += lines[rank].kept;
+        queue_free(&lines[rank]);
+        after += lines[rank].kept;
+    }
+    return after < before;
+}
 
-        for (size_t i = 0; i < line->count; i++) {
-            const sent_t *sent = &line->sent[(line->first + i) % line->room];
-            const size_t before = line->count;
+/* the first message of a line that lies in the arena and is not known to have been taken; 0: there is none */
+static uint64_t node_awaited(const line_t *line)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        const sent_t *sent = &line->sent[(line->first + i) % line->room];
 
-            if (sent->node != 0 && sent->number > line->known) {
-                await(rank, keel_mpi_ordered_word(rank, offsetof(keel_mpi_channel_t, freed)), sent->number, call);
-                line->known = sent->number;
-                queue_free(line);
-            }
-            if (line->count < before) {
-                return 1;
-            }
+        if (sent->node != 0 && sent->number > line->known) {
+            return sent->number;
         }
     }
     return 0;
+}
+
+/* who will take something next cannot be known, and one of them may be waiting for another one that takes it first. No log has who it was. */
+static void await_any(keel_word_t *words, unsigned count, const char *call)
+{
+    keel_status_t status = KEEL_INPROGRESS;
+
+    keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
+    if (is_logged()) {
+        keel_mpi_check(keel_wait(keel_mpi.ctx, KEEL_WAIT_ANY, words, count, NULL), call);
+        keel_mpi_synchronous_leave();
+        return;
+    }
+    while (status == KEEL_INPROGRESS) {
+        unsigned met = 0;
+
+        for (unsigned i = 0; i < count; i++) {
+            const uint64_t *word = keel_mpi_arena_at(words[i].offset);
+
+            words[i].is_met = __atomic_load_n(word, __ATOMIC_ACQUIRE) >= words[i].value;
+            met += words[i].is_met != 0;
+        }
+        status = (met > 0) ? KEEL_OK : keel_progress(keel_mpi.ctx);
+        keel_mpi_check(status, call);
+        status = (met > 0) ? KEEL_OK : KEEL_INPROGRESS;
+        sched_yield();
+    }
+    keel_mpi_synchronous_leave();
+}
+
+/* waits for one that lies in the arena: the receiver says when it has taken such a one. False: nobody is to take any. */
+static int node_reclaim(const char *call)
+{
+    keel_word_t *words = calloc(keel_mpi.ranks, sizeof(*words));
+    uint32_t *ranks = calloc(keel_mpi.ranks, sizeof(*ranks));
+    unsigned count = 0;
+
+    if (words == NULL || ranks == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
+        const uint64_t number = node_awaited(&lines[rank]);
+
+        if (number != 0) {
+            words[count] = (keel_word_t){.win = keel_mpi.arena,
+                                         .offset = keel_mpi_ordered_word(rank, offsetof(keel_mpi_channel_t, freed)),
+                                         .size = sizeof(number),
+                                         .compare = KEEL_COMPARE_GE,
+                                         .value = number,
+                                         .is_met = 1};
+            ranks[count++] = rank;
+        }
+    }
+    if (count == 1) {
+        await(ranks[0], words[0].offset, words[0].value, call);
+    } else if (count > 1) {
+        await_any(words, count, call);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        lines[ranks[i]].known = words[i].is_met ? words[i].value : lines[ranks[i]].known;
+    }
+    free(words);
+    free(ranks);
+    return count > 0;
 }
 
 static uint64_t node_make(const keel_mpi_head_t *head, const void *data, const char *call)
@@ -203,8 +278,9 @@ static uint64_t node_make(const keel_mpi_head_t *head, const void *data, const c
     node_t *node;
 
     while ((offset = keel_mpi_arena_take_passing(bytes, KEEL_MPI_ALIGN)) == 0) {
-        if (!node_reclaim(call)) {
-            keel_mpi_refuse(call, "no room in the arena for a message: KEELMPI_ARENA says how large it is");
+        if (!nodes_free() && !node_reclaim(call)) {
+            keel_mpi_refuse(call, "no room in the arena for a message, though all that were sent have been taken: "
+                                  "KEELMPI_ARENA says how large it is");
         }
     }
     node = keel_mpi_arena_at(offset);
@@ -235,6 +311,7 @@ void keel_mpi_ordered_send(uint32_t rank, keel_mpi_head_t head, const void *data
     line_t *line = &lines[rank];
     const int is_short = head.bytes <= SHORT;
     uint64_t node = 0, said;
+    size_t kept;
 
     queue_free(line);
     head.taken = channel->taken;
@@ -253,12 +330,17 @@ void keel_mpi_ordered_send(uint32_t rank, keel_mpi_head_t head, const void *data
         send_by_ring(rank, &head, data, call);
     }
     line->last = head.is_chain ? node : 0;
+    kept = (node != 0) ? sizeof(node_t) + head.bytes : 0;
+    line->kept += kept;
     said = ++channel->sent;
-    queue_add(
-        line,
-        (sent_t){
-            .number = said, .ring_end = line->written, .node = node, .head = head, .free_at = said + head.is_chain},
-        call);
+    queue_add(line,
+              (sent_t){.number = said,
+                       .ring_end = line->written,
+                       .node = node,
+                       .kept = kept,
+                       .head = head,
+                       .free_at = said + head.is_chain},
+              call);
     keel_mpi_fence(call);
     keel_mpi_put(rank, keel_mpi_ordered_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &said, sizeof(said),
                  call);

@@ -12,6 +12,7 @@
 enum {
     KEEL_MPI_BLOCKS = 16384,  /* of the arena that are in use at one time, at most */
     KEEL_MPI_EXPOSED = 4096,  /* pieces of the program's own memory that are in windows at one time, at most */
+    KEEL_MPI_OPENED = 1024,   /* receives that are open, for which room is kept; others take some of the arena */
     KEEL_MPI_RING = 64 << 10, /* bytes on the way from one rank to another */
     KEEL_MPI_ALIGN = 64
 };
@@ -46,6 +47,9 @@ typedef struct keel_mpi_hidden {
     uint64_t block_count, exposed_count;
     keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
+    uint64_t
+        opened_first[4 *
+                     KEEL_MPI_OPENED]; /* the list of receives, while they are no more: there when the arena is full */
 } keel_mpi_hidden_t;
 
 typedef struct keel_mpi {

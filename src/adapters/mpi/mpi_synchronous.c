@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(sizeof(((keel_mpi_hidden_t *)0)->opened_first) == KEEL_MPI_OPENED * 32, "room for the list");
+
 /* a receive that is open in a gsync */
 typedef struct opened {
     uint64_t context;
@@ -44,12 +46,16 @@ static opened_t *room_for(uint64_t count, const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
+    if (hidden->opened == 0) {
+        hidden->opened = offsetof(keel_mpi_hidden_t, opened_first);
+        hidden->opened_room = KEEL_MPI_OPENED;
+    }
     if (count > hidden->opened_room) {
         const uint64_t block = keel_mpi_arena_take_passing((2 * count + 1) * sizeof(opened_t), KEEL_MPI_ALIGN);
 
         if (block == 0) {
-            keel_mpi_refuse(call,
-                            "no room in the arena for the receives that are open: KEELMPI_ARENA says how large it is");
+            keel_mpi_refuse(call, "more than 1024 receives are open, and no room in the arena for the list of them: "
+                                  "KEELMPI_ARENA says how large it is");
         }
         *(uint64_t *)keel_mpi_arena_at(block) = hidden->opened;
         hidden->opened = block + sizeof(opened_t);
@@ -98,13 +104,13 @@ void keel_mpi_synchronous_reset(void)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    while (hidden->opened != 0) {
+    while (hidden->opened != 0 && hidden->opened != offsetof(keel_mpi_hidden_t, opened_first)) {
         const uint64_t block = hidden->opened - sizeof(opened_t);
 
         hidden->opened = *(const uint64_t *)keel_mpi_arena_at(block);
         keel_mpi_arena_give(block);
     }
-    hidden->opened_room = hidden->opened_count = 0;
+    hidden->opened = hidden->opened_room = hidden->opened_count = 0;
 }
 
 /* ---- the sender ---- */

@@ -207,6 +207,10 @@ chapters_are_right_with_the_promise()
 {
     small+=(-x KEEL_DETERMINISTIC=waits -x KEEL_LOG_LEVEL=error)
     chapters_are_right auto 4
+    run 0 -n 3 --nodes 3 "${small[@]}" -x KEELMPI_ARENA=4m -x KEELMPI_PREFIX=64k "$programs/mpi_crowded_$mpi" 4
+    has "$out" 3 '^mpi_crowded: rank [0-2] of 3: right$'
+    run 1 -n 2 --nodes 2 "${small[@]}" -x KEELMPI_ARENA=2m "$programs/mpi_wrong_$mpi" long
+    grep -q '^mpi 0 error: MPI_Send: no room in the arena for a message, .*: KEELMPI_ARENA says how large it is$' "$err" || fail "not named"
 }
 
 shared_memory_and_topologies_come_back()
