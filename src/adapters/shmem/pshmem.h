@@ -2,6 +2,6 @@
 #ifndef KEEL_PSHMEM_H_
 #define KEEL_PSHMEM_H_
 
-#include "shmem.h"
+#include "shmemx.h"
 
 #endif

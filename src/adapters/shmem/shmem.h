@@ -4,7 +4,7 @@
  * without a type in them are generic; in C++ there are the typed names.
  *
  * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
- * SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun starts it anew, once. With the promise of shmemx_init_attr() (shmemx.h) the
+ * SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun starts it anew, once. With the promise of shmemx_init_attr() the
  * dead PE alone is run again, where that is possible. A call that cannot be carried out ends the job with a message.
  *
  * Threads. One at a time may call, or with SHMEM_THREAD_MULTIPLE any: then the promise does not hold, and a death is a rollback where the thread
@@ -19,6 +19,7 @@
 #include "shmem_generic.h"
 #include "shmem_old.h"
 #include "shmem_rma.h"
+#include "shmem_survive.h"
 #include "shmem_sync.h"
 #include "shmem_teams.h"
 
@@ -87,7 +88,5 @@ SHMEM_API void shmemx_restore(void);
 #ifdef __cplusplus
 }
 #endif
-
-#include "shmemx.h"
 
 #endif

@@ -1,5 +1,6 @@
 /* Time as programs measure it. */
 #include "shmem_state.h"
+#include "shmemx.h"
 
 #include <time.h>
 

@@ -130,8 +130,5 @@ __extension__ typedef float _Complex shmemx_complexf_t;
 #define SHMEM_COMPLEX(_)           \
     _(complexd, shmemx_complexd_t) \
     _(complexf, shmemx_complexf_t)
-/* names of atomics before they had atomic_ in them */
-#define SHMEM_OLD_ATOMIC_TYPES(_)          _(int, int) _(long, long) _(longlong, long long)
-#define SHMEM_OLD_ATOMIC_TYPES_EXTENDED(_) SHMEM_OLD_ATOMIC_TYPES(_) _(float, float) _(double, double)
 
 #endif

@@ -27,7 +27,7 @@ SHMEM_FUNCTION(void, set_cache_line_inv, (void *dest))
 SHMEM_FUNCTION(void, udcflush, (void))
 SHMEM_FUNCTION(void, udcflush_line, (void *dest))
 
-/* ---- atomics by their old names, waits ---- */
+/* ---- atomics by their old names, of all types that they have now, as programs expect that were written elsewhere; waits ---- */
 
 #define SHMEM_DECLARE_OLD_WORD(_name, _type)                               \
     SHMEM_FUNCTION(_type, _name##_fetch, (const _type *source, int pe))    \
@@ -42,8 +42,8 @@ SHMEM_FUNCTION(void, udcflush_line, (void *dest))
 /* until it is another value */
 #define SHMEM_DECLARE_OLD_WAIT(_name, _type) SHMEM_FUNCTION(void, _name##_wait, (_type * ivar, _type cmp_value))
 
-SHMEM_OLD_ATOMIC_TYPES_EXTENDED(SHMEM_DECLARE_OLD_WORD)
-SHMEM_OLD_ATOMIC_TYPES(SHMEM_DECLARE_OLD_ATOMIC)
+SHMEM_ATOMIC_TYPES_EXTENDED(SHMEM_DECLARE_OLD_WORD)
+SHMEM_ATOMIC_TYPES(SHMEM_DECLARE_OLD_ATOMIC)
 SHMEM_ACTIVE_INTEGERS(SHMEM_DECLARE_OLD_WAIT)
 SHMEM_FUNCTION(void, wait, (long *ivar, long cmp_value))
 SHMEM_FUNCTION(void, wait_until, (long *ivar, int cmp, long cmp_value))

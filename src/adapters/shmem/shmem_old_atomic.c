@@ -14,7 +14,7 @@
     {                                                                           \
         return pshmem_##_name##_atomic_swap(dest, value, pe);                   \
     }
-SHMEM_OLD_ATOMIC_TYPES_EXTENDED(DEFINE_OLD_WORD)
+SHMEM_ATOMIC_TYPES_EXTENDED(DEFINE_OLD_WORD)
 
 #define DEFINE_OLD_ATOMIC(_name, _type)                                                      \
     KEEL_SHMEM_DEFINE(void, _name##_add, (_type * dest, _type value, int pe))                \
@@ -37,7 +37,7 @@ SHMEM_OLD_ATOMIC_TYPES_EXTENDED(DEFINE_OLD_WORD)
     {                                                                                        \
         return pshmem_##_name##_atomic_compare_swap(dest, cond, value, pe);                  \
     }
-SHMEM_OLD_ATOMIC_TYPES(DEFINE_OLD_ATOMIC)
+SHMEM_ATOMIC_TYPES(DEFINE_OLD_ATOMIC)
 
 #define DEFINE_CACHE(_name, _arguments)        \
     KEEL_SHMEM_DEFINE(void, _name, _arguments) \

@@ -4,6 +4,7 @@
  */
 #include "shmem_reduce.h"
 #include "shmem_team_state.h"
+#include "shmemx.h"
 
 typedef struct {
     int start, stride; /* in the parent */

@@ -2,7 +2,7 @@
 #ifndef KEEL_SHMEM_CHAPTER_H_
 #define KEEL_SHMEM_CHAPTER_H_
 
-#include <shmem.h>
+#include <shmemx.h>
 
 #include <stdlib.h>
 #include <string.h>

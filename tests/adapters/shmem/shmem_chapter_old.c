@@ -87,8 +87,8 @@ void check_old(void)
     EXPECT(_my_pe() == pe && _num_pes() == pes);
     EXPECT(_SHMEM_CMP_GE == SHMEM_CMP_GE && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN && _SHMEM_MAJOR_VERSION == 1);
     check_heap();
-    SHMEM_OLD_ATOMIC_TYPES_EXTENDED(CHECK_WORD)
-    SHMEM_OLD_ATOMIC_TYPES(CHECK_ATOMIC)
+    SHMEM_ATOMIC_TYPES_EXTENDED(CHECK_WORD)
+    SHMEM_ATOMIC_TYPES(CHECK_ATOMIC)
     SHMEM_ACTIVE_INTEGERS(CHECK_WAIT)
     check_waits_of_long();
     check_caches();

@@ -161,4 +161,21 @@ END
     has "$out" 1 '^ended$'
 }
 
+# once under keelrun; again under Open MPI's launcher, as the documentation says
+output_of_replacements_is_as_documented()
+{
+    compiles oshcc -O2 -Wall -Werror -o "$scratch/a" "$here/plain_output.c"
+    export SHMEM_KEEL_DETERMINISTIC=y KEEL_SPAWN=1
+    run 0 -np 2 --nodes 2 "$scratch/a"
+    has "$out" 1 '^plain_output: PE 1 begins$'
+    has "$out" 1 '^plain_output: PE 1 ends with 49$'
+    if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+        run 0 -np 2 --launcher mpirun "$scratch/a"
+        has "$out" 1 '^plain_output: PE 0 begins$'
+        has "$out" 2 '^plain_output: PE 1 begins$'
+        has "$out" 1 '^plain_output: PE 1 ends with 49$'
+    fi
+}
+
 run_case
