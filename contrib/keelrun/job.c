@@ -176,9 +176,11 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
                 state->incarnation, signal_number, strsignal(signal_number), why);
         return;
     }
-    if (job->options->spares == 0 && (job->nodes[state->node].is_lost || state->must_move) &&
+    if (job->options->spares == 0 &&
+        (job->nodes[state->node].is_lost || job->nodes[state->node].has_failed || state->must_move) &&
         !job_move_rank(job, state)) {
-        job_end(job, 128 + signal_number, "rank %u has no node left to run on", rank);
+        job_end(job, 128 + signal_number, "rank %u has no node left to run on%s", rank,
+                job->nodes[state->node].has_failed ? ": from its own it reaches nobody" : "");
         return;
     }
     state->must_move = false;

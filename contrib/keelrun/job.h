@@ -66,6 +66,7 @@ typedef struct job_node {
     bool is_lost;
     uint32_t heir;   /* where its ranks go when it is lost; itself: not chosen yet */
     bool is_suspect; /* a rank on it was not heard by other nodes although it ran */
+    bool has_failed; /* a rank on it said that it reaches nobody from there: none is started there again */
 } job_node_t;
 
 typedef struct job {
@@ -109,7 +110,8 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank);  /* why a dead 
 bool job_was_turned_away(const job_t *job, const job_rank_t *state);
 /* job_place.c */
 uint32_t job_count_on_node(const job_t *job, uint32_t node);
-bool job_move_rank(job_t *job, job_rank_t *state); /* to another node; false: its own is lost, and there is no other */
+bool job_move_rank(
+    job_t *job, job_rank_t *state); /* to another node; false: its own is lost or has failed, and there is no other */
 /* somebody does not hear a rank (job_fence.c) */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);
 /* a rank of that node did not hear another, and is not to be believed */

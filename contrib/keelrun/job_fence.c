@@ -119,7 +119,7 @@ static void fence_own(job_t *job, uint32_t rank)
 
     report_verbose("rank %u incarnation %u killed: it says that it reaches nobody from its node", rank,
                    state->incarnation);
-    job->nodes[state->node].is_suspect = true;
+    job->nodes[state->node].is_suspect = job->nodes[state->node].has_failed = true;
     state->must_move = true;
     fence_kill(state);
 }

@@ -17,7 +17,7 @@ uint32_t job_count_on_node(const job_t *job, uint32_t node)
 
 static bool job_can_take_ranks(const job_node_t *node)
 {
-    return !node->is_lost && !node->is_suspect;
+    return !node->is_lost && !node->is_suspect && !node->has_failed;
 }
 
 /* the node with the fewest ranks, of equal ones the next after @a lost, which itself means that there is none; one that may
@@ -47,7 +47,7 @@ bool job_move_rank(job_t *job, job_rank_t *state)
         lost->heir = job_choose_heir(job, state->node);
     }
     if (lost->heir == state->node) {
-        return !lost->is_lost;
+        return !lost->is_lost && !lost->has_failed;
     }
     state->node = lost->heir;
     return true;

@@ -124,6 +124,26 @@ START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
 }
 END_TEST
 
+/* nor does it come back where it reaches nobody, though there is no other place */
+START_TEST(who_reaches_nobody_does_not_come_back_there)
+{
+    const pid_t suspect = busy_process();
+    scene_t scene;
+
+    scene_set(&scene, suspect, 0);
+    accuse_as(&scene, SUSPECT, 1, UINT32_MAX);
+    expect_killed(suspect);
+    ck_assert(job_move_rank(&scene.job, &scene.ranks[SUSPECT]));
+    ck_assert_uint_ne(scene.ranks[SUSPECT].node, NODE);
+    scene.ranks[SUSPECT].node = NODE;
+    scene.nodes[1 - NODE].has_failed = true;
+    ck_assert(!job_move_rank(&scene.job, &scene.ranks[SUSPECT]));
+    scene.nodes[NODE].has_failed = false; /* one that was only not heard comes back on its own */
+    ck_assert(job_move_rank(&scene.job, &scene.ranks[SUSPECT]));
+    ck_assert_uint_eq(scene.ranks[SUSPECT].node, NODE);
+}
+END_TEST
+
 /* whether it has its core at the others' cost depends on the machine */
 START_TEST(busy_suspect_is_killed_not_at_once_but_in_the_end)
 {
@@ -204,6 +224,7 @@ int main(void)
     const TTest *const tests[] = {
         stopped_suspect_is_killed_at_once,
         who_accuses_itself_is_killed_at_once_and_moves,
+        who_reaches_nobody_does_not_come_back_there,
         busy_suspect_is_killed_not_at_once_but_in_the_end,
         stopped_node_that_does_not_wait_is_killed,
         busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end,
