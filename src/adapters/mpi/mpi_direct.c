@@ -57,6 +57,21 @@ int keel_mpi_direct_look(const keel_mpi_comm_t *comm, const char *call)
     return is_all;
 }
 
+int keel_mpi_direct_find(const void *address, size_t bytes, uint32_t *rank_p, uint64_t *offset_p, const char *call)
+{
+    for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
+        const uintptr_t base = (uintptr_t)keel_mpi_arena_mapped(rank, call), at = (uintptr_t)address;
+
+        if (base != 0 && rank != keel_mpi.rank && at >= base && bytes <= keel_mpi.bytes &&
+            at - base <= keel_mpi.bytes - bytes) {
+            *rank_p = rank;
+            *offset_p = at - base;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void keel_mpi_direct_unmake(void)
 {
     free(keel_mpi.direct);

@@ -21,6 +21,8 @@ static inline char *keel_mpi_direct(uint32_t rank)
 
 /* looks where the members' memory is now; true: all of it is mapped here */
 int keel_mpi_direct_look(const keel_mpi_comm_t *comm, const char *call);
+/* whose arena these bytes are in, another one's that is mapped here, and where; false: nobody's */
+int keel_mpi_direct_find(const void *address, size_t bytes, uint32_t *rank_p, uint64_t *offset_p, const char *call);
 void keel_mpi_direct_unmake(void);
 
 /* of a window whose members have each other mapped, in a new process or one that goes on: returns when all have called it */

@@ -2,10 +2,12 @@
 
 #include "mpi_alias.h"
 #include "mpi_arena.h"
+#include "mpi_direct.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { ATTACHED_MAX = 512 };
+enum { ATTACHED_MAX = 4096 };
 
 typedef struct {
     uint64_t address, bytes, offset;
@@ -45,19 +47,8 @@ void keel_mpi_dynamic_remove(const keel_mpi_win_t *win)
     keel_mpi_arena_give(win->places[win->comm->rank].attached);
 }
 
-int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint address, size_t bytes,
-                          uint64_t *offset_p, const char *call)
+static int pieces_find(const attached_t *pieces, uint64_t count, uint64_t at, size_t bytes, uint64_t *offset_p)
 {
-    const uint64_t at = (uint64_t)address, attached = win->places[target].attached;
-    const uint32_t rank = win->comm->members[target];
-    attached_t pieces[ATTACHED_MAX];
-    uint64_t count = 0;
-
-    keel_mpi_get(rank, attached, &count, sizeof(count), call);
-    if (count > ATTACHED_MAX) {
-        return 0;
-    }
-    keel_mpi_get(rank, attached + offsetof(table_t, pieces), pieces, count * sizeof(pieces[0]), call);
     for (uint64_t i = 0; i < count; i++) {
         const attached_t *piece = &pieces[i];
 
@@ -67,6 +58,37 @@ int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint a
         }
     }
     return 0;
+}
+
+/* where it is mapped the table is looked at where it lies; before the restart point the record has what was read */
+int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint address, size_t bytes,
+                          uint64_t *offset_p, const char *call)
+{
+    const uint64_t attached = win->places[target].attached;
+    const uint32_t rank = win->comm->members[target];
+    const char *mapped = (keel_mpi.phase == KEEL_MPI_RUNS) ? keel_mpi_direct(rank) : NULL;
+    attached_t *pieces;
+    uint64_t count = 0;
+    int is;
+
+    if (mapped != NULL) {
+        const table_t *table = (const table_t *)(mapped + attached);
+
+        count = __atomic_load_n(&table->count, __ATOMIC_ACQUIRE);
+        return count <= ATTACHED_MAX && pieces_find(table->pieces, count, (uint64_t)address, bytes, offset_p);
+    }
+    keel_mpi_get(rank, attached, &count, sizeof(count), call);
+    if (count > ATTACHED_MAX) {
+        return 0;
+    }
+    pieces = malloc((count + 1) * sizeof(*pieces));
+    if (pieces == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_get(rank, attached + offsetof(table_t, pieces), pieces, count * sizeof(pieces[0]), call);
+    is = pieces_find(pieces, count, (uint64_t)address, bytes, offset_p);
+    free(pieces);
+    return is;
 }
 
 int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
@@ -96,7 +118,7 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     }
     table = table_of(of);
     if (table->count == ATTACHED_MAX) {
-        return keel_mpi_raise_win(win, MPI_ERR_RMA_ATTACH, "MPI_Win_attach", "512 pieces are attached already");
+        return keel_mpi_raise_win(win, MPI_ERR_RMA_ATTACH, "MPI_Win_attach", "4096 pieces are attached already");
     }
     if (size > 0) {
         const uint64_t offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_attach");

@@ -74,13 +74,18 @@ static void *base_of(const keel_mpi_win_t *win, uint32_t member, const char *cal
     const keel_mpi_place_t *place = &win->places[member];
     char *arena = keel_mpi_arena_mapped((uint32_t)place->home, call);
 
-    return (arena != NULL) ? arena + place->offset : NULL;
+    return (arena != NULL && place->offset != 0) ? arena + place->offset
+                                                 : NULL; /* a part of no bytes may lie nowhere */
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     static const char call[] = "MPI_Win_allocate_shared";
-    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_SHARED, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
+    keel_mpi_win_t like = {.home = keel_mpi.rank,
+                           .flavor = MPI_WIN_FLAVOR_SHARED,
+                           .model = MPI_WIN_UNIFIED,
+                           .size = size,
+                           .unit = disp_unit};
     uint64_t room = (uint64_t)size, total = 0;
     keel_mpi_win_t *made;
     int code;

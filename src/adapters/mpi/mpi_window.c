@@ -52,8 +52,7 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
 {
     const uint64_t context = keel_mpi_comm_context(of, call);
     keel_mpi_win_t *win = malloc(sizeof(*win));
-    keel_mpi_place_t mine = {
-        .offset = offset, .bytes = (uint64_t)like->size, .home = keel_mpi.rank, .unit = like->unit};
+    keel_mpi_place_t mine = {.offset = offset, .bytes = (uint64_t)like->size, .home = like->home, .unit = like->unit};
 
     if (win == NULL) {
         keel_mpi_refuse(call, "no memory");
@@ -114,7 +113,9 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     }
     round = keel_mpi_round_begin(of, "MPI_Win_create");
     keel_mpi_round_meet(&round); /* mpi_still.c */
-    if (size > 0) {
+    like.home = keel_mpi.rank;
+    if (size > 0 && (keel_mpi_arena_has(base, (size_t)size) ||
+                     !keel_mpi_direct_find(base, (size_t)size, &like.home, &offset, "MPI_Win_create"))) {
         offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
     }
     return keel_mpi_win_make(of, &like, offset, info, win, "MPI_Win_create");
@@ -138,8 +139,11 @@ static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    keel_mpi_win_t like = {
-        .flavor = MPI_WIN_FLAVOR_ALLOCATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit};
+    keel_mpi_win_t like = {.home = keel_mpi.rank,
+                           .flavor = MPI_WIN_FLAVOR_ALLOCATE,
+                           .model = MPI_WIN_UNIFIED,
+                           .size = size,
+                           .unit = disp_unit};
     KEEL_MPI_INTRA(of, comm, "MPI_Win_allocate")
 
     return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate");
@@ -147,7 +151,8 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    keel_mpi_win_t like = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .model = MPI_WIN_UNIFIED, .unit = 1};
+    keel_mpi_win_t like = {
+        .home = keel_mpi.rank, .flavor = MPI_WIN_FLAVOR_DYNAMIC, .model = MPI_WIN_UNIFIED, .unit = 1};
     KEEL_MPI_INTRA(of, comm, "MPI_Win_create_dynamic")
 
     return keel_mpi_win_make(of, &like, 0, info, win, "MPI_Win_create_dynamic");
@@ -158,7 +163,7 @@ static void win_give(const keel_mpi_win_t *win)
 {
     if (win->block != 0) {
         keel_mpi_arena_give(win->block);
-    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0) {
+    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && win->home == keel_mpi.rank) {
         keel_mpi_alias_remove(win->base, (size_t)win->size);
     } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         keel_mpi_dynamic_remove(win);
@@ -292,7 +297,8 @@ static void places_tell(keel_mpi_win_t *win, const char *call)
 {
     keel_mpi_place_t mine = win->places[win->comm->rank];
 
-    if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && !keel_mpi_arena_has(win->base, 1)) {
+    if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && win->home == keel_mpi.rank &&
+        !keel_mpi_arena_has(win->base, 1)) {
         mine.offset = keel_mpi_alias_offset(win->base, (size_t)win->size);
     }
     places_get(win, mine, call);

@@ -56,6 +56,7 @@ typedef struct keel_mpi_win {
     int unit;
     void *base;
     uint64_t block;           /* of the own arena, freed with the window; 0: none */
+    uint32_t home;            /* who has the memory: another rank, where it is shared with that one */
     keel_mpi_place_t *places; /* of each member */
     uint64_t access;          /* offset of the own keel_mpi_access_t, behind the own guard */
     const struct keel_mpi_group *posted, *started;

@@ -265,6 +265,31 @@ static void check_dynamic(void)
     EXPECT(fixed[5] == left + 7);
 }
 
+static void check_many_pieces(void)
+{
+    enum { PIECES = 1000 };
+    static int *pieces[PIECES];
+    MPI_Aint mine, theirs;
+    MPI_Win win;
+
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    for (int i = 0; i < PIECES; i++) {
+        MPI_Alloc_mem(sizeof(int), MPI_INFO_NULL, &pieces[i]);
+        MPI_Win_attach(win, pieces[i], sizeof(int));
+    }
+    MPI_Get_address(pieces[PIECES - 1], &mine);
+    MPI_Sendrecv(&mine, 1, MPI_AINT, left, 0, &theirs, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_fence(0, win);
+    MPI_Put(&rank, 1, MPI_INT, right, theirs, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    EXPECT(*pieces[PIECES - 1] == left);
+    for (int i = 0; i < PIECES; i++) {
+        MPI_Win_detach(win, pieces[i]);
+        MPI_Free_mem(pieces[i]);
+    }
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     expect_begin(&argc, &argv);
@@ -277,5 +302,6 @@ int main(int argc, char **argv)
     check_requests();
     check_epochs();
     check_dynamic();
+    check_many_pieces();
     return expect_end("mpi_accesses");
 }

@@ -151,6 +151,37 @@ static void check_over(void)
     MPI_Win_free(&shared);
 }
 
+/* the same, of each one's part, which may lie at another rank; and parts of no bytes */
+static void check_over_all(void)
+{
+    MPI_Win shared, win;
+    int *mine, *last = NULL, unit;
+    MPI_Aint bytes;
+    MPI_Info info;
+
+    MPI_Win_allocate_shared(CELLS * sizeof(int), sizeof(int), MPI_INFO_NULL, node, &mine, &shared);
+    MPI_Win_create(mine, CELLS * sizeof(int), sizeof(int), MPI_INFO_NULL, node, &win);
+    MPI_Win_shared_query(shared, n - 1, &bytes, &unit, &last);
+    MPI_Win_fence(0, win);
+    if (me == 0) {
+        MPI_Put(&n, 1, MPI_INT, n - 1, 3, 1, MPI_INT, win);
+    }
+    MPI_Accumulate(&n, 1, MPI_INT, n - 1, 4, 1, MPI_INT, MPI_REPLACE, win);
+    MPI_Win_fence(0, win);
+    EXPECT(last[3] == n && last[4] == n);
+    EXPECT(me < n - 1 || (mine[3] == n && mine[4] == n));
+    MPI_Win_free(&win);
+    MPI_Win_free(&shared);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    MPI_Win_allocate_shared(me == 0 ? 0 : 8, 1, info, node, &mine, &shared);
+    EXPECT((mine == NULL) == (me == 0));
+    MPI_Win_shared_query(shared, 0, &bytes, &unit, &last);
+    EXPECT(bytes == 0 && last == NULL);
+    MPI_Win_free(&shared);
+    MPI_Info_free(&info);
+}
+
 static void check_wrong(void)
 {
     int class, unit;
@@ -187,6 +218,7 @@ int main(int argc, char **argv)
     check_sizes();
     check_apart();
     check_over();
+    check_over_all();
     check_wrong();
     MPI_Comm_free(&node);
     return expect_end("mpi_shared_memory");
