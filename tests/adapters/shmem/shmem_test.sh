@@ -180,15 +180,15 @@ pointers_survive()
 # more blocks than a table of fixed size had once; rolled back, and recovered alone from the program's start and from a checkpoint
 heaps_survive()
 {
-    local heap=$build/tests/adapters/shmem/shmem_heap_survives deaths=1@2.1,2@9.0,0@13.1 logs=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m)
+    local heap=$build/tests/adapters/shmem/shmem_heap_survives deaths=1@2.1,2@5.0,0@9.1 logs=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m)
 
     run 0 -n 2 --nodes 1 "${logs[@]}" --timeout 60 "$heap" 2 20000 -
     has "$out" 2 '^shmem_heap_survives: PE [01]: right$'
-    run 0 -n 3 --nodes 3 "${logs[@]}" --timeout 60 -x KEEL_VERBOSE=y "$heap" 16 2000 ${deaths#*,}
+    run 0 -n 3 --nodes 3 "${logs[@]}" --timeout 60 -x KEEL_VERBOSE=y "$heap" 10 1000 ${deaths#*,}
     has "$out" 3 '^shmem_heap_survives: PE [0-2]: right$'
     has "$err" 2 ': image of generation [1-9][0-9]* rebuilt: '
     has "$err" 0 'started anew'
-    run 0 -n 3 --nodes 3 "${logs[@]}" --timeout 60 -x KEEL_VERBOSE=y -x SHMEM_KEEL_DETERMINISTIC=y "$heap" 16 1000 $deaths
+    run 0 -n 3 --nodes 3 "${logs[@]}" --timeout 60 -x KEEL_VERBOSE=y -x SHMEM_KEEL_DETERMINISTIC=y "$heap" 10 300 $deaths
     has "$out" 3 '^shmem_heap_survives: PE [0-2]: right$'
     grep -q ' decided: local recovery from generation 0,' "$err" || fail "not recovered alone from its start"
     grep -q ' decided: local recovery from generation [1-9]' "$err" || fail "not recovered alone from a checkpoint"
