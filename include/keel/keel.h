@@ -174,6 +174,16 @@ KEEL_API void keel_restart_clear(keel_context_h ctx);      /**< calls return KEE
 /** Makes communication progress and takes part in recovery; never blocks. */
 KEEL_API keel_status_t keel_progress(keel_context_h ctx);
 
+/**
+ * From here on the program may do what no log determines, such as looking at its memory by loads while others put there, or going on by a
+ * clock: every death is a rollback, as with KEEL_PARAM_FLAG_NONDETERMINISTIC. One rank may say it, before it does any of that;
+ * others are told, with a message to each. Again it does nothing.
+ *
+ * Death: where a replacement may just be doing again what its predecessor did, or does it itself, the job rolls back first
+ * (KEEL_ERR_ROLLED_BACK).
+ */
+KEEL_API keel_status_t keel_set_nondeterministic(keel_context_h ctx);
+
 /* ---- windows and protected regions ------------------------------------------------------------------ */
 
 enum keel_win_params_field {
@@ -417,15 +427,17 @@ typedef enum {
  * Waits until so many of @a words compare as they say; they may be of several windows. What another rank put before such a word, with a flush or
  * fence between, is there too. Where all are left out it returns at once.
  *
- * Death: which words came first and what they held is logged nowhere, so a program that calls this, or keel_test(), mixes, as
- * keel_lock() has it: from the first such call on every death is a rollback. keel_wait_until(), in turn for each word, waits for all of them without that.
+ * Death: as for keel_wait_until(). What the program was told, which words came first and what each held, is recorded at another rank before
+ * the next thing that it does can be seen, on one node by stores, else in a round trip; a replacement is told the same. About
+ * more words than a record holds (some thousands) nothing is recorded: the program mixes, as keel_lock() has it.
  * @param [out] met_p  how many are met; may be NULL.
  * @return KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED for another size, comparison or way to wait;
  *         KEEL_ERR_INVALID_PARAM.
  */
 KEEL_API keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
                                  unsigned *met_p);
-/** The same without waiting: KEEL_INPROGRESS when it is not so, after progress was made; a program may call it until it is. */
+/** The same without waiting: KEEL_INPROGRESS when it is not so, after progress was made; a program may call it until it is. That it was told
+ *  so again and again, about words that hold the same, is one record. */
 KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
                                  unsigned *met_p);
 

@@ -227,6 +227,9 @@ static keel_status_t gsync_settle(keel_context_h ctx)
     unsigned rounds = 0;
 
     if (status == KEEL_OK) {
+        status = keel_wait_settle_answers(ctx);
+    }
+    if (status == KEEL_OK) {
         status = keel_wait_settle(ctx);
     }
     if (status == KEEL_OK) {

@@ -1,5 +1,5 @@
 /*
- * The first call that mixes ways to synchronise.
+ * The first call that mixes ways to synchronise, or by which the program says that it does what no log has.
  *
  * Safety. Before a process does anything that no log gives an order to, all that live have been told that it mixes: so when it
  * or anybody dies afterwards, whoever is left says so in its report, and the decision is a rollback. Who was dead or on its way
@@ -12,6 +12,8 @@
  */
 #include "api/mix.h"
 #include "api/flush.h"
+#include "api/inside.h"
+#include "api/refuse.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
@@ -67,6 +69,21 @@ static keel_status_t mix_begin(keel_context_h ctx)
         keel_sync_mix(&ctx->sync);
     }
     return status;
+}
+
+keel_status_t keel_set_nondeterministic(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status;
+
+    if (ctx == NULL) {
+        return keel_refuse_null("the context");
+    }
+    status = keel_context_begin(ctx);
+    if (status == KEEL_OK) {
+        status = keel_mix(ctx, KEEL_WAY_ANSWER, "keel_set_nondeterministic");
+    }
+    return keel_context_end(ctx, status);
 }
 
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)

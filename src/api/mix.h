@@ -5,7 +5,7 @@
 #ifndef KEEL_API_MIX_H_
 #define KEEL_API_MIX_H_
 
-#include "api/context.h"
+#include "api/wait.h"
 
 /* every death is a rollback, whatever is done */
 static inline int keel_may_mix(const keel_context_h ctx)
@@ -14,17 +14,19 @@ static inline int keel_may_mix(const keel_context_h ctx)
 }
 
 /*
- * @a call is about to synchronise in this way, or, BARE, to access what is not locked, or, ANSWER, to give an answer that no log
+ * @a call is about to synchronise in this way, or, BARE, to access what is not locked, or, ANSWER, to be told what no log
  * has, or, UNLOGGED, to do what no log has. KEEL_OK: that goes with what the program did so far, or all know that it mixes. KEEL_ERR_ROLLED_BACK: some rank may be doing again what its predecessor did, in the logs' order:
  * the job rolls back, and may mix then.
  */
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call);
 
-/* before what goes to @a rank: whoever is accessed first knows how */
+/* before what goes to @a rank: whoever is accessed first knows how, and what the program goes on by is settled */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank);
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {
-    return ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
+    const keel_status_t status = keel_wait_settle_answers(ctx);
+
+    return (status != KEEL_OK || ctx->is_open) ? status : keel_mix_access_first(ctx, rank);
 }
 
 #endif

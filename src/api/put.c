@@ -82,7 +82,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
             keel_board_set(&slot->opened, word);
         }
         if (!KEEL_PLANT(opened_unfenced)) {
-            keel_store_fence(); /* pairs with wait_until_closed(): who sees the data sees it open */
+            keel_store_fence(); /* pairs with keel_wait_until_closed(): who sees the data sees it open */
         }
         KEEL_MOMENT();
         if (!KEEL_PLANT(opened_late)) {

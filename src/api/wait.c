@@ -16,6 +16,7 @@
 #include "api/mix.h"
 #include "api/flush.h"
 #include "oplog/put_send.h"
+#include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/tell.h"
 #include "peer/region.h"
@@ -78,7 +79,7 @@ static keel_status_t wait_tell(keel_context_h ctx)
     return status;
 }
 
-static keel_status_t wait_begin(keel_context_h ctx)
+keel_status_t keel_wait_begin(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
@@ -227,6 +228,60 @@ void keel_wait_resume(keel_context_h ctx)
     }
 }
 
+/* ---- answers ---- */
+
+keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
+{
+    keel_error_ctx(ctx,
+                   "re-execution differs from the first life: in phase %u this program asks %s; is the program "
+                   "deterministic?",
+                   ctx->rec.phase, what);
+    return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+}
+
+keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    while ((status = keel_answers_close(&ctx->sync, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
+        status = keel_context_wait(ctx, &rounds); /* until it has a replacement, as a get does */
+        if (status != KEEL_OK) {
+            break;
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
+{
+    const uint32_t number = keel_answers_number(&ctx->sync.answers);
+    uint32_t holder;
+    keel_status_t status;
+
+    if (keel_answers_are_left(&ctx->sync)) {
+        return keel_wait_differs(ctx, "fewer times than before");
+    }
+    if (KEEL_PLANT(answer_unsettled)) {
+        keel_answers_settled(&ctx->sync, number);
+        return KEEL_OK;
+    }
+    status = keel_wait_close_answer(ctx, &holder);
+    if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
+        return status;
+    }
+    if (ctx->gets.is_off) { /* some have no record, and who holds the others has to know */
+        status = keel_lane_board_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
+    }
+    if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(answer_unflushed)) {
+        status = keel_flush_one(ctx, holder);
+    }
+    if (status == KEEL_OK) {
+        keel_answers_settled(&ctx->sync, number);
+    }
+    return status;
+}
+
 /* ---- any wait ---- */
 
 static int wait_is_over(const wait_t *wait)
@@ -264,8 +319,7 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
     return wait_take_rest(ctx);
 }
 
-/* direct lane: what was begun here of others' puts when the condition was seen to hold is done, by them or their replacements */
-static keel_status_t wait_until_closed(keel_context_h ctx)
+keel_status_t keel_wait_until_closed(keel_context_h ctx)
 {
     const keel_board_slot_t *board = ctx->lane.board;
     keel_status_t status = KEEL_OK;
@@ -297,7 +351,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
         status = keel_context_wait(ctx, &rounds);
     }
     if (status == KEEL_OK) {
-        status = wait_until_closed(ctx);
+        status = keel_wait_until_closed(ctx);
     }
     if (status == KEEL_OK && keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
         keel_waits_tick(&ctx->sync);
@@ -315,7 +369,7 @@ keel_status_t keel_wait_until(keel_win_h win, uint64_t offset, size_t size, keel
         status = keel_mix(win->ctx, KEEL_WAY_WAIT, "keel_wait_until");
     }
     if (status == KEEL_OK) {
-        status = wait_begin(win->ctx);
+        status = keel_wait_begin(win->ctx);
     }
     if (status == KEEL_OK) {
         wait.word = (const char *)win->base + offset;

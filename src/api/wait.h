@@ -4,6 +4,22 @@
 
 #include "api/context.h"
 
+/* the program waits: all know, or are told now */
+keel_status_t keel_wait_begin(keel_context_h ctx);
+/* direct lane: what was begun here of others' puts until now is done, by them or their replacements */
+keel_status_t keel_wait_until_closed(keel_context_h ctx);
+
+/* before anything that others may go on by: what the program was told of its own memory is where a replacement finds it (sync/answers) */
+keel_status_t keel_wait_settle_answers_now(keel_context_h ctx);
+static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
+{
+    return __builtin_expect(keel_answers_are_unsettled(&ctx->sync), 0) ? keel_wait_settle_answers_now(ctx) : KEEL_OK;
+}
+/* the last answer is not given again */
+keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p);
+/* what it asks for is not what its predecessor did */
+keel_status_t keel_wait_differs(keel_context_h ctx, const char *what);
+
 /* a replacement in a program that waits: before a gsync; after it, and when it was restored */
 keel_status_t keel_wait_settle(keel_context_h ctx);
 /*

@@ -1,7 +1,7 @@
 /*
- * Waits for several words, and tests. Which word came first, what a word held then, and what a test said are determinants
- * that no log has, so a replacement could not be given the same answers: a program that asks for them mixes (api/mix), and from its
- * first such call on a death is a rollback. Then nothing is replayed into a wait, and no put has to be seen closed.
+ * Waits for several words, and tests. Which word came first, what a word held then, and what a test said are determinants: they are
+ * logged, and a replacement is given the same answers (sync/answers). In a program that mixes nothing is replayed, and no
+ * put has to be seen closed.
  */
 #include "api/target.h"
 #include "api/inside.h"
@@ -9,6 +9,9 @@
 #include "api/mix.h"
 #include "api/refuse.h"
 #include "api/flush.h"
+#include "api/wait.h"
+#include "check/plant.h"
+#include "check/reached.h"
 
 static keel_status_t words_check(keel_context_h ctx, keel_wait_for_t how, const keel_word_t *words, unsigned count)
 {
@@ -40,8 +43,12 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
     keel_status_t status = words_check(ctx, how, words, count);
 
     if (status == KEEL_OK) {
-        status = keel_mix(ctx, KEEL_WAY_ANSWER, call);
-        __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
+        const int fits = keel_answer_length(count) <= ctx->gets.piece_max;
+
+        status = keel_mix(ctx, fits ? KEEL_WAY_WAIT : KEEL_WAY_ANSWER, call);
+    }
+    if (status == KEEL_OK) {
+        status = keel_wait_begin(ctx);
     }
     for (uint32_t i = 0; status == KEEL_OK && i < ctx->touched_count; i++) { /* others may wait for it */
         status = keel_flush_start(ctx, ctx->touched[i]);
@@ -83,29 +90,186 @@ static keel_status_t words_end(keel_context_h ctx, keel_status_t status, unsigne
     return (ctx != NULL) ? keel_context_end(ctx, status) : status;
 }
 
+static int words_are_none(const keel_word_t *words, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (words[i].win != NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static unsigned words_met(const keel_word_t *words, unsigned count)
+{
+    unsigned met = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        met += words[i].win != NULL && words[i].is_met;
+    }
+    return met;
+}
+
+/* ---- what the program is told is logged ---- */
+
+static int answer_is_met(const keel_record_answer_t *answer, unsigned i)
+{
+    return (int)(keel_answer_seen(answer)[answer->words + i / 64] >> (i % 64) & 1);
+}
+
+static int answer_is(const keel_record_answer_t *answer, const keel_word_t *words, unsigned count, int is_over)
+{
+    if (answer->words != count || (int)answer->is_over != is_over) {
+        return 0;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (keel_answer_seen(answer)[i] != words[i].seen || answer_is_met(answer, i) != words[i].is_met) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void answer_fill(keel_record_answer_t *answer, const keel_word_t *words, unsigned count, uint32_t clock,
+                        int is_over)
+{
+    uint64_t *seen = keel_answer_seen(answer);
+
+    *answer = (keel_record_answer_t){.times = 1, .clock = clock, .words = count, .is_over = (uint32_t)is_over};
+    for (unsigned i = 0; i < (count + 63) / 64; i++) {
+        seen[count + i] = 0;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        seen[i] = words[i].seen;
+        seen[count + i / 64] |= (uint64_t)(words[i].is_met != 0) << (i % 64);
+    }
+}
+
+static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, unsigned count, int is_over)
+{
+    const keel_record_answer_t *last = keel_answers_last(&ctx->sync);
+    keel_record_answer_t *answer;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    uint32_t holder, clock;
+
+    if (last != NULL && answer_is(last, words, count, is_over)) {
+        keel_answers_repeat(&ctx->sync);
+        return KEEL_OK;
+    }
+    status = is_over ? keel_wait_until_closed(ctx) : KEEL_OK;
+    status = (status == KEEL_OK) ? keel_wait_close_answer(ctx, &holder) : status;
+    while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, &holder)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
+        return status;
+    }
+    clock = keel_waits_here(&ctx->sync);
+    answer = keel_answers_open(&ctx->sync, &ctx->gets, keel_answer_length(count));
+    if (answer != NULL) {
+        answer_fill(answer, words, count, clock, is_over);
+    }
+    keel_waits_join(&ctx->sync, clock);
+    return KEEL_OK;
+}
+
+/* replacement: beyond its predecessor's death */
+static keel_status_t words_anew(keel_context_h ctx)
+{
+    const keel_status_t status =
+        (ctx->rec.phase < ctx->rec.front) ? keel_wait_differs(ctx, "what it has not asked before") : keel_wait_new(ctx);
+
+    KEEL_REACHED(answer_asks_rest);
+    return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
+}
+
+/* what its predecessor was told: KEEL_OK; KEEL_INPROGRESS: nothing that anybody knows of, and what others put is all there */
+static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsigned count, int *is_over_p)
+{
+    const keel_record_answer_t *answer;
+    keel_status_t status;
+    int is_first;
+
+    if (!keel_sync_replays_waits(&ctx->sync)) {
+        return KEEL_INPROGRESS;
+    }
+    status = keel_answers_next(&ctx->sync, &ctx->gets, &answer, &is_first);
+    if (status == KEEL_INPROGRESS) {
+        return words_anew(ctx);
+    }
+    if (status != KEEL_OK || answer->words != count) {
+        return keel_wait_differs(ctx, "about other words than before");
+    }
+    if (is_first) {
+        keel_recovery_count_gets(&ctx->rec, 1);
+        status = keel_wait_fetched(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : (uint32_t)answer->clock);
+        keel_waits_join(&ctx->sync, (uint32_t)answer->clock);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        words[i].seen = keel_answer_seen(answer)[i];
+        words[i].is_met = answer_is_met(answer, i);
+    }
+    *is_over_p = (int)answer->is_over;
+    return status;
+}
+
+/* ---- both calls ---- */
+
+/* the words are looked at once, or until they are as asked */
+static keel_status_t words_ask(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
+                               unsigned *met_p, int waits)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    int is_over = words_look(how, words, count, met_p);
+
+    if (!is_over && !waits) {
+        status = keel_progress(ctx);
+        is_over = status == KEEL_OK && words_look(how, words, count, met_p);
+    }
+    while (status == KEEL_OK && !is_over && waits) {
+        status = keel_context_wait(ctx, &rounds);
+        is_over = status == KEEL_OK && words_look(how, words, count, met_p);
+    }
+    if (status == KEEL_OK && !keel_may_mix(ctx)) {
+        status = words_log(ctx, words, count, is_over);
+    }
+    return (status != KEEL_OK || is_over) ? status : KEEL_INPROGRESS;
+}
+
+static keel_status_t words_run(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
+                               unsigned *met_p, int waits)
+{
+    keel_status_t status = words_begin(ctx, how, words, count, waits ? "keel_wait" : "keel_test");
+    unsigned met = 0;
+    int is_over = 1;
+
+    if (status != KEEL_OK || words_are_none(words, count)) {
+        return words_end(ctx, status, 0, met_p);
+    }
+    status = words_replay(ctx, words, count, &is_over);
+    if (status == KEEL_OK && waits && !is_over) {
+        status = keel_wait_differs(ctx, "otherwise than before");
+    } else if (status == KEEL_OK) {
+        met = words_met(words, count);
+        status = is_over ? KEEL_OK : KEEL_INPROGRESS;
+    } else if (status == KEEL_INPROGRESS) {
+        status = words_ask(ctx, how, words, count, &met, waits);
+    }
+    return words_end(ctx, status, met, met_p);
+}
+
 keel_status_t keel_wait(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = words_begin(ctx, how, words, count, "keel_wait");
-    unsigned rounds = 0, met = 0;
 
-    while (status == KEEL_OK && !words_look(how, words, count, &met)) {
-        status = keel_context_wait(ctx, &rounds);
-    }
-    return words_end(ctx, status, met, met_p);
+    return words_run(ctx, how, words, count, met_p, 1);
 }
 
 keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = words_begin(ctx, how, words, count, "keel_test");
-    unsigned met = 0;
 
-    if (status == KEEL_OK && !words_look(how, words, count, &met)) {
-        status = keel_progress(ctx);
-        if (status == KEEL_OK && !words_look(how, words, count, &met)) {
-            status = KEEL_INPROGRESS;
-        }
-    }
-    return words_end(ctx, status, met, met_p);
+    return words_run(ctx, how, words, count, met_p, 0);
 }

@@ -44,6 +44,13 @@
       "a process's own clock is not among those that are found there")                                                 \
     _(awaited_local, 4000, "--style waits --atomics 1 --posted 3 --lanes served --ranks 3 --phases 3 --deaths 1",      \
       "a value that is awaited from the dead does not stand in the way")                                               \
+    _(answer_unsettled, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                             \
+      "an answer that the program goes on by is recorded later")                                                       \
+    _(answer_unflushed, 1000,                                                                                          \
+      "--style waits --atomics 1 --posted 5 --lanes served --ranks 4 --phases 3 --deaths 1 --seed 1600",               \
+      "or is on its way there")                                                                                        \
+    _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
+      "a replacement is answered without what was put under that clock")                                               \
     _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
       "nor do atomics that do not commute, in a program that waits")                                                   \
     _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 1151",              \

@@ -180,6 +180,35 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
     return KEEL_OK;
 }
 
+keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
+{
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        keel_get_target_t *t = &log->targets[i];
+        const keel_get_record_t *record = t->has_replay ? keel_get_log_peek(t, &t->replay) : NULL;
+
+        if (record == NULL || record->phase != log->phase || record->where != where) {
+            continue;
+        }
+        if (record->index != t->index) {
+            return KEEL_ERR_CORRUPT;
+        }
+        keel_get_log_advance(&t->replay, record);
+        t->index++;
+        *record_p = record;
+        return KEEL_OK;
+    }
+    return KEEL_INPROGRESS;
+}
+
+void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target)
+{
+    keel_get_target_t *t = &log->targets[target];
+
+    if (t->has_replay && keel_get_log_peek(t, &t->replay) == NULL) {
+        t->has_replay = 0;
+    }
+}
+
 int keel_get_log_is_replayed(keel_get_log_t *log)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {

@@ -145,6 +145,11 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
 
 /* answers the next get from a record: KEEL_OK; KEEL_INPROGRESS: there is none; KEEL_ERR_CORRUPT: it is another access */
 keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer);
+/* Determinants of other kinds: the record of the one that is named by @a where, with whatever rank it is, and past it: KEEL_OK; KEEL_INPROGRESS: there
+ * is none; KEEL_ERR_CORRUPT: another access comes first there. */
+keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p);
+/* before a record towards @a target that no replay was looked for: what was replayed ends here */
+void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target);
 /* whether anything at all may be answered from a record */
 static inline int keel_get_log_has_replay(const keel_get_log_t *log, uint32_t target)
 {

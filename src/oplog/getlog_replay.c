@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "check/plant.h"
+#include "oplog/get_remote.h"
 #include "oplog/getlog_chunk.h"
 #include "peer/access.h"
 #include "peer/control.h"
@@ -180,6 +181,18 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
         keel_get_log_advance(&cursor, record);
     }
     return KEEL_OK;
+}
+
+keel_status_t keel_get_log_give(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record)
+{
+    if (keel_access_records_gets(log->lane, target) || log->is_off) {
+        keel_get_log_push(log, target);
+        return KEEL_OK;
+    }
+    /* its service side goes on where this process has written, and this process asks for room again */
+    keel_get_log_write_run(log, target);
+    keel_lane_leave_room(log->lane, target);
+    return records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, keel_get_record_size(record));
 }
 
 void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length)

@@ -12,6 +12,8 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
 void keel_get_log_forget_replay(keel_get_log_t *log, uint32_t target);
 /* gives the replacement of @a target its LG part of this process back */
 keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target);
+/* a complete record, the last one towards @a target, which is live: goes there */
+keel_status_t keel_get_log_give(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record);
 /* service side: keel_lane_params_t.on_served_refill; arg is the log */
 void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length);
 

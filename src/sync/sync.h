@@ -10,6 +10,7 @@
 
 #include "oplog/put_log.h"
 #include "peer/peer.h"
+#include "sync/answers.h"
 #include "sync/atomics.h"
 #include "sync/sections.h"
 #include "sync/waits.h"
@@ -23,6 +24,7 @@ typedef struct keel_sync {
     keel_sections_t sections;
     keel_waits_t waits;
     keel_atomics_t atomics;
+    keel_answers_t answers;
 } keel_sync_t;
 
 /* what a report says of its sender */

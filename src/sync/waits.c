@@ -191,11 +191,16 @@ static void waits_go_beyond(keel_sync_t *sync, uint32_t other)
     waits_say_clock(sync, sync->waits.clock);
 }
 
-void keel_waits_tick(keel_sync_t *sync)
+uint32_t keel_waits_here(const keel_sync_t *sync)
 {
     const uint32_t here = KEEL_PLANT(clock_alone) ? 0 : keel_access_clock_of(sync->lane, sync->lane->rank, sync->phase);
 
-    waits_go_beyond(sync, keel_larger(here, sync->waits.seen));
+    return keel_larger(here, sync->waits.seen);
+}
+
+void keel_waits_tick(keel_sync_t *sync)
+{
+    waits_go_beyond(sync, keel_waits_here(sync));
 }
 
 void keel_waits_join(keel_sync_t *sync, uint32_t clock)

@@ -44,7 +44,9 @@ void keel_waits_hear(struct keel_sync *sync);
 void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
 /* a wait returns, or something of this process's memory was fetched by itself: the clock goes beyond that of all that is here */
 void keel_waits_tick(struct keel_sync *sync);
-/* something was fetched at another, with the clock there: likewise */
+/* the highest clock of what is here */
+uint32_t keel_waits_here(const struct keel_sync *sync);
+/* something was fetched at another, or found here, with the clock there: likewise */
 void keel_waits_join(struct keel_sync *sync, uint32_t clock);
 /* a value is awaited from the service side of @a rank, or no more */
 void keel_waits_await(struct keel_sync *sync, uint32_t rank, int is_awaited);

@@ -16,7 +16,9 @@ typedef enum {
     KEEL_RECORD_LOCK = 3,   /* payload: SC, 8 bytes; what follows up to the next one is in that critical section */
     KEEL_RECORD_CLOCK =
         4, /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
-    KEEL_RECORD_ACCUMULATE = 5 /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
+    KEEL_RECORD_ACCUMULATE = 5, /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
+    KEEL_RECORD_ANSWER =
+        6 /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */
 } keel_record_op_t;
 
 /* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */
@@ -54,6 +56,15 @@ typedef struct keel_record_accumulate {
     uint64_t compare;
 } keel_record_accumulate_t;
 _Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
+
+/* what p was answered about words of its own, in the get log of any other rank: behind it what each held, and bits: which were as asked */
+typedef struct keel_record_answer {
+    uint64_t times; /* one after another that it was answered so */
+    uint64_t clock; /* what comes next is beyond all of that clock at p */
+    uint32_t words;
+    uint32_t is_over; /* what was asked of all of them together is so */
+} keel_record_answer_t;
+_Static_assert(sizeof(keel_record_answer_t) == 24, "log format");
 
 /* get log: what p read at q. (phase, index) names the access: the index counts p's gets at q within the phase. */
 typedef struct keel_get_record {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 16
+#define KEEL_WIRE_VERSION 17
 
 typedef enum {
     /* requests */

@@ -382,6 +382,139 @@ static keel_status_t swaps_take(gather_t *gather, const round_t *round)
     return gather_await(gather, at, gather->state.count);
 }
 
+/* ---- first come, first served ---- */
+
+#define ANSWER_BITS 24 /* of what a rank is told: which it was, and how often it was looked for in vain */
+
+static uint64_t answers_flag(const round_t *round)
+{
+    return (round->step << 16 | round->number) + 1;
+}
+
+/* it is told which it was, and tells all of them */
+static keel_status_t answers_come(gather_t *gather, const round_t *round)
+{
+    const uint32_t to = round->ring[round->root];
+    const uint64_t flag = answers_flag(round);
+    uint64_t words[GATHER_WORDS], told;
+
+    words_of(gather, round, round->place, words);
+    gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place) % 3000));
+    gather_point(gather, round, "puts");
+    TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                 keel_put(gather->win, to, offsetof(gather_window_t, words[round->place]), words, sizeof(words))));
+    TRY((round->seed >> 8 & 1) ? keel_fence(gather->host->ctx) : keel_flush(gather->host->ctx, to));
+    TRY(play_did(gather->host, PLAY_DID_PUT, to,
+                 keel_put(gather->win, to, offsetof(gather_window_t, came[round->place]), &flag, sizeof(flag))));
+    gather_point(gather, round, "waits for its turn");
+    TRY(keel_wait_until(gather->win, offsetof(gather_window_t, told), sizeof(told), KEEL_COMPARE_GE,
+                        flag << ANSWER_BITS));
+    told = gather->own->told;
+    gather->state.hash = keel_random_mix(gather->state.hash ^ told);
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (m != round->place) {
+            TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
+                         keel_put(gather->win, round->ring[m], offsetof(gather_window_t, found[round->place]), &told,
+                                  sizeof(told))));
+        }
+    }
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx)));
+    TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
+    TRY(gather_await_leave(gather, round));
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (m != round->place && m != round->root && gather->own->found[m] >> ANSWER_BITS != flag) {
+            return gather_flaw(gather, round, "what another was told is not there");
+        }
+        if (m != round->place && m != round->root && gather->own->found[m] == told) {
+            return gather_flaw(gather, round, "another was told the same");
+        }
+    }
+    TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
+    return gather_await_leave(gather, round); /* all have looked, and may be put to again */
+}
+
+/* any of those that have not been served; how often it looked in vain */
+static keel_status_t answers_look(gather_t *gather, const round_t *round, keel_word_t *words, uint64_t *vain)
+{
+    const unsigned draw = (unsigned)(keel_random_mix(round->seed ^ *vain ^ 0x6c6f6f6b) % 4);
+    const int tests = (round->seed >> 20) % 3 == 0 ? draw > 0 : (round->seed >> 20) % 3 == 1;
+    keel_status_t status;
+
+    gather_point(gather, round, tests ? "tests for any" : "waits for any");
+    if (!tests) {
+        return keel_wait(gather->host->ctx, KEEL_WAIT_ANY, words, round->members, NULL);
+    }
+    while ((status = keel_test(gather->host->ctx, KEEL_WAIT_ANY, words, round->members, NULL)) == KEEL_INPROGRESS) {
+        gather->host->compute(gather->host, 300);
+        ++*vain;
+        if (draw == 3) { /* to others it matters when it looked */
+            gather_point(gather, round, "tells of a look in vain");
+            TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[(round->root + 1) % round->members],
+                         keel_put(gather->win, round->ring[(round->root + 1) % round->members],
+                                  offsetof(gather_window_t, found[round->root]), vain, sizeof(*vain))));
+        }
+    }
+    return status;
+}
+
+static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint32_t m, uint64_t told)
+{
+    uint64_t words[GATHER_WORDS];
+
+    words_of(gather, round, m, words);
+    if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
+        return gather_flaw(gather, round, "what was put before it came is not there");
+    }
+    gather_point(gather, round, "serves one");
+    TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
+                 keel_put(gather->win, round->ring[m], offsetof(gather_window_t, told), &told, sizeof(told))));
+    return (round->seed >> 24 & 1)
+               ? play_did(gather->host, PLAY_DID_FLUSH, round->ring[m], keel_flush(gather->host->ctx, round->ring[m]))
+               : KEEL_OK;
+}
+
+static keel_status_t answers_take(gather_t *gather, const round_t *round)
+{
+    const uint64_t flag = answers_flag(round), others = round->members - 1;
+    uint64_t told[GATHER_RANKS] = {0}, served = 0, vain = 0;
+    keel_word_t words[GATHER_RANKS];
+
+    for (uint32_t m = 0; m < round->members; m++) {
+        words[m] = (keel_word_t){.win = gather->win,
+                                 .offset = offsetof(gather_window_t, came[m]),
+                                 .size = sizeof(flag),
+                                 .compare = KEEL_COMPARE_EQ,
+                                 .value = flag};
+    }
+    words[round->root].offset = offsetof(gather_window_t, count); /* which it is not: what it held then matters */
+    words[round->root].value = UINT64_MAX;
+    while (served < others) {
+        TRY(answers_look(gather, round, words, &vain));
+        vain += words[round->root].seen << 8;
+        for (uint32_t m = 0; m < round->members; m++) {
+            if (words[m].win != NULL && words[m].is_met) {
+                told[m] = flag << ANSWER_BITS | served << 16 | (vain & 0xffff);
+                TRY(answers_serve(gather, round, m, told[m]));
+                words[m].win = NULL;
+                served++;
+            }
+        }
+    }
+    gather_point(gather, round, "waits for all");
+    TRY(gather_await(gather, offsetof(gather_window_t, count), others));
+    for (uint32_t m = 0; m < round->members; m++) {
+        if (m != round->root && gather->own->found[m] != told[m]) {
+            return gather_flaw(gather, round, "one was told something else than it says");
+        }
+        gather->state.hash = keel_random_mix(gather->state.hash ^ told[m]);
+    }
+    gather->own->count = 0; /* nobody is at it before they are let go */
+    TRY(gather_let_go(gather, round));
+    TRY(gather_await(gather, offsetof(gather_window_t, count), others));
+    gather->own->count = 0;
+    return gather_let_go(gather, round);
+}
+
 keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,
                            unsigned number)
 {
@@ -399,6 +532,8 @@ keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t memb
     case GATHER_TURNS:
     case GATHER_OWN_TURNS:
         return (place == round.root) ? turns_take(gather, &round) : turns_come(gather, &round);
+    case GATHER_ANSWERS:
+        return (place == round.root) ? answers_take(gather, &round) : answers_come(gather, &round);
     case GATHER_SWAPS:
         return (place == round.root) ? swaps_take(gather, &round) : swaps_come(gather, &round);
     default:
@@ -417,9 +552,9 @@ keel_status_t gather_check(const gather_t *gather)
 
 keel_atomic_op_t gather_class(gather_kind_t kind)
 {
-    return (kind == GATHER_ADDS || gather_fetches(kind)) ? KEEL_ATOMIC_ADD
-           : (kind == GATHER_TOGGLES)                    ? KEEL_ATOMIC_XOR
-                                                         : KEEL_ATOMIC_LAST;
+    return (kind == GATHER_ADDS || kind == GATHER_ANSWERS || gather_fetches(kind)) ? KEEL_ATOMIC_ADD
+           : (kind == GATHER_TOGGLES)                                              ? KEEL_ATOMIC_XOR
+                                                                                   : KEEL_ATOMIC_LAST;
 }
 
 keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id)

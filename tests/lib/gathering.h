@@ -7,6 +7,9 @@
  * Tickets: each fetches what it adds to, and whoever finds that it is the last writes over what all others have put. Turns: the same
  * word, at one rank, orders what they have put at each other, and the last one learns by it what lies in its own memory. Swaps: what
  * the last of them left is told to all, who look again. Here it matters who came first, and only memory knows.
+ *
+ * First come, first served: the waiting rank takes whoever has come, by tests or by waits for any of them, and tells each which it was and
+ * how often it had looked in vain. Here it matters what it was answered, and only the rank itself knows.
  */
 #ifndef KEEL_TEST_GATHERING_H_
 #define KEEL_TEST_GATHERING_H_
@@ -24,6 +27,7 @@ typedef enum {
     GATHER_TURNS,
     GATHER_OWN_TURNS, /* turns that the root takes too, of its own memory */
     GATHER_SWAPS,
+    GATHER_ANSWERS,
     GATHER_KINDS
 } gather_kind_t;
 
@@ -34,7 +38,8 @@ typedef struct gather_window {
     uint64_t swapped; /* by whoever came last */
     uint64_t told;    /* what that was at another rank */
     uint64_t words[GATHER_RANKS][GATHER_WORDS];
-    uint64_t found[GATHER_RANKS]; /* own turns: 1 + what each has fetched first */
+    uint64_t found[GATHER_RANKS]; /* own turns: 1 + what each has fetched first; first come: what each was told */
+    uint64_t came[GATHER_RANKS];
 } gather_window_t;
 
 /* what this rank's counters have come to, when nobody is at it */

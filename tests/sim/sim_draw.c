@@ -153,8 +153,8 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     scene->mixed = &journal;
 }
 
-/* all atomics are posted, and of one class (--posted 1), or some are fetched (3); or swaps, whose order matters (2), or they are
- * ordered by waits (0) */
+/* all atomics are posted, and of one class (--posted 1), or some are fetched (3, own ones too: 4), or ranks look who has come (5);
+ * or swaps, whose order matters (2), or they are ordered by waits (0) */
 static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
@@ -166,6 +166,7 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
     return (posted == 0)   ? GATHER_NONE
            : (posted == 2) ? GATHER_SWAPS
            : (posted == 4) ? GATHER_OWN_TURNS
+           : (posted == 5) ? GATHER_ANSWERS
            : (posted == 3) ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
                            : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }

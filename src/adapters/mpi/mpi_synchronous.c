@@ -7,7 +7,7 @@
  * makes the version even first, finds the claim, or the claim finds the version changed, or both. What nobody has claimed has the version, too,
  * so that a claim never lands on a newer list; and a list stays where it is until the next checkpoint, so that it lands on nothing else.
  *
- * No log has what the sender finds; it looks for its own messages, too, which says so to Keel (keel_test()): from then on every death, of any
+ * No log has what the sender finds; it looks for its own messages, too, which says so to Keel (keel_set_nondeterministic()): from then on every death, of any
  * rank, is a rollback. The receivers' part is done again as it was.
  */
 #include "mpi_synchronous.h"

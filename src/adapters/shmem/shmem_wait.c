@@ -269,7 +269,7 @@ KEEL_SHMEM_DEFINE(void, wait_until, (long *ivar, int cmp, long cmp_value))
 KEEL_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t *sig_addr))
 {
     const uint64_t none = 0;
-    const int cmp = SHMEM_CMP_GE; /* a test, for its answer is in no log either */
+    const int cmp = SHMEM_CMP_GE; /* a test, whose answer is logged */
     const keel_shmem_wait_t wait = WORDS(uint64_t, sig_addr, 1, NULL, &none, 0);
     keel_word_t word;
 

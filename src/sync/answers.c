@@ -1,0 +1,168 @@
+/*
+ * Answers.
+ *
+ * An answer is a determinant: the program may do anything by it, and only the process that was answered knows it. So it is a record
+ * in the get log of another rank before anything else that this process does can be seen: an access of others' memory or, by a call,
+ * of its own, or an arrival (api/wait). A replacement that finds no record of an answer is beyond its predecessor's death, for nobody
+ * has gone on by what came after it: then it takes the rest of what others put, and is answered anew. Which rank holds a record
+ * does not matter, as long as there is one: answers are numbered, and a replacement looks at what all have sent it. With that rank and
+ * this one lost together several are lost, which is a rollback.
+ *
+ * With an answer goes the clock of all that was done here until then, and this process goes beyond it, as when it waits: what it was
+ * shown may be the last of much that others did before. The replacement replays all under that clock first (sync/waits): the words are
+ * as they were then or newer, and what happens after something that the predecessor did later has a higher clock. An answer
+ * that words are as asked is given when all that was begun here of others' puts is done; any other may show one that is
+ * open, which its source, or a replacement of it, does with the same outcome.
+ *
+ * A program that polls is given the same answer many times, by words that hold the same, so that it learns nothing new: one record,
+ * with how often.
+ */
+#include "sync/answers.h"
+
+#include "check/reached.h"
+#include "oplog/getlog_replay.h"
+#include "peer/access.h"
+#include "sync/sync.h"
+
+/* phases have numbers of their own, and a rollback leaves nothing to be settled */
+static keel_answers_t *answers_of(keel_sync_t *sync)
+{
+    keel_answers_t *answers = &sync->answers;
+    const uint64_t phase = (uint64_t)sync->lane->rollback << 32 | sync->phase;
+
+    if (answers->phase != phase) {
+        *answers = (keel_answers_t){.phase = phase, .holder = KEEL_RANK_NONE};
+    }
+    return answers;
+}
+
+static uint64_t answer_where(const keel_answers_t *answers)
+{
+    return keel_where(answers->number, KEEL_RECORD_ANSWER, 0);
+}
+
+/* ---- a replacement ---- */
+
+keel_status_t keel_answers_next(keel_sync_t *sync, keel_get_log_t *gets, const keel_record_answer_t **answer_p,
+                                int *is_first_p)
+{
+    keel_answers_t *answers = answers_of(sync);
+    const keel_get_record_t *record = NULL;
+    const keel_record_answer_t *answer;
+    keel_status_t status;
+
+    *is_first_p = answers->left == 0;
+    if (answers->left == 0) {
+        status = keel_get_log_answer(gets, answer_where(answers), &record);
+        if (status != KEEL_OK) {
+            return status;
+        }
+        answer = (const void *)(record + 1);
+        if (record->length < sizeof(*answer) || record->length != keel_answer_length(answer->words) ||
+            answer->times == 0) {
+            return KEEL_ERR_CORRUPT;
+        }
+        KEEL_REACHED(answer_recorded);
+        answers->number++;
+        answers->replayed = answer;
+        answers->left = answer->times;
+    }
+    answers->left--;
+    *answer_p = answers->replayed;
+    return KEEL_OK;
+}
+
+int keel_answers_are_left(keel_sync_t *sync)
+{
+    return answers_of(sync)->left > 0;
+}
+
+/* ---- who is answered ---- */
+
+const keel_record_answer_t *keel_answers_last(keel_sync_t *sync)
+{
+    const keel_answers_t *answers = answers_of(sync);
+
+    return (answers->open != NULL) ? (const void *)(answers->open + 1) : NULL;
+}
+
+void keel_answers_repeat(keel_sync_t *sync)
+{
+    ((keel_record_answer_t *)(void *)(sync->answers.open + 1))->times++;
+}
+
+/* another rank that can hold records now; one whose memory is mapped, if there is any, for that takes no message */
+static uint32_t answers_holder(const keel_lane_t *lane)
+{
+    uint32_t served = KEEL_RANK_NONE;
+
+    for (uint32_t i = 1; i < lane->programs; i++) {
+        const uint32_t r = (lane->rank + i) % lane->programs;
+
+        if (lane->peers[r].mode != KEEL_PEER_LIVE) {
+            continue;
+        }
+        if (keel_access_is_stored(lane, r)) {
+            return r;
+        }
+        served = (served == KEEL_RANK_NONE) ? r : served;
+    }
+    return served;
+}
+
+int keel_answers_find_holder(keel_sync_t *sync, uint32_t *holder_p)
+{
+    keel_answers_t *answers = answers_of(sync);
+    const keel_lane_t *lane = sync->lane;
+
+    if (lane->programs > 1 && (answers->holder == KEEL_RANK_NONE || answers->changes != lane->changes ||
+                               lane->peers[answers->holder].mode != KEEL_PEER_LIVE)) {
+        answers->changes = lane->changes;
+        answers->holder = answers_holder(lane);
+    }
+    *holder_p = answers->holder;
+    return lane->programs == 1 || answers->holder != KEEL_RANK_NONE;
+}
+
+keel_record_answer_t *keel_answers_open(keel_sync_t *sync, keel_get_log_t *gets, size_t length)
+{
+    keel_answers_t *answers = answers_of(sync);
+    keel_get_record_t *record;
+    uint32_t index;
+
+    keel_get_log_end_replay(gets, answers->holder);
+    record = keel_get_log_reserve(gets, answers->holder, answer_where(answers), (uint32_t)length, &index);
+    answers->open = record;
+    answers->number++;
+    answers->is_unsettled = 1;
+    return (record != NULL) ? (void *)(record + 1) : NULL;
+}
+
+int keel_answers_are_unsettled(const keel_sync_t *sync)
+{
+    return sync->answers.is_unsettled || sync->answers.left > 0;
+}
+
+keel_status_t keel_answers_close(keel_sync_t *sync, keel_get_log_t *gets, uint32_t *holder_p)
+{
+    keel_answers_t *answers = answers_of(sync);
+    keel_get_record_t *record = answers->open;
+
+    *holder_p = answers->holder;
+    if (record == NULL) {
+        return KEEL_OK;
+    }
+    if (sync->lane->peers[answers->holder].mode != KEEL_PEER_LIVE) {
+        return KEEL_INPROGRESS; /* what is complete here goes to a replacement with the rest, and only once */
+    }
+    answers->open = NULL;
+    record->reserved = KEEL_GET_COMPLETE;
+    return keel_get_log_give(gets, answers->holder, record);
+}
+
+void keel_answers_settled(keel_sync_t *sync, uint32_t number)
+{
+    keel_answers_t *answers = answers_of(sync);
+
+    answers->is_unsettled &= answers->number != number;
+}
