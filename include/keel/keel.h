@@ -347,7 +347,7 @@ typedef enum {
  * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on) what is fetched from others is here
  * when the call returns, whichever it is, and orders as a wait does: what was flushed before the atomics that it has found happens before
  * what follows; in others gsyncs alone order. Deaths are rollbacks of a caller within the call on one node, of a target where others
- * await values from it or operations do not commute, and of who has fetched from its own memory.
+ * await values from it or operations do not commute, and of a caller within the call on its own memory, whose value is recorded at another rank.
  * No log has words of 1 and 2 bytes, nor FETCH, SET, MIN and MAX: from the first of these on every death is a rollback
  * (keel_accumulate()).
  * @param [in]  compare  used by CSWAP only.

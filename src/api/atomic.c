@@ -96,13 +96,16 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
     keel_status_t status;
     unsigned rounds = 0;
 
+    if (keel_fetch_is_own(win->ctx, atomic)) {
+        return keel_fetch_own(win, offset, atomic, result);
+    }
     while (keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
         status = keel_context_wait(win->ctx, &rounds);
         if (status != KEEL_OK) {
             return status;
         }
     }
-    status = keel_fetch_own(win->ctx, atomic);
+    status = keel_fetch_own_first(win->ctx, atomic);
     if (status != KEEL_OK) {
         return status;
     }
@@ -110,9 +113,6 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
         keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
     }
     keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
-    if (atomic->fetches && keel_sync_is_numbered(&win->ctx->sync)) {
-        keel_waits_tick(&win->ctx->sync); /* as at others (api/fetch) */
-    }
     return KEEL_OK;
 }
 
@@ -354,7 +354,7 @@ static keel_status_t atomic_issue(const keel_atomic_call_t *call)
     unsigned rounds = 0;
 
     if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
-        status = atomic->fetches ? atomic_mark(ctx, is_own) : KEEL_OK;
+        status = atomic->fetches ? atomic_mark(ctx, is_own && !keel_fetch_is_own(ctx, atomic)) : KEEL_OK;
         status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own, atomic->fetches) : status;
     }
     if (status != KEEL_OK) {

@@ -15,7 +15,10 @@ void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *
 /* issued at @a rank, or answered from a record: waits for it, and this process's clock goes beyond what was found */
 keel_status_t keel_fetch_end(struct keel_req *req, uint32_t rank, size_t size, void *result);
 
-/* before an atomic on own memory: where it fetches, what others did there is in place */
-keel_status_t keel_fetch_own(keel_context_h ctx, const keel_record_atomic_t *atomic);
+/* this process's own memory: what is found has a record at another rank */
+int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atomic);
+keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result);
+/* or, before not all know that the program waits, none: where it fetches, what others did there is in place */
+keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_t *atomic);
 
 #endif

@@ -51,6 +51,12 @@
       "or is on its way there")                                                                                        \
     _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
       "a replacement is answered without what was put under that clock")                                               \
+    _(own_unopened, 3000,                                                                                              \
+      "--stores x86 --style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 3 --phases 3 --deaths 1", \
+      "what a rank fetches from itself is seen before anybody knows that there will be a record")                      \
+    _(own_open_local, 3000,                                                                                            \
+      "--stores x86 --style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 3 --phases 3 --deaths 1", \
+      "and that stands in nobody's way")                                                                               \
     _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
       "nor do atomics that do not commute, in a program that waits")                                                   \
     _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 1151",              \
@@ -106,8 +112,6 @@
       "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
     _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \
       "what waits for a replacement in a log that is off is not found by its phase")                                   \
-    _(answer_untold, 4000, "--style mixed --undeclared 1 --ranks 3 --deaths 1 --seed 4400",                            \
-      "who tests words does not mix")                                                                                  \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
       "who does what is not logged does not mix")                                                                      \
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \

@@ -46,6 +46,7 @@
     _(get_asks_rest, "... a get without a record is")                                          \
     _(answer_recorded, "a replacement is answered about its words as its predecessor was")     \
     _(answer_asks_rest, "... and beyond that one's death anew")                                \
+    _(own_fetch_recorded, "what a replacement fetches from itself is answered from a record")  \
     _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \

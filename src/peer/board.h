@@ -32,7 +32,8 @@ typedef struct keel_board_slot {
     uint64_t first;         /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
     uint64_t classes;       /* of atomics, that the source has used: keel_classes_bit() */
     uint64_t opened_atomic; /* as `opened`, of the last one that is an atomic: done again, it would not be the same */
-    uint64_t reserved[1];
+    uint64_t
+        own_open; /* 1 + the phase in which the source fetches from its own memory, of which there is no record yet; 0: it has one */
 } keel_board_slot_t;
 _Static_assert(sizeof(keel_board_slot_t) == 128, "two cache lines a source");
 
@@ -135,6 +136,12 @@ static inline uint32_t keel_board_half_done(const keel_board_slot_t *slot, int i
     return (opened > keel_board_get(&slot->done) && (is_put_too || opened == keel_board_get(&slot->opened_atomic)))
                ? (uint32_t)(opened >> 32) + 1
                : 0;
+}
+
+/* likewise, of its own memory */
+static inline uint32_t keel_board_own_open(const keel_board_slot_t *slot)
+{
+    return (uint32_t)keel_board_get(&slot->own_open);
 }
 
 /* the first @a records of @a phase are done */

@@ -4,9 +4,7 @@
  *
  * Safety: every handler holds lane->lock, so that the thread inside Keel can cut a peer off, change the rollback number or take a region
  * away between two messages, never within one. Requests of a pair arrive in the order sent; a gap in the sequence is refused together with
- * all that follows. Nothing here waits or sends to anybody but the asker.
- *
- * Acknowledged is when the service side runs dry, all at once; whose sender says that more follows, with that.
+ * all that follows. Nothing here waits or sends to anybody but the asker. Acknowledged is when the service side runs dry, all at once.
  *
  * Exactly once (protocol.md, that section): the records of a phase from one rank to another are numbered, and a re-execution numbers them
  * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting are one step under
@@ -214,12 +212,14 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
 static void served_mark(keel_lane_t *lane, const keel_wire_t *wire)
 {
     keel_board_slot_t *slot = &lane->board[wire->source];
+    const uint32_t phase = wire->body.mark.phase;
 
     if (wire->flags & KEEL_WIRE_FLAG_ATOMICS) {
-        keel_board_mark(slot, wire->body.mark.phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
-    }
-    if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
-        keel_board_set(&slot->waits, (uint64_t)wire->body.mark.phase + 2);
+        keel_board_mark(slot, phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
+    } else if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
+        keel_board_set(&slot->waits, (uint64_t)phase + 2);
+    } else {
+        keel_board_set(&slot->own_open, (wire->flags & KEEL_WIRE_FLAG_OPEN) ? (uint64_t)phase + 1 : 0);
     }
 }
 

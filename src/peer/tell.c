@@ -24,6 +24,29 @@ keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t 
     return KEEL_OK;
 }
 
+keel_status_t keel_lane_open_own(keel_lane_t *lane, uint32_t rank, uint32_t phase)
+{
+    keel_board_slot_t *slot = keel_access_slot(lane, rank);
+
+    if (slot == NULL) {
+        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_OPEN);
+    }
+    keel_board_set(&slot->own_open, (uint64_t)phase + 1);
+    keel_store_fence();
+    return KEEL_OK;
+}
+
+keel_status_t keel_lane_close_own(keel_lane_t *lane, uint32_t rank, uint32_t phase)
+{
+    keel_board_slot_t *slot = keel_access_slot(lane, rank);
+
+    if (slot == NULL) {
+        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_CLOSED);
+    }
+    keel_store_word_release(&slot->own_open, 0);
+    return KEEL_OK;
+}
+
 keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t rank, uint32_t phase)
 {
     keel_board_slot_t *slot = keel_access_slot(lane, rank);

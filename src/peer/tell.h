@@ -10,6 +10,9 @@ keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t peer, uint32_t ph
 keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
 /* and which classes of atomics it uses */
 keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
+/* this process is about to fetch from its own memory, in that phase; and what it has found has a record there */
+keel_status_t keel_lane_open_own(keel_lane_t *lane, uint32_t rank, uint32_t phase);
+keel_status_t keel_lane_close_own(keel_lane_t *lane, uint32_t rank, uint32_t phase);
 /* tells the peer this process's board slot, with the given arrival number */
 keel_status_t keel_lane_board_send(keel_lane_t *lane, uint32_t peer, uint32_t arrive);
 /* the same to many: wakes nobody, until a full fence and keel_lane_ring() of each follow */

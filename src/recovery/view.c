@@ -111,7 +111,8 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
     const keel_lane_t *lane = rec->lane;
     const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(&lane->board[rank], fetches);
     const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
-    const uint32_t doubt = keel_larger(marked, half_done);
+    const uint32_t own = KEEL_PLANT(own_open_local) ? 0 : keel_board_own_open(&lane->board[rank]);
+    const uint32_t doubt = keel_larger(keel_larger(marked, own), half_done);
     const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
 
     return (keel_access_is_stored(lane, rank) && !keel_sync_is_numbered(rec->sync)) ? keel_larger(doubt, served)

@@ -56,7 +56,7 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
     case KEEL_WAY_BARE:
         return sync->sections.is_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
     case KEEL_WAY_ANSWER:
-        return KEEL_PLANT(answer_untold) ? NULL : "goes on by what is not logged";
+        return "goes on by what is not logged";
     case KEEL_WAY_UNLOGGED:
         return KEEL_PLANT(unlogged_untold) ? NULL : "does what is not logged";
     case KEEL_WAY_GSYNC:

@@ -61,7 +61,7 @@
  * is below all that p's later waits returned by, or has been in memory when p went on. Without a record the atomic was not applied,
  * for both are one step; in doubt by stores, as above. p' is beyond the death then, as by a get.
  *   - q died: those towards it have one sum, and what was found says one order of it that nobody else contradicts: who awaits a value
- *     might (recovery/decide), so that is refused. What was fetched from own memory is in no log, and then so is its owner's death.
+ *     might (recovery/decide), so that is refused. What was fetched from own memory is an answer (sync/answers).
  *
  * Refused (sync.c): several ranks lost at once, unless nobody had begun; atomics, when those towards the dead rank do not commute,
  * or when anybody has fetched and not all knew from the image on that the program waits: those records have no clock; the front

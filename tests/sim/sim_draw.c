@@ -190,7 +190,6 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
         scene->waits.has_atomics = limits->atomics;
     }
     scene->waits.gathers = scene_draw_gathers(scene, limits, seed);
-    scene->may_roll_back |= scene->waits.gathers == GATHER_OWN_TURNS; /* what a rank fetches from itself is in no log */
     scene->has_atomics = scene->waits.has_atomics;
     scene->ranks = options->ranks;
     /* else in the phase of the first wait a death is a rollback, and nothing that is fetched before it orders anything */
