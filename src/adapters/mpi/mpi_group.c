@@ -1,6 +1,7 @@
 #include "mpi_group.h"
 
 #include "mpi_comm.h"
+#include "mpi_lasting.h"
 #include "mpi_table.h"
 #include "mpi_window.h"
 
@@ -44,6 +45,7 @@ MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *
     }
     group->size = size;
     memcpy(group->ranks, ranks, size * sizeof(*ranks));
+    keel_mpi_lasting_add((uintptr_t)handle, call);
     return handle;
 }
 
@@ -111,8 +113,12 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 
 int MPI_Group_free(MPI_Group *group)
 {
+    const MPI_Group none = MPI_GROUP_NULL;
     GROUP(of, *group, "MPI_Group_free")
 
+    if (keel_mpi_lasting_keep((uintptr_t)*group, group, &none, sizeof(none))) {
+        return MPI_SUCCESS;
+    }
     if (of != &empty) {
         keel_mpi_table_remove(&groups, (uintptr_t)*group);
         free((void *)of);

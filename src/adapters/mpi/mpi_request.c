@@ -1,5 +1,6 @@
 #include "mpi_request.h"
 
+#include "mpi_lasting.h"
 #include "mpi_prefix.h"
 #include "mpi_table.h"
 
@@ -176,6 +177,7 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
     if (code != MPI_SUCCESS || !keel_mpi_table_add(&persistents, (uintptr_t)*request, persistent)) {
         keel_mpi_refuse("MPI_Send_init", "no memory for a request");
     }
+    keel_mpi_lasting_add((uintptr_t)*request, "MPI_Send_init");
     return MPI_SUCCESS;
 }
 
@@ -209,15 +211,19 @@ int MPI_Startall(int count, MPI_Request requests_[])
 
 int MPI_Request_free(MPI_Request *request)
 {
+    const MPI_Request none = MPI_REQUEST_NULL;
     persistent_t *persistent;
 
     keel_mpi_begin("MPI_Request_free");
     persistent = persistent_of(*request);
     if (persistent != NULL) {
-        keel_mpi_table_remove(&persistents, (uintptr_t)*request);
         if (persistent->now != MPI_REQUEST_NULL) {
             MPI_Request_free(&persistent->now);
         }
+        if (keel_mpi_lasting_keep((uintptr_t)*request, request, &none, sizeof(none))) {
+            return MPI_SUCCESS;
+        }
+        keel_mpi_table_remove(&persistents, (uintptr_t)*request);
         free(persistent);
     } else if (keel_mpi_request_of(*request) != NULL) { /* completes without anybody asking for it */
         keel_mpi_request_finish(keel_mpi_request_of(*request));

@@ -5,6 +5,7 @@
 #include "mpi_comm.h"
 #include "mpi_direct.h"
 #include "mpi_error.h"
+#include "mpi_lasting.h"
 #include "mpi_layout.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
@@ -143,6 +144,7 @@ int MPI_Finalize(void)
     keel_mpi_win_unmake();
     keel_mpi_comm_unmake();
     keel_mpi_layout_unmake();
+    keel_mpi_lasting_unmake();
     keel_mpi_direct_unmake();
     return PMPI_Finalize();
 }

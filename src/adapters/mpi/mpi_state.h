@@ -42,6 +42,7 @@ typedef struct keel_mpi_hidden {
     uint64_t prefix, prefix_bytes, prefix_used; /* offset of the record, its room, how much of it is in use */
     uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
     uint64_t barriers;           /* on MPI_COMM_WORLD since the restart point, where some are checkpoints */
+    uint64_t checkpoints;        /* that were begun, with the one that this is an image of */
     uint64_t version, opened, opened_count,
         opened_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
     uint64_t block_count, exposed_count;

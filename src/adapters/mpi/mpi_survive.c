@@ -15,6 +15,7 @@
 #include "mpi_channel.h"
 #include "mpi_comm.h"
 #include "mpi_direct.h"
+#include "mpi_lasting.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_request.h"
@@ -251,6 +252,7 @@ static void checkpoint(const char *call)
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         memcpy(keel_mpi_arena_at(piece->offset), piece->address, piece->bytes);
     }
+    keel_mpi.hidden->checkpoints++;
     say_extents(call);
     keel_mpi_check(keel_checkpoint(keel_mpi.ctx), call);
 }
@@ -397,6 +399,7 @@ void keel_mpi_resume(void)
     }
     keel_mpi_comm_revive();
     keel_mpi_win_revive();
+    keel_mpi_lasting_revive();
     keel_mpi_channel_restore();
     kept.is_restarted = 1;
     if (!keel_mpi.is_promised) {

@@ -1,6 +1,7 @@
 /*
  * A program that goes round: a counter by MPI_Fetch_and_op, a sum by MPI_Accumulate of doubles, a critical section, a ring by fence over
- * memory of the program's own, and a barrier; all is checked.
+ * memory of the program's own, another by a request that is started again, handles of all kinds that were made before, and a barrier; all is
+ * checked, and the handles are freed in the end.
  *
  *   mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]   each rank named dies there in its first life: 0 before the step, 1 amid its counters,
  *                                           2 in its critical section, 3 between its fences, 9 in MPI_Finalize's stead, 8 ahead
@@ -39,6 +40,80 @@ typedef struct {
     long counter, counted;
     double sum;
 } memory_t;
+
+static struct {
+    MPI_Datatype pair;
+    MPI_Group all;
+    MPI_Op add;
+    MPI_Info info;
+    MPI_Errhandler handler;
+    MPI_Request receive;
+    long got;
+} made;
+
+static void add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++) {
+        ((long *)inout)[i] += ((const long *)in)[i];
+    }
+}
+
+static void handle_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    wrong("an error", *code);
+}
+
+static void made_make(void)
+{
+    MPI_Info info;
+
+    MPI_Type_contiguous(2, MPI_LONG, &made.pair);
+    MPI_Type_commit(&made.pair);
+    MPI_Comm_group(MPI_COMM_WORLD, &made.all);
+    MPI_Op_create(add, 1, &made.add);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "key", "value");
+    MPI_Info_dup(info, &made.info);
+    MPI_Info_free(&info);
+    MPI_Comm_create_errhandler(handle_error, &made.handler);
+    MPI_Recv_init(&made.got, 1, MPI_LONG, (rank + ranks - 1) % ranks, 5, MPI_COMM_WORLD, &made.receive);
+}
+
+static void made_use(MPI_Comm half)
+{
+    const long pair[2] = {rank, at.step};
+    long sum[2] = {1, 1};
+    int size, keys;
+
+    MPI_Start(&made.receive);
+    MPI_Sendrecv(pair, 1, made.pair, rank, 6, sum, 1, made.pair, rank, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Reduce_local(pair, sum, 2, MPI_LONG, made.add);
+    MPI_Send(&sum[0], 1, MPI_LONG, (rank + 1) % ranks, 5, MPI_COMM_WORLD);
+    MPI_Group_size(made.all, &size);
+    MPI_Info_get_nkeys(made.info, &keys);
+    MPI_Comm_set_errhandler(half, made.handler);
+    MPI_Wait(&made.receive, MPI_STATUS_IGNORE);
+    if (made.got != 2L * ((rank + ranks - 1) % ranks) || sum[1] != 2 * at.step || size != ranks || keys != 1) {
+        wrong("what the handles are for", made.got);
+    }
+}
+
+/* they are no more */
+static void made_free(void)
+{
+    MPI_Type_free(&made.pair);
+    MPI_Group_free(&made.all);
+    MPI_Op_free(&made.add);
+    MPI_Info_free(&made.info);
+    MPI_Errhandler_free(&made.handler);
+    MPI_Request_free(&made.receive);
+    if (made.pair != MPI_DATATYPE_NULL || made.all != MPI_GROUP_NULL || made.add != MPI_OP_NULL ||
+        made.info != MPI_INFO_NULL || made.handler != MPI_ERRHANDLER_NULL || made.receive != MPI_REQUEST_NULL) {
+        wrong("a handle that was freed", at.step);
+    }
+}
 
 static void step(MPI_Win counters, MPI_Win cells)
 {
@@ -114,6 +189,7 @@ int main(int argc, char **argv)
     MPI_Win_create(ring, sizeof(ring), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &cells);
     memset(memory, 0, sizeof(*memory));
     memset(ring, 0, sizeof(ring));
+    made_make();
     MPI_Barrier(MPI_COMM_WORLD);
     die_here(8);
     if (!is_plain) {
@@ -121,12 +197,14 @@ int main(int argc, char **argv)
         KEEL_MPI_RESTART_POINT();
     }
     while (at.step < steps) {
+        made_use(half);
         step(counters, cells);
         if (!is_plain && at.step % SAVE_EVERY == 0) {
             keel_mpi_checkpoint();
         }
     }
     check_end(memory, steps);
+    made_free();
     MPI_Barrier(half);
     MPI_Comm_free(&half);
     die_here(9);

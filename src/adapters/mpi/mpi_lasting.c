@@ -1,0 +1,113 @@
+/*
+ * Datatypes, groups, operations and their like are of the system's MPI, or of this process, and no checkpoint has them. Those that a program made on its way
+ * to the restart point it has there again, in every life; so one that it frees later stays, and the variable that it was freed by has it
+ * again when all go back to a checkpoint before that.
+ */
+#include "mpi_lasting.h"
+
+#include "mpi_survive.h"
+#include "mpi_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lasting {
+    void *variable;    /* by which it was freed; NULL: in use */
+    uint64_t freed_at; /* number of the newest checkpoint by then */
+    size_t size;       /* of a handle */
+    char handle[sizeof(void *)], none[sizeof(void *)];
+} lasting_t;
+
+static keel_mpi_table_t lasting;
+
+void keel_mpi_lasting_add(uintptr_t handle, const char *call)
+{
+    lasting_t *one;
+
+    if (keel_mpi.phase == KEEL_MPI_RUNS || keel_mpi_table_find(&lasting, handle) != NULL) {
+        return;
+    }
+    one = calloc(1, sizeof(*one));
+    if (one == NULL || !keel_mpi_table_add(&lasting, handle, one)) {
+        keel_mpi_refuse(call, "no memory");
+    }
+}
+
+int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, size_t size)
+{
+    lasting_t *one = keel_mpi_table_find(&lasting, handle);
+
+    if (one == NULL) {
+        return 0;
+    }
+    if (keel_mpi.phase != KEEL_MPI_RUNS) {
+        keel_mpi_table_remove(&lasting, handle);
+        free(one);
+        return 0;
+    }
+    one->variable = variable;
+    one->freed_at = keel_mpi.hidden->checkpoints;
+    one->size = size;
+    memcpy(one->handle, variable, size);
+    memcpy(one->none, none, size);
+    memcpy(variable, none, size);
+    return 1;
+}
+
+void keel_mpi_lasting_revive(void)
+{
+    for (size_t i = 0; i < lasting.size; i++) {
+        lasting_t *one = lasting.entries[i].object;
+
+        if (one != NULL && one->variable != NULL && one->freed_at >= keel_mpi.hidden->checkpoints) {
+            if (keel_mpi_is_alive(one->variable) && memcmp(one->variable, one->none, one->size) == 0) {
+                memcpy(one->variable, one->handle, one->size);
+            }
+            one->variable = NULL;
+        }
+    }
+}
+
+void keel_mpi_lasting_unmake(void)
+{
+    for (size_t i = 0; i < lasting.size; i++) {
+        free(lasting.entries[i].object);
+    }
+    free(lasting.entries);
+    lasting = (keel_mpi_table_t){0};
+}
+
+/* ---- calls ---- */
+
+#define DEFINE_FREE(_kind, _type, _none)                                                                             \
+    int MPI_##_kind##_free(_type *handle)                                                                            \
+    {                                                                                                                \
+        const _type none = _none;                                                                                    \
+                                                                                                                     \
+        return keel_mpi_lasting_keep((uintptr_t)*handle, handle, &none, sizeof(none)) ? MPI_SUCCESS                  \
+                                                                                      : PMPI_##_kind##_free(handle); \
+    }
+DEFINE_FREE(Type, MPI_Datatype, MPI_DATATYPE_NULL)
+DEFINE_FREE(Op, MPI_Op, MPI_OP_NULL)
+DEFINE_FREE(Info, MPI_Info, MPI_INFO_NULL)
+DEFINE_FREE(Errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL)
+
+#define DEFINE_MAKE(_name, _parameters, _arguments, _handle)              \
+    int MPI_##_name _parameters                                           \
+    {                                                                     \
+        const int code = PMPI_##_name _arguments;                         \
+                                                                          \
+        if (code == MPI_SUCCESS) {                                        \
+            keel_mpi_lasting_add((uintptr_t) * (_handle), "MPI_" #_name); \
+        }                                                                 \
+        return code;                                                      \
+    }
+DEFINE_MAKE(Type_commit, (MPI_Datatype * datatype), (datatype), datatype)
+DEFINE_MAKE(Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype), (oldtype, newtype), newtype)
+DEFINE_MAKE(Op_create, (MPI_User_function * function, int commute, MPI_Op *op), (function, commute, op), op)
+DEFINE_MAKE(Info_create, (MPI_Info * info), (info), info)
+DEFINE_MAKE(Info_dup, (MPI_Info info, MPI_Info *newinfo), (info, newinfo), newinfo)
+DEFINE_MAKE(Comm_create_errhandler, (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler),
+            (function, errhandler), errhandler)
+DEFINE_MAKE(Win_create_errhandler, (MPI_Win_errhandler_function * function, MPI_Errhandler *errhandler),
+            (function, errhandler), errhandler)

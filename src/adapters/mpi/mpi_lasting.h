@@ -1,0 +1,15 @@
+/* Handles other than those of communicators and windows that were made before the restart point: a rollback gives them back. */
+#ifndef KEEL_MPI_LASTING_H_
+#define KEEL_MPI_LASTING_H_
+
+#include "mpi_state.h"
+
+/* nothing after the restart point */
+void keel_mpi_lasting_add(uintptr_t handle, const char *call);
+/* true: it was made before the restart point, and this is after it: the variable has none then, and the handle stays. Else it is to be freed. */
+int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, size_t size);
+/* those that were freed since the checkpoint whose tables are there again */
+void keel_mpi_lasting_revive(void);
+void keel_mpi_lasting_unmake(void);
+
+#endif
