@@ -6,6 +6,8 @@
  *   mpi_fft [STEPS]     on a power of two of ranks; says "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) it has a
  *                       restart point
  */
+#include "await_kill.h"
+
 #include <mpi.h>
 
 #include <complex.h>
@@ -178,6 +180,7 @@ int main(int argc, char **argv)
                 printf("step %ld\n", done.step);
                 fflush(stdout);
             }
+            await_kill(fft.rank, done.step);
 #if defined(SURVIVES) && !defined(BY_BARRIERS)
             keel_mpi_checkpoint();
 #endif

@@ -4,6 +4,8 @@
  *
  *   mpi_hash [STEPS]     says "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) it has a restart point
  */
+#include "await_kill.h"
+
 #include <mpi.h>
 
 #include <stddef.h>
@@ -125,6 +127,7 @@ int main(int argc, char **argv)
                 printf("step %ld\n", done.step);
                 fflush(stdout);
             }
+            await_kill(rank, done.step);
 #if defined(SURVIVES) && !defined(BY_BARRIERS)
             keel_mpi_checkpoint();
 #endif
