@@ -1,73 +1,20 @@
 /*
  * Accumulates, atomic for each element and in the order of their calls. Where all members of the window have its memory mapped, without the
- * promise, the caller does it in place, and has the word of the target's block that says so meanwhile. Else whole words of integers
- * with operations that Keel's atomics know are such atomics, and all else is read, done and put back by the caller, who has that word. Which
- * of these it is depends on the window, the type and the operation alone, so those that may meet, by MPI's rule of the same operation or
- * MPI_NO_OP, go one way.
+ * promise, the caller does it in place, and has the word of the target's block that says so meanwhile. Else what Keel's atomics and accumulates
+ * know is done by them, and all else is read, done and put back by the caller, who has that word. Which of these it is depends on
+ * the window, the type, the operation and the alignment alone, so those that may meet, by MPI's rule of the same operation or MPI_NO_OP, go
+ * one way.
  */
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_combine.h"
 #include "mpi_direct.h"
+#include "mpi_elements.h"
 #include "mpi_prefix.h"
 #include "mpi_rma.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* KEEL_ATOMIC_LAST: none; MPI_NO_OP is adding 0 */
-static keel_atomic_op_t atomic_of(MPI_Op op)
-{
-    return (op == MPI_SUM || op == MPI_NO_OP) ? KEEL_ATOMIC_ADD
-           : (op == MPI_REPLACE)              ? KEEL_ATOMIC_SWAP
-           : (op == MPI_BAND)                 ? KEEL_ATOMIC_AND
-           : (op == MPI_BOR)                  ? KEEL_ATOMIC_OR
-           : (op == MPI_BXOR)                 ? KEEL_ATOMIC_XOR
-                                              : KEEL_ATOMIC_LAST;
-}
-
-static int is_word(const keel_mpi_target_t *target)
-{
-    return keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind);
-}
-
-/* ---- by atomics ---- */
-
-typedef struct {
-    const keel_mpi_target_t *target;
-    keel_atomic_op_t op;
-    size_t size;
-    const char *packed;
-    char *fetched; /* NULL: nothing is */
-    int is_aligned;
-} atomics_t;
-
-static int check_piece(void *user, ptrdiff_t offset, size_t length)
-{
-    atomics_t *atomics = user;
-
-    atomics->is_aligned =
-        (atomics->target->offset + (uint64_t)offset) % atomics->size == 0 && length % atomics->size == 0;
-    return atomics->is_aligned;
-}
-
-static int atomic_piece(void *user, ptrdiff_t offset, size_t length)
-{
-    atomics_t *atomics = user;
-
-    for (size_t at = 0; at < length; at += atomics->size) {
-        uint64_t operand = 0;
-
-        if (atomics->packed != NULL) {
-            memcpy(&operand, atomics->packed, atomics->size);
-            atomics->packed += atomics->size;
-        }
-        keel_mpi_atomic(atomics->op, atomics->target->rank, atomics->target->offset + (uint64_t)offset + at,
-                        atomics->size, operand, 0, atomics->fetched, atomics->target->call);
-        atomics->fetched += (atomics->fetched != NULL) ? atomics->size : 0;
-    }
-    return 1;
-}
 
 /* ---- by who has the target's word ---- */
 
@@ -244,12 +191,6 @@ static void do_in_place(const keel_mpi_target_t *target, const void *packed, cha
 /* what there was is left at @a fetched, where that is not NULL */
 static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
-    atomics_t atomics = {.target = target,
-                         .op = atomic_of(op),
-                         .size = target->layout->basic_size,
-                         .packed = packed,
-                         .fetched = fetched,
-                         .is_aligned = 1};
     const size_t bytes = target->layout->size * target->count;
     char *old;
 
@@ -257,12 +198,8 @@ static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetc
         do_in_place(target, packed, fetched, op);
         return;
     }
-    if (!target->win->is_mapped && is_word(target) && atomics.op != KEEL_ATOMIC_LAST) {
-        (void)keel_mpi_layout_each(target->layout, target->count, check_piece, &atomics);
-        if (atomics.is_aligned) {
-            (void)keel_mpi_layout_each(target->layout, target->count, atomic_piece, &atomics);
-            return;
-        }
+    if (!target->win->is_mapped && keel_mpi_elements(target, packed, fetched, op)) {
+        return;
     }
     old = (fetched != NULL) ? fetched : malloc(bytes);
     if (old == NULL) {
@@ -389,7 +326,7 @@ static void compare_and_swap(const keel_mpi_target_t *target, const void *origin
         compare_in_place(target, origin, compare, result);
         return;
     }
-    if (is_word(target) && target->offset % size == 0) {
+    if (keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind) && target->offset % size == 0) {
         memcpy(&operand, origin, size);
         memcpy(&expected, compare, size);
         keel_mpi_atomic(KEEL_ATOMIC_CSWAP, target->rank, target->offset, size, operand, expected, result, target->call);

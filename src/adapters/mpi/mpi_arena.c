@@ -355,6 +355,20 @@ void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t
     }
 }
 
+void keel_mpi_combine_there(keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset, const void *data,
+                            size_t count, void *result, const char *call)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (!keel_mpi_is_replay()) {
+        status = keel_accumulate(keel_mpi.arena, op, type, rank, offset, data, count, result);
+    }
+    keel_mpi_check(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
+    if (result != NULL) {
+        keel_mpi_prefix_result(result, count * keel_type_size(type));
+    }
+}
+
 void keel_mpi_flush(uint32_t rank, const char *call)
 {
     if (!keel_mpi_is_replay()) {

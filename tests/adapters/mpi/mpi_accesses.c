@@ -130,6 +130,42 @@ static void check_atomicity(void)
     MPI_Win_free(&win);
 }
 
+/* some by a call for all, some one by one: of the same elements, at once */
+static void check_mixed_sizes(void)
+{
+    enum { ELEMENTS = 1000, TIMES = 5 };
+    long *base, *ones = malloc(2 * ELEMENTS * sizeof(long)), *was = ones + ELEMENTS, one = 1, last = -1, before;
+    MPI_Win win;
+
+    for (int i = 0; i < ELEMENTS; i++) {
+        ones[i] = 1;
+    }
+    MPI_Win_allocate(ELEMENTS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    memset(base, 0, ELEMENTS * sizeof(long));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < TIMES; i++) {
+        for (int rest = 0; rest < 10; rest++) {
+            MPI_Fetch_and_op(&one, &before, MPI_LONG, 0, ELEMENTS - 1, MPI_SUM, win);
+            MPI_Win_flush(0, win);
+            EXPECT(before > last);
+            last = before;
+        }
+        MPI_Accumulate(ones, ELEMENTS, MPI_LONG, 0, 0, ELEMENTS, MPI_LONG, MPI_SUM, win);
+        MPI_Get_accumulate(ones, ELEMENTS, MPI_LONG, was, ELEMENTS, MPI_LONG, 0, 0, ELEMENTS, MPI_LONG, MPI_SUM, win);
+        MPI_Win_flush(0, win);
+        EXPECT(was[ELEMENTS - 1] > last);
+        last = was[ELEMENTS - 1];
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < ELEMENTS && rank == 0; i++) {
+        EXPECT(base[i] == (i == ELEMENTS - 1 ? 12 : 2) * TIMES * ranks);
+    }
+    MPI_Win_free(&win);
+    free(ones);
+}
+
 /* a column of the left one becomes a row of the right one, and the other way round */
 static void check_derived(void)
 {
@@ -298,6 +334,7 @@ int main(int argc, char **argv)
     check_types();
     check_pairs();
     check_atomicity();
+    check_mixed_sizes();
     check_derived();
     check_requests();
     check_epochs();

@@ -158,6 +158,18 @@ static void accumulates_of(void)
     check(cells[1], before + step, "what is added");
 }
 
+static void integers_of(void)
+{
+    const long before = cells[16], add[16] = {[15] = step};
+
+    MPI_Win_fence(0, all_win);
+    MPI_Accumulate(add, 16, MPI_LONG, right, 1, 16, MPI_LONG, MPI_SUM, all_win);
+    die_here(1);
+    MPI_Accumulate(add, 16, MPI_LONG, left, 1, 16, MPI_LONG, MPI_SUM, all_win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, all_win);
+    check(cells[16], before + 2 * step, "what is added");
+}
+
 static void flushes_of(void)
 {
     const long said = rank + step;
@@ -276,6 +288,7 @@ static const struct {
               {"ahead", ahead_of},
               {"objects", objects_of},
               {"accumulates", accumulates_of},
+              {"integers", integers_of},
               {"flushes", flushes_of},
               {"open", open_of},
               {"polls", polls_of},
