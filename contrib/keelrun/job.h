@@ -64,8 +64,10 @@ typedef struct job_node {
     pid_t pid;
     bool is_ready; /* said hello */
     bool is_lost;
-    uint32_t heir;   /* where its ranks go when it is lost; itself: not chosen yet */
-    bool is_suspect; /* a rank on it was not heard by other nodes although it ran */
+    uint32_t heir; /* where its ranks go when it is lost; itself: not chosen yet */
+    /* when a rank on it was not heard by another node last although it ran, which took silence_ns to be seen; 0: never, and see
+     * job_is_suspect() */
+    uint64_t suspected_ns, silence_ns;
     bool has_failed; /* a rank on it said that it reaches nobody from there: none is started there again */
 } job_node_t;
 
@@ -114,6 +116,8 @@ bool job_move_rank(
     job_t *job, job_rank_t *state); /* to another node; false: its own is lost or has failed, and there is no other */
 /* somebody does not hear a rank (job_fence.c) */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);
+/* a rank of that node was not heard by other nodes, and those that stayed there were not heard since */
+bool job_is_suspect(const job_t *job, uint32_t node);
 /* a rank of that node did not hear another, and is not to be believed */
 bool job_is_doubtful(const job_t *job, uint32_t node);
 void job_check_fences(job_t *job);            /* nodes that do not notice the death of their ranks */

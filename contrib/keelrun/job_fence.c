@@ -7,7 +7,9 @@
  * than half of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
  * its say; if that does not come (two nodes, one rank each), of all accusers the one that hears most is right, on the lowest
  * node among equals: one part of the job is left. A suspect that runs and was accused from another node is started again
- * on yet another node: its network may be what is broken. When it is not the first of its node, the whole node goes.
+ * on yet another node: its network may be what is broken. When it is not the first of its node, the whole node goes. Ranks that
+ * stayed on the node show whether it is: when nobody has missed one of them for some times the silence, it is not, and the node is
+ * as good as any.
  *
  * Whoever is to be killed for that, or a node that does not start or wait for a rank in time, is looked at first: one that
  * wants a core, or got few since it was looked at last, may live until it is accused again, a bounded number of times a silence.
@@ -25,6 +27,7 @@
 
 #define FENCE_REAP_NS (2 * 1000000000ull) /* a node that has not waited for a dead rank by then hangs */
 #define FENCE_REPEATS 2                   /* of an accuser that does not hear more than half of the job */
+#define FENCE_QUIET   4                   /* silences; who is not heard is accused after one, and again after each */
 
 /* Whether a process that is to be killed only waits for a core. A node's first thread is the one that starts ranks, and waits for
  * them. */
@@ -68,6 +71,36 @@ bool job_is_doubtful(const job_t *job, uint32_t node)
     return false;
 }
 
+static bool fence_has_witness(const job_t *job, uint32_t node)
+{
+    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
+        const job_rank_t *state = &job->ranks[rank];
+
+        if (state->node == node && state->state == RANK_RUNNING && !state->is_killed &&
+            state->started_ns < job->nodes[node].suspected_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool job_is_suspect(const job_t *job, uint32_t node)
+{
+    const job_node_t *state = &job->nodes[node];
+
+    return state->has_failed ||
+           (state->suspected_ns != 0 &&
+            (clock_now_ns() - state->suspected_ns < FENCE_QUIET * state->silence_ns || !fence_has_witness(job, node)));
+}
+
+static void fence_suspect_node(job_t *job, uint32_t node, uint64_t silence_ns)
+{
+    job_node_t *state = &job->nodes[node];
+
+    state->suspected_ns = clock_now_ns();
+    state->silence_ns = (silence_ns > state->silence_ns) ? silence_ns : state->silence_ns;
+}
+
 static void fence_kill_node(job_t *job, uint32_t node)
 {
     report_verbose("node %u killed: it hangs, or its network is broken", node);
@@ -81,17 +114,22 @@ static void fence_kill(job_rank_t *state)
     pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* works on one that is stopped, too */
 }
 
-static void fence_rank(job_t *job, uint32_t accuser, uint32_t suspect, char process)
+static bool fence_is_distant(const job_t *job, uint32_t accuser, uint32_t suspect, char process)
+{
+    return job->ranks[accuser].node != job->ranks[suspect].node && process != 'T';
+}
+
+static void fence_rank(job_t *job, const suspicion_t *suspicion, uint32_t suspect, char process)
 {
     job_rank_t *state = &job->ranks[suspect];
-    const bool is_distant = job->ranks[accuser].node != state->node && process != 'T';
+    const bool is_distant = fence_is_distant(job, suspicion->accuser, suspect, process);
 
     report_verbose("rank %u incarnation %u killed: rank %u does not hear it (state %c)", suspect, state->incarnation,
-                   accuser, process);
-    if (is_distant && job->nodes[state->node].is_suspect) {
+                   suspicion->accuser, process);
+    if (is_distant && job_is_suspect(job, state->node)) {
         fence_kill_node(job, state->node);
     } else if (is_distant) {
-        job->nodes[state->node].is_suspect = true;
+        fence_suspect_node(job, state->node, suspicion->silence_ns);
         state->must_move = true;
     }
     fence_kill(state);
@@ -109,7 +147,7 @@ static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspici
             suspect, state->incarnation, suspicion->accuser, last->given, KEEL_REPRIEVES_MAX);
         return;
     }
-    fence_rank(job, suspicion->accuser, suspect, process);
+    fence_rank(job, suspicion, suspect, process);
 }
 
 /* Of itself: its network device has failed. It, and others of its node that say the same, go on elsewhere, if there is a place. */
@@ -119,7 +157,7 @@ static void fence_own(job_t *job, uint32_t rank)
 
     report_verbose("rank %u incarnation %u killed: it says that it reaches nobody from its node", rank,
                    state->incarnation);
-    job->nodes[state->node].is_suspect = job->nodes[state->node].has_failed = true;
+    job->nodes[state->node].has_failed = true;
     state->must_move = true;
     fence_kill(state);
 }
@@ -159,8 +197,11 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     own->heard = suspicion->heard;
     own->accused_ns = now;
     own->silence_ns = suspicion->silence_ns;
+    if (fence_is_distant(job, accuser, suspect, sight.state) && job_is_suspect(job, state->node)) {
+        fence_suspect_node(job, state->node, suspicion->silence_ns);
+    }
     if (sight.state == 'T' || 2 * suspicion->heard > suspicion->live ||
-        (own->doubts >= FENCE_REPEATS && !job->nodes[own->node].is_suspect && !fence_is_outvoted(job, accuser))) {
+        (own->doubts >= FENCE_REPEATS && !job_is_suspect(job, own->node) && !fence_is_outvoted(job, accuser))) {
         fence_judge(job, suspect, suspicion, sight.state);
     } else {
         report_verbose("rank %u hears %u of %u ranks and not rank %u: waiting for others", accuser, suspicion->heard,

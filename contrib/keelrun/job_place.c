@@ -15,9 +15,9 @@ uint32_t job_count_on_node(const job_t *job, uint32_t node)
     return count;
 }
 
-static bool job_can_take_ranks(const job_node_t *node)
+static bool job_can_take_ranks(const job_t *job, uint32_t node)
 {
-    return !node->is_lost && !node->is_suspect && !node->has_failed;
+    return !job->nodes[node].is_lost && !job->nodes[node].has_failed && !job_is_suspect(job, node);
 }
 
 /* the node with the fewest ranks, of equal ones the next after @a lost, which itself means that there is none; one that may
@@ -31,7 +31,7 @@ static uint32_t job_choose_heir(const job_t *job, uint32_t lost)
                        doubt = job_is_doubtful(job, node) ? job->options->ranks : 0;
         const uint32_t count = job_count_on_node(job, node) + doubt;
 
-        if (job_can_take_ranks(&job->nodes[node]) && count < fewest) {
+        if (job_can_take_ranks(job, node) && count < fewest) {
             heir = node;
             fewest = count;
         }
@@ -43,7 +43,7 @@ bool job_move_rank(job_t *job, job_rank_t *state)
 {
     job_node_t *lost = &job->nodes[state->node];
 
-    if (lost->heir == state->node || !job_can_take_ranks(&job->nodes[lost->heir])) {
+    if (lost->heir == state->node || !job_can_take_ranks(job, lost->heir)) {
         lost->heir = job_choose_heir(job, state->node);
     }
     if (lost->heir == state->node) {

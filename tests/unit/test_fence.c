@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS = 4, NODES = 2, ACCUSER = 1, SUSPECT = 2, NODE = 1 };
+enum { RANKS = 4, NODES = 2, ACCUSER = 1, SUSPECT = 2, OTHER = 3, NODE = 1 };
 
 #define LONG_AGO_NS (600 * 1000000000ull)
 
@@ -118,7 +118,7 @@ START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
 
     scene_set(&scene, suspect, 0);
     accuse_as(&scene, SUSPECT, 1, UINT32_MAX);
-    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move && scene.nodes[NODE].is_suspect);
+    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move && job_is_suspect(&scene.job, NODE));
     ck_assert(!scene.ranks[SUSPECT].is_accuser);
     expect_killed(suspect);
 }
@@ -152,13 +152,65 @@ START_TEST(busy_suspect_is_killed_not_at_once_but_in_the_end)
 
     scene_set(&scene, suspect, 0);
     accuse(&scene, 0);
-    ck_assert(!scene.ranks[SUSPECT].is_killed && !scene.nodes[NODE].is_suspect);
+    ck_assert(!scene.ranks[SUSPECT].is_killed && !job_is_suspect(&scene.job, NODE));
     ck_assert(is_alive(suspect));
     for (uint32_t repeats = 1; repeats <= KEEL_REPRIEVES_MAX; repeats++) {
         accuse(&scene, repeats);
     }
-    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move && scene.nodes[NODE].is_suspect);
+    ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move && scene.nodes[NODE].suspected_ns != 0);
     expect_killed(suspect);
+}
+END_TEST
+
+/* two ranks of the node: one was not heard, was killed, and went elsewhere; then the other is accused, or not */
+static void scene_set_suspect(scene_t *scene, pid_t other, pid_t node, uint64_t suspected_ns)
+{
+    scene_set(scene, other, node);
+    scene->ranks[OTHER].node = 1 - NODE;
+    scene->ranks[OTHER].started_ns = suspected_ns + 1;
+    scene->nodes[NODE].suspected_ns = suspected_ns;
+    scene->nodes[NODE].silence_ns = LONG_AGO_NS / 10;
+}
+
+START_TEST(node_whose_other_ranks_are_heard_is_suspect_no_more)
+{
+    const uint64_t now = clock_now_ns();
+    const pid_t other = busy_process();
+    scene_t scene;
+
+    scene_set_suspect(&scene, other, 0, now);
+    ck_assert(job_is_suspect(&scene.job, NODE)); /* they may be accused still */
+    scene_set_suspect(&scene, other, 0, now - LONG_AGO_NS);
+    ck_assert(!job_is_suspect(&scene.job, NODE));
+    scene.ranks[SUSPECT].started_ns = now - 1; /* or nobody has been there all the time */
+    ck_assert(job_is_suspect(&scene.job, NODE));
+    scene.ranks[SUSPECT].started_ns = 0;
+    scene.nodes[NODE].has_failed = true;
+    ck_assert(job_is_suspect(&scene.job, NODE));
+    kill(other, SIGKILL);
+    expect_killed(other);
+}
+END_TEST
+
+/* a second one that is not heard soon after takes the node along; long after, it is the first again */
+START_TEST(node_is_killed_for_the_second_of_its_ranks_if_it_is_suspect_still)
+{
+    for (int is_late = 0; is_late < 2; is_late++) {
+        const pid_t other = busy_process(), node = busy_process();
+        scene_t scene;
+
+        scene_set_suspect(&scene, other, node, clock_now_ns() - (is_late ? LONG_AGO_NS : 0));
+        for (uint32_t repeats = 0; repeats <= KEEL_REPRIEVES_MAX; repeats++) {
+            accuse(&scene, repeats);
+        }
+        ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].must_move == is_late);
+        expect_killed(other);
+        if (is_late) {
+            ck_assert(is_alive(node));
+            kill(node, SIGKILL);
+        }
+        expect_killed(node);
+    }
 }
 END_TEST
 
@@ -226,6 +278,8 @@ int main(void)
         who_accuses_itself_is_killed_at_once_and_moves,
         who_reaches_nobody_does_not_come_back_there,
         busy_suspect_is_killed_not_at_once_but_in_the_end,
+        node_whose_other_ranks_are_heard_is_suspect_no_more,
+        node_is_killed_for_the_second_of_its_ranks_if_it_is_suspect_still,
         stopped_node_that_does_not_wait_is_killed,
         busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end,
         node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_end,
