@@ -122,6 +122,9 @@ typedef struct keel_transport_ops {
     /* KEEL_LANE_RMA: puts may be read from this memory of the caller, which stays until close(). What is not lent is put where that
      * can be done, too. NULL: all memory is so */
     void (*lend)(keel_transport_t *transport, void *base, size_t bytes);
+    /* how many bytes of memory may be exposed or lent still, at a time; *limit_p gets what the host sets the limit at.
+     * SIZE_MAX, also where NULL: any */
+    size_t (*lendable)(keel_transport_t *transport, size_t *limit_p);
     /* the blob that lets a peer open the memory; at most @a *length_p bytes, set to what was written */
     keel_status_t (*mem_pack)(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p);
 

@@ -1,6 +1,7 @@
 /* What all calls begin and end with; the memory of logs; what a program may ask. */
 #include "api/context.h"
 #include "api/inside.h"
+#include "api/logs_plan.h"
 
 #include "base/memory.h"
 #include "base/memory_limit.h"
@@ -19,10 +20,8 @@
 
 #include <string.h>
 
-#define LOGS_READY ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
-#define LOGS_LEAST \
-    ((size_t)64 << 20) /* where a node has little memory; its segments hold the longest record of any other */
-#define LOGS_IMAGES 8u /* that logs may take the memory of: at the half of that an image is asked for */
+#define LOGS_READY  ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
+#define LOGS_IMAGES 8u                 /* that logs may take the memory of: at the half of that an image is asked for */
 
 /* ---- progress ---- */
 
@@ -194,22 +193,50 @@ static size_t context_memory_share(const keel_runtime_t *runtime)
     return keel_memory_limit("") / 4 / neighbours;
 }
 
-/* first lives have all of it ready; for a replacement others wait */
-keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first)
+/* KEEL_OPLOG_SIZE=auto; says where the device may not use as much memory as it would take */
+static size_t context_logs_plan(keel_context_h ctx, const keel_transport_ops_t *ops, keel_transport_t *transport)
 {
-    size_t size = ctx->config.oplog_size;
+    keel_logs_room_t room = {.usual = ctx->config.oplog_size,
+                             .share = context_memory_share(ctx->runtime),
+                             .is_lazy = keel_memory_is_lazy(""),
+                             .lendable = SIZE_MAX,
+                             .ranks = ctx->runtime->size};
+    size_t limit = SIZE_MAX;
+    keel_logs_plan_t plan;
+
+    if (transport != NULL && ops->lendable != NULL) {
+        room.lendable = ops->lendable(transport, &limit);
+    }
+    plan = keel_logs_plan(&room);
+    if (plan.limit == KEEL_LOGS_SHRUNK) {
+        keel_warn(
+            &ctx->message,
+            "of the memory that this process may lock, %zu KiB (ulimit -l), connections leave %zu: logs take half "
+            "of that, and images are taken more often (KEEL_OPLOG_SIZE)",
+            limit >> 10, room.lendable >> 10);
+    } else if (plan.limit == KEEL_LOGS_BEYOND) {
+        keel_warn(
+            &ctx->message,
+            "of the memory that this process may lock, %zu KiB (ulimit -l), connections leave %zu, too little for "
+            "logs (KEEL_OPLOG_SIZE): longer puts to other nodes go by messages",
+            limit >> 10, room.lendable >> 10);
+    }
+    keel_info(&ctx->message, "logs take %zu MiB, and up to %zu where images are large", plan.bytes >> 20,
+              plan.most >> 20);
+    ctx->logs_most = plan.most;
+    return plan.bytes;
+}
+
+/* first lives have all of it ready; for a replacement others wait */
+keel_status_t keel_context_logs_init(keel_context_h ctx, const keel_transport_ops_t *ops, keel_transport_t *transport,
+                                     int is_first)
+{
+    const int is_auto = ctx->config.is_oplog_auto;
+    const size_t size = is_auto ? context_logs_plan(ctx, ops, transport) : ctx->config.oplog_size;
     keel_status_t status;
 
-    if (ctx->config.is_oplog_auto) {
-        const size_t share = context_memory_share(ctx->runtime);
-
-        size = (size < share) ? size : share;
-        size = (size > LOGS_LEAST) ? size : LOGS_LEAST;
-        ctx->logs_most = (keel_memory_is_lazy("") && share > size) ? share : size;
-        keel_info(&ctx->message, "logs take %zu MiB, and up to %zu where images are large", size >> 20,
-                  ctx->logs_most >> 20);
-    }
-    status = keel_segment_pool_init(&ctx->pool, size, is_first ? SIZE_MAX : LOGS_READY);
+    status =
+        keel_segment_pool_init(&ctx->pool, size, is_auto ? KEEL_LOGS_SEGMENT : 0, is_first ? SIZE_MAX : LOGS_READY);
     if (status != KEEL_OK) {
         keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too %s", size,
                        (status == KEEL_ERR_BUDGET) ? "small" : "large: out of memory");

@@ -242,9 +242,10 @@ enum {
     KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
 };
 
-/* context.c, for spare.c: first lives have all of their logs faulted in */
+/* context.c, for spare.c: first lives have all of their logs faulted in. @a transport: asked for their size, NULL: not opened */
 keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);
-keel_status_t keel_context_logs_init(keel_context_h ctx, int is_first);
+keel_status_t keel_context_logs_init(keel_context_h ctx, const keel_transport_ops_t *ops, keel_transport_t *transport,
+                                     int is_first);
 /* KEEL_OPLOG_SIZE=auto: to what suits an image as large as it would be now */
 void keel_context_logs_grow(keel_context_h ctx);
 

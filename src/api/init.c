@@ -87,7 +87,7 @@ static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_
         goto err_pool;
     }
     if (ctx->pool.arenas == NULL) {
-        status = keel_context_logs_init(ctx, ctx->lane.incarnation == 0);
+        status = keel_context_logs_init(ctx, ctx->lane.ops, ctx->lane.transport, ctx->lane.incarnation == 0);
         if (status != KEEL_OK) {
             goto err_lane;
         }

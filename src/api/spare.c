@@ -26,7 +26,7 @@ static keel_status_t spare_prepare(void *arg, const uint64_t *bytes, unsigned co
         status = KEEL_OK; /* it does without what was to be made ahead */
     }
     if ((status == KEEL_OK || status == KEEL_INPROGRESS) && ctx->pool.arenas == NULL) {
-        const keel_status_t logs = keel_context_logs_init(ctx, 0);
+        const keel_status_t logs = keel_context_logs_init(ctx, spare->drivers->transport, ctx->prepared, 0);
 
         return (logs == KEEL_OK) ? status : logs;
     }

@@ -70,7 +70,8 @@ static ucs_config_field_t keel_config_table[] = {
      "          eight times the windows and protected regions, taken when it is needed. In both cases no more than\n"
      "          the share of the process in a quarter of the node's memory (of what its control group may take), but\n"
      "          64 MiB at least. They do not grow where memory counts when it is promised (no overcommit, or address\n"
-     "          space is limited).",
+     "          space is limited). Over KEEL_TRANSPORT=verbs they take at most half of what may be locked in memory\n"
+     "          (ulimit -l) beside connections, unless that is very little.",
      KEEL_CONFIG_OFFSET(config.oplog_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"OPLOG_SOFT", "50",

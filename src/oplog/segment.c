@@ -49,12 +49,12 @@ static keel_status_t pool_add(keel_segment_pool_t *pool, size_t count, size_t re
     return KEEL_OK;
 }
 
-keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, size_t ready)
+keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, uint32_t segment_least, size_t ready)
 {
     uint32_t size = SEGMENT_SIZE_MAX;
     size_t count;
 
-    while (size > SEGMENT_SIZE_MIN && budget / size < SEGMENTS_WANTED) {
+    while (size > SEGMENT_SIZE_MIN && size > segment_least && budget / size < SEGMENTS_WANTED) {
         size /= 2;
     }
     size += (size == SEGMENT_SIZE_MAX) ? SEGMENT_HEADS : 0;

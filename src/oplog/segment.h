@@ -43,9 +43,9 @@ typedef struct keel_cursor {
     uint32_t offset;
 } keel_cursor_t;
 
-/* KEEL_ERR_BUDGET when @a budget has no room for a few segments. Those in the first @a ready bytes, which are taken first, are
- * faulted in. */
-keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, size_t ready);
+/* KEEL_ERR_BUDGET when @a budget has no room for a few segments, of @a segment_least bytes at least. Those in the first @a ready
+ * bytes, which are taken first, are faulted in. */
+keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, uint32_t segment_least, size_t ready);
 void keel_segment_pool_release(keel_segment_pool_t *pool);
 /* to @a budget bytes, if that is more: what there is stays. The memory is the kernel's to give when it is needed.
  * KEEL_ERR_NO_MEMORY leaves the pool as it was. */

@@ -203,7 +203,7 @@ static void scene_layers(fuzz_scene_t *scene)
                                              .sync = &scene->sync};
 
     must(keel_lane_init(&scene->lane, &lane), "lane");
-    must(keel_segment_pool_init(&scene->pool, scene->config.oplog_size, SIZE_MAX), "pool");
+    must(keel_segment_pool_init(&scene->pool, scene->config.oplog_size, 0, SIZE_MAX), "pool");
     must(keel_put_log_init(&scene->puts, &scene->lane, &scene->pool), "put log");
     must(keel_get_log_init(&scene->gets, &scene->lane, &scene->pool), "get log");
     must(keel_domains_of_nodes(FUZZ_RANKS, scene->node, &scene->domains), "domains");

@@ -62,7 +62,7 @@ static void scene_begin(void *there)
     for (uint32_t r = 0; r < RANKS; r++) {
         scene.peers[r] = (keel_peer_t){.lanes = KEEL_LANE_PTR, .regions = scene.regions[r]};
     }
-    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, BUDGET, SIZE_MAX), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, BUDGET, 0, SIZE_MAX), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.regions[TARGET][KEEL_REGION_GETLOG] =
         (keel_region_t){.base = (uintptr_t)scene.arena_there, .size = GETLOG, .ptr = there, .is_known = 1};

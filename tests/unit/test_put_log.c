@@ -35,7 +35,7 @@ static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
     scene->lane = (keel_lane_t){
         .message = &scene->message, .config = &scene->config, .ops = &scene->ops, .size = RANKS, .peers = scene->peers};
     scene->peers[TARGET].lanes = KEEL_LANE_PTR;
-    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, budget, ready), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene->pool, budget, 0, ready), KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene->log, &scene->lane, &scene->pool), KEEL_OK);
 }
 

@@ -67,7 +67,7 @@ static void scene_begin_with(size_t budget)
         scene.peers[r].lanes = KEEL_LANE_PTR;
         scene.peers[r].mode = KEEL_PEER_LIVE;
     }
-    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, budget, SIZE_MAX), KEEL_OK);
+    ck_assert_int_eq(keel_segment_pool_init(&scene.pool, budget, 0, SIZE_MAX), KEEL_OK);
     ck_assert_int_eq(keel_put_log_init(&scene.puts, &scene.lane, &scene.pool), KEEL_OK);
     ck_assert_int_eq(keel_get_log_init(&scene.gets, &scene.lane, &scene.pool), KEEL_OK);
     scene.demand = (keel_demand_t){.starts = scene.starts, .set = {.parity = (void *)&scene}};

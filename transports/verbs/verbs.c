@@ -50,10 +50,16 @@ static void release(keel_verbs_t *verbs)
     keel_free(verbs);
 }
 
+/* of a process: one to the service thread of each rank, and one from there */
+static size_t connections(uint32_t size)
+{
+    return (size_t)2 * (size - 1);
+}
+
 /* what connections to all others take, or a job ends when it meets the limit */
 static keel_status_t demand_memory(const keel_transport_params_t *params)
 {
-    const size_t limit = keel_verbs_lockable(), need = (size_t)2 * (params->size - 1) * keel_verbs_link_bytes();
+    const size_t limit = keel_verbs_lockable(), need = connections(params->size) * keel_verbs_link_bytes();
 
     if (need <= limit) {
         return KEEL_OK;
@@ -112,6 +118,7 @@ static keel_status_t open_parts(keel_verbs_t *verbs)
     if (status != KEEL_OK) {
         goto err_shm;
     }
+    verbs->device.kept = connections(verbs->params.size) * keel_verbs_link_room() + keel_verbs_reads_bytes();
     status = keel_verbs_requests_open(verbs);
     if (status != KEEL_OK) {
         goto err_device;
@@ -253,6 +260,7 @@ const keel_transport_ops_t keel_transport_verbs_ops = {
     .mem_expose = keel_verbs_memory_expose,
     .mem_pack = keel_verbs_memory_pack,
     .lend = keel_verbs_memory_lend,
+    .lendable = keel_verbs_memory_lendable,
     .key_open = keel_verbs_memory_key_open,
     .key_close = keel_shm_key_close,
     .key_ptr = keel_shm_key_ptr,

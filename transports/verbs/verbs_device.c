@@ -194,6 +194,7 @@ static keel_status_t query(keel_verbs_device_t *device, const keel_transport_par
         refuse(params, "KEEL_TRANSPORT=verbs: %s does not answer: %s", device->name, strerror(errno));
         return KEEL_ERR_TRANSPORT;
     }
+    device->lockable = keel_verbs_lockable();
     device->is_ethernet = (port.link_layer == IBV_LINK_LAYER_ETHERNET);
     device->lid = port.lid;
     device->mtu = port.active_mtu;
@@ -332,6 +333,41 @@ size_t keel_verbs_lockable(void)
         return SIZE_MAX;
     }
     return (size_t)limit.rlim_cur;
+}
+
+size_t keel_verbs_room(const keel_verbs_device_t *device)
+{
+    const size_t taken = device->kept + device->locked;
+
+    return (device->lockable == SIZE_MAX) ? SIZE_MAX : (taken < device->lockable) ? device->lockable - taken : 0;
+}
+
+/* of whole pages */
+static size_t pages_of(const void *base, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)base % page;
+
+    return (before + bytes + page - 1) / page * page;
+}
+
+struct ibv_mr *keel_verbs_lock(keel_verbs_device_t *device, void *base, size_t bytes, int access)
+{
+    const size_t locked = pages_of(base, bytes);
+    struct ibv_mr *mr = NULL;
+
+    if (locked > keel_verbs_room(device)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    mr = ibv_reg_mr(device->pd, base, bytes, access);
+    device->locked += (mr != NULL) ? locked : 0;
+    return mr;
+}
+
+void keel_verbs_unlock(keel_verbs_device_t *device, struct ibv_mr *mr)
+{
+    device->locked -= pages_of(mr->addr, mr->length);
+    ibv_dereg_mr(mr);
 }
 
 struct ibv_mr *keel_verbs_register(const keel_verbs_device_t *device, const keel_transport_params_t *params, void *base,

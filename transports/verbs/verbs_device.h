@@ -18,6 +18,9 @@ typedef struct keel_verbs_device {
     enum ibv_mtu mtu;
     unsigned reads_out, reads_in; /* that may be under way at a time from one end, and towards it */
     unsigned requests_max;        /* of one queue */
+    /* bytes of memory that this process may lock, SIZE_MAX: any; of these kept for connections; of the others, in use by the thread
+     * inside Keel */
+    size_t lockable, kept, locked;
     int is_lost; /* it has announced that it does nothing any more; by one thread, and read by others */
 } keel_verbs_device_t;
 
@@ -32,6 +35,11 @@ static inline int keel_verbs_device_is_lost(const keel_verbs_device_t *device)
 }
 /* how many bytes this process may lock; SIZE_MAX: any */
 size_t keel_verbs_lockable(void);
+/* how many of these bytes are left beside what is kept; SIZE_MAX: any */
+size_t keel_verbs_room(const keel_verbs_device_t *device);
+/* registers memory of this process if what is kept for connections stays; NULL, with errno, when it cannot be. The thread inside Keel */
+struct ibv_mr *keel_verbs_lock(keel_verbs_device_t *device, void *base, size_t bytes, int access);
+void keel_verbs_unlock(keel_verbs_device_t *device, struct ibv_mr *mr);
 /* registers memory that others may write and read if @a is_remote; NULL, said, when it cannot be */
 struct ibv_mr *keel_verbs_register(const keel_verbs_device_t *device, const keel_transport_params_t *params, void *base,
                                    size_t bytes, int is_remote);

@@ -27,7 +27,7 @@ keel_status_t keel_verbs_lend(keel_verbs_loans_t *loans, void *base, size_t byte
     return KEEL_OK;
 }
 
-static void drop(keel_verbs_loans_t *loans, keel_verbs_lent_t **place)
+static void drop(keel_verbs_loans_t *loans, keel_verbs_device_t *device, keel_verbs_lent_t **place)
 {
     keel_verbs_lent_t *lent = *place;
 
@@ -36,26 +36,26 @@ static void drop(keel_verbs_loans_t *loans, keel_verbs_lent_t **place)
         if (lent->blocks[i] != NULL) {
             loans->registered -= lent->blocks[i]->length;
             loans->is_full = 0;
-            ibv_dereg_mr(lent->blocks[i]);
+            keel_verbs_unlock(device, lent->blocks[i]);
         }
     }
     keel_free(lent);
 }
 
-void keel_verbs_take_back(keel_verbs_loans_t *loans, void *base)
+void keel_verbs_take_back(keel_verbs_loans_t *loans, keel_verbs_device_t *device, void *base)
 {
     for (keel_verbs_lent_t **place = &loans->first; *place != NULL; place = &(*place)->next) {
         if ((*place)->base == base) {
-            drop(loans, place);
+            drop(loans, device, place);
             return;
         }
     }
 }
 
-void keel_verbs_take_back_all(keel_verbs_loans_t *loans)
+void keel_verbs_take_back_all(keel_verbs_loans_t *loans, keel_verbs_device_t *device)
 {
     while (loans->first != NULL) {
-        drop(loans, &loans->first);
+        drop(loans, device, &loans->first);
     }
 }
 
@@ -85,7 +85,7 @@ static void say_full(const keel_verbs_loans_t *loans, const keel_transport_param
     }
 }
 
-struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, const keel_verbs_device_t *device,
+struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, keel_verbs_device_t *device,
                                   const keel_transport_params_t *params, const void *at, size_t *length_p)
 {
     keel_verbs_lent_t *lent = find(loans, at);
@@ -99,7 +99,7 @@ struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, const keel_verbs_de
     begin = block * KEEL_VERBS_BLOCK;
     length = (lent->bytes - begin < KEEL_VERBS_BLOCK) ? lent->bytes - begin : KEEL_VERBS_BLOCK;
     if (lent->blocks[block] == NULL && !loans->is_full) {
-        lent->blocks[block] = ibv_reg_mr(device->pd, lent->base + begin, length, IBV_ACCESS_LOCAL_WRITE);
+        lent->blocks[block] = keel_verbs_lock(device, lent->base + begin, length, IBV_ACCESS_LOCAL_WRITE);
         if (lent->blocks[block] == NULL) {
             loans->is_full = 1;
             say_full(loans, params, errno);

@@ -24,13 +24,13 @@ typedef struct keel_verbs_loans {
 } keel_verbs_loans_t;
 
 keel_status_t keel_verbs_lend(keel_verbs_loans_t *loans, void *base, size_t bytes);
-void keel_verbs_take_back(keel_verbs_loans_t *loans, void *base);
-void keel_verbs_take_back_all(keel_verbs_loans_t *loans);
+void keel_verbs_take_back(keel_verbs_loans_t *loans, keel_verbs_device_t *device, void *base);
+void keel_verbs_take_back_all(keel_verbs_loans_t *loans, keel_verbs_device_t *device);
 /* whether @a at is, or may be, in lent memory */
 int keel_verbs_is_lent(const keel_verbs_loans_t *loans, const void *at);
 /* the registration of the block that @a at lies in; *length_p, at most what was given, gets the bytes from there to its end.
  * NULL: it is not lent, or cannot be registered, which is said once */
-struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, const keel_verbs_device_t *device,
+struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, keel_verbs_device_t *device,
                                   const keel_transport_params_t *params, const void *at, size_t *length_p);
 
 #endif

@@ -18,6 +18,10 @@ enum {
     PLACES = KEEL_VERBS_QUEUE + RECEIVES,                          /* in the completion queue */
     BYTES = (RECEIVES + KEEL_VERBS_CREDITS + 1) * KEEL_VERBS_SLOT, /* the last slot is for frames of credits alone */
     INLINE = 256, /* a message with Keel's header alone, where the device does that */
+    /* what a device's queue takes for a request, with what is sent in place, and for a completion, also while the queue is made
+     * longer. Soft-RoCE's do not count as locked */
+    RING_REQUEST = 512,
+    RING_COMPLETION = 128,
     /* a peer is given up after 7 times 0.54 s and what the device adds; 7 retries may mean for ever (Soft-RoCE) */
     TIMEOUT = 17,
     RETRIES = 6,
@@ -162,6 +166,11 @@ err_free:
 size_t keel_verbs_link_bytes(void)
 {
     return BYTES;
+}
+
+size_t keel_verbs_link_room(void)
+{
+    return BYTES + KEEL_VERBS_QUEUE * RING_REQUEST + PLACES * RING_COMPLETION;
 }
 
 /* ---- connecting ---- */

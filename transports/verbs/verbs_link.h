@@ -87,7 +87,8 @@ struct keel_verbs_link {
 /* a queue pair and its slots; nothing passes before keel_verbs_link_connect(). Said: why it cannot be. */
 keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint64_t instance, void *owner,
                                    int is_written_to, keel_verbs_link_t **link_p);
-size_t keel_verbs_link_bytes(void);                                             /* that a link locks in memory */
+size_t keel_verbs_link_bytes(void); /* that a link locks in memory, */
+size_t keel_verbs_link_room(void);  /* and about that with the device's queues */
 void keel_verbs_link_end(const keel_verbs_link_t *link, keel_verbs_end_t *end); /* of this side */
 keel_status_t keel_verbs_link_connect(keel_verbs_link_t *link, const keel_verbs_end_t *other);
 /* the device takes nothing of the peer any more, and reads nothing of this process for it. Any thread, with the port's lock */

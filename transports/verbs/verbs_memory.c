@@ -18,10 +18,10 @@ void keel_verbs_memory_look(keel_verbs_t *verbs)
     }
 }
 
-static void forget_registration(keel_transport_mem_t *mem)
+static void forget_registration(keel_verbs_t *verbs, keel_transport_mem_t *mem)
 {
     if (mem->registration != NULL) {
-        ibv_dereg_mr(mem->registration);
+        keel_verbs_unlock(&verbs->device, mem->registration);
         mem->registration = NULL;
     }
 }
@@ -32,9 +32,9 @@ void keel_verbs_memory_close(keel_verbs_t *verbs)
 
     ucs_list_for_each(mem, &verbs->shm.mems, link)
     {
-        forget_registration(mem);
+        forget_registration(verbs, mem);
     }
-    keel_verbs_take_back_all(&verbs->loans);
+    keel_verbs_take_back_all(&verbs->loans, &verbs->device);
     keel_verbs_reads_close(&verbs->reads);
 }
 
@@ -56,8 +56,27 @@ keel_status_t keel_verbs_memory_alloc(keel_transport_t *transport, size_t bytes,
 
 void keel_verbs_memory_free(keel_transport_t *transport, keel_transport_mem_t *mem)
 {
-    forget_registration(mem);
+    forget_registration(keel_verbs_of(transport), mem);
     keel_shm_mem_free(mem);
+}
+
+static void say_refusal(const keel_verbs_t *verbs, size_t bytes, const char *reason)
+{
+    const keel_verbs_device_t *device = &verbs->device;
+
+    if (device->lockable == SIZE_MAX) {
+        keel_warn(
+            verbs->params.message,
+            "%zu bytes, a window, an image or KEEL_GETLOG_SIZE, cannot be locked (%s): ranks of other nodes reach "
+            "them by messages (said once)",
+            bytes, reason);
+    } else {
+        keel_warn(verbs->params.message,
+                  "%zu bytes, a window, an image or KEEL_GETLOG_SIZE, cannot be locked: of the %zu bytes that may be "
+                  "(ulimit -l) %zu are in use and %zu are kept for connections; ranks of other nodes reach them by "
+                  "messages (said once)",
+                  bytes, device->lockable, device->locked, device->kept);
+    }
 }
 
 void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem)
@@ -68,15 +87,21 @@ void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t 
     if (!verbs->has_others || mem->registration != NULL) {
         return;
     }
-    mem->registration = ibv_reg_mr(verbs->device.pd, mem->segment.base, mem->segment.bytes, access);
+    mem->registration = keel_verbs_lock(&verbs->device, mem->segment.base, mem->segment.bytes, access);
     if (mem->registration == NULL && !verbs->is_refusal_said && verbs->params.message != NULL) {
         verbs->is_refusal_said = 1;
-        keel_warn(verbs->params.message,
-                  "a window or image of %zu bytes cannot be locked (%s, ulimit -l): ranks of other nodes reach it by "
-                  "messages "
-                  "(said once)",
-                  mem->segment.bytes, strerror(errno));
+        say_refusal(verbs, mem->segment.bytes, strerror(errno));
     }
+}
+
+size_t keel_verbs_memory_lendable(keel_transport_t *transport, size_t *limit_p)
+{
+    const keel_verbs_t *verbs = keel_verbs_of(transport);
+    const int is_far =
+        verbs->has_others || verbs->params.rank == KEEL_RANK_NONE; /* where a spare will be is not known */
+
+    *limit_p = verbs->device.lockable;
+    return is_far ? keel_verbs_room(&verbs->device) : SIZE_MAX;
 }
 
 keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob,

@@ -17,6 +17,7 @@ void keel_verbs_memory_free(keel_transport_t *transport, keel_transport_mem_t *m
 void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem);
 keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob,
                                      size_t *length_p);
+size_t keel_verbs_memory_lendable(keel_transport_t *transport, size_t *limit_p);
 void keel_verbs_memory_lend(keel_transport_t *transport, void *base, size_t bytes);
 keel_status_t keel_verbs_memory_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
                                          uint64_t remote_base, keel_transport_key_t **key_p);

@@ -70,6 +70,11 @@ void keel_verbs_read_end(void *arg, keel_status_t status)
     cb(cb_arg, status);
 }
 
+size_t keel_verbs_reads_bytes(void)
+{
+    return BYTES;
+}
+
 void keel_verbs_reads_close(keel_verbs_reads_t *reads)
 {
     if (reads->memory != NULL) {

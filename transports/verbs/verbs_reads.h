@@ -29,6 +29,7 @@ keel_verbs_read_t *keel_verbs_read_begin(keel_verbs_reads_t *reads, const keel_v
 /* it has arrived, or never will: who asked is told */
 void keel_verbs_read_end(void *read, keel_status_t status);
 void keel_verbs_read_cancel(keel_verbs_read_t *read); /* nobody is told */
+size_t keel_verbs_reads_bytes(void);                  /* that all of them lock in memory */
 void keel_verbs_reads_close(keel_verbs_reads_t *reads);
 
 #endif
