@@ -1,6 +1,6 @@
 # the transport on libibverbs over a stand-in for that library, in one process
 if(TARGET keel_transport_verbs)
-  foreach(test transport_verbs transport_verbs_lost transport_verbs_limit)
+  foreach(test transport_verbs transport_verbs_lost transport_verbs_limit transport_verbs_chain)
     keel_unit_test(${test} transport_verbs)
     target_sources(test_${test} PRIVATE verbs_stub.c)
     # UCX's hook in madvise() is called while a thread ends, when the thread sanitizer has taken leave of it already

@@ -74,6 +74,8 @@ struct keel_verbs_link {
     struct ibv_send_wr chain[KEEL_VERBS_CHAIN];
     struct ibv_sge pieces[KEEL_VERBS_CHAIN];
     unsigned chained;
+    int may_grow;             /* a get is chained: its program may be about to issue more */
+    uint64_t looked;          /* requests built when the port looked last */
     ucs_list_link_t unposted; /* in the port's list, while something is chained */
     uint64_t put, got;        /* as many requests as have to complete for the last put, and the last get, to be done */
     uint64_t fenced;          /* fences of the transport when a put was last made to wait for gets */

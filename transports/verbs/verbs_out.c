@@ -62,6 +62,7 @@ void keel_verbs_out_post(keel_verbs_link_t *link)
     last->next = NULL;
     ucs_list_del(&link->unposted);
     link->chained = 0;
+    link->may_grow = 0;
     keel_verbs_port_lock(link->port);
     if (link->qp != NULL && !(link->flags & KEEL_VERBS_LINK_BROKEN)) {
         failed = ibv_post_send(link->qp, link->chain, &bad);

@@ -174,6 +174,21 @@ static int fill(keel_verbs_port_t *port)
     return port->seen_count > 0;
 }
 
+/* Progress is made inside calls that issue gets, too, when something is to be looked at: a chain that has grown since the last time is
+ * left to grow, unless somebody waits. */
+static void post_chains(keel_verbs_port_t *port, int is_waiting)
+{
+    keel_verbs_link_t *link, *next;
+
+    ucs_list_for_each_safe(link, next, &port->unposted, unposted)
+    {
+        if (is_waiting || !link->may_grow || link->looked == link->built) {
+            keel_verbs_out_post(link);
+        }
+        link->looked = link->built;
+    }
+}
+
 unsigned keel_verbs_port_progress(keel_verbs_port_t *port)
 {
     unsigned events = 0;
@@ -193,10 +208,13 @@ unsigned keel_verbs_port_progress(keel_verbs_port_t *port)
             break;
         }
     }
-    while (!ucs_list_is_empty(&port->unposted)) {
-        keel_verbs_out_post(ucs_list_head(&port->unposted, keel_verbs_link_t, unposted));
-    }
+    post_chains(port, 0);
     return events;
+}
+
+void keel_verbs_port_post(keel_verbs_port_t *port)
+{
+    post_chains(port, 1);
 }
 
 static void clear_events(keel_verbs_port_t *port)

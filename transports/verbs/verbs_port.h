@@ -45,7 +45,9 @@ typedef struct keel_verbs_port {
 keel_status_t keel_verbs_port_open(keel_verbs_port_t *port, const keel_verbs_device_t *device,
                                    const keel_transport_params_t *params, size_t small, size_t large);
 void keel_verbs_port_close(keel_verbs_port_t *port); /* frees its links, too */
+/* what is chained is posted, but for gets that were added since the call before: if no more are, by the next one */
 unsigned keel_verbs_port_progress(keel_verbs_port_t *port);
+void keel_verbs_port_post(keel_verbs_port_t *port); /* all that is chained: somebody waits for it */
 /* until something completes, a socket wants attention or the bell is rung. NULL: for as long as that takes */
 void keel_verbs_port_sleep(keel_verbs_port_t *port, int bell, const struct timespec *timeout);
 

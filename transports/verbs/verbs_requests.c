@@ -142,6 +142,7 @@ void keel_verbs_requests_wait(keel_transport_t *transport, unsigned round, unsig
     if (round > LOOK_ROUND) {
         verbs->looks = LOOK_EVERY;
     }
+    keel_verbs_port_post(&verbs->main);
     keel_shm_wait(&verbs->wait, round, timeout_us, is_reply_due);
 }
 

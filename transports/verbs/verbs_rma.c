@@ -333,6 +333,7 @@ keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key
         read_piece(link, key, offset, &pieces[i]);
         offset += pieces[i].length;
     }
+    link->may_grow = 1;
     verbs->reads.count++;
     verbs->reads.bytes += length;
     return KEEL_INPROGRESS;
