@@ -6,8 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-ln -s "$build"/contrib/keelrun/keelrun "$build"/contrib/examples/hello_keel "$build"/perf/kernels/stencil \
-    "$build"/tests/rdma/one_sided "$work" || exit 1
+ln -s "$build"/contrib/keelrun/keelrun "$build"/contrib/examples/hello_keel "$build"/perf/kernels/{stencil,ft,cg} \
+    "$build"/tests/proc/{sections,waits} "$build"/tests/rdma/one_sided "$work" || exit 1
 cd "$work" || exit 1
 export LD_LIBRARY_PATH=$build/src
 export KEEL_HEARTBEAT_TIMEOUT=60s KEEL_OPLOG_SIZE=8m KEEL_GETLOG_SIZE=1m

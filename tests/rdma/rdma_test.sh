@@ -5,4 +5,5 @@ only=$(mktemp -d) || exit 1
 trap 'rm -rf "$only"' EXIT
 printf 'only=%q\n' "${2:-.}" >"$only/only.sh"
 "$here/guest" "$here/cases.sh" "$only/only.sh" "$here/devices.sh" "$here/jobs.sh" "$here/counts.sh" "$here/on_device" "$build"/tests/rdma/{one_sided,raw_verbs,failing_device.so} \
-    "$build/contrib/keelrun/keelrun" "$build/src/libkeel.so.0" "$build/contrib/examples/hello_keel" "$build/perf/kernels/stencil" "$build"/tests/proc/{sections,waits}
+    "$build/contrib/keelrun/keelrun" "$build/src/libkeel.so.0" "$build/contrib/examples/hello_keel" "$build"/perf/kernels/{stencil,ft,cg} \
+    "$build"/tests/proc/{sections,waits}
