@@ -93,7 +93,7 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     }
     status = keel_answers_next(&ctx->sync, &ctx->gets, &answer, &is_first);
     if (status == KEEL_INPROGRESS) {
-        return (ctx->rec.phase < ctx->rec.front)
+        return (ctx->lane.programs > 1 && ctx->rec.phase < ctx->rec.front)
                    ? keel_wait_differs(ctx, "for a word of its own which it has not asked for before")
                    : status;
     }
@@ -102,14 +102,22 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     }
     KEEL_REACHED(own_fetch_recorded);
     keel_recovery_count_gets(&ctx->rec, 1);
+    /* Before what is put by whoever found it, which may be under that clock, too. What was to come before it has been replayed by what
+     * this program learned that from, and the rest commutes. */
+    if (KEEL_PLANT(own_fetch_late)) {
+        status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
+    }
+    (void)keel_apply_atomic(target, atomic);
     status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
-    (void)keel_apply_atomic(target, atomic); /* among what others did, whose order does not matter */
     keel_waits_join(&ctx->sync, (uint32_t)answer->clock);
     *old_p = keel_answer_seen(answer)[0];
     return status;
 }
 
-/* A rank that can hold the record knows that one is to come. It lives still, as far as this process knows, when this returns. */
+/*
+ * A rank that can hold the record knows that one is to come. It lives still, as far as this process knows, when this returns, and what
+ * callbacks of this process were told while it waited is settled.
+ */
 static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
 {
     keel_lane_t *lane = &ctx->lane;
@@ -118,6 +126,7 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
     uint32_t incarnation;
 
     do {
+        status = keel_wait_settle_answers(ctx);
         while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
             status = keel_context_wait(ctx, &rounds);
         }
@@ -130,7 +139,8 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
             status = keel_flush_one(ctx, *holder_p);
         }
     } while (status == KEEL_OK &&
-             (lane->peers[*holder_p].mode != KEEL_PEER_LIVE || lane->peers[*holder_p].incarnation != incarnation));
+             (lane->peers[*holder_p].mode != KEEL_PEER_LIVE || lane->peers[*holder_p].incarnation != incarnation ||
+              keel_answers_are_unsettled(&ctx->sync)));
     return status;
 }
 
@@ -148,6 +158,7 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     }
     KEEL_MOMENT();
     *old_p = keel_apply_atomic(target, atomic);
+    KEEL_MOMENT();
     clock = keel_waits_here(&ctx->sync);
     KEEL_MOMENT();
     keel_waits_join(&ctx->sync, clock);

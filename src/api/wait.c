@@ -239,11 +239,31 @@ keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
     return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
 }
 
-keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
+/* gets that were asked of the holder before are answered: records go to a replacement of it up to the first that is not complete */
+static keel_status_t wait_complete_before(keel_context_h ctx)
 {
-    keel_status_t status;
+    const uint32_t holder = ctx->sync.answers.holder;
+    keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
+    if (keel_answers_last(&ctx->sync) == NULL || ctx->pieces_open[holder] == 0 || KEEL_PLANT(answer_behind_get)) {
+        return KEEL_OK;
+    }
+    status = keel_flush_start(ctx, holder);
+    while (status == KEEL_OK && ctx->pieces_open[holder] > 0) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_status_t status = wait_complete_before(ctx);
+    unsigned rounds = 0;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
     while ((status = keel_answers_close(&ctx->sync, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
         status = keel_context_wait(ctx, &rounds); /* until it has a replacement, as a get does */
         if (status != KEEL_OK) {

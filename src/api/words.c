@@ -117,9 +117,13 @@ static int answer_is_met(const keel_record_answer_t *answer, unsigned i)
     return (int)(keel_answer_seen(answer)[answer->words + i / 64] >> (i % 64) & 1);
 }
 
-static int answer_is(const keel_record_answer_t *answer, const keel_word_t *words, unsigned count, int is_over)
+/* the same again, and nothing that was done here meanwhile has yet to be replayed after it */
+static int answer_is(const keel_context_h ctx, const keel_record_answer_t *answer, const keel_word_t *words,
+                     unsigned count, int is_over)
 {
-    if (answer->words != count || (int)answer->is_over != is_over) {
+    if (answer == NULL || answer->words != count || (int)answer->is_over != is_over ||
+        (keel_waits_here(&ctx->sync) > keel_waits_after(&ctx->sync, (uint32_t)answer->clock) &&
+         !KEEL_PLANT(answer_repeated))) {
         return 0;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -145,23 +149,36 @@ static void answer_fill(keel_record_answer_t *answer, const keel_word_t *words, 
     }
 }
 
+/* the last one is closed, and somebody can hold the next one: all of it again when callbacks were answered meanwhile */
+static keel_status_t words_find_holder(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    do {
+        status = keel_wait_close_answer(ctx, holder_p);
+        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && keel_answers_last(&ctx->sync) != NULL);
+    return status;
+}
+
 static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, unsigned count, int is_over)
 {
-    const keel_record_answer_t *last = keel_answers_last(&ctx->sync);
+    const int is_met = is_over || words_met(words, count) > 0;
+    keel_status_t status = is_met ? keel_wait_until_closed(ctx) : KEEL_OK;
     keel_record_answer_t *answer;
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
     uint32_t holder, clock;
 
-    if (last != NULL && answer_is(last, words, count, is_over)) {
+    if (status == KEEL_OK && answer_is(ctx, keel_answers_last(&ctx->sync), words, count, is_over)) {
         keel_answers_repeat(&ctx->sync);
         return KEEL_OK;
     }
-    status = is_over ? keel_wait_until_closed(ctx) : KEEL_OK;
-    status = (status == KEEL_OK) ? keel_wait_close_answer(ctx, &holder) : status;
-    while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, &holder)) {
-        status = keel_context_wait(ctx, &rounds);
+    if (status == KEEL_OK && !is_met) { /* it may go on by what they hold all the same */
+        status = keel_wait_until_closed(ctx);
     }
+    status = (status == KEEL_OK) ? words_find_holder(ctx, &holder) : status;
     if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
         return status;
     }
@@ -177,8 +194,10 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
 /* replacement: beyond its predecessor's death */
 static keel_status_t words_anew(keel_context_h ctx)
 {
-    const keel_status_t status =
-        (ctx->rec.phase < ctx->rec.front) ? keel_wait_differs(ctx, "what it has not asked before") : keel_wait_new(ctx);
+    const int is_held = ctx->lane.programs > 1; /* else nobody else does anything here */
+    const keel_status_t status = (is_held && ctx->rec.phase < ctx->rec.front)
+                                     ? keel_wait_differs(ctx, "what it has not asked before")
+                                     : keel_wait_new(ctx);
 
     KEEL_REACHED(answer_asks_rest);
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
@@ -203,7 +222,8 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
     }
     if (is_first) {
         keel_recovery_count_gets(&ctx->rec, 1);
-        status = keel_wait_fetched(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : (uint32_t)answer->clock);
+        status = keel_wait_fetched(
+            ctx, KEEL_PLANT(answer_unreplayed) ? 0 : keel_waits_after(&ctx->sync, (uint32_t)answer->clock));
         keel_waits_join(&ctx->sync, (uint32_t)answer->clock);
     }
     for (unsigned i = 0; i < count; i++) {

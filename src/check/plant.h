@@ -51,6 +51,11 @@
       "or is on its way there")                                                                                        \
     _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
       "a replacement is answered without what was put under that clock")                                               \
+    _(answer_repeated, 0, "", "a program is told the same again, though more was put meanwhile")                       \
+    _(answer_behind_get, 0, "", "an answer is complete before a get whose record comes before it")                     \
+    _(answer_moves, 0, "", "the next answer goes to another rank, where the last one is not settled")                  \
+    _(ahead_answers, 0, "", "what a rank was told that had left a gsync first is not looked for")                      \
+    _(own_fetch_late, 0, "", "what a rank fetches from itself is done after what was put over it")                     \
     _(own_unopened, 3000,                                                                                              \
       "--stores x86 --style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 3 --phases 3 --deaths 1", \
       "what a rank fetches from itself is seen before anybody knows that there will be a record")                      \

@@ -204,6 +204,20 @@ uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size
     return taken;
 }
 
+int keel_getlog_has_phase(const void *arena, size_t size, uint32_t chunk_size, uint32_t phase)
+{
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        const keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
+
+        if (__atomic_load_n(&chunk->owner, __ATOMIC_RELAXED) != 0 &&
+            __atomic_load_n(&chunk->used, __ATOMIC_ACQUIRE) > 0 &&
+            __atomic_load_n(&chunk->last_phase, __ATOMIC_RELAXED) == phase) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size)
 {
     for (uint32_t i = 0; i < size / chunk_size; i++) {

@@ -52,6 +52,8 @@ int keel_getlog_may_be_filled(const void *arena, size_t size, uint32_t chunk_siz
 /* chunks that are taken, and whose are most of them; @a counts has room for @a sources numbers */
 uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size, uint32_t *counts, uint32_t sources,
                              uint32_t *largest_p);
+/* somebody's last record is one of that phase */
+int keel_getlog_has_phase(const void *arena, size_t size, uint32_t chunk_size, uint32_t phase);
 /* frees everything */
 void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size);
 

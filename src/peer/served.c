@@ -218,7 +218,7 @@ static void served_mark(keel_lane_t *lane, const keel_wire_t *wire)
         keel_board_mark(slot, phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
     } else if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
         keel_board_set(&slot->waits, (uint64_t)phase + 2);
-    } else {
+    } else if (wire->flags & (KEEL_WIRE_FLAG_OPEN | KEEL_WIRE_FLAG_CLOSED)) {
         keel_board_set(&slot->own_open, (wire->flags & KEEL_WIRE_FLAG_OPEN) ? (uint64_t)phase + 1 : 0);
     }
 }

@@ -187,6 +187,11 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     }
     keel_waits_hear(rec->sync);
     keel_waits_look(rec->sync, &reached, &first_wait);
+    /* what the first to leave a gsync was told after it is done by nobody: it may have gone on by that, and its records are here */
+    if (keel_sync_has_rest(rec->sync) && keel_get_log_has_phase(rec->gets, keel_position(rec) + 1) &&
+        !KEEL_PLANT(ahead_answers)) {
+        reached = keel_larger(reached, keel_position(rec) + 1);
+    }
     *report = (keel_report_t){
         .state = keel_recovery_state(rec),
         .position = keel_position(rec),

@@ -9,16 +9,20 @@
  * this one lost together several are lost, which is a rollback.
  *
  * With an answer goes the clock of all that was done here until then, and this process goes beyond it, as when it waits: what it was
- * shown may be the last of much that others did before. The replacement replays all under that clock first (sync/waits): the words are
- * as they were then or newer, and what happens after something that the predecessor did later has a higher clock. An answer
- * that words are as asked is given when all that was begun here of others' puts is done; any other may show one that is
- * open, which its source, or a replacement of it, does with the same outcome.
+ * shown may be the last of much that others did before. The replacement replays all up to the clock that this process goes on with
+ * first (sync/waits): the words are as they were then or newer, and what happens after something that the predecessor did later has a
+ * higher clock. An answer is given when all that was begun here of others' puts is done, so that what is open has been seen by nobody.
  *
- * A program that polls is given the same answer many times, by words that hold the same, so that it learns nothing new: one record,
- * with how often.
+ * A program that polls is given the same answer many times: one record, with how often. It may be about other words each time, and
+ * these may have been put anew: but only as long as nobody did anything here under a higher clock than that one, for then all that there is
+ * to be seen has been replayed with the first of them.
+ *
+ * Records stay with one holder until they are settled, which settles that one; and one is complete when those before it are, or
+ * a replacement of the holder would not be given it again.
  */
 #include "sync/answers.h"
 
+#include "check/plant.h"
 #include "check/reached.h"
 #include "oplog/getlog_replay.h"
 #include "peer/access.h"
@@ -115,8 +119,9 @@ int keel_answers_find_holder(keel_sync_t *sync, uint32_t *holder_p)
     keel_answers_t *answers = answers_of(sync);
     const keel_lane_t *lane = sync->lane;
 
-    if (lane->programs > 1 && (answers->holder == KEEL_RANK_NONE || answers->changes != lane->changes ||
-                               lane->peers[answers->holder].mode != KEEL_PEER_LIVE)) {
+    if (lane->programs > 1 && (!answers->is_unsettled || KEEL_PLANT(answer_moves)) &&
+        (answers->holder == KEEL_RANK_NONE || answers->changes != lane->changes ||
+         lane->peers[answers->holder].mode != KEEL_PEER_LIVE)) {
         answers->changes = lane->changes;
         answers->holder = answers_holder(lane);
     }

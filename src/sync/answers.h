@@ -42,7 +42,7 @@ int keel_answers_are_left(struct keel_sync *sync);
 const keel_record_answer_t *keel_answers_last(struct keel_sync *sync);
 /* it is */
 void keel_answers_repeat(struct keel_sync *sync);
-/* some rank can hold answers now; KEEL_RANK_NONE with true: there is no other rank */
+/* some rank can hold answers now, or has some that are unsettled; KEEL_RANK_NONE with true: there is no other rank */
 int keel_answers_find_holder(struct keel_sync *sync, uint32_t *holder_p);
 /* another one: what was there of the last is closed. NULL: no log has room for it */
 keel_record_answer_t *keel_answers_open(struct keel_sync *sync, keel_get_log_t *gets, size_t length);

@@ -183,11 +183,14 @@ static void waits_say_clock(const keel_sync_t *sync, uint32_t clock)
     }
 }
 
+uint32_t keel_waits_after(const keel_sync_t *sync, uint32_t clock)
+{
+    return clock + (clock < keel_counters_clocks(&sync->lane->counters));
+}
+
 static void waits_go_beyond(keel_sync_t *sync, uint32_t other)
 {
-    const uint32_t clock = keel_larger(sync->waits.clock, other);
-
-    sync->waits.clock = clock + (clock < keel_counters_clocks(&sync->lane->counters));
+    sync->waits.clock = keel_waits_after(sync, keel_larger(sync->waits.clock, other));
     waits_say_clock(sync, sync->waits.clock);
 }
 

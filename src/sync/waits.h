@@ -46,6 +46,8 @@ void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t
 void keel_waits_tick(struct keel_sync *sync);
 /* the highest clock of what is here */
 uint32_t keel_waits_here(const struct keel_sync *sync);
+/* the clock of a process that goes on by something of that clock, at least */
+uint32_t keel_waits_after(const struct keel_sync *sync, uint32_t clock);
 /* something was fetched at another, or found here, with the clock there: likewise */
 void keel_waits_join(struct keel_sync *sync, uint32_t clock);
 /* a value is awaited from the service side of @a rank, or no more */
