@@ -360,6 +360,17 @@ programs_that_test_words_are_recovered()
 }
 
 # a rank that holds parity has no part in the program: it leaves with 0, and a death of it costs nobody anything
+each_wait_comes_after_what_its_own_word_follows()
+{
+    local lane
+
+    for lane in direct served; do
+        rm -f "$scratch/between"
+        run 0 -n 3 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/two_waits" "$scratch/between"
+        has "$out" 1 '^two_waits: 0 rollbacks, the data behind the second wait is 42: right$'
+    done
+}
+
 ranks_that_hold_parity_are_none_of_the_program()
 {
     local lane
