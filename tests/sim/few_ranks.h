@@ -1,4 +1,4 @@
-/* Small programs, mostly of two or three ranks, on one node, for deaths at one moment that drawn programs do not meet. */
+/* Small programs, mostly of two or three ranks, most on one node, for deaths at one moment that drawn programs do not meet. */
 #ifndef KEEL_SIM_FEW_RANKS_H_
 #define KEEL_SIM_FEW_RANKS_H_
 
@@ -14,7 +14,8 @@ typedef struct few_play {
     unsigned deaths;          /* that have to come */
     unsigned windows;         /* made before keel_restarted() */
     uint64_t flags;           /* of keel_params_t */
-    const char *lanes;        /* KEEL_LANES=...; NULL: as it comes */
+    const char *lanes;        /* KEEL_LANES=..., or another setting; NULL: as it comes */
+    const uint32_t *node;     /* of each rank; NULL: one node */
     int is_noticing;          /* keel_sim_options_t */
     keel_sim_stores_t stores; /* likewise; in the copy that says what is stored */
     int no_arbiter;           /* likewise */
