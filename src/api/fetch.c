@@ -187,7 +187,7 @@ keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_
     keel_status_t status = fetch_own_again(win, target, atomic, &old);
 
     if (status == KEEL_INPROGRESS) {
-        status = KEEL_PLANT(own_fetch_early) ? KEEL_OK : keel_wait_new(ctx);
+        status = (ctx->lane.programs == 1 || KEEL_PLANT(own_fetch_early)) ? KEEL_OK : keel_wait_new(ctx);
         while (status == KEEL_OK && keel_position_holds(&ctx->rec, ctx->lane.rank, atomic->op, 1)) {
             status = keel_context_wait(ctx, &rounds);
         }

@@ -194,11 +194,13 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
 /* replacement: beyond its predecessor's death */
 static keel_status_t words_anew(keel_context_h ctx)
 {
-    const int is_held = ctx->lane.programs > 1; /* else nobody else does anything here */
-    const keel_status_t status = (is_held && ctx->rec.phase < ctx->rec.front)
-                                     ? keel_wait_differs(ctx, "what it has not asked before")
-                                     : keel_wait_new(ctx);
+    keel_status_t status;
 
+    if (ctx->lane.programs == 1) {
+        return KEEL_INPROGRESS; /* nobody else does anything here, and nobody has records */
+    }
+    status =
+        (ctx->rec.phase < ctx->rec.front) ? keel_wait_differs(ctx, "what it has not asked before") : keel_wait_new(ctx);
     KEEL_REACHED(answer_asks_rest);
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
 }
