@@ -223,9 +223,11 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
         return keel_wait_differs(ctx, "about other words than before");
     }
     if (is_first) {
+        const uint32_t clock = KEEL_PLANT(answer_repeated) ? (uint32_t)answer->clock
+                                                           : keel_waits_after(&ctx->sync, (uint32_t)answer->clock);
+
         keel_recovery_count_gets(&ctx->rec, 1);
-        status = keel_wait_fetched(
-            ctx, KEEL_PLANT(answer_unreplayed) ? 0 : keel_waits_after(&ctx->sync, (uint32_t)answer->clock));
+        status = keel_wait_fetched(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : clock);
         keel_waits_join(&ctx->sync, (uint32_t)answer->clock);
     }
     for (unsigned i = 0; i < count; i++) {
