@@ -72,6 +72,20 @@ int keel_mpi_direct_find(const void *address, size_t bytes, uint32_t *rank_p, ui
     return 0;
 }
 
+void keel_mpi_direct_copy_parts(char *to, const char *from, size_t bytes)
+{
+    if (to < from + bytes && from < to + bytes) { /* what parts put there may be yet to be read */
+        memmove(to, from, bytes);
+        return;
+    }
+    for (; bytes > KEEL_MPI_COPY; bytes -= KEEL_MPI_COPY) {
+        memcpy(to, from, KEEL_MPI_COPY);
+        to += KEEL_MPI_COPY;
+        from += KEEL_MPI_COPY;
+    }
+    memcpy(to, from, bytes);
+}
+
 void keel_mpi_direct_unmake(void)
 {
     free(keel_mpi.direct);

@@ -116,7 +116,7 @@ static int put_piece(void *user, ptrdiff_t offset, size_t length)
     const keel_mpi_target_t *target = pieces->target;
 
     if (target->memory != NULL) {
-        memmove(target->memory + target->offset + offset, pieces->packed, length);
+        keel_mpi_direct_copy(target->memory + target->offset + offset, pieces->packed, length);
     } else {
         keel_mpi_put(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
     }
@@ -130,7 +130,7 @@ static int get_piece(void *user, ptrdiff_t offset, size_t length)
     const keel_mpi_target_t *target = pieces->target;
 
     if (target->memory != NULL) {
-        memmove(pieces->packed, target->memory + target->offset + offset, length);
+        keel_mpi_direct_copy(pieces->packed, target->memory + target->offset + offset, length);
         keel_mpi_prefix_result(pieces->packed, length);
     } else {
         keel_mpi_get(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
@@ -251,7 +251,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
                           &bytes, &layout);
 
     if (there != NULL) {
-        memmove(there, (const char *)origin_addr + layout->true_low, bytes);
+        keel_mpi_direct_copy(there, (const char *)origin_addr + layout->true_low, bytes);
         return MPI_SUCCESS;
     }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
@@ -270,7 +270,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
                                 win, &bytes, &layout);
 
     if (there != NULL) {
-        memmove((char *)origin_addr + layout->true_low, there, bytes);
+        keel_mpi_direct_copy((char *)origin_addr + layout->true_low, there, bytes);
         keel_mpi_prefix_result((char *)origin_addr + layout->true_low, bytes);
         return MPI_SUCCESS;
     }

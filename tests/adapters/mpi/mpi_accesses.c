@@ -216,6 +216,29 @@ static void check_derived(void)
     MPI_Win_free(&win);
 }
 
+/* more than is copied at once, at odd places */
+static void check_large(void)
+{
+    enum { LARGE = 300001, ROOM = 2 * LARGE };
+    unsigned char *base, *mine = malloc(2 * LARGE), *back = mine + LARGE;
+    MPI_Win win;
+
+    for (int i = 0; i < LARGE; i++) {
+        mine[i] = (unsigned char)(i % 241 + rank);
+    }
+    MPI_Win_allocate(ROOM, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    memset(base, 0, ROOM);
+    MPI_Win_fence(0, win);
+    MPI_Put(mine, LARGE, MPI_BYTE, right, 3, LARGE, MPI_BYTE, win);
+    MPI_Win_fence(0, win);
+    EXPECT(base[2] == 0 && base[3] == left && base[LARGE + 2] == (LARGE - 1) % 241 + left && base[LARGE + 3] == 0);
+    MPI_Get(back, LARGE, MPI_BYTE, right, 3, LARGE, MPI_BYTE, win);
+    MPI_Win_fence(0, win);
+    EXPECT(memcmp(mine, back, LARGE) == 0);
+    MPI_Win_free(&win);
+    free(mine);
+}
+
 static void check_requests(void)
 {
     long *base, value = rank + 1, back = 0, was = -1;
@@ -337,6 +360,7 @@ int main(int argc, char **argv)
     check_mixed_sizes();
     check_derived();
     check_requests();
+    check_large();
     check_epochs();
     check_dynamic();
     check_many_pieces();
