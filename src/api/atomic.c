@@ -3,19 +3,20 @@
  *
  * Exactly once (protocol.md, that section). Where the target's service thread applies them, it counts them in the same step (peer/served):
  * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
- * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane, and for values
- * fetched from own memory, nobody can tell what the dead did: that is in doubt, and a death in such a phase is a rollback. In programs
- * that wait only the one that was under way is in doubt (atomic_numbered()).
+ * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane the caller numbers what it
+ * applies, at the target: only the one that was under way when it died is in doubt (atomic_numbered()), and, but in
+ * programs that wait, one that fetches: then, and when it fetched from own memory, a death in such a phase is a rollback.
  *
- * Hot path on the direct lane, once the target's board says that this phase is in doubt (the first atomic of the phase says
- * so, on the general way): a record in the put log, the locked instruction, and of a fetching one a record in the get log. That
- * instruction orders the mark before what it marks. The board is looked at each time and not a copy of what was
- * written there: a target's replacement has another board.
+ * Hot path on the direct lane, once the target's board says that there are atomics in this phase (the first one says so, on the general
+ * way), and no more of them than this process has done in this life: a record in the put log, the number, the locked
+ * instruction, which orders what is said before it, and of a fetching one a record in the get log. The board is looked at
+ * each time and not a copy of what was written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
 #include "api/inside.h"
 #include "api/elements.h"
 #include "api/atomic_served.h"
+#include "api/atomic_tell.h"
 #include "api/fetch.h"
 #include "api/target.h"
 
@@ -37,59 +38,6 @@
 #include "recovery/position.h"
 
 #include <string.h>
-
-/*
- * The value fetched depends on others' order: should this process die together with its target, or, when it was its own, in
- * this phase, whoever is left must know that it cannot be re-executed alone [F 4.2]. Once a phase, before the first.
- */
-static keel_status_t atomic_mark(keel_context_h ctx, int is_own)
-{
-    const uint32_t phase = ctx->rec.phase;
-    keel_status_t status = KEEL_OK;
-
-    if (keel_atomics_mark(&ctx->sync, is_own)) {
-        return KEEL_OK;
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
-            continue;
-        }
-        status = keel_lane_mark_atomics(&ctx->lane, r, phase, is_own);
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_one(ctx, r);
-    }
-    if (status == KEEL_OK) { /* now: a callback may do atomics while this waits */
-        keel_atomics_say_marked(&ctx->sync, is_own, phase);
-    }
-    return status;
-}
-
-/*
- * Two classes on one word do not commute. When those who used them are lost together, or their target did so itself, somebody else
- * has to know. Once a class and process, and once when it fetches.
- */
-static keel_status_t atomic_tell_class(keel_context_h ctx, unsigned op, int is_own, int fetches)
-{
-    const uint32_t bit = keel_classes_bit(op, is_own) | (fetches ? KEEL_CLASS_FETCHES : 0);
-    keel_status_t status = KEEL_OK;
-
-    if (keel_atomics_use(&ctx->sync, bit)) {
-        return KEEL_OK;
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        if (r != ctx->lane.rank && ctx->lane.peers[r].is_up && !KEEL_PLANT(class_untold)) {
-            status = keel_lane_tell_classes(&ctx->lane, r, ctx->sync.atomics.classes);
-        }
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_one(ctx, r);
-    }
-    if (status == KEEL_OK) { /* as above */
-        keel_atomics_say_used(&ctx->sync, bit);
-    }
-    return status;
-}
 
 static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)
 {
@@ -190,6 +138,7 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }
+    keel_put_push_gets(ctx, rank);
     keel_board_set(&slot->opened_atomic, word);
     keel_board_set(&slot->opened, word);
     keel_store_fence();
@@ -201,15 +150,12 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
     return KEEL_OK;
 }
 
-static keel_status_t atomic_direct(const keel_atomic_call_t *call)
+/* programs that lock: what is open in a section is in doubt, and what is not is none of theirs */
+static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *target)
 {
     keel_context_h ctx = call->win->ctx;
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
-    char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
 
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
-        return atomic_numbered(call, target);
-    }
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     keel_store_fence();
     if (keel_atomic_log(ctx, call->rank, call->where, call->atomic) == NULL) {
@@ -219,19 +165,67 @@ static keel_status_t atomic_direct(const keel_atomic_call_t *call)
     return KEEL_OK;
 }
 
-/* the target's board says that atomics of this phase are in doubt, and, for a fetching one, so do all others' that they fetch */
+/* Others: puts have no numbers, but atomics have, which a re-execution on this lane counts alike. On another one they are in doubt
+ * (recovery/view), as is a phase with one that fetches, or for which all numbers are taken. */
+static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
+    const uint32_t number = keel_put_log_counted(&ctx->puts, call->rank);
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+    const int has_number = number != ctx->puts.number_end;
+
+    keel_put_push_gets(ctx, call->rank);
+    keel_board_mark(slot, ctx->rec.phase, (call->atomic->fetches && !KEEL_PLANT(doubt_unmarked)) || !has_number);
+    if (keel_atomic_log(ctx, call->rank, call->where, call->atomic) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, call->rank);
+    }
+    if (keel_board_counted(slot, ctx->rec.phase) > number && !call->atomic->fetches && !KEEL_PLANT(counted_again)) {
+        KEEL_REACHED(atomic_was_done);
+        return KEEL_OK;
+    }
+    if (has_number) {
+        keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number)); /* not what was counted on another lane */
+        keel_board_set(&slot->opened, word);
+    }
+    keel_store_fence();
+    KEEL_MOMENT();
+    atomic_carry_out(call, target);
+    KEEL_MOMENT();
+    if (has_number) {
+        keel_board_done(slot, ctx->rec.phase, number + 1);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t atomic_direct(const keel_atomic_call_t *call)
+{
+    char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
+    const keel_context_h ctx = call->win->ctx;
+
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        return atomic_numbered(call, target);
+    }
+    return keel_sync_is_sectioned(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);
+}
+
+/* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, that they
+ * are in doubt, and all others' that they fetch */
 static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
                                                                   int fetches)
 {
     const keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
-    const uint32_t phase = ctx->rec.phase;
+    const uint32_t phase = ctx->rec.phase, count = keel_put_log_counted(&ctx->puts, rank);
+    uint64_t atomics;
 
-    if (KEEL_PLANT(doubt_unmarked)) {
-        return 1;
+    if (slot == NULL || (ctx->is_logging && (keel_board_get(&slot->done) != keel_phase_word(phase, count) ||
+                                             count == ctx->puts.number_end))) {
+        return 0;
     }
-    return slot != NULL && keel_board_get(&slot->atomics) == keel_atomics_word(0, phase, 1) &&
-           (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 && ctx->rec.incomplete_count == 0 &&
-           (!fetches || ctx->sync.atomics.told[0] == phase + 1);
+    atomics = keel_board_get(&slot->atomics);
+    return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 &&
+           ctx->rec.incomplete_count == 0 &&
+           (!fetches || (keel_atomics_in_doubt(atomics) == phase + 1 && ctx->sync.atomics.told[0] == phase + 1));
 }
 
 /* field by field, each from its register: bytes gathered in memory first stall the copy */
@@ -257,9 +251,10 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
     const keel_record_atomic_t atomic = {
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
     char *target = keel_win_reach(win, rank, offset, size);
+    keel_board_slot_t *slot = NULL;
     keel_record_t *record;
     keel_context_h ctx;
-    uint64_t where;
+    uint64_t where, done = 0;
 
     if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
                              (unsigned)op >= KEEL_ATOMIC_LOGGED,
@@ -267,7 +262,8 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         return 0;
     }
     ctx = win->ctx;
-    if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
+    /* what was read there before is recorded before a posted one, as before a put; a fetching one is in doubt */
+    if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)(result != NULL ? KEEL_GATE_GETS : 0)) != 0 ||
                              (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
                              !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
                          0)) {
@@ -280,6 +276,8 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         keel_context_touch(ctx, rank); /* a flush has a record to bring there */
     }
     if (ctx->is_logging) {
+        slot = keel_access_slot(&ctx->lane, rank);
+        done = keel_phase_word(ctx->rec.phase, keel_put_log_counted(&ctx->puts, rank) + 1);
         record = keel_put_log_reserve(&ctx->puts, rank, sizeof(atomic));
         keel_put_log_note_atomic(&ctx->puts, rank, op);
         if (record != NULL) {
@@ -287,8 +285,12 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
             keel_put_log_head(&ctx->puts, record, where, sizeof(atomic));
             atomic_write(record, &atomic);
         }
+        keel_board_set(&slot->opened, done);
     }
     atomic_do(ctx, rank, where, target, &atomic, result);
+    if (slot != NULL) {
+        keel_store_word_release(&slot->done, done);
+    }
     return 1;
 }
 
@@ -354,8 +356,8 @@ static keel_status_t atomic_issue(const keel_atomic_call_t *call)
     unsigned rounds = 0;
 
     if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
-        status = atomic->fetches ? atomic_mark(ctx, is_own && !keel_fetch_is_own(ctx, atomic)) : KEEL_OK;
-        status = (status == KEEL_OK) ? atomic_tell_class(ctx, atomic->op, is_own, atomic->fetches) : status;
+        status = atomic->fetches ? keel_atomic_tell_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic)) : KEEL_OK;
+        status = (status == KEEL_OK) ? keel_atomic_tell_class(ctx, atomic->op, is_own, atomic->fetches) : status;
     }
     if (status != KEEL_OK) {
         return status;

@@ -91,6 +91,8 @@ enum keel_gate {
     KEEL_GATE_CLOSED = 1, /* the program has not begun to communicate, or something is to be restored */
     KEEL_GATE_LOCKS = 4,  /* the program locks: each access is checked for that */
     KEEL_GATE_WAITS = 8,  /* the program waits inside phases: puts are numbered */
+    KEEL_GATE_AGAIN =
+        16, /* a replacement, up to the front: its predecessor may have done what it puts, and atomics after it */
     KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
                              process to that target, which may overwrite what was read */
 };

@@ -47,6 +47,16 @@ static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length
     return status;
 }
 
+void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
+{
+    if (!KEEL_PLANT(get_record_after_put)) {
+        keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
+    }
+    if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
+        keel_context_open(ctx, KEEL_GATE_GETS);
+    }
+}
+
 /*
  * Direct lane, programs that wait: exactly once. The number of a record is opened at the target, then it is done, then it is
  * closed; a wait there does not return while one is open. So if this process dies, what is closed is in place, and its replacement
@@ -97,6 +107,18 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
     }
 }
 
+/*
+ * Direct lane, programs that do not wait: puts have no numbers, and are done again. But where an atomic that comes after this one was done
+ * there (api/atomic), this one was, and would undo it.
+ */
+static int put_was_before(const keel_context_h ctx, uint32_t rank)
+{
+    return keel_context_is_shut(ctx, KEEL_GATE_AGAIN) && !keel_sync_is_sectioned(&ctx->sync) &&
+           keel_board_counted(keel_access_slot(&ctx->lane, rank), ctx->rec.phase) >
+               keel_put_log_counted(&ctx->puts, rank) &&
+           !KEEL_PLANT(put_before_again);
+}
+
 /* logs one piece of a put of which @a left bytes come after it, and stores it on the direct lane, or sends it when there is enough,
  * if the target is live */
 static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, const char *buffer, size_t length,
@@ -114,16 +136,16 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
     if (peer->mode == KEEL_PEER_LIVE && keel_access_is_stored(&ctx->lane, rank)) {
         char *at = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
-        if (!KEEL_PLANT(get_record_after_put))
-            keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
-        if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
-            keel_context_open(ctx, KEEL_GATE_GETS);
-        }
+        keel_put_push_gets(ctx, rank);
         if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
-            keel_put_log_store(&ctx->puts, record, where, at, buffer, length);
+            if (!put_was_before(ctx, rank)) {
+                keel_put_log_store(&ctx->puts, record, where, at, buffer, length);
+            } else if (record != NULL) {
+                keel_record_fill(&ctx->puts, record, where, buffer, length);
+            }
         }
         return KEEL_OK;
     }

@@ -88,7 +88,10 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (keel_may_mix(ctx)) {
         return KEEL_OK; /* nothing is replayed into waits */
     }
-    keel_context_shut(ctx, KEEL_GATE_WAITS);
+    if (!keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        keel_context_shut(ctx, KEEL_GATE_WAITS);
+        keel_put_log_number_all(&ctx->puts);
+    }
     keel_put_log_send_only(&ctx->puts);
     if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
@@ -221,7 +224,10 @@ keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
 
 void keel_wait_resume(keel_context_h ctx)
 {
-    keel_context_open(ctx, KEEL_GATE_WAITS);
+    keel_context_open(ctx, KEEL_GATE_WAITS | KEEL_GATE_AGAIN);
+    if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
+        keel_context_shut(ctx, KEEL_GATE_AGAIN);
+    }
     if (keel_waits_are_numbered(&ctx->sync)) {
         keel_context_shut(ctx, KEEL_GATE_WAITS);
         keel_put_log_send_only(&ctx->puts);

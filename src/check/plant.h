@@ -29,7 +29,12 @@
     _(fast_in_replay, 4000, "--lanes direct --direct ptr",                                                             \
       "a get takes the fast path though it is to be answered from a record")                                           \
     _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                                 \
-      "an atomic takes the fast path though nobody was told that it is in doubt")                                      \
+      "nobody is told that an atomic that fetches is in doubt")                                                        \
+    _(lane_changed_local, 8000, "--moves 1 --atomics 1 --deaths 1",                                                    \
+      "who comes back on another lane knows which atomics its predecessor did")                                        \
+    _(counted_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                       \
+      "a replacement does atomics again that were done, in a program that does not wait")                              \
+    _(put_before_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr", "and what it had put before them") \
     _(half_done_local, 4000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                       \
       "an atomic that its source died in counts as not done")                                                          \
     _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \

@@ -289,6 +289,13 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
     return log->number_end;
 }
 
+void keel_put_log_number_all(keel_put_log_t *log)
+{
+    for (uint32_t i = 0; i < log->lane->size; i++) {
+        keel_put_log_has_numbers(log, i, log->targets[i].counted);
+    }
+}
+
 void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target)
 {
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
@@ -405,7 +412,7 @@ void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase)
         keel_put_target_t *t = &log->targets[i];
 
         t->limit = NULL;
-        t->count = t->sent_count = t->clock = t->filled = 0;
+        t->count = t->sent_count = t->clock = t->filled = t->counted = 0;
         if (t->is_off && log->is_enabled && phase >= t->resume_at) {
             put_target_drop(log, t);
             t->is_off = 0;
@@ -421,7 +428,7 @@ void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
         put_target_drop(log, t);
         t->lost = t->atomics = t->trimmed = 0;
         t->is_off = !log->is_enabled;
-        t->count = t->sent_count = t->clock = t->filled = 0;
+        t->count = t->sent_count = t->clock = t->filled = t->counted = 0;
     }
     keel_epochs_clear(&log->epochs);
     log->phase = phase;

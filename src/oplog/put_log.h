@@ -42,6 +42,7 @@ typedef struct keel_put_target {
     uint32_t trimmed;     /* the first phase whose records were not dropped because an image covers them */
     uint32_t resume_at;   /* first phase to log again, when is_off */
     uint32_t atomics;     /* 1 + the last phase with an atomic */
+    uint32_t counted;     /* atomics of this phase, at most number_end */
     uint8_t is_off;       /* not logging */
     uint8_t atomic_kinds; /* classes of atomics in the log, one bit each */
 } __attribute__((aligned(64))) keel_put_target_t;
@@ -188,7 +189,15 @@ static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target
 
     t->atomics = log->phase + 1;
     t->atomic_kinds |= (uint8_t)(1u << op);
+    t->counted += t->counted != log->number_end;
 }
+/* how many there were in this phase */
+static inline uint32_t keel_put_log_counted(const keel_put_log_t *log, uint32_t target)
+{
+    return log->targets[target].counted;
+}
+/* direct lane: from here on all records have numbers, after those of the atomics */
+void keel_put_log_number_all(keel_put_log_t *log);
 
 /* all records of @a phase, which began in this process's life or is the one that it was restored at, are there */
 static inline int keel_put_log_is_complete(const keel_put_log_t *log, uint32_t target, uint32_t phase)

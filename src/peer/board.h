@@ -23,7 +23,8 @@ typedef struct keel_board_slot {
     uint64_t committed;   /* generation the source knows complete in the whole job */
     uint64_t lost_gets;   /* 1 + the last phase in which the source has a get without record; 0: none */
     uint64_t atomics;     /* keel_atomics_word() */
-    /* programs that wait inside phases (sync/waits); opened, done and clock: phase << 32 | value */
+    /* opened, done and clock: phase << 32 | value. Programs that wait inside phases (sync/waits) number all that they do, others by
+     * stores their atomics alone */
     uint64_t waits;  /* 1 + the first phase that begins with everybody knowing that the program waits; 0: it does not */
     uint64_t opened; /* direct lane: 1 + number of the record that the source has begun to do */
     uint64_t done;   /* records of the source that are done here */
@@ -126,6 +127,23 @@ static inline int keel_classes_commute(uint32_t classes)
 static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
 {
     return ((uint64_t)phase << 32) | value;
+}
+
+/* how many atomics of this phase are done that the source counts itself; when it has opened none, what the service side has counted is
+ * something else */
+static inline uint32_t keel_board_counted(const keel_board_slot_t *slot, uint32_t phase)
+{
+    const uint64_t opened = keel_board_get(&slot->opened), done = keel_board_get(&slot->done);
+
+    return (opened >> 32 == phase && (uint32_t)opened != 0 && done >> 32 == phase) ? (uint32_t)done : 0;
+}
+
+/* 1 + the last phase in which the source did anything here that it numbers itself; 0: none */
+static inline uint32_t keel_board_opened(const keel_board_slot_t *slot)
+{
+    const uint64_t opened = keel_board_get(&slot->opened);
+
+    return (opened != 0) ? (uint32_t)(opened >> 32) + 1 : 0;
 }
 
 /* the source died while it did an atomic here, or a put, and nobody can tell whether it was done: 1 + its phase; 0: it did none */

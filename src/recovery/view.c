@@ -104,19 +104,27 @@ static int report_fetches(const keel_recovery_t *rec)
     return 0;
 }
 
-/* A replacement that stores here itself cannot see what was counted by the service thread. Where all number what they do it can, and
- * by stores only the one atomic that was under way is in doubt. */
+/*
+ * By stores only the one atomic that was under way is in doubt, or all of a phase that the board says it of. Where puts have numbers
+ * too, in programs that wait, they are the same on either lane. Elsewhere a replacement that stores here itself cannot see what was
+ * counted by the service thread, nor the service thread what its predecessor counted.
+ */
 static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetches)
 {
     const keel_lane_t *lane = rec->lane;
-    const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(&lane->board[rank], fetches);
-    const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&lane->board[rank].atomics));
-    const uint32_t own = KEEL_PLANT(own_open_local) ? 0 : keel_board_own_open(&lane->board[rank]);
+    const keel_board_slot_t *slot = &lane->board[rank];
+    const int is_numbered = keel_sync_is_numbered(rec->sync);
+    const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(slot, fetches || !is_numbered);
+    const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&slot->atomics));
+    const uint32_t own = KEEL_PLANT(own_open_local) ? 0 : keel_board_own_open(slot);
     const uint32_t doubt = keel_larger(keel_larger(marked, own), half_done);
     const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
+    const uint32_t stored = keel_board_opened(slot);
 
-    return (keel_access_is_stored(lane, rank) && !keel_sync_is_numbered(rec->sync)) ? keel_larger(doubt, served)
-                                                                                    : doubt;
+    if (is_numbered || KEEL_PLANT(lane_changed_local)) {
+        return doubt;
+    }
+    return keel_larger(doubt, keel_access_is_stored(lane, rank) ? served : stored);
 }
 
 typedef struct words {

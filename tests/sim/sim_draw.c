@@ -494,8 +494,8 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
     /* what several fetched from a rank has no order that its replacement could follow */
     scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
     scene->may_roll_back |= scene->has_atomics && (gather_class(scene->waits.gathers) == KEEL_ATOMIC_LAST) &&
-                            !(scene->plan_options.tame_atomics && scene->is_served && (scene->death_count == 1) &&
-                              (scene->death[0].with == 0) && !scene->death[0].has_node);
+                            !(scene->plan_options.tame_atomics && (scene->is_served || scene->plan != NULL) &&
+                              (scene->death_count == 1) && (scene->death[0].with == 0) && !scene->death[0].has_node);
 }
 
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)

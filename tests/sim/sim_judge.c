@@ -69,7 +69,7 @@ static int scene_is_in_doubt(const scene_t *scene)
     for (uint32_t r = 0; r < scene->ranks; ++r) {
         in_doubt += scene->member[r].stats.rollbacks_in_doubt;
     }
-    return (scene->waits.gathers != GATHER_NONE) && (in_doubt > 0);
+    return (scene->waits.gathers != GATHER_NONE || scene->plan != NULL) && (in_doubt > 0);
 }
 
 void scene_judge(scene_t *scene, keel_sim_end_t end)
