@@ -44,9 +44,6 @@
     _(wait_asks_rest, "a wait of a replacement is beyond its predecessor's death")             \
     _(gsync_asks_rest, "... its gsync is")                                                     \
     _(get_asks_rest, "... a get without a record is")                                          \
-    _(answer_recorded, "a replacement is answered about its words as its predecessor was")     \
-    _(answer_asks_rest, "... and beyond that one's death anew")                                \
-    _(own_fetch_recorded, "what a replacement fetches from itself is answered from a record")  \
     _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \
@@ -86,20 +83,23 @@
     _(lock_left, "a replacement finds its lock held by a survivor")
 
 /* not reached, or too rarely, unless a test draws for it or makes the library fail (check/plant.h): asked for by that test */
-#define KEEL_CASES_PLANTED(_)                                                                \
-    _(put_remote, "a put is an operation of its source alone")                               \
-    _(get_remote, "what gets by operations read is recorded at the target by another one")   \
-    _(get_room_spent, "a get is asked for, because the room granted for records is used up") \
-    _(request_first_wait, "rollback: ranks begin to wait while another comes back")          \
-    _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back")  \
-    _(mix_waits, "the first mixing call waits for ranks that are lost")                      \
-    _(refuses_mixed, "rollback: the program mixes ways to synchronise")                      \
-    _(refuses_bare, "rollback: some ranks lock, and others access without")                  \
-    _(atomic_same, "a re-executing process does an atomic to one at its position")           \
-    _(request_no_room, "rollback: a replacement has no room for what was recorded")          \
-    _(request_differs, "rollback: the re-execution is not what was recorded")                \
-    _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement")     \
-    _(control_in_pieces, "a control message arrives in several pieces")                      \
+#define KEEL_CASES_PLANTED(_)                                                                 \
+    _(put_remote, "a put is an operation of its source alone")                                \
+    _(get_remote, "what gets by operations read is recorded at the target by another one")    \
+    _(get_room_spent, "a get is asked for, because the room granted for records is used up")  \
+    _(request_first_wait, "rollback: ranks begin to wait while another comes back")           \
+    _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back")   \
+    _(mix_waits, "the first mixing call waits for ranks that are lost")                       \
+    _(refuses_mixed, "rollback: the program mixes ways to synchronise")                       \
+    _(refuses_bare, "rollback: some ranks lock, and others access without")                   \
+    _(atomic_same, "a re-executing process does an atomic to one at its position")            \
+    _(request_no_room, "rollback: a replacement has no room for what was recorded")           \
+    _(request_differs, "rollback: the re-execution is not what was recorded")                 \
+    _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement")      \
+    _(answer_recorded, "a replacement is answered about its words as its predecessor was")    \
+    _(answer_asks_rest, "... and beyond that one's death anew")                               \
+    _(own_fetch_recorded, "what a replacement fetches from itself is answered from a record") \
+    _(control_in_pieces, "a control message arrives in several pieces")                       \
     _(control_cut, "... and another begins, since the sender of the first died amid it")
 
 #ifdef KEEL_PLANTED_DEFECTS
