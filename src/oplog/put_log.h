@@ -31,7 +31,7 @@ typedef struct keel_put_target {
     keel_cursor_t sent; /* served lane: what was sent */
     uint32_t unsent;    /* and about how much of what was put was not, bytes */
     uint32_t filled;    /* of a message, by puts of this phase that took several records */
-    uint32_t count;     /* records of this phase, logged or not; on the direct lane only in programs that wait */
+    uint32_t count;     /* records of this phase, logged or not; on the direct lane of all only in programs that wait */
     /* the sum of the records from sum_from to sum_end, where all of them were summed when they were written, and not sent yet */
     const uint8_t *sum_from, *sum_end;
     uint32_t sum;
