@@ -147,7 +147,7 @@
       "a rank does not tell which classes of atomics it uses")                                                         \
     _(fetched_incomplete, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                     \
       "a value is fetched from a replacement while others hand over to it")                                            \
-    _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2",                                                    \
+    _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2 --seed 19500",                                       \
       "... or an atomic that does not commute with others is done there")                                              \
     _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                            \
       "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
