@@ -15,8 +15,6 @@
 #define PROGRAM      "dht"
 #define SHARE_WANTED 0.05 /* of the time, for inserts */
 
-enum { SAMPLE = 64 }; /* inserts by which the think time is set */
-
 typedef struct {
     uint64_t step;    /* batches of inserts, then the count */
     double started;   /* wall clock; 0: not yet */
@@ -31,7 +29,7 @@ typedef struct {
     dht_t dht;
     keel_win_h results; /* at rank 0: a dht_count_t of each rank */
     state_t state;      /* protected */
-    double think_s;     /* mean; 0: to be set */
+    double think_s;     /* mean */
 } job_t;
 
 static const char help[] =
@@ -72,14 +70,11 @@ static void think(const job_t *job, uint64_t index)
     }
 }
 
-/* the first inserts of each life set the think time, when the command line does not */
+/* All inserts up to now set the think time, when the command line does not: the first ones take longer, as memory is new. */
 static void set_think_time(job_t *job, uint64_t done, double spent_s)
 {
-    if (job->is_closed || (job->think_s > 0)) {
-        return;
-    }
-    if (done == SAMPLE) {
-        job->think_s = spent_s / SAMPLE * (1 - SHARE_WANTED) / SHARE_WANTED;
+    if (!job->is_closed && job->think_ns == 0) {
+        job->think_s = spent_s / (double)done * (1 - SHARE_WANTED) / SHARE_WANTED;
     }
 }
 
@@ -98,7 +93,7 @@ static keel_status_t insert_batch(job_t *job)
         begun = steady_now_s();
         KERNEL_TRY(dht_insert(&job->dht, dht_element(own + first + i)));
         spent_s += steady_now_s() - begun;
-        set_think_time(job, i + 1, spent_s);
+        set_think_time(job, first + i + 1, job->state.inserting + spent_s);
         if (job->think_s > 0) {
             begun = steady_now_s();
             think(job, own + first + i);
