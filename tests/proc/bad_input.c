@@ -446,14 +446,16 @@ static void check_stale(keel_context_h ctx)
     keel_win_h win = begin(ctx), old = NULL, first = NULL, second = NULL;
     const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx);
     uint64_t word = 7;
+    keel_status_t status;
 
     EXPECT(KEEL_OK, keel_checkpoint(ctx));
     EXPECT(KEEL_OK, keel_win_alloc(ctx, 2 * WINDOW, NULL, &old));
     EXPECT(KEEL_OK, keel_put(old, other, 0, &word, sizeof word));
-    EXPECT(KEEL_OK, keel_gsync(ctx, 0));
-    while (keel_rollback(ctx) != KEEL_ERR_ROLLED_BACK) {
-        failures++;
+    status = keel_gsync(ctx, 0); /* the other may ask for the rollback while this rank is in it */
+    if (status == KEEL_OK) {
+        status = keel_rollback(ctx);
     }
+    failures += status != KEEL_ERR_ROLLED_BACK;
     EXPECT(KEEL_OK, keel_restore(ctx));
     for (unsigned i = 0; i < 2; i++) {
         EXPECT(KEEL_ERR_INVALID_PARAM, keel_put(old, other, 0, &word, sizeof word));
