@@ -10,7 +10,7 @@
 /* what the system's MPI is asked for: persistent ones by what was started */
 static MPI_Request *translate(int count, const MPI_Request handles[], const char *call)
 {
-    MPI_Request *now = calloc((size_t)count + 1, sizeof(*now));
+    MPI_Request *now = calloc((size_t)(unsigned)count + 1, sizeof(*now));
 
     if (now == NULL) {
         keel_mpi_refuse(call, "no memory");
