@@ -8,6 +8,7 @@
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_synchronous.h"
+#include "mpi_unsent.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ static struct {
     uint64_t asked;             /* how many answers were asked for */
     keel_mpi_letter_t **coming; /* of each rank: the letter that is not whole; NULL: none */
     int is_answering;
+    uint32_t
+        amid; /* to whom the program's own message is being written, which nothing may come between; from 1, 0: nobody */
     uint32_t glance; /* whom the next one looks at first */
 } box;
 
@@ -105,7 +108,7 @@ static int take_from(uint32_t source, const char *call)
     return channel->taken != before;
 }
 
-static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
+static uint64_t send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
 
 /* a send may look for what comes, and end here again */
 void keel_mpi_channel_answer(const char *call)
@@ -116,10 +119,10 @@ void keel_mpi_channel_answer(const char *call)
         return;
     }
     box.is_answering = 1;
-    while (keel_mpi_letter_answer(&answer)) {
-        send_letter(answer.rank,
-                    (keel_mpi_head_t){.context = KEEL_MPI_ANSWERS, .tag = answer.tag, .source = keel_mpi.rank}, NULL,
-                    call);
+    while (keel_mpi_letter_answer(&answer, box.amid)) {
+        (void)send_letter(answer.rank,
+                          (keel_mpi_head_t){.context = KEEL_MPI_ANSWERS, .tag = answer.tag, .source = keel_mpi.rank},
+                          NULL, call);
     }
     box.is_answering = 0;
 }
@@ -185,6 +188,7 @@ void keel_mpi_channel_pause(const char *call)
     if (!keel_mpi.is_promised) {
         keel_mpi_channel_idle(call);
     } else if (!keel_mpi_is_replay()) {
+        keel_mpi_ordered_nudge(call);
         keel_mpi_check(keel_progress(keel_mpi.ctx), call);
         sched_yield();
     }
@@ -286,19 +290,13 @@ static void send_to_self(const keel_mpi_head_t *head, const void *data)
     keel_mpi_letter_deliver(letter);
 }
 
-static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
+/* by the ring alone, which may have to wait for room, and answer others meanwhile */
+static void write_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
 {
     static const char padding[8];
     const size_t bytes = head.bytes;
 
-    if (keel_mpi_is_replay()) {
-        return;
-    }
-    if (rank == keel_mpi.rank) {
-        send_to_self(&head, data);
-    } else if (keel_mpi.is_promised) {
-        keel_mpi_ordered_send(rank, head, data, call);
-    } else if (bytes <= TOGETHER) {
+    if (bytes <= TOGETHER) {
         char together[sizeof(head) + TOGETHER];
 
         memcpy(together, &head, sizeof(head));
@@ -312,19 +310,51 @@ static void send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, c
     }
 }
 
-void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                           const char *call)
+static uint64_t send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
 {
-    send_letter(rank, (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank}, data,
-                call);
+    if (keel_mpi_is_replay()) {
+        return 0;
+    }
+    if (rank == keel_mpi.rank) {
+        send_to_self(&head, data);
+    } else if (keel_mpi.is_promised) {
+        return keel_mpi_unsent_send(rank, head, data, call);
+    } else if (box.is_answering) {
+        write_letter(rank, head, data, call);
+    } else {
+        box.amid = rank + 1;
+        write_letter(rank, head, data, call);
+        box.amid = 0;
+        keel_mpi_channel_answer(call);
+    }
+    return 0;
+}
+
+uint64_t keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
+                               const char *call)
+{
+    return send_letter(rank, (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank},
+                       data, call);
+}
+
+int keel_mpi_channel_is_sent(uint32_t rank, uint64_t ticket)
+{
+    return ticket == 0 || keel_mpi_ordered_is_sent(rank, ticket);
+}
+
+void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *call)
+{
+    if (ticket != 0) {
+        keel_mpi_ordered_await_sent(rank, ticket, call);
+    }
 }
 
 int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
                                      const char *call)
 {
-    const uint64_t answer = (keel_mpi.is_promised && rank != keel_mpi.rank) ? channel_of(rank)->sent + 1 : ++box.asked;
+    const uint64_t answer = (keel_mpi.is_promised && rank != keel_mpi.rank) ? keel_mpi_unsent_next(rank) : ++box.asked;
 
-    send_letter(
+    (void)send_letter(
         rank,
         (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank, .answer = answer},
         data, call);
@@ -353,6 +383,7 @@ void keel_mpi_channel_restore(void)
 {
     keel_mpi_ordered_reset(0); /* the table of blocks is the checkpoint's, which has none of its own */
     box.is_answering = 0;      /* a jump may have left it */
+    box.amid = 0;
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         box.coming[rank] = NULL; /* in the queue, or a waiter's: forgotten with it */
     }

@@ -1,6 +1,6 @@
 /*
- * Messages: bytes on a ring at the receiver, of the sender's own, in order; what is taken off it is matched there. A message is
- * whole at its receiver, or will be without the sender's help, when it was sent.
+ * Messages: bytes on a ring at the receiver, of the sender's own, in order; what is taken off it is matched there. A message that was sent is
+ * whole at its receiver, or will be without the sender's help; with the promise some wait at the sender for room (mpi_unsent.c).
  */
 #ifndef KEEL_MPI_CHANNEL_H_
 #define KEEL_MPI_CHANNEL_H_
@@ -8,9 +8,12 @@
 #include "mpi_letter.h"
 
 void keel_mpi_channel_make(void);
-/* returns when the data may be changed; takes what comes meanwhile */
-void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                           const char *call);
+/* returns when the data may be changed; takes what comes meanwhile. Gives a ticket of a message that is unsent; 0: it was sent. */
+uint64_t keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
+                               const char *call);
+/* whether a call may return that is to have sent it; and waits until that is so */
+int keel_mpi_channel_is_sent(uint32_t rank, uint64_t ticket);
+void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *call);
 /* the same; the receiver answers by an empty message of KEEL_MPI_ANSWERS and the tag that is returned */
 int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
                                      const char *call);

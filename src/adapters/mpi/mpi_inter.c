@@ -26,7 +26,7 @@ static void exchange(const keel_mpi_round_t *round, const void *mine, void *thei
     const keel_mpi_comm_t *inter = round->comm;
 
     if (inter->rank == 0) {
-        keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
+        (void)keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
         keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, bytes, round->call);
     }
     keel_mpi_round_spread(round, 0, theirs, bytes);
@@ -61,8 +61,9 @@ static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_c
     if (keel_mpi.rank < leader) {
         mine.context = keel_mpi_comm_context_new();
     }
-    keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
-    keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members), call);
+    (void)keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
+    (void)keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members),
+                                call);
     keel_mpi_channel_receive(leader, peer->context + 1, mark, told, sizeof(*told), call);
     remote = calloc(told->size + 1, sizeof(*remote));
     if (remote == NULL) {

@@ -121,13 +121,16 @@ void keel_mpi_letter_claim(const uint64_t *claims, size_t stride)
     }
 }
 
-int keel_mpi_letter_answer(keel_mpi_answer_t *answer_p)
+int keel_mpi_letter_answer(keel_mpi_answer_t *answer_p, uint32_t but)
 {
-    if (box.answer_count == 0) {
-        return 0;
+    for (size_t i = box.answer_count; i-- > 0;) {
+        if (box.answers[i].rank + 1 != but) {
+            *answer_p = box.answers[i];
+            box.answers[i] = box.answers[--box.answer_count];
+            return 1;
+        }
     }
-    *answer_p = box.answers[--box.answer_count];
-    return 1;
+    return 0;
 }
 
 void keel_mpi_letter_post(keel_mpi_want_t *want)

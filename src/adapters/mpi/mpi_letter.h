@@ -15,9 +15,11 @@ typedef struct keel_mpi_head {
     uint64_t bytes;
     uint64_t source; /* a rank of the job */
     uint64_t answer; /* tag of the message that tells the sender that this one was matched; 0: none */
-    /* mpi_ordered.c: where at the sender the message lies, 0: not there; whether the next one is told by that; and how many of the
-     * receiver's messages the sender has taken */
-    uint64_t node, is_chain, taken;
+    /* mpi_unsent.c: where at the sender the message lies, 0: not there; whether the next one is told by that; how many bytes of it follow
+     * here, where it is not; and how many of the receiver's entries the sender has taken */
+    uint64_t node;
+    uint32_t is_chain, part;
+    uint64_t taken;
 } keel_mpi_head_t;
 
 typedef struct keel_mpi_letter {
@@ -62,8 +64,8 @@ keel_mpi_letter_t *keel_mpi_letter_peek(const keel_mpi_want_t *want, int is_take
 /* of those that are not matched, in order, each from any rank that has another number than 0 there, in the low 32 bits, is for messages of
  * that rank + 1 alone from now on */
 void keel_mpi_letter_claim(const uint64_t *claims, size_t stride);
-/* takes one of those that are to be told that a letter was matched; false: there is none */
-int keel_mpi_letter_answer(keel_mpi_answer_t *answer_p);
+/* takes one of those that are to be told that a letter was matched; false: there is none, but for rank @a but - 1 */
+int keel_mpi_letter_answer(keel_mpi_answer_t *answer_p, uint32_t but);
 
 /* those that nobody has asked for, at a checkpoint, when nobody sends: into a block of the arena, and back from it */
 void keel_mpi_letter_save(const char *call);

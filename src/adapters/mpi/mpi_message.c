@@ -1,4 +1,7 @@
-/* Messages between two. What is sent is packed and on its way when the call returns, so a send is complete then, but for MPI_Ssend. */
+/*
+ * Messages between two. What is sent is packed and on its way when the call returns, so a send is complete then, but for MPI_Ssend, and with
+ * the promise where much is unsent (mpi_unsent.c).
+ */
 #include "mpi_arena.h"
 #include "mpi_prefix.h"
 #include "mpi_request.h"
@@ -45,8 +48,8 @@ typedef struct {
     MPI_Comm comm;
 } message_t;
 
-/* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is */
-static int send(const message_t *message, int64_t *answer_p, const char *call)
+/* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is, and @a ticket_p is set to the message's */
+static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p, const char *call)
 {
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     const void *packed;
@@ -55,9 +58,7 @@ static int send(const message_t *message, int64_t *answer_p, const char *call)
     KEEL_MPI_COMM(of, message->comm, call)
 
     code = check(of, message->count, layout, message->peer, 0, message->tag, call);
-    if (answer_p != NULL) {
-        *answer_p = 0;
-    }
+    *(answer_p != NULL ? (uint64_t *)answer_p : ticket_p) = 0;
     if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
         return code;
     }
@@ -66,10 +67,61 @@ static int send(const message_t *message, int64_t *answer_p, const char *call)
         *answer_p = keel_mpi_channel_send_asking(of->peers[message->peer], of->context, message->tag, packed,
                                                  layout->size * (size_t)message->count, call);
     } else {
-        keel_mpi_channel_send(of->peers[message->peer], of->context, message->tag, packed,
-                              layout->size * (size_t)message->count, call);
+        *ticket_p = keel_mpi_channel_send(of->peers[message->peer], of->context, message->tag, packed,
+                                          layout->size * (size_t)message->count, call);
     }
     free(room);
+    return MPI_SUCCESS;
+}
+
+/* waits for what is unsent, where that is much */
+static int finish_send(int code, const message_t *message, uint64_t ticket, const char *call)
+{
+    if (code == MPI_SUCCESS && ticket != 0) {
+        keel_mpi_channel_await_sent(keel_mpi_comm_of(message->comm)->peers[message->peer], ticket, call);
+    }
+    return code;
+}
+
+static int is_sent(keel_mpi_request_t *request)
+{
+    return keel_mpi_channel_is_sent(request->want.source, request->ticket);
+}
+
+static void sent_await(keel_mpi_request_t *request)
+{
+    keel_mpi_channel_await_sent(request->want.source, request->ticket, request->call);
+}
+
+static void sent_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t sent_ops = {.is_ready = is_sent, .finish = sent_finish, .await = sent_await};
+
+static int isend(const message_t *message, MPI_Request *request, const char *call)
+{
+    uint64_t ticket;
+    keel_mpi_request_t *open;
+    uint32_t rank;
+    int code = send(message, NULL, &ticket, call);
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    rank = (ticket != 0) ? keel_mpi_comm_of(message->comm)->peers[message->peer] : 0;
+    ticket = (ticket != 0 && keel_mpi_channel_is_sent(rank, ticket)) ? 0 : ticket;
+    if (keel_mpi.is_promised) { /* a replacement has the request open that was open */
+        keel_mpi_prefix_result(&ticket, sizeof(ticket));
+    }
+    if (ticket == 0) {
+        return keel_mpi_request_complete(request);
+    }
+    open = keel_mpi_request_make(&sent_ops, call);
+    open->want.source = rank;
+    open->ticket = ticket;
+    *request = open->handle;
     return MPI_SUCCESS;
 }
 
@@ -77,9 +129,7 @@ static int send(const message_t *message, int64_t *answer_p, const char *call)
 #define DEFINE_SEND(_name)                                                                                \
     static int start_##_name(const void *arguments, MPI_Request *request)                                 \
     {                                                                                                     \
-        const int code = send(arguments, NULL, "MPI_I" #_name);                                           \
-                                                                                                          \
-        return (code == MPI_SUCCESS) ? keel_mpi_request_complete(request) : code;                         \
+        return isend(arguments, request, "MPI_I" #_name);                                                 \
     }                                                                                                     \
     int MPI_I##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
                      MPI_Request *request)                                                                \
@@ -92,8 +142,10 @@ static int send(const message_t *message, int64_t *answer_p, const char *call)
     int MPI_##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) \
     {                                                                                                    \
         const message_t message = {buf, count, dest, tag, datatype, comm};                               \
+        uint64_t ticket;                                                                                 \
+        const int code = send(&message, NULL, &ticket, "MPI_" #_name);                                   \
                                                                                                          \
-        return send(&message, NULL, "MPI_" #_name);                                                      \
+        return finish_send(code, &message, ticket, "MPI_" #_name);                                       \
     }
 #define DEFINE_SEND_INIT(_name, _start)                                                                             \
     int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,     \
@@ -110,11 +162,19 @@ DEFINE_SEND(send)
 DEFINE_SEND(bsend)
 DEFINE_SEND(rsend)
 DEFINE_BLOCKING_SEND(Send)
-DEFINE_BLOCKING_SEND(Bsend)
 DEFINE_BLOCKING_SEND(Rsend)
 DEFINE_SEND_INIT(Send, start_send)
 DEFINE_SEND_INIT(Bsend, start_bsend)
 DEFINE_SEND_INIT(Rsend, start_rsend)
+
+/* never waits */
+int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    const message_t message = {buf, count, dest, tag, datatype, comm};
+    uint64_t ticket;
+
+    return send(&message, NULL, &ticket, "MPI_Bsend");
+}
 
 /* ---- requests of receives, and of sends that wait for an answer ---- */
 
@@ -276,7 +336,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
     const message_t *message = arguments;
     keel_mpi_request_t *open;
     int64_t answer = 0;
-    const int code = send(message, &answer, "MPI_Issend");
+    const int code = send(message, &answer, NULL, "MPI_Issend");
 
     if (code != MPI_SUCCESS) {
         return code;
@@ -308,7 +368,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 {
     const message_t message = {buf, count, dest, tag, datatype, comm};
     int64_t answer = 0;
-    const int code = send(&message, &answer, "MPI_Ssend");
+    const int code = send(&message, &answer, NULL, "MPI_Ssend");
 
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_promised) {
         keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], answer, "MPI_Ssend");
@@ -355,9 +415,11 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 {
     const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm};
     const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm};
-    const int code = send(&to, NULL, "MPI_Sendrecv");
+    uint64_t ticket;
+    int code = send(&to, NULL, &ticket, "MPI_Sendrecv");
 
-    return (code == MPI_SUCCESS) ? receive(&from, status, "MPI_Sendrecv") : code;
+    code = (code == MPI_SUCCESS) ? receive(&from, status, "MPI_Sendrecv") : code;
+    return finish_send(code, &to, ticket, "MPI_Sendrecv");
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,

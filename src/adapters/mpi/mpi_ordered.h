@@ -7,11 +7,20 @@
 void keel_mpi_ordered_make(void);
 /* where at another rank the word lies that it has of @a rank: a member of its keel_mpi_channel_t */
 uint64_t keel_mpi_ordered_word(uint32_t rank, size_t member);
-/* the head of a message to that rank by its number; false: it is known to have been taken */
-int keel_mpi_ordered_sent(uint32_t rank, uint64_t number, keel_mpi_head_t *head_p);
-/* never waits for the receiver, but where the arena is full */
-void keel_mpi_ordered_send(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
-/* waits for the next message of that rank, and delivers it */
+/* of a message that mpi_unsent.c gave a ticket for: it is on its way, or not much is unsent, so a call may return that is to have sent it; and
+ * waits until that is so */
+int keel_mpi_ordered_is_sent(uint32_t rank, uint64_t ticket);
+void keel_mpi_ordered_await_sent(uint32_t rank, uint64_t ticket, const char *call);
+/* where much is unsent: waits until nothing of collective calls is */
+void keel_mpi_ordered_await_rounds(const char *call);
+int keel_mpi_ordered_has_unsent(void);
+/* behind a gsync, before anybody takes anything: sends what there is room for */
+void keel_mpi_ordered_send_more(const char *call);
+/* for who waits for something else than messages: the same, which no log has */
+void keel_mpi_ordered_nudge(const char *call);
+/* before a gsync: returns when nobody needs before it what is unsent here */
+void keel_mpi_ordered_come(const char *call);
+/* waits for the next entry of that rank, a message or a part of one, and takes it */
 void keel_mpi_ordered_take(uint32_t source, const char *call);
 /* delivers what has come; true when that was something. No log has what such a look finds: from the first one on deaths are rollbacks. */
 int keel_mpi_ordered_look(const char *call);

@@ -112,6 +112,10 @@ void keel_mpi_request_settle(keel_mpi_request_t *request)
 /* with the promise the messages are waited for in turn, but answers, which need not come */
 static void await_messages(keel_mpi_request_t *request)
 {
+    if (request->ops->await != NULL) {
+        request->ops->await(request);
+        return;
+    }
     for (uint32_t i = 0; i < request->want_count; i++) {
         keel_mpi_channel_await(&request->wants[i], request->call);
     }
@@ -213,6 +217,7 @@ int MPI_Request_free(MPI_Request *request)
 {
     const MPI_Request none = MPI_REQUEST_NULL;
     persistent_t *persistent;
+    keel_mpi_request_t *open;
 
     keel_mpi_begin("MPI_Request_free");
     persistent = persistent_of(*request);
@@ -225,8 +230,12 @@ int MPI_Request_free(MPI_Request *request)
         }
         keel_mpi_table_remove(&persistents, (uintptr_t)*request);
         free(persistent);
-    } else if (keel_mpi_request_of(*request) != NULL) { /* completes without anybody asking for it */
-        keel_mpi_request_finish(keel_mpi_request_of(*request));
+    } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
+        if (open->ops->await != NULL) {                          /* a send, which has a copy of its data */
+            keel_mpi_request_settle(open);
+        } else {
+            keel_mpi_request_finish(open);
+        }
     }
     return PMPI_Request_free(request);
 }

@@ -17,6 +17,8 @@ typedef struct keel_mpi_request_ops {
     int (*is_ready)(keel_mpi_request_t *request);
     void (*finish)(keel_mpi_request_t *request, MPI_Status *status);
     void (*cancel)(keel_mpi_request_t *request, MPI_Status *status); /* NULL: cannot be */
+    void (*await)(
+        keel_mpi_request_t *request); /* until it is, for what is not received; NULL: the messages are waited for */
 } keel_mpi_request_ops_t;
 
 struct keel_mpi_request {
@@ -31,6 +33,7 @@ struct keel_mpi_request {
     void *buffer;
     size_t count;
     keel_mpi_layout_t *layout; /* a copy */
+    uint64_t ticket;           /* of a send, to want.source */
     /* a collective call's */
     keel_mpi_want_t *wants; /* all of them; allocated */
     uint32_t want_count;

@@ -2,6 +2,7 @@
 
 #include "mpi_arena.h"
 #include "mpi_channel.h"
+#include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_synchronous.h"
 
@@ -12,13 +13,14 @@ keel_mpi_round_t keel_mpi_round_begin(const keel_mpi_comm_t *comm, const char *c
 {
     uint64_t *turn = keel_mpi_arena_at(comm->turn);
 
+    keel_mpi_ordered_await_rounds(call);
     ++*turn;
     return (keel_mpi_round_t){comm, comm->context + 1, (int64_t)(*turn & INT64_MAX), call};
 }
 
 void keel_mpi_round_send(const keel_mpi_round_t *round, uint32_t to, const void *data, size_t bytes)
 {
-    keel_mpi_channel_send(round->comm->members[to], round->context, round->tag, data, bytes, round->call);
+    (void)keel_mpi_channel_send(round->comm->members[to], round->context, round->tag, data, bytes, round->call);
 }
 
 size_t keel_mpi_round_receive(const keel_mpi_round_t *round, uint32_t from, void *data, size_t bytes)
@@ -42,6 +44,7 @@ void keel_mpi_round_meet_all(const keel_mpi_round_t *round)
         keel_mpi_round_meet(round);
     } else if (!keel_mpi_is_replay()) {
         keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, round->call);
+        keel_mpi_ordered_come(round->call);
         keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), round->call);
         keel_mpi_synchronous_leave();
     }

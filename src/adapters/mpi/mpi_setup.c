@@ -7,6 +7,7 @@
 #include "mpi_error.h"
 #include "mpi_lasting.h"
 #include "mpi_layout.h"
+#include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
 #include "mpi_survive.h"
@@ -137,6 +138,7 @@ int MPI_Finalize(void)
     round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
     keel_mpi_flush_all("MPI_Finalize");
     keel_mpi_round_meet(&round);
+    keel_mpi_ordered_come("MPI_Finalize");
     keel_mpi_check(keel_finalize(keel_mpi.ctx), "MPI_Finalize");
     keel_mpi.ctx = NULL;
     keel_mpi.is_final = 1;

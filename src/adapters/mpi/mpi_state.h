@@ -20,11 +20,12 @@ enum {
 /* from MPI_Init to the restart point what a rank gets from others is recorded, so that a replacement can be given it again */
 typedef enum { KEEL_MPI_RECORDS, KEEL_MPI_REPLAYS, KEEL_MPI_RUNS } keel_mpi_phase_t;
 
-/* of a rank, towards one other; counts since the start, of bytes, or with the promise of messages */
+/* of a rank, towards one other; counts since the start, of bytes, or with the promise of entries of the ring */
 typedef struct keel_mpi_channel {
     uint64_t arrived; /* put by the other: what it has sent here */
     uint64_t freed;   /* put by the other: what it has taken of what was sent from here */
-    uint64_t sent, taken, told;
+    uint64_t sent, taken;
+    uint64_t told; /* of what was taken; with the promise the number of messages to that rank, unsent ones too */
 } keel_mpi_channel_t;
 
 typedef struct keel_mpi_block {
@@ -43,6 +44,9 @@ typedef struct keel_mpi_hidden {
     uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
     uint64_t barriers;           /* on MPI_COMM_WORLD since the restart point, where some are checkpoints */
     uint64_t checkpoints;        /* that were begun, with the one that this is an image of */
+    uint64_t settles,
+        left; /* mpi_survive.c: times that all was received; put by others: the time at which something is unsent */
+    uint64_t gsyncs; /* that this rank has come to, with the promise; others with something unsent read it */
     uint64_t version, opened, opened_count,
         opened_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
     uint64_t block_count, exposed_count;

@@ -211,22 +211,53 @@ static void say_extents(const char *call)
     free(extents);
 }
 
+/* who has something unsent tells all, for which a message would make others wait that never do */
+static void say_left(uint64_t number, const char *call)
+{
+    keel_mpi.hidden->left = keel_mpi_ordered_has_unsent() ? number : keel_mpi.hidden->left;
+    for (uint32_t rank = 0; keel_mpi_ordered_has_unsent() && rank < keel_mpi.ranks; rank++) {
+        if (rank != keel_mpi.rank) {
+            keel_mpi_put(rank, offsetof(keel_mpi_hidden_t, left), &number, sizeof(number), call);
+        }
+    }
+}
+
+/* what was unsent is sent behind gsyncs, when nobody takes anything, so it is the same whenever it is done again; it is taken behind the next */
+static void settle_promised(const char *call)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    int is_left = 0;
+
+    do {
+        hidden->settles++;
+        say_left(hidden->settles, call);
+        keel_mpi_ordered_come(call);
+        for (unsigned i = 0; i < 2; i++) {
+            keel_mpi_flush_all(call);
+            keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), call);
+            is_left = (i == 0) ? __atomic_load_n(&hidden->left, __ATOMIC_ACQUIRE) == hidden->settles : is_left;
+            keel_mpi_ordered_take_all(call);
+        }
+        keel_mpi_ordered_send_more(call);
+    } while (is_left);
+    keel_mpi_ordered_reset(1); /* all has been taken, and all know it */
+}
+
 /* all that was sent has come when all have met and looked, and nobody sends until all have met again */
 static void settle(const char *call)
 {
+    if (keel_mpi.is_promised) {
+        settle_promised(call);
+        return;
+    }
     for (unsigned i = 0; i < 2; i++) {
         const keel_mpi_round_t round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
 
         keel_mpi_flush_all(call);
-        keel_mpi_round_meet_all(&round);
-        if (keel_mpi.is_promised) {
-            keel_mpi_ordered_take_all(call);
-            continue;
-        }
+        keel_mpi_round_meet(&round);
         while (keel_mpi_channel_progress(call)) {
         }
     }
-    keel_mpi_ordered_reset(1); /* all has been taken, and all know it */
 }
 
 /* what is in a checkpoint's way; NULL: nothing */

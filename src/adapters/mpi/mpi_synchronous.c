@@ -15,6 +15,7 @@
 #include "mpi_arena.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
+#include "mpi_unsent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,8 +161,22 @@ static uint64_t version_of(uint32_t rank, const char *call)
     return version;
 }
 
+/* which of those that are not known to have been taken is the message that this answer was asked for, from 1; 0: it has been taken */
+static size_t place_of(uint32_t rank, uint64_t answer, uint64_t taken)
+{
+    keel_mpi_head_t head;
+    int found;
+
+    for (size_t i = 0; (found = keel_mpi_unsent_head(rank, i, taken, &head)) >= 0; i++) {
+        if (found && head.answer == answer) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
 /* whether the rank waits with a receive open that this message gets */
-static int is_met(uint32_t rank, uint64_t number, const char *call)
+static int is_met(uint32_t rank, uint64_t answer, const char *call)
 {
     const uint64_t version = version_of(rank, call);
     uint64_t taken, where[2]; /* offset and number of the list's entries */
@@ -184,8 +199,8 @@ static int is_met(uint32_t rank, uint64_t number, const char *call)
     }
     look_at(rank, where[0], list, where[1] * sizeof(*list), call);
     if (version_of(rank, call) == version) {
-        for (uint64_t one = taken + 1; one <= number; one++) {
-            is = keel_mpi_ordered_sent(rank, one, &head) && match(rank, where, list, version, &head, call);
+        for (size_t i = 0, last = place_of(rank, answer, taken); i < last; i++) {
+            is = keel_mpi_unsent_head(rank, i, taken, &head) > 0 && match(rank, where, list, version, &head, call);
         }
     }
     free(list);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 300, SAVE_EVERY = 5, WRONG = 1, USAGE = 2 };
+enum { MANY = 300, SAVE_EVERY = 5, WRONG = 1, USAGE = 2, CROWD = 3, LARGE = 6000, LARGER = 90000, ROOM = 32 << 10 };
 
 static long *cells, *some; /* windows: of all, and of those of the same parity */
 static MPI_Win all_win, half_win;
@@ -277,6 +277,91 @@ static void polls_of(void)
     check(got, said, "what is seen");
 }
 
+/* the arena has no room: so a message goes in parts, when its receiver, who waits for another first, takes it */
+static void crowded_of(void)
+{
+    static long sent[CROWD][LARGE], got[LARGE];
+    MPI_Request requests[CROWD];
+    long word = step, heard = -1;
+
+    for (int i = 0; i < CROWD; i++) {
+        sent[i][0] = rank + i;
+        sent[i][LARGE - 1] = step;
+        MPI_Isend(sent[i], LARGE, MPI_LONG, right, i, MPI_COMM_WORLD, &requests[i]);
+    }
+    die_here(1);
+    MPI_Send(&word, 1, MPI_LONG, left, CROWD, MPI_COMM_WORLD);
+    MPI_Recv(&heard, 1, MPI_LONG, right, CROWD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check(heard, step, "what is heard first");
+    for (int i = CROWD; i-- > 0;) {
+        MPI_Recv(got, LARGE, MPI_LONG, left, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(got[0], left + i, "what a large message begins with");
+        check(got[LARGE - 1], step, "what a large message ends with");
+    }
+    MPI_Waitall(CROWD, requests, MPI_STATUSES_IGNORE);
+}
+
+/* to all others more than the arena has room for, which they receive in the next step, behind a barrier or checkpoint */
+static void send_larger(void)
+{
+    static long sent[LARGER];
+
+    for (int to = 0; to < ranks; to++) {
+        sent[0] = to;
+        sent[LARGER - 1] = step;
+        if (to != rank) {
+            MPI_Send(sent, LARGER, MPI_LONG, to, 1, MPI_COMM_WORLD);
+        }
+    }
+}
+
+static void receive_larger(int from)
+{
+    static long got[LARGER];
+
+    if (from != rank) {
+        MPI_Recv(got, LARGER, MPI_LONG, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(got[0], rank, "what a larger message begins with");
+        check(got[LARGER - 1], step - 1, "what a larger message ends with");
+    }
+}
+
+static void crowded_gsyncs_of(void)
+{
+    if (step > 0) {
+        receive_larger((int)(step - 1) % ranks);
+    }
+    die_here(1);
+    if (step % ranks == rank) {
+        send_larger();
+    }
+}
+
+/* without barriers */
+static void crowded_saves_of(void)
+{
+    if (step > 0 && step % SAVE_EVERY == 0) {
+        receive_larger((int)(step / SAVE_EVERY - 1) % ranks);
+    }
+    die_here(1);
+    if ((step + 1) % SAVE_EVERY == 0 && step / SAVE_EVERY % ranks == rank) {
+        send_larger();
+    }
+}
+
+/* all of the arena but less than ROOM in a piece */
+static void fill(void)
+{
+    void *filler;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (MPI_Aint bytes = 1 << 20; bytes >= ROOM; bytes /= 2) {
+        while (MPI_Alloc_mem(bytes, MPI_INFO_NULL, &filler) == MPI_SUCCESS) {
+        }
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 static const struct {
     const char *name;
     void (*of)(void);
@@ -296,7 +381,10 @@ static const struct {
               {"sections", sections_of},
               {"any", any_of},
               {"tests", tests_of},
-              {"synchronous", synchronous_of}};
+              {"synchronous", synchronous_of},
+              {"crowded", crowded_of},
+              {"crowded_gsyncs", crowded_gsyncs_of},
+              {"crowded_saves", crowded_saves_of}};
 
 static void make(void)
 {
@@ -334,13 +422,18 @@ int main(int argc, char **argv)
     if (groups[group].of == open_of || groups[group].of == polls_of) {
         MPI_Win_lock_all(0, all_win);
     }
+    if (groups[group].of == crowded_of) {
+        fill();
+    }
     keel_mpi_protect(1, &step, sizeof(step));
     KEEL_MPI_RESTART_POINT();
     while (step < steps) {
         die_here(0);
         groups[group].of();
         die_here(2);
-        MPI_Barrier(MPI_COMM_WORLD);
+        if (groups[group].of != crowded_saves_of) {
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
         step++;
         if (step % SAVE_EVERY == 0) {
             keel_mpi_checkpoint();

@@ -1,5 +1,5 @@
 /*
- * Messages as large as the arena, under way to several ranks: who sends waits for whoever takes some first. Started with an arena of ARENA
+ * Messages as large as the arena, under way to several ranks, which take them in an order that the sender does not know. Started with an arena of ARENA
  * mebibytes: mpi_crowded ARENA. Rank 1 takes nothing of rank 0 before rank 2 has, and tells it; a receive is open meanwhile. Then a chain
  * of messages has been taken to its end, and the last of them makes room for the next one.
  */

@@ -1,9 +1,7 @@
-/* One call that ends the job, by a word: mpi_wrong port|shared|file|native|abort|long. */
+/* One call that ends the job, by a word: mpi_wrong port|shared|file|native|abort. */
 #include <mpi.h>
 
 #include <string.h>
-
-static char more[4 << 20];
 
 int main(int argc, char **argv)
 {
@@ -27,8 +25,6 @@ int main(int argc, char **argv)
         MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID); /* an error that the system's MPI finds */
     } else if (strcmp(word, "abort") == 0 && rank == 1) {
         MPI_Abort(MPI_COMM_WORLD, 9);
-    } else if (strcmp(word, "long") == 0 && rank == 0) {
-        MPI_Send(more, sizeof(more), MPI_CHAR, 1, 0, MPI_COMM_WORLD); /* than the arena has, with the promise */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
