@@ -341,7 +341,7 @@ typedef enum {
  * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (1, 2, 4 or 8) bytes at @a offset, aligned to
  * its size [F 4.2]; a word is always accessed with one size. Each takes effect once. Where the target's process applies it (other
  * nodes), a death of the caller changes nothing; on one node, where the caller's CPU does, its death within the call is answered by a
- * rollback, as is, in programs that do not wait, one in the phase of an atomic that fetches or whose target died in that phase. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
+ * rollback, as is, in programs that do not wait, one in a phase in which the target died, or in which it fetched from its own memory. So is, on both, a death of the target where the operations of different ranks do not commute (swaps, or
  * two kinds of operation at one rank), and where ranks raced for a value that was fetched in the phase of the death. What is
  * fetched from a replacement waits until all ranks have handed over to it what they had done there.
  * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on) what is fetched from others is here

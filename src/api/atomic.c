@@ -4,13 +4,13 @@
  * Exactly once (protocol.md, that section). Where the target's service thread applies them, it counts them in the same step (peer/served):
  * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
  * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane the caller numbers what it
- * applies, at the target: only the one that was under way when it died is in doubt (atomic_numbered()), and, but in
- * programs that wait, one that fetches: then, and when it fetched from own memory, a death in such a phase is a rollback.
+ * applies, at the target: only the one that was under way when it died is in doubt (atomic_numbered()); what it fetched is
+ * recorded at the target before it is done. In doubt is, but in programs that wait, a phase in which it fetched from own memory.
  *
  * Hot path on the direct lane, once the target's board says that there are atomics in this phase (the first one says so, on the general
  * way), and no more of them than this process has done in this life: a record in the put log, the number, the locked
- * instruction, which orders what is said before it, and of a fetching one a record in the get log. The board is looked at
- * each time and not a copy of what was written there: a target's replacement has another board.
+ * instruction, which orders what is said before it, and of a fetching one a record in the get log, here and at the target. The board is
+ * looked at each time and not a copy of what was written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
 #include "api/inside.h"
@@ -165,8 +165,16 @@ static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *tar
     return KEEL_OK;
 }
 
+/* before it is done: whoever replaces this process is answered, or the target knows that there is no record */
+static inline void atomic_push(keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
+{
+    if (atomic->fetches && !KEEL_PLANT(counted_unpushed)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+}
+
 /* Others: puts have no numbers, but atomics have, which a re-execution on this lane counts alike. On another one they are in doubt
- * (recovery/view), as is a phase with one that fetches, or for which all numbers are taken. */
+ * (recovery/view), as is a phase for which all numbers are taken. */
 static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target)
 {
     keel_context_h ctx = call->win->ctx;
@@ -176,11 +184,14 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     const int has_number = number != ctx->puts.number_end;
 
     keel_put_push_gets(ctx, call->rank);
-    keel_board_mark(slot, ctx->rec.phase, (call->atomic->fetches && !KEEL_PLANT(doubt_unmarked)) || !has_number);
+    keel_board_mark(slot, ctx->rec.phase, !has_number);
+    if (keel_board_counted(slot, ctx->rec.phase) > number && call->atomic->fetches) {
+        return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
+    }
     if (keel_atomic_log(ctx, call->rank, call->where, call->atomic) == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    if (keel_board_counted(slot, ctx->rec.phase) > number && !call->atomic->fetches && !KEEL_PLANT(counted_again)) {
+    if (keel_board_counted(slot, ctx->rec.phase) > number && !KEEL_PLANT(counted_again)) {
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }
@@ -191,6 +202,7 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     keel_store_fence();
     KEEL_MOMENT();
     atomic_carry_out(call, target);
+    atomic_push(ctx, call->rank, call->atomic);
     KEEL_MOMENT();
     if (has_number) {
         keel_board_done(slot, ctx->rec.phase, number + 1);
@@ -209,8 +221,8 @@ static keel_status_t atomic_direct(const keel_atomic_call_t *call)
     return keel_sync_is_sectioned(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);
 }
 
-/* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, that they
- * are in doubt, and all others' that they fetch */
+/* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, all others'
+ * that they fetch, and what was to be read before it has been */
 static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
                                                                   int fetches)
 {
@@ -225,7 +237,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
     atomics = keel_board_get(&slot->atomics);
     return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 &&
            ctx->rec.incomplete_count == 0 &&
-           (!fetches || (keel_atomics_in_doubt(atomics) == phase + 1 && ctx->sync.atomics.told[0] == phase + 1));
+           (!fetches || (ctx->pieces_open[rank] == 0 && ctx->sync.atomics.told[0] == phase + 1));
 }
 
 /* field by field, each from its register: bytes gathered in memory first stall the copy */
@@ -262,7 +274,7 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         return 0;
     }
     ctx = win->ctx;
-    /* what was read there before is recorded before a posted one, as before a put; a fetching one is in doubt */
+    /* what was read there before is recorded before a posted one, as before a put; and with what a fetching one found */
     if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)(result != NULL ? KEEL_GATE_GETS : 0)) != 0 ||
                              (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
                              !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
@@ -289,38 +301,10 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
     }
     atomic_do(ctx, rank, where, target, &atomic, result);
     if (slot != NULL) {
+        atomic_push(ctx, rank, &atomic);
         keel_store_word_release(&slot->done, done);
     }
     return 1;
-}
-
-/* a value that is in a record: the target has applied it */
-static keel_status_t atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t where,
-                                     const keel_record_atomic_t *atomic)
-{
-    keel_status_t status = KEEL_OK;
-
-    keel_recovery_count_gets(&ctx->rec, 1);
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
-        KEEL_REACHED(fetched_recorded_ahead);
-    } else {
-        KEEL_REACHED(fetched_recorded_same);
-    }
-    if (keel_atomic_log(ctx, rank, where, atomic) != NULL) {
-        return KEEL_OK;
-    }
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
-    }
-    if (keel_access_is_stored(&ctx->lane, rank)) {
-        (void)keel_put_log_number(&ctx->puts, rank); /* as in its first life */
-        return KEEL_OK;
-    }
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
-        status = keel_put_log_send(&ctx->puts, rank);
-    }
-    (void)keel_put_log_number_sent(&ctx->puts, rank);
-    return status;
 }
 
 static keel_status_t atomic_replay(const keel_atomic_call_t *call)
@@ -342,7 +326,8 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
 {
     const keel_context_h ctx = call->win->ctx;
 
-    return call->is_ordered && keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
+    return (call->is_ordered || (call->atomic->fetches && !keel_sync_is_sectioned(&ctx->sync))) &&
+           keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
 }
 
 static keel_status_t atomic_issue(const keel_atomic_call_t *call)
@@ -373,7 +358,7 @@ static keel_status_t atomic_issue(const keel_atomic_call_t *call)
     keel_case_access(ctx, rank, 1);
     status = atomic_replay(call);
     if (status != KEEL_INPROGRESS) {
-        return (status == KEEL_OK) ? atomic_replayed(ctx, rank, call->where, atomic) : status;
+        return (status == KEEL_OK) ? keel_atomic_replayed(ctx, rank, call->where, atomic) : status;
     }
     while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||

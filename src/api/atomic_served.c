@@ -1,4 +1,4 @@
-/* Atomics that the target's service side carries out, and what becomes of them when it dies. */
+/* Atomics that the target's service side carries out, what becomes of them when it dies, and those that a record answers. */
 #include "api/atomic_served.h"
 #include "api/atomic.h"
 #include "api/target.h"
@@ -19,6 +19,34 @@
 
 #include <assert.h>
 #include <string.h>
+
+keel_status_t keel_atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t where,
+                                   const keel_record_atomic_t *atomic)
+{
+    keel_status_t status = KEEL_OK;
+
+    keel_recovery_count_gets(&ctx->rec, 1);
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(fetched_recorded_ahead);
+    } else {
+        KEEL_REACHED(fetched_recorded_same);
+    }
+    if (keel_atomic_log(ctx, rank, where, atomic) != NULL) {
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
+    }
+    if (keel_access_is_stored(&ctx->lane, rank)) {
+        (void)keel_put_log_number(&ctx->puts, rank); /* as in its first life */
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        status = keel_put_log_send(&ctx->puts, rank);
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    return status;
+}
 
 keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
 {

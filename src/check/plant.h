@@ -28,8 +28,8 @@
     _(get_live, 2000, "--seed 171", "a get that has a record is done again at the same position")                      \
     _(fast_in_replay, 4000, "--lanes direct --direct ptr",                                                             \
       "a get takes the fast path though it is to be answered from a record")                                           \
-    _(doubt_unmarked, 4000, "--lanes direct --direct ptr --atomics 1",                                                 \
-      "nobody is told that an atomic that fetches is in doubt")                                                        \
+    _(counted_unpushed, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                    \
+      "an atomic is said to be done before what it fetched has a record, in a program that does not wait")             \
     _(lane_changed_local, 8000, "--moves 1 --atomics 1 --deaths 1",                                                    \
       "who comes back on another lane knows which atomics its predecessor did")                                        \
     _(counted_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                       \

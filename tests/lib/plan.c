@@ -237,7 +237,8 @@ static void plan_make_atomic(const plan_t *plan, const plan_slot_t *slot, keel_r
     plan_draw_atomic(slot, random, role, op);
     if (plan->options.tame_atomics) {
         op->atomic = KEEL_ATOMIC_ADD;
-        op->is_fetching = op->is_fetching && (op->target != rank) && !plan->options.fetchless;
+        op->is_fetching = op->is_fetching && (op->target != rank) && !plan->options.fetchless &&
+                          !(plan->options.lone_fetches && role->kind == PLAN_ATOMIC);
         op->is_observed = op->is_observed && op->is_fetching;
     }
 }

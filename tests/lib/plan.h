@@ -23,6 +23,7 @@ typedef struct plan_options {
     unsigned atomics;        /* of 1024: slots used by atomics in a phase */
     int tame_atomics;        /* additions alone, of which none fetches from own memory: never in doubt when served */
     int fetchless;           /* and of those none fetches: then a death of their target alone is no rollback */
+    int lone_fetches;        /* or only from words that nobody else does atomics on in that phase */
     unsigned unsafe;         /* of 1024: gsyncs that allow no checkpoint */
     unsigned checkpoints;    /* of 1024: phases that end with keel_checkpoint() */
     unsigned reuse;          /* of 1024: a get is followed by a put of what was got, before anything is flushed */

@@ -242,6 +242,11 @@ static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
     if (limits->atomics >= 0) {
         options->atomics = limits->atomics ? 200 : 0;
     }
+    if (limits->atomics == 2) { /* they fetch, from words that nobody else does any on in that phase */
+        options->atomics = 500;
+        options->tame_atomics = options->lone_fetches = 1;
+        options->fetchless = 0;
+    }
     if (limits->late_windows >= 0) {
         options->late_windows = limits->late_windows;
     }
@@ -492,6 +497,7 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
     scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
     /* what several fetched from a rank has no order that its replacement could follow */
+    scene->fetches_alone = scene->plan_options.lone_fetches && !scene->may_roll_back;
     scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
     scene->may_roll_back |= scene->has_atomics && (gather_class(scene->waits.gathers) == KEEL_ATOMIC_LAST) &&
                             !(scene->plan_options.tame_atomics && (scene->is_served || scene->plan != NULL) &&

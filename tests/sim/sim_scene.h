@@ -99,6 +99,7 @@ typedef struct scene {
     int is_dense;
     int is_tight;      /* logs that hold almost nothing */
     int may_roll_back; /* something in the case can refuse local recovery */
+    int fetches_alone; /* and that is where words hash alike that one fetched and another did atomics on */
     int may_overlap;   /* more deaths in a group before it is armed again than parity covers */
     uint32_t parities;
     int is_dedicated;
