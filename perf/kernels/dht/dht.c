@@ -15,6 +15,8 @@
 #define PROGRAM      "dht"
 #define SHARE_WANTED 0.05 /* of the time, for inserts */
 
+enum { LATEST = 64 }; /* inserts by which the think time is set */
+
 typedef struct {
     uint64_t step;    /* batches of inserts, then the count */
     double started;   /* wall clock; 0: not yet */
@@ -30,6 +32,7 @@ typedef struct {
     keel_win_h results; /* at rank 0: a dht_count_t of each rank */
     state_t state;      /* protected */
     double think_s;     /* mean */
+    double insert_s;    /* of the latest inserts of this life, decaying */
 } job_t;
 
 static const char help[] =
@@ -70,12 +73,14 @@ static void think(const job_t *job, uint64_t index)
     }
 }
 
-/* All inserts up to now set the think time, when the command line does not: the first ones take longer, as memory is new. */
-static void set_think_time(job_t *job, uint64_t done, double spent_s)
+/* The latest inserts set the think time, when the command line does not: the first ones take longer, as memory is new. */
+static void set_think_time(job_t *job, double insert_s)
 {
-    if (!job->is_closed && job->think_ns == 0) {
-        job->think_s = spent_s / (double)done * (1 - SHARE_WANTED) / SHARE_WANTED;
+    if (job->is_closed || job->think_ns != 0) {
+        return;
     }
+    job->insert_s += (insert_s - job->insert_s) / LATEST; /* from 0: what each took is counted once */
+    job->think_s = job->insert_s * (1 - SHARE_WANTED) / SHARE_WANTED;
 }
 
 static keel_status_t insert_batch(job_t *job)
@@ -83,7 +88,7 @@ static keel_status_t insert_batch(job_t *job)
     const uint64_t first = job->state.step * job->batch;
     const uint64_t count = (job->inserts - first < job->batch) ? job->inserts - first : job->batch;
     const uint64_t own = (uint64_t)keel_rank(job->dht.ctx) * job->inserts;
-    double spent_s = 0, thought_s = 0, begun;
+    double spent_s = 0, thought_s = 0, begun, inserted_s;
     uint64_t i;
 
     for (i = 0; i < count; i++) {
@@ -92,8 +97,9 @@ static keel_status_t insert_batch(job_t *job)
         }
         begun = steady_now_s();
         KERNEL_TRY(dht_insert(&job->dht, dht_element(own + first + i)));
-        spent_s += steady_now_s() - begun;
-        set_think_time(job, first + i + 1, job->state.inserting + spent_s);
+        inserted_s = steady_now_s() - begun;
+        spent_s += inserted_s;
+        set_think_time(job, inserted_s);
         if (job->think_s > 0) {
             begun = steady_now_s();
             think(job, own + first + i);
@@ -156,7 +162,7 @@ static void print(const job_t *job, const kernel_outcome_t *outcome, const dht_c
         {"collisions", NULL, (double)all->collisions},
         {"wrong", NULL, (double)all->wrong},
         {"insert_us", NULL, 1e6 * job->state.inserting / (double)job->inserts},
-        {"think_us", NULL, 1e6 * job->think_s},
+        {"think_us", NULL, 1e6 * job->state.thinking / (double)job->inserts},
     };
 
     kernel_print_outcome(outcome, job->common.format, fields, sizeof fields / sizeof *fields);
