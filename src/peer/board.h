@@ -67,7 +67,7 @@ static inline void keel_board_lose_get(keel_board_slot_t *slot, uint32_t phase)
 /*
  * Two phases, each + 1 and 0 for none: the low half is the last one in which the source issued an atomic to the reader, or
  * fetched at all; the high half the last one with an atomic of which nobody can tell, should the source die, whether it
- * took effect or what it fetched: by stores on the direct lane, or fetched from own memory.
+ * took effect or what it fetched: by stores in a critical section or without a number, or fetched from own memory.
  */
 static inline uint64_t keel_atomics_word(uint64_t before, uint32_t phase, int is_in_doubt)
 {
