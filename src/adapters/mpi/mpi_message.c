@@ -102,7 +102,7 @@ static const keel_mpi_request_ops_t sent_ops = {.is_ready = is_sent, .finish = s
 
 static int isend(const message_t *message, MPI_Request *request, const char *call)
 {
-    uint64_t ticket;
+    uint64_t ticket = 0;
     keel_mpi_request_t *open;
     uint32_t rank;
     int code = send(message, NULL, &ticket, call);
@@ -142,7 +142,7 @@ static int isend(const message_t *message, MPI_Request *request, const char *cal
     int MPI_##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) \
     {                                                                                                    \
         const message_t message = {buf, count, dest, tag, datatype, comm};                               \
-        uint64_t ticket;                                                                                 \
+        uint64_t ticket = 0;                                                                             \
         const int code = send(&message, NULL, &ticket, "MPI_" #_name);                                   \
                                                                                                          \
         return finish_send(code, &message, ticket, "MPI_" #_name);                                       \
@@ -171,7 +171,7 @@ DEFINE_SEND_INIT(Rsend, start_rsend)
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     const message_t message = {buf, count, dest, tag, datatype, comm};
-    uint64_t ticket;
+    uint64_t ticket = 0;
 
     return send(&message, NULL, &ticket, "MPI_Bsend");
 }
@@ -415,7 +415,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
 {
     const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm};
     const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm};
-    uint64_t ticket;
+    uint64_t ticket = 0;
     int code = send(&to, NULL, &ticket, "MPI_Sendrecv");
 
     code = (code == MPI_SUCCESS) ? receive(&from, status, "MPI_Sendrecv") : code;
