@@ -4,7 +4,8 @@
  * A transport reaches a peer over up to two lanes:
  *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
  *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence, and requests
- *           to that peer arrive after all puts issued before them; puts may pass requests);
+ *           to that peer arrive after all puts issued before them; puts may pass requests), or by gets alone (KEEL_LANE_READ), of
+ *           memory that lies still while it is read: nothing orders them;
  *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *
@@ -29,7 +30,8 @@ typedef struct keel_transport_key keel_transport_key_t;
 enum keel_lane_caps {
     KEEL_LANE_PTR = KEEL_BIT(0), /* key_ptr() gives loads and stores on the peer's memory */
     KEEL_LANE_RMA = KEEL_BIT(1), /* put, get, fence, flush on the peer's memory */
-    KEEL_LANE_SERVED = KEEL_BIT(2)
+    KEEL_LANE_SERVED = KEEL_BIT(2),
+    KEEL_LANE_READ = KEEL_BIT(3) /* get, of memory exposed to be read; who has KEEL_LANE_RMA has it, too */
 };
 
 /* what a request brought, for the thread inside Keel */
@@ -116,9 +118,9 @@ typedef struct keel_transport_ops {
     keel_status_t (*mem_alloc)(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                void **base_p);
     void (*mem_free)(keel_transport_t *transport, keel_transport_mem_t *mem);
-    /* KEEL_LANE_RMA: peers may reach the memory by operations. Where that cannot be it is said, and key_open() there has
-     * KEEL_ERR_UNSUPPORTED. NULL: all memory is so */
-    void (*mem_expose)(keel_transport_t *transport, keel_transport_mem_t *mem);
+    /* KEEL_LANE_RMA, KEEL_LANE_READ: peers may reach the memory by operations; @a lane: by which. Where that cannot be it is said, and
+     * key_open() there has KEEL_ERR_UNSUPPORTED; where peers have no such lane it is nothing. NULL: all memory is so */
+    void (*mem_expose)(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane);
     /* KEEL_LANE_RMA: puts may be read from this memory of the caller, which stays until close(). What is not lent is put where that
      * can be done, too. NULL: all memory is so */
     void (*lend)(keel_transport_t *transport, void *base, size_t bytes);
@@ -132,7 +134,7 @@ typedef struct keel_transport_ops {
     keel_status_t (*key_open)(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
                               uint64_t remote_base, keel_transport_key_t **key_p);
     void (*key_close)(keel_transport_t *transport, keel_transport_key_t *key);
-    void *(*key_ptr)(keel_transport_key_t *key); /* the base of the peer's memory here, or NULL (KEEL_LANE_RMA) */
+    void *(*key_ptr)(keel_transport_key_t *key); /* the base of the peer's memory here, or NULL: it is not mapped */
     /* KEEL_LANE_PTR: maps the memory of @a key where that of @a old is, in one step, and closes @a old. When it fails both
      * stay as they are; NULL: it cannot */
     keel_status_t (*key_succeed)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
@@ -142,8 +144,8 @@ typedef struct keel_transport_ops {
      * stay untouched until a flush tells. */
     keel_status_t (*put)(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
                          unsigned *count_p);
-    /* KEEL_LANE_RMA; KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error as those of put(). Gets of a peer
-     * complete in the order issued. */
+    /* KEEL_LANE_READ; KEEL_OK when complete at once (cb not called), KEEL_INPROGRESS, or an error as those of put(). With
+     * KEEL_LANE_RMA gets of a peer complete in the order issued. */
     keel_status_t (*get)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                          size_t length, keel_transport_done_cb_t cb, void *arg);
     /*

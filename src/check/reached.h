@@ -85,6 +85,7 @@
 /* not reached, or too rarely, unless a test draws for it or makes the library fail (check/plant.h): asked for by that test */
 #define KEEL_CASES_PLANTED(_)                                                                 \
     _(put_remote, "a put is an operation of its source alone")                                \
+    _(image_remote, "an image or parity share is read by operations of its reader alone")     \
     _(get_remote, "what gets by operations read is recorded at the target by another one")    \
     _(get_room_spent, "a get is asked for, because the room granted for records is used up")  \
     _(request_first_wait, "rollback: ranks begin to wait while another comes back")           \

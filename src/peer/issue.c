@@ -12,6 +12,7 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
+#include "check/reached.h"
 
 #include <assert.h>
 #include <string.h>
@@ -180,12 +181,13 @@ static keel_status_t read_get(keel_lane_t *lane, uint32_t rank, unsigned region,
     const keel_region_t *known = &peer->regions[region];
     keel_status_t status;
 
-    if ((peer->lanes & (KEEL_LANE_RMA | KEEL_LANE_PTR)) != KEEL_LANE_RMA || region >= KEEL_REGION_LOCKS ||
+    if ((peer->lanes & (KEEL_LANE_READ | KEEL_LANE_PTR)) != KEEL_LANE_READ || region >= KEEL_REGION_LOCKS ||
         !peer->is_up || peer->is_broken || known->key == NULL || known->incarnation != peer->incarnation) {
         return KEEL_ERR_UNSUPPORTED;
     }
     status = lane->ops->get(lane->transport, known->key, offset, read->buffer, read->length, on_got, read);
     if (status == KEEL_INPROGRESS) {
+        KEEL_REACHED(image_remote);
         lane->getting++;
     } else if (status == KEEL_OK) {
         ucs_list_add_head(&lane->reads_free, &read->list);

@@ -67,10 +67,14 @@ keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
 
 /* ---- own regions ---- */
 
-/* what is reached by operations where it is not mapped: windows, images and parity, and where gets are recorded */
-static int region_is_exposed(unsigned region)
+/* by what operations a region is reached where it is not mapped, 0: none. Images and parity are read alone; windows, and where gets are
+ * recorded, are put to. */
+static unsigned region_lane(unsigned region)
 {
-    return region >= KEEL_REGION_WINDOW0 || (region >= KEEL_REGION_GETLOG && region < KEEL_REGION_LOCKS);
+    if (region >= KEEL_REGION_IMAGE0 && region < KEEL_REGION_LOCKS) {
+        return KEEL_LANE_READ;
+    }
+    return (region >= KEEL_REGION_WINDOW0 || region == KEEL_REGION_GETLOG) ? KEEL_LANE_RMA : 0;
 }
 
 /* the program gave the memory, and it is mapped nowhere else: nobody may take it for one that could not be mapped */
@@ -162,8 +166,8 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
                    keel_status_string(status));
         return status;
     }
-    if (region_is_exposed(region) && own.mem != NULL && lane->ops->mem_expose != NULL) {
-        lane->ops->mem_expose(lane->transport, own.mem);
+    if (region_lane(region) != 0 && own.mem != NULL && lane->ops->mem_expose != NULL) {
+        lane->ops->mem_expose(lane->transport, own.mem, region_lane(region));
     }
     pthread_mutex_lock(&lane->lock);
     lane->own[region] = own;
@@ -263,7 +267,7 @@ void *keel_lane_region_base(keel_lane_t *lane, unsigned region)
 
 static int region_is_opened(const keel_peer_t *peer, unsigned region)
 {
-    return (peer->lanes & KEEL_LANE_PTR) || ((peer->lanes & KEEL_LANE_RMA) && region_is_exposed(region));
+    return (peer->lanes & (KEEL_LANE_PTR | region_lane(region))) != 0;
 }
 
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)

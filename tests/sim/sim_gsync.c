@@ -285,7 +285,7 @@ static void usage(void)
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
-         "  --lanes auto|direct|served  --direct ptr|rma|messages\n"
+         "  --lanes auto|direct|served  --direct ptr|rma|read|messages\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
@@ -470,6 +470,7 @@ static void read_limit(options_t *options, int option, const char *value)
         break;
     default:
         limits->direct = (strcmp(value, "rma") == 0)        ? KEEL_SIM_RMA
+                         : (strcmp(value, "read") == 0)     ? KEEL_SIM_READ
                          : (strcmp(value, "messages") == 0) ? KEEL_SIM_MESSAGES
                                                             : KEEL_SIM_PTR;
         break;

@@ -449,7 +449,7 @@ static keel_status_t open_key(target_t *target, int is_exposed)
     ck_assert_int_eq(owner->ops->mem_alloc(owner->transport, WINDOW, NULL, &target->mem, &base), KEEL_OK);
     target->base = base;
     if (is_exposed) {
-        owner->ops->mem_expose(owner->transport, target->mem);
+        owner->ops->mem_expose(owner->transport, target->mem, KEEL_LANE_RMA);
     }
     ck_assert_int_eq(owner->ops->mem_pack(owner->transport, target->mem, blob, &length), KEEL_OK);
     return target->sides[0].ops->key_open(target->sides[0].transport, 1, blob, length, (uintptr_t)base, &target->key);

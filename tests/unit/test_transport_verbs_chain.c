@@ -31,7 +31,7 @@ static void gets_open(gets_t *gets)
     for (uint64_t i = 0; i < WORDS; i++) {
         ((uint64_t *)base)[i] = i;
     }
-    sides[1].ops->mem_expose(sides[1].transport, gets->mem);
+    sides[1].ops->mem_expose(sides[1].transport, gets->mem, KEEL_LANE_RMA);
     ck_assert_int_eq(sides[1].ops->mem_pack(sides[1].transport, gets->mem, blob, &length), KEEL_OK);
     ck_assert_int_eq(sides[0].ops->key_open(sides[0].transport, 1, blob, length, (uintptr_t)base, &gets->key), KEEL_OK);
     gets->log = malloc(WORDS * 8);

@@ -33,7 +33,7 @@ static void expose_all(pair_side_t *side, windows_t *windows)
         void *base;
 
         ck_assert_int_eq(side->ops->mem_alloc(side->transport, WINDOW, NULL, &windows->mems[i], &base), KEEL_OK);
-        side->ops->mem_expose(side->transport, windows->mems[i]);
+        side->ops->mem_expose(side->transport, windows->mems[i], KEEL_LANE_RMA);
         windows->exposed += (windows->mems[i]->registration != NULL);
     }
 }
@@ -85,7 +85,7 @@ START_TEST(what_may_be_lent_is_less_by_what_is_in_use)
     pair_reaches(own, 1, &sides[1]);
     ck_assert_uint_eq(lendable(own), before); /* room was kept for that */
     ck_assert_int_eq(own->ops->mem_alloc(own->transport, WINDOW, NULL, &mem, &base), KEEL_OK);
-    own->ops->mem_expose(own->transport, mem);
+    own->ops->mem_expose(own->transport, mem, KEEL_LANE_RMA);
     ck_assert_uint_eq(lendable(own), before - WINDOW);
     log = aligned_alloc(4096, 2 * KEEL_VERBS_BLOCK);
     own->ops->lend(own->transport, log, 2 * KEEL_VERBS_BLOCK);

@@ -235,7 +235,7 @@ static uint64_t sim_oldest_epoch(const sim_op_t *op)
     return UINT64_MAX;
 }
 
-/* gets of a link are done in the order issued */
+/* with puts gets of a link are done in the order issued */
 static int sim_is_first_get(const sim_link_t *link, const sim_op_t *op)
 {
     const sim_op_t *first = link->ops_head;
@@ -251,7 +251,8 @@ static int sim_may_apply(const sim_link_t *link, const sim_op_t *op, uint64_t ol
     if (op->kind == SIM_FLUSH) {
         return op == link->ops_head;
     }
-    return (op->fence_epoch == oldest) && ((op->kind == SIM_PUT) || sim_is_first_get(link, op));
+    return (op->fence_epoch == oldest) &&
+           ((op->kind == SIM_PUT) || !(link->lanes & KEEL_LANE_RMA) || sim_is_first_get(link, op));
 }
 
 static sim_op_t *sim_op_pick(keel_sim_t *sim, const sim_link_t *link)

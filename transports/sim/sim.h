@@ -19,7 +19,8 @@ typedef struct keel_sim keel_sim_t;
 typedef enum {
     KEEL_SIM_PTR,      /* direct lane by pointers: stores are there at once */
     KEEL_SIM_MESSAGES, /* no direct lane */
-    KEEL_SIM_RMA       /* direct lane by operations, in any order that fences and flushes allow */
+    KEEL_SIM_RMA,      /* direct lane by operations, in any order that fences and flushes allow */
+    KEEL_SIM_READ      /* by gets alone, in any order */
 } keel_sim_direct_t;
 
 /* when others see what a process stores to memory that they have mapped (simstores.c) */

@@ -65,9 +65,10 @@ static unsigned sim_lanes(const sim_process_t *process, uint32_t peer)
     const int is_near = (sim->node[process->rank] == sim->node[peer]);
 
     if ((strcmp(lanes, "direct") == 0) || ((strcmp(lanes, "auto") == 0) && is_near)) {
-        return KEEL_LANE_SERVED | ((sim->options.direct == KEEL_SIM_PTR)   ? KEEL_LANE_PTR
-                                   : (sim->options.direct == KEEL_SIM_RMA) ? KEEL_LANE_RMA
-                                                                           : 0);
+        return KEEL_LANE_SERVED | ((sim->options.direct == KEEL_SIM_PTR)    ? KEEL_LANE_PTR
+                                   : (sim->options.direct == KEEL_SIM_RMA)  ? KEEL_LANE_RMA | KEEL_LANE_READ
+                                   : (sim->options.direct == KEEL_SIM_READ) ? KEEL_LANE_READ
+                                                                            : 0);
     }
     return KEEL_LANE_SERVED;
 }

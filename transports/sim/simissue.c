@@ -14,7 +14,8 @@ static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key
     sim_link_t *link = &process->links[key->peer];
     sim_op_t *op;
 
-    if (!key->is_open || (link->target != key->mem->owner) || (sim->options.direct != KEEL_SIM_RMA)) {
+    if (!key->is_open || (link->target != key->mem->owner) ||
+        !(link->lanes & ((kind == SIM_GET) ? KEEL_LANE_READ : KEEL_LANE_RMA))) {
         keel_sim_flaw(sim, "rank %u.%u uses a key of %u after disconnect, or without the lane", process->rank,
                       process->incarnation, key->peer);
         return KEEL_ERR_UNREACHABLE;

@@ -86,7 +86,7 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     sim_point(process->sim, "key_open");
     keel_sim_store_fence(process->sim);
     target = process->links[peer].target;
-    if ((target == NULL) || !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_RMA))) {
+    if ((target == NULL) || !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_READ))) {
         return KEEL_ERR_UNREACHABLE;
     }
     if (length != sizeof(packed)) {

@@ -79,7 +79,7 @@ static void say_refusal(const keel_verbs_t *verbs, size_t bytes, const char *rea
     }
 }
 
-void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem)
+void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane)
 {
     const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
     keel_verbs_t *verbs = keel_verbs_of(transport);

@@ -14,7 +14,7 @@ keel_status_t keel_verbs_memory_reserve(keel_transport_t *transport, const uint6
 keel_status_t keel_verbs_memory_alloc(keel_transport_t *transport, size_t bytes, void *address,
                                       keel_transport_mem_t **mem_p, void **base_p);
 void keel_verbs_memory_free(keel_transport_t *transport, keel_transport_mem_t *mem);
-void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem);
+void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane);
 keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob,
                                      size_t *length_p);
 size_t keel_verbs_memory_lendable(keel_transport_t *transport, size_t *limit_p);

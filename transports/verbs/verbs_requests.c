@@ -209,7 +209,7 @@ keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_
     peer->address = *address;
     peer->rank = address->rank;
     peer->card = keel_shm_attach(&verbs->shm, peer->rank, address->head.instance, &address->card);
-    peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : KEEL_LANE_RMA);
+    peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : KEEL_LANE_RMA | KEEL_LANE_READ);
     verbs->peers[peer->rank] = peer;
     if (verbs->params.unconnected_s > 0) {
         keel_service_alone_begin(&verbs->alone);
