@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "service/service_files.h"
+#include "service/service_locked.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ static size_t connections(uint32_t size)
 /* what connections to all others take, or a job ends when it meets the limit */
 static keel_status_t demand_memory(const keel_transport_params_t *params)
 {
-    const size_t limit = keel_verbs_lockable(), need = connections(params->size) * keel_verbs_link_bytes();
+    const size_t limit = keel_service_lockable(), need = connections(params->size) * keel_verbs_link_bytes();
 
     if (need <= limit) {
         return KEEL_OK;

@@ -2,20 +2,19 @@
 #include "verbs_device.h"
 
 #include "base/message.h"
+#include "service/service_locked.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
     READS_MAX = 16,
     NAMES_MAX = 400,
     WHY_MAX = 128,
-    CAP_IPC_LOCK_BIT = 14,
     EVENTS_MAX = 64 /* of one look: a device that never stops must not stop its reader */
 };
 
@@ -194,7 +193,7 @@ static keel_status_t query(keel_verbs_device_t *device, const keel_transport_par
         refuse(params, "KEEL_TRANSPORT=verbs: %s does not answer: %s", device->name, strerror(errno));
         return KEEL_ERR_TRANSPORT;
     }
-    device->lockable = keel_verbs_lockable();
+    device->lockable = keel_service_lockable();
     device->is_ethernet = (port.link_layer == IBV_LINK_LAYER_ETHERNET);
     device->lid = port.lid;
     device->mtu = port.active_mtu;
@@ -308,33 +307,6 @@ void keel_verbs_device_listen(keel_verbs_device_t *device, const keel_transport_
 
 /* ---- memory ---- */
 
-static int may_lock_all(void)
-{
-    unsigned long long capabilities = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    char line[256];
-
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        if (strncmp(line, "CapEff:", 7) == 0) {
-            capabilities = strtoull(line + 7, NULL, 16);
-        }
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return (capabilities >> CAP_IPC_LOCK_BIT) & 1;
-}
-
-size_t keel_verbs_lockable(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || may_lock_all()) {
-        return SIZE_MAX;
-    }
-    return (size_t)limit.rlim_cur;
-}
-
 size_t keel_verbs_room(const keel_verbs_device_t *device)
 {
     const size_t taken = device->kept + device->locked;
@@ -376,7 +348,7 @@ struct ibv_mr *keel_verbs_register(const keel_verbs_device_t *device, const keel
     const int access = IBV_ACCESS_LOCAL_WRITE | (is_remote ? IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ : 0);
     struct ibv_mr *mr = ibv_reg_mr(device->pd, base, bytes, access);
     const int reason = errno;
-    const size_t limit = (mr != NULL) ? SIZE_MAX : keel_verbs_lockable();
+    const size_t limit = (mr != NULL) ? SIZE_MAX : keel_service_lockable();
 
     if (mr == NULL && limit != SIZE_MAX) {
         refuse(params, "%s: %zu bytes of memory cannot be registered: %s; this process may lock %zu bytes (ulimit -l)",
