@@ -80,11 +80,43 @@ link_lost()
     fi
 }
 
-# image_of_stopped: a rank's image is read while the rank's process is stopped
+# image_of_stopped ARGUMENTS...: a rank's image is read while the rank's process is stopped
 image_of_stopped()
 {
-    job 0 '^rank 0: of an image of [0-9]+ bytes [0-9]+ were on their way before its process was stopped, and all meanwhile$' -n 2 "${verbs[@]}" -x KEEL_HEARTBEAT_TIMEOUT=0 \
+    job 0 '^rank 0: of an image of [0-9]+ bytes [0-9]+ were on their way before its process was stopped, and all meanwhile$' -n 2 "$@" -x KEEL_HEARTBEAT_TIMEOUT=0 \
         -x KEEL_LOG_LEVEL=info "${on[@]}" ./one_sided -n 0 --image 4 && [ "$(grep -c ': all right$' out)" -eq 2 ]
+}
+
+# image_of_killed ARGUMENTS...: or it is killed meanwhile, comes back, and its image is taken again
+image_of_killed()
+{
+    job 0 '^rank 0: of an image of [0-9]+ bytes [0-9]+ were on their way when its process was killed$' -n 2 "$@" \
+        -x KEEL_LOG_LEVEL=info "${on[@]}" ./one_sided -n 0 --image 4 --killed && [ "$(grep -c ': all right$' out)" -eq 2 ] &&
+        grep -q 'rank 1 incarnation 0 died: signal 9' out
+}
+
+# image_by_gets OF-WHOM: over UCP; each rank read the other's image, twice, in 71 pieces, and sent fewer messages than it read pieces
+image_by_gets()
+{
+    "image_of_$1" && awk '
+        / info: rc_verbs,ud_verbs: [0-9]+ gets of [0-9]+ bytes by the device, [0-9]+ requests$/ {
+            ranks += ($5 >= 71 && $8 >= 4194304 && $13 < $5)
+        }
+        END { exit !(ranks == 2) }' out
+}
+
+# limited READERS WARNINGS PATTERN ARGUMENTS...: over UCP, with what may be locked by default on many machines and UCX's own settings; at least so many ranks read
+# images by the device, and so often it is said that one has no room
+limited()
+{
+    local readers=$1 warnings=$2 pattern=$3
+    shift 3
+
+    (
+        unset UCX_RC_VERBS_RX_QUEUE_LEN UCX_UD_VERBS_RX_QUEUE_LEN
+        job 0 "$pattern" -x KEEL_LOG_LEVEL=info -x KEEL_LANES=served /usr/bin/setpriv --bounding-set=-ipc_lock /usr/bin/prlimit --memlock=8388608:8388608 "$@"
+    ) && [ "$(grep -cE ' info: rc_verbs,ud_verbs: [1-9][0-9]* gets of [1-9]' out)" -ge "$readers" ] &&
+        [ "$(grep -c ' bytes, of an image or of parity, cannot be locked: of the 8388608 bytes that may be (ulimit -l) half' out)" -eq "$warnings" ]
 }
 
 # device_fails: a device announces that it is lost, and completes nothing any more: its node's ranks say so, end at once though nobody looks
@@ -202,6 +234,10 @@ one cg job 0 "$zeta" ./cg -c S -n 1 --die 2@14.1
 for kill in 2@0 0@0.2 3@0.5 1@1; do
     one "hello_killed_$kill" hello_killed $kill
 done
+one image_of_stopped image_by_gets stopped
+one image_of_killed image_of_killed
+one little_memory limited 4 0 'verification PASSED' ./stencil -s 64x64 -n 24 --ckpt-every 5 --die 1@12.1
+one image_beyond_limit limited 0 4 'verification PASSED' ./ft -c S
 one no_such_device job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=rxe7:1.*: No such device; .* rc_verbs' -x UCX_NET_DEVICES=rxe7:1 ./hello_keel
 one no_such_transport job 1 'KEEL_TLS_SERVED=rc_mlx5.*: No such device; .* rc_verbs' -x KEEL_TLS_SERVED=rc_mlx5 ./hello_keel
 begin_nobody
@@ -211,7 +247,8 @@ one verbs_counts counted
 one verbs_node_lost hello_node_killed
 one verbs_link_short link_lost 0 unbroken 60s
 one verbs_link_long link_lost 9 broken 3s
-one verbs_image_of_stopped image_of_stopped
+one verbs_image_of_stopped image_of_stopped "${verbs[@]}"
+one verbs_image_of_killed image_of_killed "${verbs[@]}"
 one verbs_device_fails device_fails
 one verbs_device_removed device_removed
 one verbs_link_never_back link_never_back

@@ -1,7 +1,8 @@
 /*
  * Puts and gets between all ranks, for a guest with an RDMA device: each word that is read is compared with what has to be there, and
  * is written over in the same step by who read it, so that who is killed and comes back finds it in the records alone. With --stopped the
- * last rank's process stands still while rank 0 puts there and reads from there. With --rounds what is counted is issued so often.
+ * last rank's process stands still while rank 0 puts there and reads from there; with --image while its image is read, or it is killed
+ * meanwhile (--killed). With --rounds what is counted is issued so often.
  */
 #include "kernel_options.h"
 
@@ -30,8 +31,8 @@ typedef struct {
     uint32_t rank, size;
     kernel_common_t common;
     unsigned long steps, rounds, bytes, gsyncs, ckpts, adds, image;
-    int is_stopped, gets;
-    uint64_t step; /* protected */
+    int is_stopped, is_killed, gets;
+    uint64_t step, saved; /* protected */
     uint64_t wrong;
 } job_t;
 
@@ -41,6 +42,7 @@ static const char help[] =
     "      --ckpt-every K        explicit checkpoint every K steps\n"
     "      --stopped             the last rank is stopped while rank 0 puts and gets\n"
     "      --image MIB           the last rank is stopped while rank 0 reads its image, of so much more\n"
+    "      --killed              it is killed then\n"
     "      --rounds N            N times 64 puts from rank 0 to the last one, and a flush\n"
     "      --bytes N             of so many bytes (8)\n"
     "      --gets                gets instead\n"
@@ -234,8 +236,22 @@ static int await_sent(uint64_t begin, uint64_t bytes, double end)
     return 1;
 }
 
+/* when an eighth has been read */
+static void kill_amid_image(pid_t pid, uint64_t image, uint64_t begin, double end)
+{
+    const int is_begun = await_sent(begin, image / 8, end);
+    uint64_t before;
+
+    (void)kill(pid, SIGKILL);
+    before = sent_bytes() - begin;
+    printf("rank 0: of an image of %llu bytes %llu were on their way when its process was killed\n",
+           (unsigned long long)image, (unsigned long long)before);
+    fflush(stdout);
+    _exit((is_begun && before < image - image / 4) ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG);
+}
+
 /* beside rank 0: when an eighth has been read nothing of the image's process runs any more, until all has been read */
-static void stop_amid_image(pid_t pid, uint64_t image, int ready)
+static void stop_amid_image(const job_t *job, pid_t pid, uint64_t image, int ready)
 {
     const uint64_t begin = sent_bytes();
     const double end = now() + PATIENCE_S;
@@ -243,6 +259,9 @@ static void stop_amid_image(pid_t pid, uint64_t image, int ready)
     int is_read;
 
     (void)!write(ready, "", 1);
+    if (job->is_killed) {
+        kill_amid_image(pid, image, begin, end);
+    }
     is_read = await_sent(begin, image / 8, end);
     (void)kill(pid, SIGSTOP);
     while (!is_stopped(pid)) {
@@ -265,22 +284,28 @@ static void change_all(job_t *job, unsigned round)
 
 static keel_status_t save_stopped(job_t *job)
 {
+    static int is_done; /* rank 0 lives on, and does not begin again when the job is rolled back */
     keel_status_t status;
     pid_t child = 0;
     int ready[2], end = 0;
     uint64_t pid;
 
-    KERNEL_TRY(keel_checkpoint(job->ctx)); /* none is being read any more */
-    if (job->rank == 0) {
+    if (job->saved == 0) {
+        job->saved = 1;
+        KERNEL_TRY(keel_checkpoint(job->ctx)); /* none is being read any more */
+    }
+    if (job->rank == 0 && !is_done) {
+        is_done = 1;
         KERNEL_TRY(keel_get(job->win, job->size - 1, offsetof(area_t, pid), &pid, sizeof pid));
         child = (pipe(ready) == 0) ? fork() : -1;
         if (child == 0) {
-            stop_amid_image((pid_t)pid, window_bytes(job), ready[1]);
+            stop_amid_image(job, (pid_t)pid, window_bytes(job), ready[1]);
         }
         job->wrong += (child < 0) || read(ready[0], &end, 1) != 1;
     }
     KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE)); /* it looks before anything is read */
     change_all(job, 1);
+    job->saved = 2;
     status = keel_checkpoint(job->ctx);
     job->wrong += (child != 0) && (waitpid(child, &end, 0) != child || end != 0);
     return status;
@@ -363,7 +388,7 @@ static keel_status_t run(job_t *job)
     if (job->is_stopped && job->rank == 0) {
         KERNEL_TRY(use_stopped(job, last));
     }
-    if (job->image > 0) {
+    if (job->image > 0 && job->saved < 2) {
         KERNEL_TRY(save_stopped(job));
     }
     KERNEL_TRY(do_rounds(job));
@@ -376,6 +401,7 @@ static keel_status_t open_memory(job_t *job)
 {
     KERNEL_TRY(keel_win_alloc(job->ctx, window_bytes(job), NULL, &job->win));
     KERNEL_TRY(keel_protect(job->ctx, 0, &job->step, sizeof job->step));
+    KERNEL_TRY(keel_protect(job->ctx, 1, &job->saved, sizeof job->saved));
     job->area = keel_win_base(job->win);
     return KEEL_OK;
 }
@@ -385,6 +411,7 @@ int main(int argc, char **argv)
     static job_t job = {.steps = 20};
     const kernel_option_t own[] = {{.name = "steps", .letter = 'n', .number_p = &job.steps},
                                    {.name = "stopped", .flag_p = &job.is_stopped},
+                                   {.name = "killed", .flag_p = &job.is_killed},
                                    {.name = "gets", .flag_p = &job.gets},
                                    {.name = "adds", .number_p = &job.adds},
                                    {.name = "rounds", .number_p = &job.rounds},

@@ -77,6 +77,7 @@ void rank_open(rank_t *rank, const char *lanes)
                                             .size = rank->size,
                                             .node = rank->node,
                                             .lanes = lanes,
+                                            .tls_served = rank->tls_served,
                                             .spin_us = (rank->spin_us > 0) ? rank->spin_us : 50,
                                             .on_request = on_request,
                                             .on_idle = on_idle,

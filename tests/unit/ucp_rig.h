@@ -43,7 +43,8 @@ typedef struct rank {
     void *arg;                 /* of the test */
     unsigned rounds;           /* of rank_progress() without an event */
     /* set by the body before rank_open() */
-    unsigned spin_us; /* 0: 50 */
+    unsigned spin_us;       /* 0: 50 */
+    const char *tls_served; /* NULL: the default */
     /* returns whether it is news */
     int (*on_request)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
     int (*on_idle)(struct rank *rank, int is_late);

@@ -18,7 +18,7 @@ typedef struct keel_shm_blob_head {
     uint64_t instance; /* names the process for good: random, never 0 */
 } keel_shm_blob_head_t;
 
-enum { KEEL_SHM_BLOB_VERSION = 2 };
+enum { KEEL_SHM_BLOB_VERSION = 3 };
 
 /* of addresses: processes of one job may have been given different transports */
 enum {

@@ -32,6 +32,7 @@ struct keel_transport_key {
     size_t bytes;
     uint64_t remote_base;
     uint32_t peer, remote_key;
+    void *remote;
 };
 
 typedef struct keel_shm {

@@ -8,15 +8,18 @@
  */
 #include "ucp.h"
 #include "ucp_demands.h"
+#include "ucp_memory.h"
 #include "ucp_transport.h"
 
 #include "base/memory.h"
+#include "base/message.h"
+#include "service/service_locked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAIN_MS = 2000 };
+enum { DRAIN_MS = 2000, SENDS_GROW = 4 /* steps in which there come to be as many buffers to send as to receive */ };
 
 /* whether UCX_NAME is set, or the same for one kind of device: UCX_RC_VERBS_TIMEOUT is RC_TIMEOUT for RC_VERBS */
 static int is_in_environment(const char *name)
@@ -48,9 +51,15 @@ static ucs_status_t modify(ucp_config_t *config, const char *const (*settings)[2
     return status;
 }
 
-/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does, and of times. */
-static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
+static int is_rdma(const char *tls)
 {
+    return (tls != NULL) && (strcmp(tls, "tcp") != 0);
+}
+
+/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does, and of times. */
+static ucs_status_t network_config(const char *tls, size_t lockable, ucp_config_t **config_p)
+{
+    const unsigned queue = keel_ucp_queue_length(lockable);
     const char *const settings[][2] = {
         {"TLS", (tls != NULL) ? tls : "tcp"},
         {"PROTO_ENABLE", "n"},
@@ -64,6 +73,7 @@ static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
         /* a peer's death is Keel's to report, in one line; applies to the whole process */
         {"LOG_LEVEL", (getenv("UCX_LOG_LEVEL") != NULL) ? getenv("UCX_LOG_LEVEL") : "fatal"},
     };
+    char buffers[16], a_time[16];
     const char *const rdma_defaults[][2] = {
         /* a queue pair gives a dead peer up after some 4 s; 7 times may mean for ever (Soft-RoCE) */
         {"RC_TIMEOUT", "500ms"},
@@ -73,6 +83,23 @@ static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
          * dies meanwhile */
         {"KEEPALIVE_INTERVAL", "inf"},
     };
+    const char *const rdma_settings[][2] = {
+        /* of the devices' memory domains (IB_REG_METHODS): what is no longer exposed is not locked any more, and nothing that was unmapped
+         * is taken for what is there now */
+        {"REG_METHODS", "direct"},
+    };
+    /* by default a process has more than 64 MiB of them, and without them it sends nothing */
+    const char *const rdma_limited[][2] = {
+        {"RC_RX_QUEUE_LEN", buffers},
+        {"RC_RX_BUFS_GROW", buffers},
+        {"UD_RX_QUEUE_LEN", buffers},
+        {"UD_RX_BUFS_GROW", buffers},
+        {"UD_TX_BUFS_GROW", a_time},
+        {"RC_TX_BUFS_GROW", a_time},
+        {"RC_TX_MAX_BUFS", buffers}, /* or one worker takes what the other has to have */
+        /* UCX holds buffers until a completion, and asks for one a quarter of the queue: for each, of so short a one */
+        {"RC_TX_QUEUE_LEN", "3"},
+    };
     ucs_status_t status;
 
     status = ucp_config_read(NULL, NULL, config_p);
@@ -80,8 +107,16 @@ static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
         return status;
     }
     status = modify(*config_p, settings, sizeof(settings) / sizeof(settings[0]), 0);
-    if ((status == UCS_OK) && (tls != NULL) && (strcmp(tls, "tcp") != 0)) {
+    if ((status == UCS_OK) && is_rdma(tls)) {
+        status = modify(*config_p, rdma_settings, sizeof(rdma_settings) / sizeof(rdma_settings[0]), 0);
+    }
+    if ((status == UCS_OK) && is_rdma(tls)) {
         status = modify(*config_p, rdma_defaults, sizeof(rdma_defaults) / sizeof(rdma_defaults[0]), 1);
+    }
+    if ((status == UCS_OK) && is_rdma(tls) && (queue > 0)) {
+        snprintf(buffers, sizeof(buffers), "%u", queue);
+        snprintf(a_time, sizeof(a_time), "%u", (queue + SENDS_GROW - 1) / SENDS_GROW);
+        status = modify(*config_p, rdma_limited, sizeof(rdma_limited) / sizeof(rdma_limited[0]), 1);
     }
     if (status != UCS_OK) {
         ucp_config_release(*config_p);
@@ -89,19 +124,20 @@ static ucs_status_t network_config(const char *tls, ucp_config_t **config_p)
     return status;
 }
 
-static keel_status_t network_open(const keel_transport_params_t *params, ucp_context_h *context_p)
+static keel_status_t network_open(keel_ucp_t *ucp)
 {
-    const ucp_params_t ucp_params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
-                                                   UCP_PARAM_FIELD_NAME,
-                                     .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
-                                     .mt_workers_shared = 1,
-                                     .name = "keel"};
+    const keel_transport_params_t *params = &ucp->params;
+    const ucp_params_t ucp_params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME,
+        .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucp->reads.is_offered ? UCP_FEATURE_RMA : 0),
+        .mt_workers_shared = 1,
+        .name = "keel"};
     ucp_config_t *config;
     ucs_status_t status;
 
-    status = network_config(params->tls_served, &config);
+    status = network_config(params->tls_served, ucp->lockable, &config);
     if (status == UCS_OK) {
-        status = ucp_init(&ucp_params, config, context_p);
+        status = ucp_init(&ucp_params, config, &ucp->context);
         ucp_config_release(config);
     }
     if (status != UCS_OK) {
@@ -144,6 +180,8 @@ static keel_status_t allocate(const keel_transport_params_t *params, keel_ucp_t 
     }
     ucp->super.ops = &keel_transport_ucp_ops;
     ucp->params = *params;
+    ucp->reads.is_offered = is_rdma(params->tls_served);
+    ucp->lockable = keel_service_lockable();
     ucp->peers = keel_alloc(params->size * sizeof(*ucp->peers), "peers");
     ucp->current = keel_alloc(params->size * sizeof(*ucp->current), "instances");
     ucp->dead = keel_alloc(params->size * sizeof(*ucp->dead), "instances");
@@ -173,6 +211,7 @@ static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t r
     keel_status_t status;
 
     ucp->params.rank = ucp->main.wire.rank = ucp->service.port.wire.rank = rank;
+    keel_ucp_memory_look(ucp);
     status = make_address(ucp);
     return (status == KEEL_OK) ? keel_service_loop_start(&ucp->service.loop) : status;
 }
@@ -197,7 +236,7 @@ static keel_status_t transport_open(const keel_transport_params_t *params, keel_
     if (status != KEEL_OK) {
         goto err_release;
     }
-    status = network_open(params, &ucp->context);
+    status = network_open(ucp);
     if (status != KEEL_OK) {
         goto err_direct;
     }
@@ -235,6 +274,15 @@ err_release:
     return status;
 }
 
+static void say_counts(const keel_ucp_t *ucp)
+{
+    if (ucp->reads.is_offered && (ucp->params.message != NULL)) {
+        keel_info(ucp->params.message, "%s: %llu gets of %llu bytes by the device, %llu requests",
+                  ucp->params.tls_served, (unsigned long long)ucp->reads.count, (unsigned long long)ucp->reads.bytes,
+                  (unsigned long long)ucp->requests);
+    }
+}
+
 /* the service thread serves until the last request of this side is on its way, then sends its own replies */
 static void transport_close(keel_transport_t *transport)
 {
@@ -246,8 +294,10 @@ static void transport_close(keel_transport_t *transport)
         keel_service_loop_stop(&ucp->service.loop);
     }
     keel_ucp_service_close(ucp);
+    keel_ucp_memory_close(ucp);
     keel_ucp_requests_close(ucp);
     ucp_cleanup(ucp->context);
+    say_counts(ucp);
     keel_shm_close(&ucp->shm);
     release(ucp);
 }
@@ -289,7 +339,7 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
         status = KEEL_ERR_STATE; /* the incarnation before was not disconnected */
     } else {
         card = keel_shm_attach(&ucp->shm, peer, blob->head.instance, &blob->card);
-        *lanes_p = KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : 0);
+        *lanes_p = keel_ucp_lanes(ucp, card);
         status = keel_ucp_requests_connect(ucp, peer, blob, card);
         if ((status != KEEL_OK) && (card != NULL)) {
             keel_shm_segment_detach(card, blob->card.bytes);
@@ -299,80 +349,12 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     return status;
 }
 
-/* ---- memory ---- */
-
-static keel_status_t transport_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count)
-{
-    return keel_shm_reserve(&keel_ucp_of(transport)->shm, bytes, count);
-}
-
-static keel_status_t mem_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
-                               void **base_p)
-{
-    const keel_status_t status = keel_shm_mem_alloc(&keel_ucp_of(transport)->shm, bytes, address, mem_p);
-
-    if (status == KEEL_OK) {
-        *base_p = (*mem_p)->segment.base;
-    }
-    return status;
-}
-
-static void mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
-{
-    keel_shm_mem_free(mem);
-}
-
-static keel_status_t mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
-{
-    keel_ucp_key_blob_t key = {0};
-    keel_status_t status;
-
-    if (*length_p < sizeof(key)) {
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    status = keel_shm_segment_identify(&mem->segment, &key.segment);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    keel_shm_blob_seal(&key, KEEL_UCP_BLOB_KEY, sizeof(key), keel_ucp_of(transport)->shm.instance);
-    memcpy(blob, &key, sizeof(key));
-    *length_p = sizeof(key);
-    return KEEL_OK;
-}
-
-static keel_status_t key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
-                              uint64_t remote_base, keel_transport_key_t **key_p)
-{
-    keel_ucp_t *ucp = keel_ucp_of(transport);
-    keel_ucp_key_blob_t packed;
-
-    if ((keel_shm_blob_check(blob, length, KEEL_UCP_BLOB_KEY, sizeof(packed)) != KEEL_OK) ||
-        (length != sizeof(packed))) {
-        return KEEL_ERR_CORRUPT;
-    }
-    memcpy(&packed, blob, sizeof(packed));
-    if ((peer >= ucp->params.size) || (ucp->peers[peer] == NULL) ||
-        (ucp->peers[peer]->instance != packed.head.instance)) {
-        return KEEL_ERR_UNREACHABLE;
-    }
-    if (!(ucp->peers[peer]->lanes & KEEL_LANE_PTR)) {
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    return keel_shm_key_open(&ucp->shm, &packed.segment, key_p);
-}
-
-/* ---- KEEL_LANE_RMA is not offered ---- */
+/* ---- KEEL_LANE_RMA is not offered: UCP's own emulation would take its place where a device lacks something ---- */
 
 static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
                             unsigned *count_p)
 {
     *count_p = 0;
-    return KEEL_ERR_UNSUPPORTED;
-}
-
-static keel_status_t no_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
-                            size_t length, keel_transport_done_cb_t cb, void *arg)
-{
     return KEEL_ERR_UNSUPPORTED;
 }
 
@@ -387,23 +369,25 @@ static keel_status_t no_flush(keel_transport_t *transport, uint32_t peer, keel_t
 
 const keel_transport_ops_t keel_transport_ucp_ops = {
     .name = "ucp",
-    .describe = "UCX: direct over shared memory within a node, served over the network (tcp by default)",
+    .describe = "UCX: direct over shared memory within a node, served over the network (tcp by default; over RDMA "
+                "images are read directly)",
     .open = transport_open,
     .close = transport_close,
-    .reserve = transport_reserve,
+    .reserve = keel_ucp_memory_reserve,
     .take_rank = transport_take_rank,
     .address = transport_address,
     .connect = transport_connect,
     .disconnect = keel_ucp_requests_disconnect,
-    .mem_alloc = mem_alloc,
-    .mem_free = mem_free,
-    .mem_pack = mem_pack,
-    .key_open = key_open,
-    .key_close = keel_shm_key_close,
+    .mem_alloc = keel_ucp_memory_alloc,
+    .mem_free = keel_ucp_memory_free,
+    .mem_expose = keel_ucp_memory_expose,
+    .mem_pack = keel_ucp_memory_pack,
+    .key_open = keel_ucp_memory_key_open,
+    .key_close = keel_ucp_memory_key_close,
     .key_ptr = keel_shm_key_ptr,
     .key_succeed = keel_shm_key_succeed,
     .put = no_put,
-    .get = no_get,
+    .get = keel_ucp_reads_get,
     .fence = no_fence,
     .flush = no_flush,
     .send = keel_ucp_requests_send,

@@ -55,3 +55,20 @@ const void *keel_ucp_address_service(const keel_ucp_address_blob_t *blob)
 {
     return (const char *)(blob + 1) + pad8(blob->main_len);
 }
+
+size_t keel_ucp_key_length(size_t rkey_len)
+{
+    return sizeof(keel_ucp_key_blob_t) + pad8(rkey_len);
+}
+
+keel_status_t keel_ucp_key_check(const void *blob, size_t length)
+{
+    keel_ucp_key_blob_t key;
+
+    if (keel_shm_blob_check(blob, length, KEEL_UCP_BLOB_KEY, sizeof(key)) != KEEL_OK) {
+        return KEEL_ERR_CORRUPT;
+    }
+    memcpy(&key, blob, sizeof(key));
+    return ((key.rkey_len <= KEEL_UCP_RKEY_MAX) && (length == keel_ucp_key_length(key.rkey_len))) ? KEEL_OK
+                                                                                                  : KEEL_ERR_CORRUPT;
+}

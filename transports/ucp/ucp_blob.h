@@ -22,14 +22,19 @@ typedef struct keel_ucp_address_blob {
     keel_shm_segment_id_t card; /* keel_shm_card_t: who can read it shares memory with this process */
 } keel_ucp_address_blob_t;
 
+/* followed by UCP's key to the memory, padded to 8 bytes */
 typedef struct keel_ucp_key_blob {
     keel_shm_blob_head_t head;
     keel_shm_segment_id_t segment;
+    uint32_t rkey_len; /* 0: the memory is not read over the network */
+    uint32_t reserved;
 } keel_ucp_key_blob_t;
+
+enum { KEEL_UCP_RKEY_MAX = 128, KEEL_UCP_KEY_MAX = sizeof(keel_ucp_key_blob_t) + KEEL_UCP_RKEY_MAX };
 
 _Static_assert(sizeof(keel_shm_segment_id_t) == 32, "wire format");
 _Static_assert(sizeof(keel_ucp_address_blob_t) == 72, "wire format");
-_Static_assert(sizeof(keel_ucp_key_blob_t) == 56, "wire format");
+_Static_assert(sizeof(keel_ucp_key_blob_t) == 64, "wire format");
 
 /* freed by keel_free(); NULL without memory */
 keel_ucp_address_blob_t *keel_ucp_address_make(uint32_t rank, uint64_t instance, const void *main_address,
@@ -38,5 +43,8 @@ keel_ucp_address_blob_t *keel_ucp_address_make(uint32_t rank, uint64_t instance,
 keel_status_t keel_ucp_address_check(const void *blob, size_t length);
 const void *keel_ucp_address_main(const keel_ucp_address_blob_t *blob);
 const void *keel_ucp_address_service(const keel_ucp_address_blob_t *blob);
+
+size_t keel_ucp_key_length(size_t rkey_len); /* of the whole blob */
+keel_status_t keel_ucp_key_check(const void *blob, size_t length);
 
 #endif

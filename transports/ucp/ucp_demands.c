@@ -40,6 +40,23 @@ keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int i
     return keel_service_demand_files(params, is_network_open ? 0 : FILES_OF_NETWORK + FILES_A_DEVICE * devices());
 }
 
+enum {
+    QUEUE_BYTES = 13 << 10, /* of a reliable one and one of datagrams, a buffer each, as UCX 1.13 makes them */
+    QUEUES = 4,             /* of such pairs: two workers receive and send */
+    QUEUE_LEAST = 16,
+    QUEUE_MOST = 4095 /* UCX's own */
+};
+
+unsigned keel_ucp_queue_length(size_t lockable)
+{
+    const size_t length = lockable / 2 / (QUEUE_BYTES * QUEUES);
+
+    if ((lockable == SIZE_MAX) || (length >= QUEUE_MOST)) {
+        return 0;
+    }
+    return (length > QUEUE_LEAST) ? (unsigned)length : QUEUE_LEAST;
+}
+
 /* ---- transports ---- */
 
 enum { NAMES_MAX = 400, NAME_MAX_LEN = 64 };

@@ -10,6 +10,9 @@
  */
 keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int is_network_open);
 
+/* how many buffers a queue of UCX over RDMA may have, so that all take half of the bytes that may be locked; 0: any */
+unsigned keel_ucp_queue_length(size_t lockable);
+
 /* says that the transports of KEEL_TLS_SERVED do not do: @a why; and which ones there are */
 void keel_ucp_refuse_transports(const keel_transport_params_t *params, const char *why);
 

@@ -23,12 +23,15 @@ static void make_busy(keel_ucp_link_t *link)
     }
 }
 
-static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+void keel_ucp_link_break(keel_ucp_link_t *link)
 {
-    keel_ucp_link_t *link = arg;
-
     link->flags |= KEEL_UCP_LINK_BROKEN;
     make_busy(link);
+}
+
+static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    keel_ucp_link_break(arg);
 }
 
 static void on_sent(void *request, ucs_status_t status, void *user_data)
@@ -59,8 +62,7 @@ static void issue(keel_ucp_link_t *link, keel_service_message_t *message)
     link->under_way--;
     ucs_mpool_put(message);
     if (UCS_PTR_IS_ERR(request)) {
-        link->flags |= KEEL_UCP_LINK_BROKEN;
-        make_busy(link);
+        keel_ucp_link_break(link);
     }
 }
 

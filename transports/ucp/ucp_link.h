@@ -4,7 +4,8 @@
  *
  * How a peer may die at any instruction of its own without harm here (each rule was paid for with an abort of a survivor
  * inside UCP 1.13):
- * - Only eager active messages are used: no RMA, no rendezvous, no flush towards a peer that may be dead.
+ * - Only eager active messages are used, and over RDMA gets (ucp_reads.h): no other RMA, no rendezvous, no flush towards a peer that
+ *   may be dead.
  * - UCP's own handshake must never wait in a queue when a connection breaks (an assertion of UCP's). So it begins only
  *   when messages are known to pass both ways, and no traffic begins until it is over: HELLO there and WELCOME back are
  *   sent in the one way that does not start it, or not at all as long as the connection is not up; PING starts it, PONG
@@ -103,6 +104,8 @@ keel_status_t keel_ucp_link_send(keel_ucp_link_t *link, enum keel_service_wire_k
 keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_service_message_t *message,
                                       enum keel_service_wire_kind kind, const void *header, size_t header_len,
                                       size_t data_len);
+/* something could not be sent: as after UCP's error callback */
+void keel_ucp_link_break(keel_ucp_link_t *link);
 /* forgets the link. With @a must_drain no buffer given to it is read after the return. */
 void keel_ucp_link_retire(keel_ucp_link_t *link, int must_drain);
 

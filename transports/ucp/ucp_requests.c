@@ -141,7 +141,9 @@ static void check_alone(keel_ucp_t *ucp)
 
 static int is_busy(void *arg)
 {
-    return keel_ucp_port_is_busy(&((keel_ucp_t *)arg)->main);
+    keel_ucp_t *ucp = arg;
+
+    return keel_ucp_port_is_busy(&ucp->main) || keel_ucp_reads_are_due(&ucp->reads);
 }
 
 static void sleep_on_files(void *arg, int bell, unsigned timeout_us)
@@ -227,6 +229,7 @@ void keel_ucp_requests_close(keel_ucp_t *ucp)
         keel_free(ucs_list_extract_head(&ucp->put_aside, keel_ucp_late_reply_t, link));
     }
     keel_ucp_port_close(&ucp->main);
+    keel_ucp_reads_close(&ucp->reads);
     keel_shm_wait_close(&ucp->wait);
     for (rank = 0; rank < ucp->params.size; rank++) {
         peer_free(ucp->peers[rank]);
@@ -258,7 +261,7 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     }
     keel_ucp_link_greet(peer->link, KEEL_SERVICE_WIRE_HELLO, ucp->address, ucp->address->head.length);
     peer->instance = instance;
-    peer->lanes = KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : 0);
+    peer->lanes = keel_ucp_lanes(ucp, card);
     peer->card = card;
     peer->card_bytes = address->card.bytes;
     ucp->peers[rank] = peer;
@@ -286,6 +289,7 @@ void keel_ucp_requests_disconnect(keel_transport_t *transport, uint32_t rank)
     atomic_store(&ucp->dead[rank], peer->instance);
     atomic_store(&ucp->current[rank], 0);
     keel_ucp_service_wake(ucp);
+    keel_ucp_reads_disconnect(ucp, rank);
     ucp->is_draining = 1;
     keel_ucp_link_retire(peer->link, 1);
     ucp->is_draining = 0;
@@ -300,6 +304,7 @@ keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank,
     if ((rank >= ucp->params.size) || (ucp->peers[rank] == NULL)) {
         return KEEL_ERR_UNREACHABLE;
     }
+    ucp->requests++;
     return keel_ucp_link_send(ucp->peers[rank]->link, KEEL_SERVICE_WIRE_REQUEST, header, header_len, data, data_len, 0);
 }
 
@@ -314,6 +319,7 @@ unsigned keel_ucp_requests_progress(keel_transport_t *transport)
         events += deliver_put_aside(ucp);
     }
     events += keel_ucp_port_progress(&ucp->main);
+    events += keel_ucp_reads_progress(ucp);
     if (ucp->suspects > 0) {
         report_suspects(ucp);
         events++;

@@ -4,6 +4,7 @@
 
 #include "ucp_blob.h"
 #include "ucp_link.h"
+#include "ucp_reads.h"
 #include "base/message.h"
 #include "service/service_alone.h"
 #include "service/service_loop.h"
@@ -11,8 +12,6 @@
 #include "transport.h"
 
 #include <stdatomic.h>
-
-typedef struct keel_ucp keel_ucp_t;
 
 /* a connected incarnation, as the thread inside Keel sees it */
 typedef struct keel_ucp_peer {
@@ -54,6 +53,12 @@ struct keel_ucp {
     int main_fd;
     keel_ucp_peer_t **peers;
     unsigned suspects;
+    keel_ucp_reads_t reads;
+    uint64_t requests; /* that were sent */
+    int has_others;    /* ranks that share no memory with this one */
+    int is_refusal_said;
+    size_t lockable,
+        locked; /* bytes of memory: that this process may lock, SIZE_MAX: any; that it has locked to be read by others */
     keel_service_alone_t alone;
     int is_draining;           /* replies are put aside: the caller of disconnect() does not expect any */
     ucs_list_link_t put_aside; /* of keel_ucp_late_reply_t */
@@ -67,6 +72,12 @@ struct keel_ucp {
 static inline keel_ucp_t *keel_ucp_of(keel_transport_t *transport)
 {
     return (keel_ucp_t *)transport;
+}
+
+/* to a peer with that card, or with none: keel_lane_caps */
+static inline unsigned keel_ucp_lanes(const keel_ucp_t *ucp, const keel_shm_card_t *card)
+{
+    return KEEL_LANE_SERVED | ((card != NULL) ? KEEL_LANE_PTR : ucp->reads.is_offered ? KEEL_LANE_READ : 0);
 }
 
 /* ---- ucp_requests.c: requests out, replies in, on the caller's thread ---- */
