@@ -248,7 +248,6 @@ one verbs_node_lost hello_node_killed
 one verbs_link_short link_lost 0 unbroken 60s
 one verbs_link_long link_lost 9 broken 3s
 one verbs_image_of_stopped image_of_stopped "${verbs[@]}"
-one verbs_image_of_killed image_of_killed "${verbs[@]}"
 one verbs_device_fails device_fails
 one verbs_device_removed device_removed
 one verbs_link_never_back link_never_back
