@@ -30,6 +30,7 @@
 #include "api/get.h"
 #include "api/lock.h"
 #include "api/mix.h"
+#include "api/poll.h"
 #include "api/put.h"
 #include "api/refuse.h"
 #include "api/request.h"
@@ -420,6 +421,10 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     keel_atomic_call_t call;
     struct keel_req *req;
 
+    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && keel_poll_may_order(win->ctx) &&
+        !keel_win_is_by_message(win, rank)) {
+        return keel_poll_any(win, rank, offset, result, size, "an atomic FETCH");
+    }
     if (status == KEEL_OK && ((unsigned)op >= KEEL_ATOMIC_LOGGED || size < 4 || keel_win_is_by_message(win, rank))) {
         return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
     }

@@ -36,9 +36,8 @@ keel_status_t keel_atomic_tell_fetch(keel_context_h ctx, int is_own)
  * Two classes on one word do not commute. When those who used them are lost together, or their target did so itself, somebody else
  * has to know. Once a class and process, and once when it fetches.
  */
-keel_status_t keel_atomic_tell_class(keel_context_h ctx, unsigned op, int is_own, int fetches)
+static keel_status_t tell_bits(keel_context_h ctx, uint32_t bit)
 {
-    const uint32_t bit = keel_classes_bit(op, is_own) | (fetches ? KEEL_CLASS_FETCHES : 0);
     keel_status_t status = KEEL_OK;
 
     if (keel_atomics_use(&ctx->sync, bit)) {
@@ -56,4 +55,14 @@ keel_status_t keel_atomic_tell_class(keel_context_h ctx, unsigned op, int is_own
         keel_atomics_say_used(&ctx->sync, bit);
     }
     return status;
+}
+
+keel_status_t keel_atomic_tell_class(keel_context_h ctx, unsigned op, int is_own, int fetches)
+{
+    return tell_bits(ctx, keel_classes_bit(op, is_own) | (fetches ? KEEL_CLASS_FETCHES : 0));
+}
+
+keel_status_t keel_atomic_tell_fetches(keel_context_h ctx)
+{
+    return tell_bits(ctx, KEEL_CLASS_FETCHES);
 }

@@ -8,5 +8,7 @@
 keel_status_t keel_atomic_tell_fetch(keel_context_h ctx, int is_own);
 /* it uses @a op */
 keel_status_t keel_atomic_tell_class(keel_context_h ctx, unsigned op, int is_own, int fetches);
+/* that it reads, and goes on by what it finds */
+keel_status_t keel_atomic_tell_fetches(keel_context_h ctx);
 
 #endif

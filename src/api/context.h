@@ -51,7 +51,7 @@ struct keel_req {
     uint8_t is_new; /* a replacement's, and without a record: see keel_wait_new() */
     keel_send_cb_t cb;
     void *user;
-    keel_fetched_t fetched; /* of an atomic in a program that waits */
+    keel_fetched_t fetched; /* of an atomic, or the clock of a poll, in a program that waits */
     struct keel_req *next;  /* free, or due */
 };
 
@@ -65,7 +65,31 @@ typedef struct keel_piece {
     const keel_record_t *atomic; /* in the put log; NULL: a get */
     void *buffer;
     struct keel_req *req;
+    const struct keel_poll_ops
+        *poll;       /* NULL: it is no poll; else these are for @a to, and the buffer is the piece's own */
+    uint32_t polled; /* bytes */
+    void *to;
 } keel_piece_t;
+
+/* api/poll */
+typedef struct keel_poll_ops {
+    /* a get that was checked and admitted; in the name of that call */
+    keel_status_t (*issue)(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                           const char *call, struct keel_req *req);
+    /* a piece whose target is mapped, or was asked for and is answered: it is done */
+    void (*stored)(keel_piece_t *piece, const char *from);
+    void (*answered)(keel_piece_t *piece);
+} keel_poll_ops_t;
+
+/* the last poll of this process (api/poll) */
+typedef struct keel_polling {
+    uint64_t phase;   /* and rollback: of which all of this is */
+    int is_unsettled; /* its record has to be at its target, or used, before anything else is done */
+    uint32_t rank, incarnation;
+    keel_get_record_t *open;        /* which may find the same again; NULL: it is complete */
+    const keel_get_record_t *again; /* a replacement's, which is to find this so many times more */
+    uint64_t left;
+} keel_polling_t;
 
 typedef struct keel_protected {
     uint32_t id;
@@ -136,7 +160,9 @@ struct keel_context {
     keel_part_t *parts;
     void *locks_image; /* what is locked, on the way to or from an image */
 
-    uint32_t *pieces_open; /* per rank: gets under way */
+    keel_polling_t polling;
+    const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */
+    uint32_t *pieces_open;        /* per rank: gets under way */
     /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
     uint32_t *touched;
     uint32_t touched_count;

@@ -9,6 +9,7 @@
 #include "api/inside.h"
 #include "api/target.h"
 
+#include "base/memory.h"
 #include "check/plant.h"
 #include "api/by_message.h"
 #include "api/lock.h"
@@ -34,6 +35,9 @@ void keel_piece_done(void *arg, keel_status_t status)
         ucs_list_add_tail(&piece->ctx->deferred, &piece->list); /* the target died: its replacement will answer */
         return;
     }
+    if (status == KEEL_OK && piece->poll != NULL && piece->buffer != NULL) {
+        piece->poll->answered(piece);
+    }
     if (status == KEEL_OK && piece->record != NULL) {
         keel_get_log_complete(piece->record, piece->buffer);
     }
@@ -51,6 +55,13 @@ keel_status_t keel_piece_send(keel_piece_t *piece)
     keel_get_record_t record = {
         .phase = ctx->gets.phase, .index = piece->index, .where = piece->where, .length = piece->length};
 
+    if (piece->poll != NULL) {
+        piece->buffer = (piece->buffer == NULL) ? keel_alloc(piece->length, "what is polled") : piece->buffer;
+        return (piece->buffer == NULL)
+                   ? KEEL_ERR_NO_MEMORY
+                   : keel_lane_poll_window(&ctx->lane, piece->rank, &record, piece->polled, !ctx->gets.is_off,
+                                           piece->buffer, keel_piece_done, piece);
+    }
     return keel_lane_read_window(&ctx->lane, piece->rank, &record, !ctx->gets.is_off, piece->buffer, keel_piece_done,
                                  piece);
 }
@@ -99,6 +110,10 @@ static void piece_issue(keel_piece_t *piece, int is_again)
     const char *ptr = keel_access_at(&ctx->lane, rank, keel_where_region(piece->where));
     keel_status_t status, fetched = KEEL_ERR_UNSUPPORTED;
 
+    if (ptr != NULL && piece->poll != NULL) {
+        piece->poll->stored(piece, ptr + keel_where_offset(piece->where));
+        return;
+    }
     if (ptr != NULL) {
         keel_context_shut(ctx, KEEL_GATE_GETS);
         memcpy(piece->buffer, ptr + keel_where_offset(piece->where), piece->length);
@@ -108,7 +123,7 @@ static void piece_issue(keel_piece_t *piece, int is_again)
         }
         return;
     }
-    if (!is_again) {
+    if (!is_again && piece->poll == NULL) {
         fetched = piece_fetch(piece);
         if (fetched == KEEL_OK || fetched == KEEL_INPROGRESS) {
             return;
@@ -124,6 +139,11 @@ static void piece_issue(keel_piece_t *piece, int is_again)
     } else if (fetched == KEEL_ERR_BUDGET) {
         keel_get_log_spent(&ctx->gets, rank, keel_recovery_now(&ctx->rec));
     }
+}
+
+void keel_piece_issue(keel_piece_t *piece)
+{
+    piece_issue(piece, 0);
 }
 
 keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
@@ -200,6 +220,16 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
 keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
                              struct keel_req *req)
 {
+    const keel_poll_ops_t *polls = win->ctx->polls;
+
+    return (polls != NULL && length > 0 && rank != win->ctx->lane.rank)
+               ? polls->issue(win, rank, offset, buffer, length, "keel_get", req)
+               : keel_get_pieces(win, rank, offset, buffer, length, req);
+}
+
+keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                              struct keel_req *req)
+{
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
     uint32_t piece;
@@ -253,7 +283,9 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
         return keel_win_end(win, status);
     }
     status = keel_lock_admit(win->ctx, rank, 0);
-    status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    if (status == KEEL_OK) {
+        status = (win->ctx->polls != NULL) ? keel_mix_poll(win->ctx, rank) : keel_mix_access(win->ctx, rank);
+    }
     status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get") : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);

@@ -10,6 +10,11 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank);
 /* any get that was checked and admitted, as part of a request */
 keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
                              struct keel_req *req);
+/* and where no get of the program is a poll by itself */
+keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                              struct keel_req *req);
+/* a live target: the piece is done or under way when this returns */
+void keel_piece_issue(keel_piece_t *piece);
 /* keel_lane_done_cb_t of a piece */
 void keel_piece_done(void *arg, keel_status_t status);
 /* ends the issuing call's hold on the request and says what the call returns */

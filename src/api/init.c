@@ -16,6 +16,7 @@
 #include "api/refuse.h"
 #include "api/rehearse.h"
 #include "api/request.h"
+#include "api/poll.h"
 #include "api/restore.h"
 #include "api/spare.h"
 #include "api/gsync.h"
@@ -423,7 +424,8 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
     }
     ctx->is_logging = ctx->puts.is_enabled;
-    if (params_have_flag(params, KEEL_PARAM_FLAG_WAITS)) {
+    ctx->polls = params_have_flag(params, KEEL_PARAM_FLAG_POLLS) ? &keel_poll_ops : NULL;
+    if (ctx->polls != NULL || params_have_flag(params, KEEL_PARAM_FLAG_WAITS)) {
         keel_waits_declare(&ctx->sync);
     }
     keel_wait_resume(ctx);

@@ -22,6 +22,10 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call);
 
 /* before what goes to @a rank: whoever is accessed first knows how, and what the program goes on by is settled */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank);
+static inline keel_status_t keel_mix_poll(keel_context_h ctx, uint32_t rank)
+{
+    return ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank); /* it settles by itself what has to be */
+}
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {
     const keel_status_t status = keel_wait_settle_answers(ctx);

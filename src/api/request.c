@@ -126,14 +126,21 @@ void keel_requests_call_back(keel_context_h ctx)
 
 keel_piece_t *keel_piece_obtain(keel_context_h ctx)
 {
+    keel_piece_t *piece;
+
     if (ucs_list_is_empty(&ctx->pieces_free) && requests_grow(ctx) != KEEL_OK) {
         return NULL;
     }
-    return ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
+    piece = ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
+    piece->poll = NULL;
+    return piece;
 }
 
 void keel_piece_release(keel_piece_t *piece)
 {
+    if (piece->poll != NULL) {
+        keel_free(piece->buffer);
+    }
     ucs_list_add_head(&piece->ctx->pieces_free, &piece->list);
 }
 

@@ -15,6 +15,7 @@
 #include "api/compare.h"
 #include "api/mix.h"
 #include "api/flush.h"
+#include "oplog/getlog_replay.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
@@ -298,6 +299,8 @@ keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
     }
     if (ctx->gets.is_off) { /* some have no record, and who holds the others has to know */
         status = keel_lane_board_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
+        status =
+            (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* it died: its replacement is told with the rest */
     }
     if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(answer_unflushed)) {
         status = keel_flush_one(ctx, holder);
@@ -306,6 +309,44 @@ keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
         keel_answers_settled(&ctx->sync, number);
     }
     return status;
+}
+
+/* ---- polls ---- */
+
+/* phases have polls of their own, and a rollback leaves nothing to be settled */
+keel_polling_t *keel_wait_polling(keel_context_h ctx)
+{
+    keel_polling_t *polling = &ctx->polling;
+    const uint64_t phase = (uint64_t)ctx->lane.rollback << 32 | ctx->rec.phase;
+
+    if (polling->phase != phase) {
+        *polling = (keel_polling_t){.phase = phase};
+    }
+    return polling;
+}
+
+keel_status_t keel_wait_settle_polls_now(keel_context_h ctx)
+{
+    keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_get_record_t *record = polling->open;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (polling->left > 0) {
+        return keel_wait_differs(ctx, "fewer times than before");
+    }
+    while (record != NULL && status == KEEL_OK && ctx->lane.peers[polling->rank].mode != KEEL_PEER_LIVE) {
+        status =
+            keel_context_wait(ctx, &rounds);   /* what is complete goes to a replacement with the rest, and only once */
+        record = keel_wait_polling(ctx)->open; /* a callback may have settled it */
+    }
+    if (status != KEEL_OK || record == NULL) {
+        return status;
+    }
+    polling->open = NULL;
+    polling->is_unsettled = 0;
+    record->reserved = KEEL_GET_COMPLETE;
+    return KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_give(&ctx->gets, polling->rank, record);
 }
 
 /* ---- any wait ---- */

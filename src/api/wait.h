@@ -11,9 +11,20 @@ keel_status_t keel_wait_until_closed(keel_context_h ctx);
 
 /* before anything that others may go on by: what the program was told of its own memory is where a replacement finds it (sync/answers) */
 keel_status_t keel_wait_settle_answers_now(keel_context_h ctx);
+/* and what it polled: what is of this phase */
+keel_polling_t *keel_wait_polling(keel_context_h ctx);
+keel_status_t keel_wait_settle_polls_now(keel_context_h ctx);
+static inline keel_status_t keel_wait_settle_polls(keel_context_h ctx)
+{
+    return __builtin_expect(ctx->polling.is_unsettled, 0) ? keel_wait_settle_polls_now(ctx) : KEEL_OK;
+}
 static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
 {
-    return __builtin_expect(keel_answers_are_unsettled(&ctx->sync), 0) ? keel_wait_settle_answers_now(ctx) : KEEL_OK;
+    const keel_status_t status = keel_wait_settle_polls(ctx);
+
+    return (status == KEEL_OK && __builtin_expect(keel_answers_are_unsettled(&ctx->sync), 0))
+               ? keel_wait_settle_answers_now(ctx)
+               : status;
 }
 /* the last answer is not given again */
 keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p);

@@ -118,6 +118,10 @@
       "a rank's own image does not say how many critical sections it had seen")                                        \
     _(own_fetch_early, 2000, "--style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 4 --seed 4000", \
       "a replacement fetches from its own memory what others did there later")                                         \
+    _(poll_unsettled, 2000, "--style waits --atomics 1 --posted 6", "what was polled is not told to its target")       \
+    _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6", "who polls does not go beyond the clock found")     \
+    _(poll_unreplayed, 2000, "--style waits --atomics 1 --posted 6",                                                   \
+      "a replacement polls without what was put under the clock found")                                                \
     _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
       "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
     _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \

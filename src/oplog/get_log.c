@@ -151,7 +151,8 @@ const keel_get_record_t *keel_get_log_peek(const keel_get_target_t *t, keel_curs
     return (const keel_get_record_t *)keel_cursor_peek(&t->list, cursor, &length);
 }
 
-keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer)
+keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t where, size_t length,
+                                const keel_get_record_t **record_p)
 {
     keel_get_target_t *t = &log->targets[target];
     const keel_get_record_t *record;
@@ -174,10 +175,21 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
                    t->index, log->phase, target, record->index, record->phase);
         return KEEL_ERR_CORRUPT;
     }
-    memcpy(buffer, record + 1, length);
+    *record_p = record;
     keel_get_log_advance(&t->replay, record);
     t->index++;
     return KEEL_OK;
+}
+
+keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer)
+{
+    const keel_get_record_t *record;
+    const keel_status_t status = keel_get_log_next(log, target, where, length, &record);
+
+    if (status == KEEL_OK) {
+        memcpy(buffer, record + 1, length);
+    }
+    return status;
 }
 
 keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)

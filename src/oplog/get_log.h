@@ -145,6 +145,9 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
 
 /* answers the next get from a record: KEEL_OK; KEEL_INPROGRESS: there is none; KEEL_ERR_CORRUPT: it is another access */
 keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer);
+/* the same, and where it lies, until the log is trimmed */
+keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t where, size_t length,
+                                const keel_get_record_t **record_p);
 /* Determinants of other kinds: the record of the one that is named by @a where, with whatever rank it is, and past it: KEEL_OK; KEEL_INPROGRESS: there
  * is none; KEEL_ERR_CORRUPT: another access comes first there. */
 keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p);

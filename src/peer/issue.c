@@ -262,17 +262,35 @@ keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, 
     return (status != KEEL_ERR_UNSUPPORTED) ? status : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
-keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, int is_logged,
-                                    void *buffer, keel_lane_done_cb_t cb, void *arg)
+/* @a length: of what is read */
+static keel_status_t read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, uint32_t length,
+                                 uint32_t flags, void *buffer, keel_lane_done_cb_t cb, void *arg)
 {
     keel_read_t *read = read_obtain(lane, buffer, record->length, cb, arg);
     keel_wire_t wire = {.type = KEEL_WIRE_GET,
-                        .flags = is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
+                        .flags = flags,
                         .body.get = {.where = record->where,
-                                     .length = record->length,
+                                     .length = length,
                                      .access = {.index = record->index, .phase = record->phase}}};
 
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
+}
+
+static uint32_t read_flags(int is_logged)
+{
+    return is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED;
+}
+
+keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, int is_logged,
+                                    void *buffer, keel_lane_done_cb_t cb, void *arg)
+{
+    return read_window(lane, rank, record, record->length, read_flags(is_logged), buffer, cb, arg);
+}
+
+keel_status_t keel_lane_poll_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, uint32_t length,
+                                    int is_logged, void *buffer, keel_lane_done_cb_t cb, void *arg)
+{
+    return read_window(lane, rank, record, length, read_flags(is_logged) | KEEL_WIRE_FLAG_CLOCK, buffer, cb, arg);
 }
 
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,

@@ -23,6 +23,7 @@
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/served_combine.h"
+#include "peer/told.h"
 
 #include <string.h>
 
@@ -209,20 +210,6 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     return keel_records_are_over(&records) ? NULL : "short record";
 }
 
-static void served_mark(keel_lane_t *lane, const keel_wire_t *wire)
-{
-    keel_board_slot_t *slot = &lane->board[wire->source];
-    const uint32_t phase = wire->body.mark.phase;
-
-    if (wire->flags & KEEL_WIRE_FLAG_ATOMICS) {
-        keel_board_mark(slot, phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
-    } else if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
-        keel_board_set(&slot->waits, (uint64_t)phase + 2);
-    } else if (wire->flags & (KEEL_WIRE_FLAG_OPEN | KEEL_WIRE_FLAG_CLOSED)) {
-        keel_board_set(&slot->own_open, (wire->flags & KEEL_WIRE_FLAG_OPEN) ? (uint64_t)phase + 1 : 0);
-    }
-}
-
 static keel_get_record_t served_get_record(const keel_wire_access_t *access, uint64_t where, uint32_t length)
 {
     return (keel_get_record_t){.phase = access->phase, .index = access->index, .where = where, .length = length};
@@ -252,13 +239,15 @@ static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const 
 
 static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
 {
+    const int is_polled = (wire->flags & KEEL_WIRE_FLAG_CLOCK) != 0;
     const uint64_t where = wire->body.get.where, length = wire->body.get.length;
+    const uint64_t all = is_polled ? keel_polled_length(length) : length;
     keel_get_record_t record;
     keel_status_t status;
     void *room, *log;
     const void *data;
 
-    if (length > lane->ops->max_data) {
+    if (length > lane->ops->max_data || all > lane->ops->max_data) {
         keel_served_refuse(lane, wire);
         return "get too long";
     }
@@ -267,18 +256,25 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         keel_served_refuse(lane, wire);
         return "get outside its region";
     }
-    status = lane->ops->reply_room(lane->transport, wire->source, length, &room);
+    status = lane->ops->reply_room(lane->transport, wire->source, all, &room);
     if (status != KEEL_OK) {
         keel_served_not_sent(lane, wire->source, status);
         return NULL;
     }
-    record = served_get_record(&wire->body.get.access, where, (uint32_t)length);
+    record = served_get_record(&wire->body.get.access, where, (uint32_t)all);
     log = served_note_get(lane, wire, &record);
     served_load(room, log, data, length);
+    if (is_polled) {
+        keel_load_fence(); /* who put what was read had raised the clock before */
+        keel_polled_fill(room, length, keel_access_clock_of(lane, lane->rank, wire->body.get.access.phase));
+        if (log != NULL) {
+            memcpy((char *)log + length, (const char *)room + length, all - length);
+        }
+    }
     if (log != NULL) {
         lane->on_served_got(lane->arg, &record);
     }
-    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, room, length);
+    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, room, all);
     return NULL;
 }
 
@@ -334,27 +330,6 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
     return NULL;
 }
 
-static void served_arrive(keel_lane_t *lane, const keel_wire_t *wire)
-{
-    keel_board_slot_t *slot = &lane->board[wire->source];
-    keel_peer_t *peer = &lane->peers[wire->source];
-
-    if (wire->flags & KEEL_WIRE_FLAG_PUT) {
-        peer->digest = (keel_digest_t){0}; /* it is not of all */
-    } else if (peer->digest.records == peer->done) {
-        keel_digest_end(&peer->digest, (uint32_t)wire->body.arrive.arrive);
-    }
-    keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
-    keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
-    if (slot->lost_gets < wire->body.arrive.lost_gets) { /* may also have been set here, by the get log */
-        keel_board_set(&slot->lost_gets, wire->body.arrive.lost_gets);
-    }
-    keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
-    keel_board_set(&slot->committed, wire->body.arrive.committed);
-    keel_store_word_release(&slot->second, wire->body.arrive.second);
-    keel_store_word_release(&slot->arrive, wire->body.arrive.arrive);
-}
-
 /* whether the sender is who is expected; takes in a greeting of an unknown one */
 static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire)
 {
@@ -402,10 +377,10 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_LOCK:
         return served_lock(lane, wire);
     case KEEL_WIRE_ARRIVE:
-        served_arrive(lane, wire);
+        keel_told_arrive(lane, wire);
         return NULL;
     case KEEL_WIRE_MARK:
-        served_mark(lane, wire);
+        keel_told_mark(lane, wire);
         return NULL;
     case KEEL_WIRE_CLASSES:
         keel_board_set(&lane->board[wire->source].classes,

@@ -47,6 +47,13 @@ typedef struct keel_fetched {
 } keel_fetched_t;
 _Static_assert(sizeof(keel_fetched_t) == 16, "log format");
 
+/* what is polled: behind the bytes, which are padded to 8 */
+typedef struct keel_polled {
+    uint64_t clock; /* what comes next is beyond all of that clock there */
+    uint64_t times; /* one after another that the same was found */
+} keel_polled_t;
+_Static_assert(sizeof(keel_polled_t) == 16, "log format");
+
 /* never replayed: who accumulates is in a program whose deaths are rollbacks */
 typedef struct keel_record_accumulate {
     uint8_t op;   /* keel_op_t, KEEL_COMBINE_CSWAP */
@@ -102,6 +109,22 @@ static inline unsigned keel_where_region(uint64_t where)
 static inline size_t keel_pad8(size_t length)
 {
     return (length + 7) & ~(size_t)7;
+}
+
+/* of the payload of what is polled */
+static inline size_t keel_polled_length(size_t length)
+{
+    return keel_pad8(length) + sizeof(keel_polled_t);
+}
+
+/* and what of it comes behind so many bytes */
+static inline void keel_polled_fill(void *payload, size_t length, uint64_t clock)
+{
+    const keel_polled_t polled = {.clock = clock, .times = 1};
+    char *end = (char *)payload + keel_pad8(length);
+
+    memset((char *)payload + length, 0, keel_pad8(length) - length);
+    memcpy(end, &polled, sizeof(polled));
 }
 
 static inline size_t keel_record_size(const keel_record_t *record)

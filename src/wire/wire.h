@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 18
+#define KEEL_WIRE_VERSION 19
 
 typedef enum {
     /* requests */
@@ -39,7 +39,8 @@ enum {
     KEEL_WIRE_FLAG_MORE = 32,    /* RECORDS: the same put sends another message, whose acknowledgement does for both */
     KEEL_WIRE_FLAG_PUT =
         64, /* RECORDS, ATOMIC: records before these were put, and are there; ARRIVE: some of the phase were */
-    KEEL_WIRE_FLAG_CLOCK = 128, /* ATOMIC: the value is wanted with the clock there (keel_fetched_t) */
+    KEEL_WIRE_FLAG_CLOCK =
+        128, /* ATOMIC, GET: the value is wanted with the clock there (keel_fetched_t, keel_polled_t) */
     KEEL_WIRE_FLAG_OPEN = 256,  /* MARK: the sender fetches from its own memory, and what it finds has no record yet; */
     KEEL_WIRE_FLAG_CLOSED = 512 /* and now it has */
 };

@@ -515,6 +515,130 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
     return gather_let_go(gather, round);
 }
 
+/* ---- polled ---- */
+
+#define POLLS_TAKEN ((uint64_t)1 << 63)
+
+static keel_status_t polls_put(gather_t *gather, uint32_t to, size_t at, const void *from, size_t length)
+{
+    return play_did(gather->host, PLAY_DID_PUT, to, keel_put(gather->win, to, at, from, length));
+}
+
+/* until the word is as it is to be; how often it was not */
+static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t at, uint64_t flag, uint64_t *vain)
+{
+    const uint32_t root = round->ring[round->root], other = round->ring[(round->place + 2) % round->members];
+    const unsigned draw = (unsigned)(keel_random_mix(round->seed ^ round->place ^ 0x706f6c6c) % 8);
+    uint64_t seen = 0;
+
+    for (gather_point(gather, round, "polls");; gather_point(gather, round, "polls again")) {
+        TRY((draw & 1) ? keel_poll(gather->win, root, at, &seen, sizeof(seen))
+                       : keel_atomic(gather->win, KEEL_ATOMIC_FETCH, root, at, sizeof(seen), 0, 0, &seen));
+        if (seen == flag) {
+            return KEEL_OK;
+        }
+        ++*vain;
+        if (draw < 2 && *vain < 4) { /* to others it matters when it looked */
+            TRY(polls_put(gather, other, offsetof(gather_window_t, told), vain, sizeof(*vain)));
+        }
+        if (draw < 6) {
+            gather->host->compute(gather->host, 300);
+        }
+        TRY(keel_progress(gather->host->ctx));
+    }
+}
+
+/* in some rounds who has seen that the word is put puts over it */
+static int polls_consume(const round_t *round)
+{
+    return (int)(round->seed >> 10 & 1);
+}
+
+static keel_status_t polls_each(gather_t *gather, const round_t *round)
+{
+    const uint32_t root = round->ring[round->root], next = (round->place + 1) % round->members;
+    const uint32_t before = round->ring[(round->place + round->members - 1) % round->members];
+    const uint64_t flag = answers_flag(round), taken = flag | POLLS_TAKEN;
+    uint64_t words[GATHER_WORDS], vain = 0, looked;
+
+    gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place) % 3000));
+    words_of(gather, round, round->place, words);
+    gather_point(gather, round, "puts");
+    TRY(polls_put(gather, root, offsetof(gather_window_t, words[round->place]), words, sizeof(words)));
+    TRY(polls_put(gather, before, offsetof(gather_window_t, found[round->place]), words, sizeof(*words)));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx)));
+    TRY(polls_put(gather, root, offsetof(gather_window_t, came[round->place]), &flag, sizeof(flag)));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
+    TRY(polls_look(gather, round, offsetof(gather_window_t, came[next]), flag, &vain));
+    words_of(gather, round, next, words);
+    if (gather->own->found[next] != words[0]) {
+        return gather_flaw(gather, round, "what was put before the word that it polled is not there");
+    }
+    gather->state.hash = keel_random_mix(gather->state.hash ^ gather->own->found[next]);
+    if (polls_consume(round)) { /* before its source knows that it is complete, maybe */
+        gather_point(gather, round, "puts over the word that it polled");
+        TRY(polls_put(gather, root, offsetof(gather_window_t, came[next]), &taken, sizeof(taken)));
+    }
+    looked = flag << ANSWER_BITS | (vain & 0xffff);
+    if (round->seed >> 9 & 1) {
+        gather_point(gather, round, "tells how often it looked");
+        TRY(polls_put(gather, before, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
+        TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
+    }
+    gather_point(gather, round, "puts over what was put before it");
+    words_of(gather, round, round->members + next, words);
+    TRY(polls_put(gather, root, offsetof(gather_window_t, words[next]), words, sizeof(words)));
+    TRY(polls_put(gather, root, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
+    TRY((round->seed >> 8 & 1) ? keel_flush(gather->host->ctx, root) : KEEL_OK);
+    if (!(round->seed >> 9 & 1)) {
+        gather_point(gather, round, "tells it once more");
+        TRY(polls_put(gather, before, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
+    }
+    return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
+}
+
+/* nobody is at it any more: what each has told two of them */
+static keel_status_t polls_compare(gather_t *gather, const round_t *round)
+{
+    uint64_t words[GATHER_WORDS], looked;
+
+    for (uint32_t m = 0; m < round->members; m++) {
+        const uint32_t before = round->ring[(m + round->members - 1) % round->members];
+
+        words_of(gather, round, round->members + m, words);
+        if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
+            return gather_flaw(gather, round, "what was put over what was put before a poll is not there");
+        }
+        if (polls_consume(round) && gather->own->came[m] != (answers_flag(round) | POLLS_TAKEN)) {
+            return gather_flaw(gather, round, "what was put over the word that was polled is not there");
+        }
+        TRY(play_did(gather->host, PLAY_DID_GET, before,
+                     keel_get(gather->win, before, offsetof(gather_window_t, looked[m]), &looked, sizeof(looked))));
+        if (looked != gather->own->looked[m] || looked >> ANSWER_BITS != answers_flag(round)) {
+            return gather_flaw(gather, round, "one has told two others different things");
+        }
+        gather->state.hash = keel_random_mix(gather->state.hash ^ looked);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t polls_take(gather_t *gather, const round_t *round)
+{
+    TRY(polls_each(gather, round));
+    gather_point(gather, round, "waits for all");
+    TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
+    TRY(polls_compare(gather, round));
+    gather->own->count = 0; /* nobody is at it before they are let go */
+    return gather_let_go(gather, round);
+}
+
+static keel_status_t polls_come(gather_t *gather, const round_t *round)
+{
+    TRY(polls_each(gather, round));
+    TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), 1));
+    return gather_await_leave(gather, round);
+}
+
 keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,
                            unsigned number)
 {
@@ -534,6 +658,8 @@ keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t memb
         return (place == round.root) ? turns_take(gather, &round) : turns_come(gather, &round);
     case GATHER_ANSWERS:
         return (place == round.root) ? answers_take(gather, &round) : answers_come(gather, &round);
+    case GATHER_POLLS:
+        return (place == round.root) ? polls_take(gather, &round) : polls_come(gather, &round);
     case GATHER_SWAPS:
         return (place == round.root) ? swaps_take(gather, &round) : swaps_come(gather, &round);
     default:
@@ -552,9 +678,10 @@ keel_status_t gather_check(const gather_t *gather)
 
 keel_atomic_op_t gather_class(gather_kind_t kind)
 {
-    return (kind == GATHER_ADDS || kind == GATHER_ANSWERS || gather_fetches(kind)) ? KEEL_ATOMIC_ADD
-           : (kind == GATHER_TOGGLES)                                              ? KEEL_ATOMIC_XOR
-                                                                                   : KEEL_ATOMIC_LAST;
+    return (kind == GATHER_ADDS || kind == GATHER_ANSWERS || kind == GATHER_POLLS || gather_fetches(kind))
+               ? KEEL_ATOMIC_ADD
+           : (kind == GATHER_TOGGLES) ? KEEL_ATOMIC_XOR
+                                      : KEEL_ATOMIC_LAST;
 }
 
 keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id)

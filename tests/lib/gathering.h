@@ -10,6 +10,9 @@
  *
  * First come, first served: the waiting rank takes whoever has come, by tests or by waits for any of them, and tells each which it was and
  * how often it had looked in vain. Here it matters what it was answered, and only the rank itself knows.
+ *
+ * Polled: each looks at a word that lies with the root until its neighbour has put it; then it reads what that one has put into its memory,
+ * puts over what it has put to the root, and tells two others how often it had looked in vain.
  */
 #ifndef KEEL_TEST_GATHERING_H_
 #define KEEL_TEST_GATHERING_H_
@@ -28,6 +31,7 @@ typedef enum {
     GATHER_OWN_TURNS, /* turns that the root takes too, of its own memory */
     GATHER_SWAPS,
     GATHER_ANSWERS,
+    GATHER_POLLS,
     GATHER_KINDS
 } gather_kind_t;
 
@@ -40,6 +44,7 @@ typedef struct gather_window {
     uint64_t words[GATHER_RANKS][GATHER_WORDS];
     uint64_t found[GATHER_RANKS]; /* own turns: 1 + what each has fetched first; first come: what each was told */
     uint64_t came[GATHER_RANKS];
+    uint64_t looked[GATHER_RANKS]; /* polled: how often each says that it looked */
 } gather_window_t;
 
 /* what this rank's counters have come to, when nobody is at it */

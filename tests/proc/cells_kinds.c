@@ -221,6 +221,46 @@ static keel_status_t test_flag(cells_job_t *job, uint32_t source, uint64_t part)
     return status;
 }
 
+/* the flag stays with who sets it, where the target looks for it */
+static keel_status_t put_and_show(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    const uint64_t value = cells_value(job->rank, job->step, part);
+
+    TRY(put_words(job, target, part));
+    TRY(keel_flush(job->ctx, target));
+    return keel_put(job->win, job->rank, FLAG_OF(job->rank), &value, sizeof(value));
+}
+
+static keel_status_t poll_flag(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    uint64_t seen = 0;
+
+    while (seen < cells_value(source, job->step, part)) {
+        TRY(keel_poll(job->win, source, FLAG_OF(source), &seen, sizeof(seen)));
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t fetch_flag(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    uint64_t seen = 0;
+
+    while (seen < cells_value(source, job->step, part)) {
+        TRY(keel_atomic(job->win, KEEL_ATOMIC_FETCH, source, FLAG_OF(source), sizeof(seen), 0, 0, &seen));
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t get_flag(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    uint64_t seen = 0;
+
+    while (seen < cells_value(source, job->step, part)) {
+        TRY(keel_get(job->win, source, FLAG_OF(source), &seen, sizeof(seen)));
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t put_and_add(cells_job_t *job, uint32_t target, uint64_t part)
 {
     TRY(put_words(job, target, part));
@@ -358,7 +398,12 @@ static int counted_words_are_right(const cells_job_t *job, const cells_memory_t 
     return count_is_right(job, own, sources) && words_are_right(job, own, sources);
 }
 
-enum { WAITS = KEEL_PARAM_FLAG_WAITS, NONE = KEEL_PARAM_FLAG_NONDETERMINISTIC, THREADS = KEEL_PARAM_FLAG_THREADS };
+enum {
+    WAITS = KEEL_PARAM_FLAG_WAITS,
+    POLLS = KEEL_PARAM_FLAG_POLLS,
+    NONE = KEEL_PARAM_FLAG_NONDETERMINISTIC,
+    THREADS = KEEL_PARAM_FLAG_THREADS
+};
 
 static const cells_kind_t kinds[] = {
     {"puts", 0, 0, put_words, NULL, words_are_right},
@@ -377,6 +422,9 @@ static const cells_kind_t kinds[] = {
     {"fetches_and_waits", WAITS, 0, put_and_draw, wait_count, draws_are_right},
     {"tests", WAITS, 0, put_and_flag, test_flag, words_are_right},
     {"any", WAITS, 0, put_and_flag, wait_any, words_are_right},
+    {"polls", WAITS, 0, put_and_show, poll_flag, words_are_right},
+    {"polling_gets", POLLS, 0, put_and_show, get_flag, words_are_right},
+    {"polling_fetches", WAITS, 0, put_and_show, fetch_flag, words_are_right},
     {"locks", 0, 1, locked, NULL, counted_words_are_right},
     {"epochs", 0, 1, locked_and_read, NULL, counted_words_are_right},
     {"locks_and_gsyncs", 0, 0, locked, NULL, counted_words_are_right},

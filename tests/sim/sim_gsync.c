@@ -276,7 +276,7 @@ static void usage(void)
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|mixed|even\n"
-         "  --posted 0|1|2|3|4|5 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one "
+         "  --posted 0|1|2|3|4|5|6 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one "
          "class; "
          "races; fetching, of one class; of own memory too; what ranks are answered matters\n"
          "  --atomics 2      (with --style gsync) atomics fetch from words that nobody else does any on in that phase\n"

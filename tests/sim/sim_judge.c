@@ -61,13 +61,16 @@ static int scene_has_only_hung(const scene_t *scene)
     return (hung > 0) && (hung == alive);
 }
 
-/* a rank died between the two marks of an atomic on mapped memory, and nobody can tell whether it was done */
+/* a rank died between the two marks of an atomic on mapped memory, and nobody can tell whether it was done; or logs were full */
 static int scene_is_in_doubt(const scene_t *scene)
 {
     uint64_t in_doubt = 0;
 
     for (uint32_t r = 0; r < scene->ranks; ++r) {
         in_doubt += scene->member[r].stats.rollbacks_in_doubt;
+    }
+    if (scene->waits.gathers == GATHER_POLLS && scene->result->has_overflowed) {
+        return 1; /* how often a rank polls, and what that takes of its log, nobody has bounded */
     }
     return (scene->waits.gathers != GATHER_NONE || scene->plan != NULL) && (in_doubt > 0);
 }

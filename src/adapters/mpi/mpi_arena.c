@@ -325,6 +325,17 @@ void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, cons
     keel_mpi_prefix_result(data, bytes);
 }
 
+void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+{
+    if (bytes == 0) {
+        return;
+    }
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_check(keel_poll(keel_mpi.arena, rank, offset, data, bytes), call);
+    }
+    keel_mpi_prefix_result(data, bytes);
+}
+
 void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
     keel_status_t status;

@@ -132,6 +132,8 @@ static int get_piece(void *user, ptrdiff_t offset, size_t length)
     if (target->memory != NULL) {
         keel_mpi_direct_copy(pieces->packed, target->memory + target->offset + offset, length);
         keel_mpi_prefix_result(pieces->packed, length);
+    } else if (target->is_polled) {
+        keel_mpi_poll(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
     } else {
         keel_mpi_get(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
     }
@@ -184,15 +186,12 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     if (bytes == 0) {
         return MPI_SUCCESS;
     }
-    if (keel_mpi_lock_is_shared(target->win, target->index) &&
-        !keel_mpi_is_replay()) { /* it may be polled, and Keel does not order by that */
-        keel_mpi_ordered_say(target->call);
-    }
+    target->is_polled = keel_mpi.is_promised && keel_mpi_lock_is_shared(target->win, target->index);
     if (layout->is_dense && target->memory != NULL) {
         keel_mpi_target_get(target, (char *)origin->buffer + layout->runs[0].offset);
         return MPI_SUCCESS;
     }
-    if (layout->is_dense && target->layout->is_dense) {
+    if (layout->is_dense && target->layout->is_dense && !target->is_polled) {
         keel_mpi_get_later(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,
                            (char *)origin->buffer + layout->runs[0].offset, bytes, target->call);
         return MPI_SUCCESS;

@@ -14,6 +14,7 @@ typedef struct keel_mpi_target {
     const keel_mpi_layout_t *layout;
     uint64_t offset; /* of the first element's origin in the arena; that may be less than the window's begin */
     char *memory;    /* where that arena is mapped here; NULL: it has to be asked of Keel (mpi_direct.h) */
+    int is_polled;   /* what is read there may be what the program goes on by */
     int code;        /* MPI_SUCCESS, or the error that was raised */
     const char *call;
 } keel_mpi_target_t;

@@ -1,4 +1,5 @@
 /* Atomics. */
+#include "shmem_job.h"
 #include "shmem_state.h"
 
 void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int pe, const char *call)
@@ -22,6 +23,12 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
 
+/* In a program that waits it may be polled, and is no operation of any kind. Else adding nothing is what takes the fast path. */
+static keel_atomic_op_t fetch_op(void)
+{
+    return keel_shmem_job_polls() ? KEEL_ATOMIC_FETCH : KEEL_ATOMIC_ADD;
+}
+
 /* ---- the functions ---- */
 
 #define BITS(_value) keel_shmem_bits(&(_value), sizeof(_value))
@@ -41,9 +48,9 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
 
 #define DEFINE_WORD(_name, _type)                                                                            \
     KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch, (const _type *source, int pe), _type is;              \
-                          RUN(KEEL_ATOMIC_ADD, source, 0, 0, &is, 0) return is;)                             \
+                          RUN(fetch_op(), source, 0, 0, &is, 0) return is;)                                  \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_nbi, (_type * fetch, const _type *source, int pe),      \
-                          RUN(KEEL_ATOMIC_ADD, source, 0, 0, fetch, 1))                                      \
+                          RUN(fetch_op(), source, 0, 0, fetch, 1))                                           \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_set, (_type * dest, _type value, int pe),                     \
                           RUN(KEEL_ATOMIC_SWAP, dest, BITS(value), 0, NULL, 0))                              \
     KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_swap, (_type * dest, _type value, int pe), _type was;        \

@@ -24,12 +24,17 @@ void keel_shmem_job_start_anew(const char *call, const char *why)
     keel_abort(keel_shmem.ctx, KEEL_EXIT_AGAIN);
 }
 
+int keel_shmem_job_polls(void)
+{
+    return environment.is_promised && environment.waits;
+}
+
 /* ---- joining ---- */
 
 static void join(const char *call)
 {
     static const char *const debug[] = {"KEEL_VERBOSE=y", NULL}, *const none[] = {NULL};
-    const uint64_t promises = environment.waits ? KEEL_PARAM_FLAG_WAITS : 0;
+    const uint64_t promises = environment.waits ? KEEL_PARAM_FLAG_POLLS : 0;
     const keel_params_t params = {
         .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
         .flags = environment.is_promised ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,

@@ -14,6 +14,8 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call);
 void keel_shmem_job_leave(const char *call);
 /* the job that this process joined last; not: it has joined none */
 int keel_shmem_job_was_left(void);
+/* the program may go on by what it gets */
+int keel_shmem_job_polls(void);
 /* all of it, from one PE */
 void keel_shmem_job_end(int status) __attribute__((noreturn));
 /* from the program's start, by whoever started it */

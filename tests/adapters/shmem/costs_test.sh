@@ -34,6 +34,7 @@ deaths_cost_as_documented()
         lines=$((lines + 1))
     done < <(sed -n 's/^| [^|]* | \([a-z]*\) | \([a-z]*\) | `\([a-z_@0]*\)` |$/\1|\2|\3/p' "$page")
     [ $lines -eq 17 ] || fail "$lines lines in shmem.md"
+    costs getting waits local
     costs puts n rollback
 }
 deaths_cost_as_documented_direct() { deaths_cost_as_documented direct; }

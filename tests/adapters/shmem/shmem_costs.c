@@ -208,6 +208,23 @@ static void polled_of(void)
     check(memory->many[0], said, "what was put with it");
 }
 
+/* the flag lies with who sets it */
+static void getting_of(void)
+{
+    const long said = step + 1;
+
+    shmem_long_p(&memory->many[0], said, right);
+    shmem_quiet();
+    shmem_long_p(&memory->words[0], said, me);
+    shmem_quiet();
+    die_here(1);
+    while (shmem_long_g(&memory->words[0], left) < said) {
+    }
+    check(memory->many[0], said, "what was put before what is got");
+    while (shmem_long_atomic_fetch(&memory->words[0], right) < said) {
+    }
+}
+
 static void locks_of(void)
 {
     long counted;
@@ -230,7 +247,7 @@ static const struct {
     {"sets", sets_of},         {"teams", teams_of},       {"atomics", atomics_of},
     {"fetching", fetching_of}, {"swapping", swapping_of}, {"atomics_and_waits", atomics_and_waits_of},
     {"any", any_of},           {"tests", tests_of},       {"polled", polled_of},
-    {"locks", locks_of},
+    {"locks", locks_of},       {"getting", getting_of},
 };
 
 static void play(void (*call)(void), long steps)

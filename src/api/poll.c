@@ -1,0 +1,372 @@
+/*
+ * Polls (protocol.md, Waits inside a phase).
+ *
+ * Who reads what another one put, and goes on by that, comes after it and all that its source did before. So with the bytes comes the
+ * clock of all that was done at the target until then, loaded after them, and this process goes beyond it; both are a record at the
+ * target before anything else is done that others can see. That is what an atomic that fetches does (api/fetch), but nothing is changed:
+ * a poll has no number, none is in doubt, and one that was awaited from a dead process is issued again.
+ *
+ * A program polls in a loop and finds the same again and again, by which it learns nothing but how often it looked: that is one record, with
+ * how often. On mapped memory the record stays here, open, until it is settled: before anything else that others can see. Where the
+ * target's service side records what it answers each poll has a record.
+ */
+#include "api/poll.h"
+#include "api/inside.h"
+
+#include "api/atomic_tell.h"
+#include "api/by_message.h"
+#include "api/lock.h"
+#include "api/mix.h"
+#include "api/request.h"
+#include "api/target.h"
+#include "api/compare.h"
+#include "api/wait.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "oplog/getlog_replay.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "peer/issue.h"
+#include "recovery/position.h"
+#include "recovery/ask.h"
+#include "recovery/recover.h"
+
+#include <string.h>
+
+#define POLL_WORDS 16u /* of own memory that are polled at once, and recorded */
+
+static char *polled_of(const keel_get_record_t *record)
+{
+    return (char *)(uintptr_t)(record + 1) + record->length - sizeof(keel_polled_t);
+}
+
+static keel_polled_t polled_load(const keel_get_record_t *record)
+{
+    keel_polled_t polled;
+
+    memcpy(&polled, polled_of(record), sizeof(polled));
+    return polled;
+}
+
+static void polled_store(keel_get_record_t *record, keel_polled_t polled)
+{
+    memcpy(polled_of(record), &polled, sizeof(polled));
+}
+
+/* words as a whole */
+static void poll_load(void *buffer, const char *from, size_t length)
+{
+    if ((length == 8 || length == 4 || length == 2 || length == 1) && (uintptr_t)from % length == 0) {
+        const uint64_t word = keel_word_load(from, length);
+
+        memcpy(buffer, &word, length);
+    } else {
+        memcpy(buffer, from, length);
+    }
+    keel_load_fence();
+}
+
+/* ---- a target that is mapped ---- */
+
+/* the same as the last time, so the program learns nothing by it */
+static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    const keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_get_record_t *record = polling->open;
+    const char *from = keel_access_at(&ctx->lane, rank, keel_where_region(where));
+    keel_polled_t polled;
+
+    if (record == NULL || from == NULL || polling->rank != rank || record->where != where ||
+        record->length != keel_polled_length(length) || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+        ctx->lane.peers[rank].incarnation != polling->incarnation) {
+        return 0;
+    }
+    poll_load(buffer, from + keel_where_offset(where), length);
+    if (memcmp(buffer, record + 1, length) != 0) {
+        return 0;
+    }
+    polled = polled_load(record);
+    polled.times++;
+    polled_store(record, polled);
+    return 1;
+}
+
+static void poll_stored(keel_piece_t *piece, const char *from)
+{
+    keel_context_h ctx = piece->ctx;
+    keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_get_record_t *record = piece->record;
+    uint32_t clock;
+
+    poll_load(piece->to, from, piece->polled);
+    KEEL_MOMENT();
+    clock = keel_access_clock_of(&ctx->lane, piece->rank, ctx->rec.phase);
+    piece->req->fetched.clock = clock;
+    piece->record = NULL;
+    if (record != NULL) {
+        memcpy(record + 1, piece->to, piece->polled);
+        keel_polled_fill(record + 1, piece->polled, clock);
+        *polling = (keel_polling_t){.phase = polling->phase,
+                                    .open = record,
+                                    .rank = piece->rank,
+                                    .incarnation = ctx->lane.peers[piece->rank].incarnation,
+                                    .is_unsettled = 1};
+    } else {
+        keel_get_log_push(&ctx->gets, piece->rank); /* that there is none */
+    }
+    keel_piece_done(piece, KEEL_OK);
+}
+
+/* ---- a target that is asked ---- */
+
+static void poll_answered(keel_piece_t *piece)
+{
+    keel_polled_t polled;
+
+    if (piece->to == NULL) {
+        return;
+    }
+    memcpy(&polled, (const char *)piece->buffer + piece->length - sizeof(polled), sizeof(polled));
+    memcpy(piece->to, piece->buffer, piece->polled);
+    piece->req->fetched.clock = polled.clock;
+}
+
+/* ---- any target ---- */
+
+int keel_poll_may_order(const keel_context_h ctx)
+{
+    return !keel_may_mix(ctx) && keel_sync_mixes_by(&ctx->sync, KEEL_WAY_WAIT, 1) == NULL;
+}
+
+/* what was found may be that of a put which is open still: who put it is in doubt then */
+static keel_status_t poll_begin(keel_context_h ctx, const char *call, int *is_ordered_p)
+{
+    keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
+
+    status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
+    *is_ordered_p = status == KEEL_OK && keel_sync_is_numbered(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+    if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync)) {
+        status = keel_wait_settle_answers(ctx);
+    }
+    return (status == KEEL_OK && *is_ordered_p) ? keel_atomic_tell_fetches(ctx) : status;
+}
+
+/* KEEL_INPROGRESS: there is no record of it */
+static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    keel_polling_t *polling = keel_wait_polling(ctx);
+    const keel_get_record_t *record = polling->again;
+    keel_polled_t polled;
+    keel_status_t status;
+
+    if (polling->left > 0 && polling->rank == rank && record->where == where &&
+        record->length == keel_polled_length(length)) {
+        memcpy(buffer, record + 1, length);
+        polling->is_unsettled = --polling->left > 0;
+        return KEEL_OK;
+    }
+    if (polling->left > 0) {
+        return keel_wait_settle_polls(ctx);
+    }
+    status = keel_get_log_next(&ctx->gets, rank, where, keel_polled_length(length), &record);
+    if (status == KEEL_ERR_CORRUPT) {
+        return keel_recovery_ask(&ctx->rec, status);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    polled = polled_load(record);
+    if (polled.times == 0) {
+        return keel_wait_differs(ctx, "what was not recorded as a poll");
+    }
+    status = keel_wait_settle_polls(ctx);
+    memcpy(buffer, record + 1, length);
+    KEEL_REACHED(poll_recorded);
+    keel_recovery_count_gets(&ctx->rec, 1);
+    status =
+        (status != KEEL_OK) ? status : keel_wait_fetched(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
+    keel_waits_join(&ctx->sync, (uint32_t)polled.clock);
+    *polling = (keel_polling_t){.phase = polling->phase,
+                                .rank = rank,
+                                .again = record,
+                                .left = polled.times - 1,
+                                .is_unsettled = polled.times > 1};
+    return status;
+}
+
+/* it waits for its target's replacement, and for gets that were meant for its predecessor: records lie there in the order of accesses */
+static keel_status_t poll_await_target(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+                                 (keel_access_is_stored(&ctx->lane, rank) && ctx->pieces_open[rank] > 0) ||
+                                 keel_position_holds(&ctx->rec, rank, KEEL_ATOMIC_FETCH, 1))) {
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+            return keel_get_is_missing(ctx, rank);
+        }
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t poll_wait(keel_context_h ctx, keel_piece_t *piece, const struct keel_req *req)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && req->pieces > 1) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (req->pieces > 1) {
+        piece->to = NULL; /* the program's memory may be gone when an answer comes */
+    }
+    return status;
+}
+
+static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
+                                struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+    keel_status_t status = poll_replay(win, rank, where, buffer, length);
+    keel_piece_t *piece;
+
+    if (status != KEEL_INPROGRESS) {
+        return status;
+    }
+    if (poll_is_again(win, rank, where, buffer, length)) {
+        KEEL_REACHED(poll_repeats);
+        keel_context_look(ctx);
+        return KEEL_OK;
+    }
+    do { /* a callback may poll, or be answered, meanwhile */
+        status = keel_wait_settle_answers(ctx);
+        status = (status == KEEL_OK) ? poll_await_target(ctx, rank) : status;
+    } while (status == KEEL_OK && (ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync)));
+    if (status != KEEL_OK) {
+        return status;
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = (uint32_t)keel_polled_length(length);
+    piece->poll = &keel_poll_ops;
+    piece->polled = length;
+    piece->to = buffer;
+    piece->buffer = NULL;
+    piece->req = req;
+    piece->atomic = NULL;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, piece->length, &piece->index);
+    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    req->pieces++;
+    ctx->pieces_open[rank]++;
+    keel_piece_issue(piece);
+    status = poll_wait(ctx, piece, req);
+    status = (status == KEEL_OK) ? req->status : status;
+    if (status == KEEL_OK) {
+        keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unjoined) ? 0 : (uint32_t)req->fetched.clock);
+    }
+    return status;
+}
+
+/* what others put there in an order that nobody else knows: an answer */
+static keel_status_t poll_own(keel_win_h win, uint64_t offset, char *buffer, size_t length)
+{
+    const size_t size = (length % 8 == 0) ? 8 : length, count = length / size;
+    keel_word_t words[POLL_WORDS];
+    keel_status_t status;
+
+    for (size_t i = 0; i < count; i++) {
+        words[i] = (keel_word_t){
+            .win = win, .offset = offset + i * size, .size = size, .compare = KEEL_COMPARE_GE, .value = 0};
+    }
+    status = keel_test(win->ctx, KEEL_WAIT_ALL, words, (unsigned)count, NULL);
+    for (size_t i = 0; i < count && status == KEEL_OK; i++) {
+        memcpy(buffer + i * size, &words[i].seen, size);
+    }
+    return status;
+}
+
+static int poll_is_words(const keel_win_h win, uint64_t offset, size_t length)
+{
+    const uintptr_t at = (uintptr_t)win->base + offset;
+
+    return (length == 1 || length == 2 || length == 4 || (length % 8 == 0 && length / 8 <= POLL_WORDS)) &&
+           at % (length % 8 == 0 ? 8 : length) == 0;
+}
+
+static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                                const char *call, struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint32_t most = (uint32_t)(ctx->gets.piece_max - keel_polled_length(8)) & ~7u;
+    keel_status_t status;
+    int is_ordered;
+
+    if (rank == ctx->lane.rank) {
+        if (!keel_may_mix(ctx) && poll_is_words(win, offset, length)) {
+            return poll_own(win, offset, buffer, length);
+        }
+        status = keel_mix(ctx, KEEL_WAY_ANSWER, call);
+        poll_load(buffer, (const char *)win->base + offset, length);
+        return status;
+    }
+    status = poll_begin(ctx, call, &is_ordered);
+    if (status == KEEL_OK && !is_ordered) {
+        return keel_get_pieces(win, rank, offset, buffer, length, req);
+    }
+    keel_context_touch(ctx, rank);
+    for (uint64_t done = 0; status == KEEL_OK && done < length; done += most) {
+        const uint64_t piece = (length - done < most) ? length - done : most;
+
+        status = poll_piece(win, rank, offset + done, (char *)buffer + done, (uint32_t)piece, req);
+    }
+    return status;
+}
+
+const keel_poll_ops_t keel_poll_ops = {.issue = poll_issue, .stored = poll_stored, .answered = poll_answered};
+
+static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                              const char *call, keel_req_h *left_p)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status = keel_win_check(win, rank, offset, length, buffer, NULL);
+    struct keel_req *req;
+
+    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
+    status = (status == KEEL_OK) ? keel_mix_poll(win->ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
+    if (status != KEEL_OK || length == 0) {
+        return (win != NULL) ? keel_win_end(win, status) : status;
+    }
+    req = keel_req_obtain(win->ctx, NULL);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    win->ctx->stats.gets++;
+    win->ctx->stats.get_bytes += length;
+    status = poll_issue(win, rank, offset, buffer, length, call, req);
+    return keel_win_end(win, keel_request_finish(req, status, left_p));
+}
+
+keel_status_t keel_poll_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                            const char *call)
+{
+    keel_req_h left = NULL;
+    const keel_status_t status = poll_any(win, rank, offset, buffer, length, call, &left);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(left) : status;
+}
+
+keel_status_t keel_poll(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
+{
+    return keel_poll_any(win, rank, offset, buffer, length, "keel_poll");
+}
