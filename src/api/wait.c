@@ -331,6 +331,7 @@ keel_status_t keel_wait_settle_polls_now(keel_context_h ctx)
     keel_get_record_t *record = polling->open;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
+    uint32_t rank;
 
     if (polling->left > 0) {
         return keel_wait_differs(ctx, "fewer times than before");
@@ -343,10 +344,12 @@ keel_status_t keel_wait_settle_polls_now(keel_context_h ctx)
     if (status != KEEL_OK || record == NULL) {
         return status;
     }
+    rank = polling->rank;
     polling->open = NULL;
     polling->is_unsettled = 0;
     record->reserved = KEEL_GET_COMPLETE;
-    return KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_give(&ctx->gets, polling->rank, record);
+    status = KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_give(&ctx->gets, rank, record);
+    return (status == KEEL_OK && keel_access_is_served(&ctx->lane, rank)) ? keel_flush_one(ctx, rank) : status;
 }
 
 /* ---- any wait ---- */
