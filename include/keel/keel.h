@@ -327,13 +327,13 @@ KEEL_API keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, 
 /**
  * A get by which the program may go on within a phase, as by keel_wait_until() of its own memory: what was put there before, and what
  * that source had put anywhere and flushed before that, happens before what follows the call. So a program may look in a loop at a
- * word that lies with any rank. The bytes are here when it returns; words of 1, 2, 4 and 8 bytes, aligned, are read as a whole. What is not put
+ * word that lies with any rank. The bytes are here when it returns; words of 1, 4 and 8 bytes, aligned, are read as a whole. What is not put
  * by a call is seen too, but is no call of its owner's: a word that others poll is set by keel_put(), also by its owner.
  *
  * The first poll makes the program one that waits (KEEL_PARAM_FLAG_WAITS): in its phase a death is a rollback. What was found is
  * logged with the target before anything else of the caller can be seen [F 4.1]; the same found again by the next call is
- * counted, where memory is mapped, and has a record each time elsewhere (KEEL_GETLOG_SIZE). Own memory may be polled in up to 16 words;
- * more of it at a time is looked at by what is not logged, so that every death is a rollback from there on.
+ * counted, where memory is mapped, and has a record each time elsewhere (KEEL_GETLOG_SIZE). Own memory may be polled in up to 16 aligned words of 8 bytes, or one that is smaller;
+ * other parts of it are looked at by what is not logged, so that every death is a rollback from there on.
  * Death: as for keel_wait_until(); of the target: the call waits for its replacement.
  * @return KEEL_OK, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ROLLED_BACK.
  */
@@ -366,7 +366,7 @@ typedef enum {
  * when the call returns, whichever it is, and orders as a wait does: what was flushed before the atomics that it has found happens before
  * what follows; in others gsyncs alone order. Deaths are rollbacks of a caller within the call on one node, of a target where others
  * await values from it or operations do not commute, and of a caller within the call on its own memory, whose value is recorded at another rank.
- * FETCH is a poll (keel_poll()). No log has words of 1 and 2 bytes, nor SET, MIN and MAX: from the first of these on every death is a
+ * FETCH, but of 2 bytes, is a poll (keel_poll()). No log has other words of 1 and 2 bytes, nor SET, MIN and MAX: from the first of these on every death is a
  * rollback (keel_accumulate()).
  * @param [in]  compare  used by CSWAP only.
  * @param [out] result   old value (@a size bytes), or NULL for a posted one; SWAP and CSWAP need none either.

@@ -421,7 +421,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     keel_atomic_call_t call;
     struct keel_req *req;
 
-    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && keel_poll_may_order(win->ctx) &&
+    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && size != 2 && keel_poll_may_order(win->ctx) &&
         !keel_win_is_by_message(win, rank)) {
         return keel_poll_any(win, rank, offset, result, size, "an atomic FETCH");
     }

@@ -6,8 +6,8 @@
  * target before anything else is done that others can see. That is what an atomic that fetches does (api/fetch), but nothing is changed:
  * a poll has no number, none is in doubt, and one that was awaited from a dead process is issued again.
  *
- * A program polls in a loop and finds the same again and again, by which it learns nothing but how often it looked: that is one record, with
- * how often. On mapped memory the record stays here, open, until it is settled: before anything else that others can see. Where the
+ * A program polls in a loop and finds the same again and again: as long as nobody did anything there under a higher clock, it learns nothing by
+ * that but how often it looked, and it is one record, with how often. On mapped memory the record stays here, open, until it is settled: before anything else that others can see. Where the
  * target's service side records what it answers each poll has a record.
  */
 #include "api/poll.h"
@@ -22,8 +22,8 @@
 #include "api/compare.h"
 #include "api/wait.h"
 
+#include "base/memory.h"
 #include "check/plant.h"
-#include "check/reached.h"
 #include "oplog/getlog_replay.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
@@ -69,7 +69,8 @@ static void poll_load(void *buffer, const char *from, size_t length)
 
 /* ---- a target that is mapped ---- */
 
-/* the same as the last time, so the program learns nothing by it */
+/* the same as the last time, and nothing was done there since then: words may be put anew as they were, and by waiting for something else
+ * the program may know that they were */
 static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
@@ -84,10 +85,11 @@ static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *bu
         return 0;
     }
     poll_load(buffer, from + keel_where_offset(where), length);
-    if (memcmp(buffer, record + 1, length) != 0) {
+    polled = polled_load(record);
+    if (memcmp(buffer, record + 1, length) != 0 ||
+        (keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase) > polled.clock && !KEEL_PLANT(poll_repeated))) {
         return 0;
     }
-    polled = polled_load(record);
     polled.times++;
     polled_store(record, polled);
     return 1;
@@ -100,6 +102,12 @@ static void poll_stored(keel_piece_t *piece, const char *from)
     keel_get_record_t *record = piece->record;
     uint32_t clock;
 
+    keel_free(piece->buffer); /* of an answer that did not come */
+    piece->buffer = NULL;
+    if (piece->to == NULL) {
+        keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
+        return;
+    }
     poll_load(piece->to, from, piece->polled);
     KEEL_MOMENT();
     clock = keel_access_clock_of(&ctx->lane, piece->rank, ctx->rec.phase);
@@ -146,7 +154,7 @@ static keel_status_t poll_begin(keel_context_h ctx, const char *call, int *is_or
     keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
 
     status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
-    *is_ordered_p = status == KEEL_OK && keel_sync_is_numbered(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+    *is_ordered_p = status == KEEL_OK && keel_sync_has_rest(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
     if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync)) {
         status = keel_wait_settle_answers(ctx);
     }
@@ -184,7 +192,6 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     }
     status = keel_wait_settle_polls(ctx);
     memcpy(buffer, record + 1, length);
-    KEEL_REACHED(poll_recorded);
     keel_recovery_count_gets(&ctx->rec, 1);
     status =
         (status != KEEL_OK) ? status : keel_wait_fetched(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
@@ -240,7 +247,6 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
         return status;
     }
     if (poll_is_again(win, rank, where, buffer, length)) {
-        KEEL_REACHED(poll_repeats);
         keel_context_look(ctx);
         return KEEL_OK;
     }
@@ -311,14 +317,6 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
     keel_status_t status;
     int is_ordered;
 
-    if (rank == ctx->lane.rank) {
-        if (!keel_may_mix(ctx) && poll_is_words(win, offset, length)) {
-            return poll_own(win, offset, buffer, length);
-        }
-        status = keel_mix(ctx, KEEL_WAY_ANSWER, call);
-        poll_load(buffer, (const char *)win->base + offset, length);
-        return status;
-    }
     status = poll_begin(ctx, call, &is_ordered);
     if (status == KEEL_OK && !is_ordered) {
         return keel_get_pieces(win, rank, offset, buffer, length, req);
@@ -329,6 +327,18 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
 
         status = poll_piece(win, rank, offset + done, (char *)buffer + done, (uint32_t)piece, req);
     }
+    return status;
+}
+
+static keel_status_t poll_own_any(keel_win_h win, uint64_t offset, void *buffer, size_t length, const char *call)
+{
+    keel_status_t status;
+
+    if (!keel_may_mix(win->ctx) && poll_is_words(win, offset, length)) {
+        return poll_own(win, offset, buffer, length);
+    }
+    status = keel_mix(win->ctx, KEEL_WAY_ANSWER, call);
+    poll_load(buffer, (const char *)win->base + offset, length);
     return status;
 }
 
@@ -344,6 +354,11 @@ static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, vo
     status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
     status = (status == KEEL_OK) ? keel_mix_poll(win->ctx, rank) : status;
     status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
+    if (status == KEEL_OK && length > 0 && rank == win->ctx->lane.rank) {
+        win->ctx->stats.gets++;
+        win->ctx->stats.get_bytes += length;
+        return keel_win_end(win, poll_own_any(win, offset, buffer, length, call));
+    }
     if (status != KEEL_OK || length == 0) {
         return (win != NULL) ? keel_win_end(win, status) : status;
     }

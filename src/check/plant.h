@@ -122,6 +122,8 @@
     _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6", "who polls does not go beyond the clock found")     \
     _(poll_unreplayed, 2000, "--style waits --atomics 1 --posted 6",                                                   \
       "a replacement polls without what was put under the clock found")                                                \
+    _(poll_repeated, 2000, "--style waits --atomics 1 --posted 6",                                                     \
+      "a poll counts as the last one again, though more was put meanwhile")                                            \
     _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
       "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
     _(off_unphased, 20, "--style gsync --wide 1 --direct messages --lanes direct --atomics 0 --ranks 3 --seed 485",    \

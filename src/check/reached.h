@@ -16,8 +16,6 @@
     _(get_recorded_ahead, "a get to one that is ahead is answered from its record")            \
     _(fetched_recorded_same, "... and what an atomic fetched at one at the same position")     \
     _(fetched_recorded_ahead, "... at one that is ahead")                                      \
-    _(poll_recorded, "a poll is answered from its record")                                     \
-    _(poll_repeats, "a poll finds what the last one did")                                      \
     _(get_done, "a re-executing process does a get without a record")                          \
     _(get_waits, "a get to one that is behind waits")                                          \
     _(get_fast, "a get takes the fast path of the direct lane")                                \

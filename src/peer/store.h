@@ -18,12 +18,13 @@
 
 #define KEEL_STORE_INLINE static inline __attribute__((always_inline))
 
-/* all that was stored before is seen before what this process does next, also before what it loads */
 /* what is loaded after it is not older than what was before */
 KEEL_STORE_INLINE void keel_load_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
+
+/* all that was stored before is seen before what this process does next, also before what it loads */
 KEEL_STORE_INLINE void keel_store_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -597,6 +597,41 @@ static keel_status_t polls_each(gather_t *gather, const round_t *round)
     return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
 }
 
+/* a word is put, and put anew as it was: who was told in between, and finds it so, knows that what was put before that is there */
+static keel_status_t polls_anew(gather_t *gather, const round_t *round)
+{
+    const uint32_t root = round->ring[round->root], next = (round->place + 1) % round->members;
+    const uint32_t before = round->ring[(round->place + round->members - 1) % round->members];
+    const uint64_t flag = answers_flag(round), none = 0;
+    uint64_t seen;
+
+    gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place ^ 0x616e6577) % 3000));
+    TRY(polls_put(gather, root, offsetof(gather_window_t, sense[round->place]), &flag, sizeof(flag)));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
+    TRY(polls_put(gather, before, offsetof(gather_window_t, token[round->place]), &flag, sizeof(flag)));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
+    TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[round->place]), &seen, sizeof(seen)));
+    gather_point(gather, round, "puts what is fresh");
+    TRY(polls_put(gather, before, offsetof(gather_window_t, fresh[round->place]), &flag, sizeof(flag)));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
+    TRY(polls_put(gather, root, offsetof(gather_window_t, sense[round->place]), &none, sizeof(none)));
+    TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
+
+    gather_point(gather, round, "polls what is put anew");
+    TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[next]), &seen, sizeof(seen)));
+    TRY(gather_await(gather, offsetof(gather_window_t, token[next]), flag));
+    do {
+        TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[next]), &seen, sizeof(seen)));
+        gather->host->compute(gather->host, 300);
+        TRY(keel_progress(gather->host->ctx));
+    } while (seen != none);
+    if (gather->own->fresh[next] != flag) {
+        return gather_flaw(gather, round, "what was put before a word was put anew is not there");
+    }
+    gather_point(gather, round, "has polled what was put anew");
+    return KEEL_OK;
+}
+
 /* nobody is at it any more: what each has told two of them */
 static keel_status_t polls_compare(gather_t *gather, const round_t *round)
 {
@@ -625,6 +660,7 @@ static keel_status_t polls_compare(gather_t *gather, const round_t *round)
 static keel_status_t polls_take(gather_t *gather, const round_t *round)
 {
     TRY(polls_each(gather, round));
+    TRY((round->seed >> 11 & 1) ? polls_anew(gather, round) : KEEL_OK);
     gather_point(gather, round, "waits for all");
     TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
     TRY(polls_compare(gather, round));
@@ -635,6 +671,7 @@ static keel_status_t polls_take(gather_t *gather, const round_t *round)
 static keel_status_t polls_come(gather_t *gather, const round_t *round)
 {
     TRY(polls_each(gather, round));
+    TRY((round->seed >> 11 & 1) ? polls_anew(gather, round) : KEEL_OK);
     TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), 1));
     return gather_await_leave(gather, round);
 }

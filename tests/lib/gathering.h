@@ -45,6 +45,9 @@ typedef struct gather_window {
     uint64_t found[GATHER_RANKS]; /* own turns: 1 + what each has fetched first; first come: what each was told */
     uint64_t came[GATHER_RANKS];
     uint64_t looked[GATHER_RANKS]; /* polled: how often each says that it looked */
+    uint64_t sense[GATHER_RANKS];  /* put, and put anew as it was */
+    uint64_t token[GATHER_RANKS];  /* in between */
+    uint64_t fresh[GATHER_RANKS];  /* before it is put anew */
 } gather_window_t;
 
 /* what this rank's counters have come to, when nobody is at it */
