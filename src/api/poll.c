@@ -7,8 +7,8 @@
  * a poll has no number, none is in doubt, and one that was awaited from a dead process is issued again.
  *
  * A program polls in a loop and finds the same again and again: as long as nobody did anything there under a higher clock, it learns nothing by
- * that but how often it looked, and it is one record, with how often. On mapped memory the record stays here, open, until it is settled: before anything else that others can see. Where the
- * target's service side records what it answers each poll has a record.
+ * that but how often it looked, and it is one record, with how often. On mapped memory the record stays here, open, until it is settled:
+ * before anything else that others can see. Where the target's service side records what it answers each poll has a record.
  */
 #include "api/poll.h"
 #include "api/inside.h"
@@ -354,20 +354,18 @@ static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, vo
     status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
     status = (status == KEEL_OK) ? keel_mix_poll(win->ctx, rank) : status;
     status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
-    if (status == KEEL_OK && length > 0 && rank == win->ctx->lane.rank) {
-        win->ctx->stats.gets++;
-        win->ctx->stats.get_bytes += length;
-        return keel_win_end(win, poll_own_any(win, offset, buffer, length, call));
-    }
     if (status != KEEL_OK || length == 0) {
         return (win != NULL) ? keel_win_end(win, status) : status;
+    }
+    win->ctx->stats.gets++;
+    win->ctx->stats.get_bytes += length;
+    if (rank == win->ctx->lane.rank) {
+        return keel_win_end(win, poll_own_any(win, offset, buffer, length, call));
     }
     req = keel_req_obtain(win->ctx, NULL);
     if (req == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    win->ctx->stats.gets++;
-    win->ctx->stats.get_bytes += length;
     status = poll_issue(win, rank, offset, buffer, length, call, req);
     return keel_win_end(win, keel_request_finish(req, status, left_p));
 }
