@@ -4,6 +4,7 @@
 #include "check/reached.h"
 #include "oplog/getlog_chunk.h"
 #include "peer/issue.h"
+#include "peer/read.h"
 #include "peer/region.h"
 #include "peer/remote_put.h"
 

@@ -7,70 +7,18 @@
 #include "peer/issue.h"
 #include "peer/control.h"
 #include "peer/peer.h"
+#include "peer/read.h"
 #include "peer/region.h"
 #include "peer/remote_put.h"
 
 #include "base/crc.h"
-#include "base/memory.h"
 #include "check/reached.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define READS_PER_CHUNK 1024
-#define MORE_RUN        16 /* one message of so many is acknowledged by itself, however long a put is */
+#define MORE_RUN 16 /* one message of so many is acknowledged by itself, however long a put is */
 
-typedef struct keel_read {
-    ucs_list_link_t list;
-    uint64_t id;
-    void *buffer;
-    uint32_t length;
-    uint32_t rank; /* of a get by an operation */
-    keel_lane_done_cb_t cb;
-    void *arg;
-    keel_lane_t *lane;
-} keel_read_t;
-
-typedef struct reads_chunk {
-    struct reads_chunk *next;
-    keel_read_t reads[READS_PER_CHUNK];
-} reads_chunk_t;
-
-static keel_status_t reads_grow(keel_lane_t *lane)
-{
-    reads_chunk_t *chunk = keel_alloc(sizeof(*chunk), "reads");
-
-    if (chunk == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    chunk->next = lane->reads_pool;
-    lane->reads_pool = chunk;
-    for (unsigned i = 0; i < READS_PER_CHUNK; i++) {
-        ucs_list_add_tail(&lane->reads_free, &chunk->reads[i].list);
-    }
-    return KEEL_OK;
-}
-
-keel_status_t keel_lane_issue_init(keel_lane_t *lane)
-{
-    ucs_list_head_init(&lane->reads_free);
-    ucs_list_head_init(&lane->putting);
-    ucs_list_head_init(&lane->gets);
-    return reads_grow(lane);
-}
-
-void keel_lane_issue_release(keel_lane_t *lane)
-{
-    reads_chunk_t *chunk, *next;
-
-    for (chunk = lane->reads_pool; chunk != NULL; chunk = next) {
-        next = chunk->next;
-        keel_free(chunk);
-    }
-    lane->reads_pool = NULL;
-}
-
-/* @a sum: of the data */
 /* before records: that those before them, which were put, are there */
 static void say_put(keel_peer_t *peer, keel_wire_t *wire)
 {
@@ -80,6 +28,7 @@ static void say_put(keel_peer_t *peer, keel_wire_t *wire)
     }
 }
 
+/* @a sum: of the data */
 static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data,
                                          size_t length, uint32_t sum)
 {
@@ -125,23 +74,6 @@ keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t rank)
     return lane->peers[rank].says_more ? keel_lane_send_probe(lane, rank) : KEEL_OK;
 }
 
-static keel_read_t *read_obtain(keel_lane_t *lane, void *buffer, size_t length, keel_lane_done_cb_t cb, void *arg)
-{
-    keel_read_t *read;
-
-    if (ucs_list_is_empty(&lane->reads_free) && reads_grow(lane) != KEEL_OK) {
-        return NULL;
-    }
-    read = ucs_list_extract_head(&lane->reads_free, keel_read_t, list);
-    read->id = ++lane->next_read;
-    read->buffer = buffer;
-    read->length = (uint32_t)length;
-    read->cb = cb;
-    read->arg = arg;
-    read->lane = lane;
-    return read;
-}
-
 /* sends a request whose answer goes to the read's buffer */
 static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *read, keel_wire_t *wire, const void *data,
                                size_t length)
@@ -162,82 +94,6 @@ static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *re
     return KEEL_INPROGRESS;
 }
 
-/* ---- reads by one-sided operations ---- */
-
-static void on_got(void *arg, keel_status_t status)
-{
-    keel_read_t *read = arg;
-    keel_lane_t *lane = read->lane;
-
-    lane->getting--;
-    ucs_list_add_head(&lane->reads_free, &read->list);
-    read->cb(read->arg, status);
-}
-
-/* an image or parity share of a peer that has them, which lies still while it is read; else KEEL_ERR_UNSUPPORTED */
-static keel_status_t read_get(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, keel_read_t *read)
-{
-    const keel_peer_t *peer = &lane->peers[rank];
-    const keel_region_t *known = &peer->regions[region];
-    keel_status_t status;
-
-    if ((peer->lanes & (KEEL_LANE_READ | KEEL_LANE_PTR)) != KEEL_LANE_READ || region >= KEEL_REGION_LOCKS ||
-        !peer->is_up || peer->is_broken || known->key == NULL || known->incarnation != peer->incarnation) {
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    status = lane->ops->get(lane->transport, known->key, offset, read->buffer, read->length, on_got, read);
-    if (status == KEEL_INPROGRESS) {
-        KEEL_REACHED(image_remote);
-        lane->getting++;
-    } else if (status == KEEL_OK) {
-        ucs_list_add_head(&lane->reads_free, &read->list);
-    }
-    return (status == KEEL_OK || status == KEEL_INPROGRESS) ? status : KEEL_ERR_UNSUPPORTED;
-}
-
-/* of a window: in the list of those that may have to end without a word */
-static void on_window_got(void *arg, keel_status_t status)
-{
-    keel_read_t *read = arg;
-    keel_lane_t *lane = read->lane;
-
-    ucs_list_del(&read->list);
-    ucs_list_add_head(&lane->reads_free, &read->list);
-    lane->getting--;
-    lane->peers[read->rank].getting--;
-    read->cb(read->arg, (read->buffer != NULL) ? status : KEEL_ERR_ROLLED_BACK);
-}
-
-keel_status_t keel_lane_get(keel_lane_t *lane, uint32_t rank, uint64_t where, void *buffer, size_t length,
-                            keel_lane_done_cb_t cb, void *arg)
-{
-    keel_peer_t *peer = &lane->peers[rank];
-    const keel_region_t *known = &peer->regions[keel_where_region(where)];
-    keel_read_t *read;
-    keel_status_t status;
-
-    if (!keel_remote_is_possible(lane, rank, keel_where_region(where))) {
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    read = read_obtain(lane, buffer, length, cb, arg);
-    if (read == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    read->rank = rank;
-    if (peer->put != peer->put_done) {
-        lane->ops->fence(lane->transport);
-    }
-    status = lane->ops->get(lane->transport, known->key, keel_where_offset(where), buffer, length, on_window_got, read);
-    if (status == KEEL_INPROGRESS) {
-        ucs_list_add_tail(&lane->gets, &read->list);
-        lane->getting++;
-        peer->getting++;
-    } else {
-        ucs_list_add_head(&lane->reads_free, &read->list);
-    }
-    return status;
-}
-
 keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, void *buffer,
                              size_t length, keel_lane_done_cb_t cb, void *arg)
 {
@@ -254,11 +110,11 @@ keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, 
         memcpy(buffer, mapped + offset, length);
         return KEEL_OK;
     }
-    read = read_obtain(lane, buffer, length, cb, arg);
+    read = keel_lane_read_obtain(lane, buffer, length, cb, arg);
     if (read == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    status = read_get(lane, rank, region, offset, read);
+    status = keel_lane_read_get(lane, rank, region, offset, read);
     return (status != KEEL_ERR_UNSUPPORTED) ? status : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
@@ -266,7 +122,7 @@ keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, 
 static keel_status_t read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, uint32_t length,
                                  uint32_t flags, void *buffer, keel_lane_done_cb_t cb, void *arg)
 {
-    keel_read_t *read = read_obtain(lane, buffer, record->length, cb, arg);
+    keel_read_t *read = keel_lane_read_obtain(lane, buffer, record->length, cb, arg);
     keel_wire_t wire = {.type = KEEL_WIRE_GET,
                         .flags = flags,
                         .body.get = {.where = record->where,
@@ -316,7 +172,7 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
 {
     const keel_record_atomic_t *atomic = (const void *)(fetch->record + 1);
     const size_t length = fetch->is_clocked ? sizeof(keel_fetched_t) : atomic->size;
-    keel_read_t *read = read_obtain(lane, result, length, cb, arg);
+    keel_read_t *read = keel_lane_read_obtain(lane, result, length, cb, arg);
     keel_wire_t wire = {
         .type = KEEL_WIRE_ATOMIC,
         .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
@@ -331,7 +187,7 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
 keel_status_t keel_lane_send_accumulate(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, size_t length,
                                         void *result, keel_lane_done_cb_t cb, void *arg)
 {
-    keel_read_t *read = read_obtain(lane, result, length, cb, arg);
+    keel_read_t *read = keel_lane_read_obtain(lane, result, length, cb, arg);
     keel_wire_t wire = {.type = fetch->is_unnumbered ? KEEL_WIRE_UNNUMBERED : KEEL_WIRE_ACCUMULATE,
                         .body.atomic = {.number = fetch->number, .access = {.phase = fetch->phase}}};
 
@@ -368,7 +224,7 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
     if (cb == NULL) {
         return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
-    read = read_obtain(lane, answer, sizeof(*answer), cb, arg);
+    read = keel_lane_read_obtain(lane, answer, sizeof(*answer), cb, arg);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }
 

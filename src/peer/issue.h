@@ -10,12 +10,6 @@
  */
 keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t peer, unsigned region, uint64_t offset, void *buffer,
                              size_t length, keel_lane_done_cb_t cb, void *arg);
-/*
- * A get of a window by an operation of this process alone: into @a buffer, which is the transport's until cb is called or disconnect(), and
- * behind what was put. KEEL_OK: done, cb is not called. KEEL_ERR_UNSUPPORTED, or another error: it has to be asked for.
- */
-keel_status_t keel_lane_get(keel_lane_t *lane, uint32_t peer, uint64_t where, void *buffer, size_t length,
-                            keel_lane_done_cb_t cb, void *arg);
 /* reads under way with this callback end with KEEL_ERR_ROLLED_BACK and write no buffer: the caller's memory may be gone */
 void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb);
 /* served lane, windows: the same with its determinant, for the target's get log or, unlogged, for its board; at most
@@ -53,8 +47,6 @@ keel_status_t keel_lane_send_probe(keel_lane_t *lane, uint32_t peer);
 keel_status_t keel_lane_request(keel_lane_t *lane, uint32_t rank, keel_wire_t *wire, const void *data, size_t length);
 /* for lane.c: ends reads and forgets messages of a peer */
 void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status);
-keel_status_t keel_lane_issue_init(keel_lane_t *lane);
-void keel_lane_issue_release(keel_lane_t *lane);
 void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
 
 #endif

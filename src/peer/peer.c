@@ -2,6 +2,7 @@
 #include "peer/peer.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/read.h"
 #include "peer/region.h"
 #include "peer/remote_put.h"
 #include "peer/served.h"
@@ -199,7 +200,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     if (status != KEEL_OK) {
         goto err_release_peers;
     }
-    status = keel_lane_issue_init(lane);
+    status = keel_lane_reads_init(lane);
     if (status != KEEL_OK) {
         goto err_release_peers;
     }
@@ -226,7 +227,7 @@ err_close:
     lane->ops->close(lane->transport);
     lane->transport = NULL;
 err_release_issue:
-    keel_lane_issue_release(lane);
+    keel_lane_reads_release(lane);
 err_release_peers:
     lane_peers_release(lane);
     pthread_mutex_destroy(&lane->lock);
@@ -253,7 +254,7 @@ void keel_lane_release(keel_lane_t *lane)
     while ((in = keel_lane_control_next(lane)) != NULL) {
         keel_free(in);
     }
-    keel_lane_issue_release(lane);
+    keel_lane_reads_release(lane);
     lane_peers_release(lane);
     pthread_mutex_destroy(&lane->lock);
 }
