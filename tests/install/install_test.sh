@@ -5,7 +5,8 @@
 set -u
 
 sources=$1 cmake=$2 type=$3 generator=$4 compiler=$5 launcher=$6
-scratch=$(mktemp -d) || exit 1
+# as deep as other builds, so that a cache finds what is alike
+scratch=$(mktemp -d "$sources/build-install.XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
 mpis=''
