@@ -5,7 +5,8 @@
  *   direct  one-sided access to regions of the peer; either through a pointer (KEEL_LANE_PTR: shared memory,
  *           stores complete at once) or by non-blocking operations (KEEL_LANE_RMA: unordered but for fence, and requests
  *           to that peer arrive after all puts issued before them; puts may pass requests), or by gets alone (KEEL_LANE_READ), of
- *           memory that lies still while it is read: nothing orders them;
+ *           memory that lies still while it is read: nothing orders them; or by atomics (KEEL_LANE_ATOMIC), of memory that nothing
+ *           else changes words of: a device's are no CPU's, so ranks of one node have them, too, and each rank of its own memory;
  *   served  messages to the peer's service side (requests) and back (replies), each direction first in first out
  *           per pair, whole or not at all. Every connected peer has it: control messages use it too.
  *
@@ -31,8 +32,17 @@ enum keel_lane_caps {
     KEEL_LANE_PTR = KEEL_BIT(0), /* key_ptr() gives loads and stores on the peer's memory */
     KEEL_LANE_RMA = KEEL_BIT(1), /* put, get, fence, flush on the peer's memory */
     KEEL_LANE_SERVED = KEEL_BIT(2),
-    KEEL_LANE_READ = KEEL_BIT(3) /* get, of memory exposed to be read; who has KEEL_LANE_RMA has it, too */
+    KEEL_LANE_READ = KEEL_BIT(3),  /* get, of memory exposed to be read; who has KEEL_LANE_RMA has it, too */
+    KEEL_LANE_ATOMIC = KEEL_BIT(4) /* atomic, of memory exposed to it: its key says so */
 };
+
+/* what KEEL_LANE_ATOMIC does with a word of 8 bytes */
+typedef enum { KEEL_TRANSPORT_ADD, KEEL_TRANSPORT_CSWAP } keel_transport_atomic_op_t;
+
+typedef struct keel_transport_atomic {
+    keel_transport_atomic_op_t op;
+    uint64_t operand, compare; /* CSWAP: it becomes operand if it is compare */
+} keel_transport_atomic_t;
 
 /* what a request brought, for the thread inside Keel */
 enum keel_served {
@@ -118,7 +128,8 @@ typedef struct keel_transport_ops {
     keel_status_t (*mem_alloc)(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                void **base_p);
     void (*mem_free)(keel_transport_t *transport, keel_transport_mem_t *mem);
-    /* KEEL_LANE_RMA, KEEL_LANE_READ: peers may reach the memory by operations; @a lane: by which. Where that cannot be it is said, and
+    /* KEEL_LANE_RMA, KEEL_LANE_READ: peers may reach the memory by operations; @a lane: by which, and with KEEL_LANE_ATOMIC, where peers
+     * of other nodes are, also by these. Where that cannot be it is said, and
      * key_open() there has KEEL_ERR_UNSUPPORTED; where peers have no such lane it is nothing. NULL: all memory is so */
     void (*mem_expose)(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane);
     /* KEEL_LANE_RMA: puts may be read from this memory of the caller, which stays until close(). What is not lent is put where that
@@ -130,11 +141,13 @@ typedef struct keel_transport_ops {
     /* the blob that lets a peer open the memory; at most @a *length_p bytes, set to what was written */
     keel_status_t (*mem_pack)(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p);
 
-    /* @a remote_base: the memory's base at the peer. For peers with a direct lane only. */
+    /* @a remote_base: the memory's base at the peer. For peers with a direct lane only, and of the own memory for atomics. */
     keel_status_t (*key_open)(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
                               uint64_t remote_base, keel_transport_key_t **key_p);
     void (*key_close)(keel_transport_t *transport, keel_transport_key_t *key);
     void *(*key_ptr)(keel_transport_key_t *key); /* the base of the peer's memory here, or NULL: it is not mapped */
+    int (*key_is_atomic)(
+        const keel_transport_key_t *key); /* its words are changed by atomic(), by all; NULL: none are */
     /* KEEL_LANE_PTR: maps the memory of @a key where that of @a old is, in one step, and closes @a old. When it fails both
      * stay as they are; NULL: it cannot */
     keel_status_t (*key_succeed)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
@@ -154,6 +167,13 @@ typedef struct keel_transport_ops {
      */
     keel_status_t (*put_record)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
                                 const void *buffer, size_t length);
+    /*
+     * KEEL_LANE_ATOMIC; @a old gets what the word was. Otherwise as get(): of a peer that has KEEL_LANE_RMA behind a fence() it takes effect
+     * after the puts before it. KEEL_ERR_NO_MEMORY: not at the moment. NULL where no key is atomic.
+     */
+    keel_status_t (*atomic)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                            const keel_transport_atomic_t *atomic, uint64_t *old, keel_transport_done_cb_t cb,
+                            void *arg);
     /* puts and gets issued before take effect before those issued after, per peer */
     void (*fence)(keel_transport_t *transport);
     /* completes when all issued before towards @a peer has taken effect there */

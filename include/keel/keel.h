@@ -192,8 +192,25 @@ KEEL_API keel_status_t keel_set_nondeterministic(keel_context_h ctx);
 enum keel_win_params_field {
     KEEL_WIN_PARAM_FIELD_NAME = KEEL_BIT(0),
     KEEL_WIN_PARAM_FIELD_ADDRESS = KEEL_BIT(1),
-    KEEL_WIN_PARAM_FIELD_INITIAL = KEEL_BIT(2)
+    KEEL_WIN_PARAM_FIELD_INITIAL = KEEL_BIT(2),
+    KEEL_WIN_PARAM_FIELD_ATOMICS = KEEL_BIT(3)
 };
+
+/** Who carries out keel_atomic() on the caller's part of a window. */
+typedef enum {
+    KEEL_WIN_ATOMICS_ANY, /**< the CPU of the caller or of the target */
+    /**
+     * With KEEL_TRANSPORT=verbs, where ranks run on more than one node: the RDMA device, for all ranks, the owner among them; no CPU takes
+     * part at the target. Elsewhere, and where the device cannot or the memory is not locked (ulimit -l), as KEEL_WIN_ATOMICS_ANY. Whichever it
+     * is, there are ADD, CSWAP and FETCH of 8 bytes and no others, no accumulates either (KEEL_ERR_UNSUPPORTED). Stores and atomic instructions of
+     * CPUs are not excluded by a device: such words are changed by keel_atomic() alone, as long as atomics on them may be under way; keel_put() and
+     * keel_get() of them are ordered by a flush or gsync. A signal that adds is such an atomic.
+     *
+     * Death: no log has what a device did. Who issues one mixes, as keel_lock() has it, and from then on every death is a rollback.
+     */
+    KEEL_WIN_ATOMICS_DEVICE,
+    KEEL_WIN_ATOMICS_LAST
+} keel_win_atomics_t;
 
 typedef struct keel_win_params {
     uint64_t field_mask;
@@ -203,6 +220,7 @@ typedef struct keel_win_params {
     void *address;
     /** keel_win_alloc(): as many bytes as the caller's part has, which are its first contents instead of zeros; copied. */
     const void *initial;
+    keel_win_atomics_t atomics; /**< keel_win_alloc(); each rank may give another one */
 } keel_win_params_t;
 
 /**

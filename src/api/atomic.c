@@ -22,6 +22,7 @@
 
 #include "check/plant.h"
 #include "api/by_message.h"
+#include "api/device.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/apply.h"
@@ -421,6 +422,10 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     keel_atomic_call_t call;
     struct keel_req *req;
 
+    if (status == KEEL_OK && keel_win_is_for_device(win, rank) &&
+        keel_device_atomic(win, rank, offset, &atomic, result, params, req_p, &status)) {
+        return status;
+    }
     if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && size != 2 && keel_poll_may_order(win->ctx) &&
         !keel_win_is_by_message(win, rank)) {
         return keel_poll_any(win, rank, offset, result, size, "an atomic FETCH");

@@ -40,6 +40,7 @@ struct keel_win {
     struct keel_win
         *gone;       /* the next of those that a rollback removed: their handles may still be used, and are refused */
     uint8_t *locked; /* by rank: keel_lock_how_t, 0: not; NULL: none was */
+    int is_device_wanted; /* for the atomics on the own part */
 };
 
 struct keel_req {
@@ -117,6 +118,7 @@ enum keel_gate {
     KEEL_GATE_WAITS = 8,  /* the program waits inside phases: puts are numbered */
     KEEL_GATE_AGAIN =
         16, /* a replacement, up to the front: its predecessor may have done what it puts, and atomics after it */
+    KEEL_GATE_DEVICE = 32, /* some window is for a device's atomics: an atomic is looked at; nothing else is */
     KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
                              process to that target, which may overwrite what was read */
 };
@@ -196,10 +198,16 @@ struct keel_context {
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
 
-/* keel_gate that are set, and news: 0 when the fast path of a put may be taken */
+/* keel_gate that are set, and news: 0 when any fast path may be taken */
 static inline uint32_t keel_context_gate(const keel_context_h ctx)
 {
     return __atomic_load_n(&ctx->gate.all, __ATOMIC_RELAXED);
+}
+
+/* and that stand in the way of puts and gets, but for @a but */
+static inline uint32_t keel_context_gate_rma(const keel_context_h ctx, uint32_t but)
+{
+    return keel_context_gate(ctx) & ~(but | KEEL_GATE_DEVICE);
 }
 
 static inline void keel_context_shut(keel_context_h ctx, enum keel_gate bits)

@@ -9,6 +9,7 @@
 
 #include "check/plant.h"
 #include "api/by_message.h"
+#include "api/device.h"
 #include "api/get.h"
 #include "api/refuse.h"
 #include "api/request.h"
@@ -228,6 +229,9 @@ static keel_status_t accumulate_check(keel_win_h win, keel_op_t op, keel_type_t 
     if ((unsigned)op >= KEEL_OP_LAST || !keel_combine_is_known((unsigned)op, (unsigned)type)) {
         keel_error_ctx(win->ctx, "there is no accumulate %u of type %u", (unsigned)op, (unsigned)type);
         return KEEL_ERR_UNSUPPORTED;
+    }
+    if (keel_win_is_for_device(win, rank)) {
+        return keel_device_refuse(win, "keel_accumulate");
     }
     if (!keel_win_is_aligned(win, rank, offset, size)) {
         keel_error_ctx(win->ctx, "offset %lu of an accumulate is not aligned to its elements of %zu bytes",

@@ -312,10 +312,10 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
         return 0;
     }
     ctx = win->ctx;
-    if (__builtin_expect(
-            length - 1 >= ctx->gets.piece_max || (keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 ||
-                (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) || buffer == NULL,
-            0)) {
+    if (__builtin_expect(length - 1 >= ctx->gets.piece_max || keel_context_gate_rma(ctx, KEEL_GATE_GETS) != 0 ||
+                             (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) ||
+                             buffer == NULL,
+                         0)) {
         return 0;
     }
     KEEL_REACHED(get_fast);

@@ -275,7 +275,7 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
     ctx = win->ctx;
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
-        keel_context_gate(ctx) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync)) {
+        keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync)) {
         return put_any(win, rank, offset, buffer, length, params);
     }
     record = keel_put_log_take_short(&ctx->puts, rank, length);
@@ -312,7 +312,8 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
     }
     ctx = win->ctx;
     /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
-    if (__builtin_expect(length - 1 >= ctx->puts.record_max || keel_context_gate(ctx) != 0 || buffer == NULL, 0)) {
+    if (__builtin_expect(length - 1 >= ctx->puts.record_max || keel_context_gate_rma(ctx, 0) != 0 || buffer == NULL,
+                         0)) {
         return put_beside(win, rank, offset, buffer, length, params);
     }
     ctx->stats.puts++;

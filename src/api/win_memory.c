@@ -40,6 +40,10 @@ keel_status_t keel_win_params_check(keel_context_h ctx, size_t bytes, const keel
         keel_error_ctx(ctx, "keel_win_params_t: address %p is no multiple of the page size", params->address);
         return KEEL_ERR_ALIGNMENT;
     }
+    if ((params->field_mask & KEEL_WIN_PARAM_FIELD_ATOMICS) && (unsigned)params->atomics >= KEEL_WIN_ATOMICS_LAST) {
+        keel_error_ctx(ctx, "keel_win_params_t: nobody carries out atomics as %u says", (unsigned)params->atomics);
+        return KEEL_ERR_INVALID_PARAM;
+    }
     return KEEL_OK;
 }
 
@@ -93,8 +97,11 @@ static void win_say_no_memory(keel_win_h win, keel_status_t status)
 
 keel_status_t keel_win_memory_make(keel_win_h win, const void *initial)
 {
-    keel_region_memory_t memory = {
-        .bytes = win->size, .address = (void *)win->address, .contents = initial, .given = win->given};
+    keel_region_memory_t memory = {.bytes = win->size,
+                                   .address = (void *)win->address,
+                                   .contents = initial,
+                                   .given = win->given,
+                                   .is_device_wanted = win->is_device_wanted};
     keel_status_t status = (win->freed_call == 0 && win->initial == NULL)
                                ? win_keep_initial(win, (win->given != NULL) ? win->given : initial)
                                : KEEL_OK;

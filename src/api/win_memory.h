@@ -4,7 +4,9 @@
 
 #include "api/context.h"
 
-#define KEEL_WIN_PARAMS_ALL (KEEL_WIN_PARAM_FIELD_NAME | KEEL_WIN_PARAM_FIELD_ADDRESS | KEEL_WIN_PARAM_FIELD_INITIAL)
+#define KEEL_WIN_PARAMS_ALL                                                                    \
+    (KEEL_WIN_PARAM_FIELD_NAME | KEEL_WIN_PARAM_FIELD_ADDRESS | KEEL_WIN_PARAM_FIELD_INITIAL | \
+     KEEL_WIN_PARAM_FIELD_ATOMICS)
 
 /* what is refused is said */
 keel_status_t keel_win_params_check(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, uint64_t fields);

@@ -30,6 +30,9 @@ void keel_win_refresh(keel_win_h win)
         const int is_sent =
             is_there && keel_access_is_served(lane, r) && !keel_access_is_by_message(lane, r, win->region);
 
+        if (keel_access_is_device_wanted(lane, r, win->region)) {
+            keel_context_shut(win->ctx, KEEL_GATE_DEVICE);
+        }
         win->targets[r].ptr = is_there ? keel_access_at(lane, r, win->region) : NULL;
         win->targets[r].size =
             (is_sent || win->targets[r].ptr != NULL) ? keel_lane_region_size(lane, r, win->region) : 0;
@@ -67,6 +70,7 @@ static void win_set_params(keel_win_h win, const keel_win_params_t *params)
 {
     const uint64_t fields = (params != NULL) ? params->field_mask : 0;
 
+    win->is_device_wanted = (fields & KEEL_WIN_PARAM_FIELD_ATOMICS) && params->atomics == KEEL_WIN_ATOMICS_DEVICE;
     win->place = win->ctx->next_address;
     win->address = (fields & KEEL_WIN_PARAM_FIELD_ADDRESS) ? (uintptr_t)params->address : win->place;
     if ((fields & KEEL_WIN_PARAM_FIELD_NAME) && params->name != NULL) {

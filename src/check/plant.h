@@ -30,11 +30,12 @@
       "a get takes the fast path though it is to be answered from a record")                                           \
     _(counted_unpushed, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                    \
       "an atomic is said to be done before what it fetched has a record, in a program that does not wait")             \
-    _(lane_changed_local, 8000, "--moves 1 --atomics 1 --deaths 1",                                                    \
+    _(lane_changed_local, 8000, "--moves 1 --atomics 1 --deaths 1 --seed 390",                                         \
       "who comes back on another lane knows which atomics its predecessor did")                                        \
     _(counted_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                       \
       "a replacement does atomics again that were done, in a program that does not wait")                              \
-    _(put_before_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr", "and what it had put before them") \
+    _(put_before_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr --seed 1020",                        \
+      "and what it had put before them")                                                                               \
     _(half_done_local, 4000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                       \
       "an atomic that its source died in counts as not done")                                                          \
     _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \
@@ -83,7 +84,7 @@
     _(initial_lost, 0, "", "a rollback to the start leaves zeros where windows held something at first")               \
     _(message_unmixed, 0, "", "accesses by message, which no log has, leave local recovery possible")                  \
     _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
-    _(image_unfinished, 2000, "--looks 1",                                                                             \
+    _(image_unfinished, 2000, "--looks 1 --seed 430",                                                                  \
       "an image whose rebuilding was cut short by another decision counts as there")                                   \
     _(image_torn, 600, "", "the second half of a part is not copied")                                                  \
     _(no_second_barrier, 2000, "", "a process goes on while others copy their images")                                 \
@@ -98,11 +99,11 @@
     _(front_not_told, 6000, "--ranks 3 --seed 700", "a report leaves the front accepted before out")                   \
     _(rolling_not_told, 4000, "", "a report leaves a rollback under way out")                                          \
     _(late_control, 4000, "", "control messages of dead incarnations are taken")                                       \
-    _(late_request, 6000, "--lanes served --seed 168", "data of dead incarnations is applied")                         \
+    _(late_request, 6000, "--lanes served --seed 4100", "data of dead incarnations is applied")                        \
     _(old_rollback_number, 0, "", "data from before a rollback is applied: the drain leaves none")                     \
     _(no_drain, 4000, "", "a rollback restores while accesses are under way")                                          \
     _(no_barrier_after_restore, 4000, "", "a process goes on while others are not restored")                           \
-    _(front_atomics_local, 6000, "--seed 487", "atomics of the front phase do not refuse local recovery")              \
+    _(front_atomics_local, 6000, "--seed 1550", "atomics of the front phase do not refuse local recovery")             \
     _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
     _(first_wait_amid_replay, 0, "--style waits --ranks 3",                                                            \
@@ -118,11 +119,13 @@
       "a rank's own image does not say how many critical sections it had seen")                                        \
     _(own_fetch_early, 2000, "--style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 4 --seed 4000", \
       "a replacement fetches from its own memory what others did there later")                                         \
-    _(poll_unsettled, 2000, "--style waits --atomics 1 --posted 6", "what was polled is not told to its target")       \
-    _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6", "who polls does not go beyond the clock found")     \
+    _(poll_unsettled, 2000, "--style waits --atomics 1 --posted 6 --seed 610",                                         \
+      "what was polled is not told to its target")                                                                     \
+    _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6 --seed 1170",                                         \
+      "who polls does not go beyond the clock found")                                                                  \
     _(poll_unreplayed, 2000, "--style waits --atomics 1 --posted 6",                                                   \
       "a replacement polls without what was put under the clock found")                                                \
-    _(poll_repeated, 2000, "--style waits --atomics 1 --posted 6",                                                     \
+    _(poll_repeated, 2000, "--style waits --atomics 1 --posted 6 --seed 310",                                          \
       "a poll counts as the last one again, though more was put meanwhile")                                            \
     _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
       "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
@@ -147,7 +150,7 @@
     _(loss_untold, 8000, "--style locks",                                                                              \
       "a get log that is full does not tell those of the loss whose records were not pushed")                          \
     _(loss_after, 0, "", "a replacement is told of a get log's loss after the puts that overwrite what was read")      \
-    _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2",                                          \
+    _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2 --seed 1000",                              \
       "a replacement is not told of the phases in which others fetched")                                               \
     _(class_untold, 8000, "--style races --ranks 3 --seed 3003",                                                       \
       "a rank does not tell which classes of atomics it uses")                                                         \
@@ -185,14 +188,14 @@
     _(exit_awaited, 600, "--splits 1",                                                                                 \
       "who leaves waits for the launcher's word on one whose connection broke, where none comes")                      \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                               \
-    _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0",                                                \
+    _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0 --seed 790",                                     \
       "waits that some did not know of do not refuse local recovery")                                                  \
     _(waits_unsorted, 2000, "--style waits", "what others put is replayed as it comes")                                \
     _(waits_at_once, 2000, "--style waits", "all of it is replayed by the first wait")                                 \
     _(clock_alone, 2000, "--style waits", "a wait does not go beyond the clocks of others")                            \
     _(put_again, 2000, "--style waits --lanes direct --direct ptr --ranks 4 --phases 3",                               \
       "what the predecessor put is put again")                                                                         \
-    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 9000000",           \
+    _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 9000720",           \
       "a flush is over though its target is dead and not all know")                                                    \
     _(ahead_not_told, 8000, "--style waits --ranks 3 --phases 2 --deaths 3 --seed 4200",                               \
       "a report leaves out that a dead rank was ahead of all")                                                         \
@@ -241,7 +244,7 @@
       "a word that says that something is there is seen before it")                                                    \
     _(put_redone, 0, "--direct rma --lanes direct",                                                                    \
       "what a predecessor may have put already is put again, and not sent for the target to pass over")                \
-    _(put_passes, 2000, "--direct rma --lanes direct --ranks 3",                                                       \
+    _(put_passes, 2000, "--direct rma --lanes direct --ranks 3 --seed 1080",                                           \
       "a put or get passes requests that the target has yet to do")                                                    \
     _(put_untold, 600, "--direct rma --lanes direct --ranks 3 --atomics 1",                                            \
       "a record after puts does not say that these are there")                                                         \
@@ -256,6 +259,12 @@
       "arrivals, drains and logs do not wait for puts by operations")                                                  \
     _(disconnect_late, 1000, "--direct rma --lanes direct --ranks 3",                                                  \
       "what a dead process, or one that leaves, has put lands until its replacement is met")                           \
+    _(device_unfenced, 2000, "--style mixed --device 1 --direct rma --lanes direct --ranks 3",                         \
+      "a device's atomic passes what was put before it")                                                               \
+    _(device_unmixed, 2000, "--style mixed --device 1 --undeclared 1 --direct rma --lanes direct --ranks 3",           \
+      "nobody is told of a device's atomics, which no log has")                                                        \
+    _(read_unended, 2000, "--direct read --lanes direct --ranks 4",                                                    \
+      "what is read of an image of a process that dies meanwhile is awaited for ever")                                 \
     _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */

@@ -69,6 +69,19 @@ static inline uint64_t keel_access_base(const keel_lane_t *lane, uint32_t peer, 
     return (peer == lane->rank) ? (uintptr_t)lane->own[region].base : lane->peers[peer].regions[region].base;
 }
 
+/* its owner wants a device to carry out the atomics */
+static inline int keel_access_is_device_wanted(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return (peer == lane->rank) ? lane->own[region].is_device_wanted
+                                : lane->peers[peer].regions[region].is_device_wanted;
+}
+
+/* and one does, for whoever is there, or was there last */
+static inline int keel_access_is_by_device(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return (peer == lane->rank) ? lane->own[region].key != NULL : lane->peers[peer].regions[region].is_by_device;
+}
+
 /* this process's accesses to the region are messages that no log has, whatever lane leads there */
 static inline int keel_access_is_by_message(const keel_lane_t *lane, uint32_t peer, unsigned region)
 {

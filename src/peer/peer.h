@@ -57,6 +57,8 @@ typedef struct keel_region {
     void *ptr;                 /* mapped here, or NULL */
     int is_known;
     int is_served;              /* the owner's own thread does all accesses, by messages: the program gave the memory */
+    uint8_t is_device_wanted;   /* by the owner, for atomics, where there is one, */
+    uint8_t is_by_device;       /* and there is: of who was there last */
     uint32_t incarnation;       /* of the process that told */
     int is_lent;                /* the program has the address of the mapping, and may touch it at any time */
     keel_transport_key_t *kept; /* lent, and its owner is dead: mapped until its successor's takes its place */
@@ -106,7 +108,9 @@ typedef struct keel_own_region {
     void *base;
     size_t size;
     keel_transport_mem_t *mem; /* NULL: it is not the transport's, or there is none */
+    keel_transport_key_t *key; /* by which this process, too, does atomics there; NULL: by its CPU */
     uint8_t is_retired;        /* without memory; replacements are told its size */
+    uint8_t is_device_wanted;  /* for atomics, where there is one */
 } keel_own_region_t;
 
 struct keel_control_in {

@@ -1,10 +1,13 @@
-/* The pool of what is awaited, and reads by one-sided operations. */
+/* The pool of what is awaited, and reads and atomics by one-sided operations. */
 #include "peer/read.h"
 #include "peer/issue.h"
 #include "peer/remote_put.h"
 
 #include "base/memory.h"
+#include "check/plant.h"
 #include "check/reached.h"
+
+#include <string.h>
 
 #define READS_PER_CHUNK 1024
 
@@ -71,7 +74,9 @@ static void on_got(void *arg, keel_status_t status)
 
     lane->getting--;
     ucs_list_add_head(&lane->reads_free, &read->list);
-    read->cb(read->arg, status);
+    if (status == KEEL_OK || !KEEL_PLANT(read_unended)) {
+        read->cb(read->arg, status);
+    }
 }
 
 keel_status_t keel_lane_read_get(keel_lane_t *lane, uint32_t rank, unsigned region, uint64_t offset, keel_read_t *read)
@@ -135,4 +140,51 @@ keel_status_t keel_lane_get(keel_lane_t *lane, uint32_t rank, uint64_t where, vo
         ucs_list_add_head(&lane->reads_free, &read->list);
     }
     return status;
+}
+
+static void on_atomic_done(void *arg, keel_status_t status)
+{
+    keel_read_t *read = arg;
+
+    if (status == KEEL_OK && read->buffer != NULL) {
+        memcpy(read->buffer, &read->old, sizeof(read->old));
+    }
+    on_window_got(read, status);
+}
+
+keel_status_t keel_lane_atomic(keel_lane_t *lane, uint32_t rank, uint64_t where, const keel_transport_atomic_t *atomic,
+                               uint64_t *old, keel_lane_done_cb_t cb, void *arg)
+{
+    const unsigned region = keel_where_region(where);
+    keel_peer_t *peer = &lane->peers[rank];
+    keel_transport_key_t *key = (rank == lane->rank) ? lane->own[region].key : peer->regions[region].key;
+    keel_read_t *read;
+    keel_status_t status;
+
+    if (rank != lane->rank && (!peer->is_up || key == NULL || peer->regions[region].incarnation != peer->incarnation ||
+                               peer->acked != peer->sent)) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    read = keel_lane_read_obtain(lane, old, sizeof(*old), cb, arg);
+    if (read == NULL) {
+        return KEEL_ERR_BUDGET;
+    }
+    read->rank = rank;
+    if (peer->put != peer->put_done && !KEEL_PLANT(device_unfenced)) {
+        lane->ops->fence(lane->transport);
+    }
+    ucs_list_add_tail(&lane->gets, &read->list);
+    lane->getting++;
+    peer->getting++;
+    status =
+        lane->ops->atomic(lane->transport, key, keel_where_offset(where), atomic, &read->old, on_atomic_done, read);
+    if (status == KEEL_OK) {
+        on_atomic_done(read, status);
+    } else if (status != KEEL_INPROGRESS) {
+        ucs_list_del(&read->list);
+        ucs_list_add_head(&lane->reads_free, &read->list);
+        lane->getting--;
+        peer->getting--;
+    }
+    return (status == KEEL_OK) ? KEEL_INPROGRESS : (status == KEEL_ERR_UNREACHABLE) ? KEEL_ERR_NO_MEMORY : status;
 }

@@ -10,6 +10,7 @@ typedef struct keel_read {
     void *buffer;
     uint32_t length;
     uint32_t rank; /* of a get by an operation */
+    uint64_t old;  /* of an atomic by a device */
     keel_lane_done_cb_t cb;
     void *arg;
     keel_lane_t *lane;
@@ -26,6 +27,12 @@ keel_status_t keel_lane_read_get(keel_lane_t *lane, uint32_t rank, unsigned regi
  */
 keel_status_t keel_lane_get(keel_lane_t *lane, uint32_t peer, uint64_t where, void *buffer, size_t length,
                             keel_lane_done_cb_t cb, void *arg);
+/*
+ * An atomic that a device carries out at @a peer, which may be the own rank (keel_access_is_by_device()), behind what was put there; *old gets what the
+ * word was. KEEL_INPROGRESS: cb is called. KEEL_ERR_NO_MEMORY: not at the moment.
+ */
+keel_status_t keel_lane_atomic(keel_lane_t *lane, uint32_t peer, uint64_t where, const keel_transport_atomic_t *atomic,
+                               uint64_t *old, keel_lane_done_cb_t cb, void *arg);
 
 /* for lane.c */
 keel_status_t keel_lane_reads_init(keel_lane_t *lane);

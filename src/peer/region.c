@@ -11,7 +11,7 @@
 #define REGION_BLOB_MAX 256
 #define REGIONS_LEAST   32u /* room in a table at first */
 
-enum region_flag { REGION_SERVED = 1 };
+enum region_flag { REGION_SERVED = 1, REGION_DEVICE_WANTED = 2 };
 
 typedef struct region_announcement {
     uint32_t region;
@@ -87,7 +87,8 @@ static void region_announce(keel_lane_t *lane, uint32_t peer, unsigned region)
 {
     const keel_own_region_t *own = &lane->own[region];
     region_announcement_t out = {.region = region,
-                                 .flags = own_is_served(lane, own) ? REGION_SERVED : 0,
+                                 .flags = (own_is_served(lane, own) ? REGION_SERVED : 0) |
+                                          (own->is_device_wanted ? REGION_DEVICE_WANTED : 0),
                                  .agreement = lane->agreement,
                                  .base = (uintptr_t)own->base,
                                  .size = own->size};
@@ -152,6 +153,23 @@ static keel_status_t region_of_given(keel_lane_t *lane, keel_region_memory_t *me
     return KEEL_OK;
 }
 
+static void region_expose(keel_lane_t *lane, unsigned region, keel_own_region_t *own)
+{
+    const unsigned by = region_lane(region) | (own->is_device_wanted ? KEEL_LANE_ATOMIC : 0);
+    uint8_t blob[REGION_BLOB_MAX];
+    size_t length = sizeof(blob);
+
+    if (by == 0 || own->mem == NULL || lane->ops->mem_expose == NULL) {
+        return;
+    }
+    lane->ops->mem_expose(lane->transport, own->mem, by);
+    if (!own->is_device_wanted || lane->ops->atomic == NULL ||
+        lane->ops->mem_pack(lane->transport, own->mem, blob, &length) != KEEL_OK ||
+        lane->ops->key_open(lane->transport, lane->rank, blob, length, (uintptr_t)own->base, &own->key) != KEEL_OK) {
+        own->key = NULL;
+    }
+}
+
 keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_region_memory_t *memory, void **base_p)
 {
     keel_own_region_t own = {.size = memory->bytes};
@@ -166,9 +184,8 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
                    keel_status_string(status));
         return status;
     }
-    if (region_lane(region) != 0 && own.mem != NULL && lane->ops->mem_expose != NULL) {
-        lane->ops->mem_expose(lane->transport, own.mem, region_lane(region));
-    }
+    own.is_device_wanted = (uint8_t)memory->is_device_wanted;
+    region_expose(lane, region, &own);
     pthread_mutex_lock(&lane->lock);
     lane->own[region] = own;
     lane->changes++;
@@ -197,6 +214,9 @@ void keel_lane_region_drop(keel_lane_t *lane, unsigned region)
     lane->own[region] = (keel_own_region_t){0};
     lane->changes++;
     pthread_mutex_unlock(&lane->lock);
+    if (own.key != NULL) {
+        lane->ops->key_close(lane->transport, own.key);
+    }
     if (own.mem != NULL) {
         lane->ops->mem_free(lane->transport, own.mem);
     }
@@ -304,11 +324,15 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
     known->size = a->size;
     known->is_known = 1;
     known->is_served = (a->flags & REGION_SERVED) != 0;
+    known->is_device_wanted = (a->flags & REGION_DEVICE_WANTED) != 0;
+    known->is_by_device = 0;
     known->incarnation = in->incarnation;
     if (region_is_opened(peer, a->region) && a->blob_length > 0) {
         status = lane->ops->key_open(lane->transport, in->source, a->blob, a->blob_length, a->base, &known->key);
         if (status == KEEL_OK) {
             region_succeed(lane, known);
+            known->is_by_device =
+                known->is_device_wanted && lane->ops->atomic != NULL && lane->ops->key_is_atomic(known->key);
             known->ptr = lane->ops->key_ptr(known->key);
             return;
         }

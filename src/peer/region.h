@@ -15,7 +15,8 @@ typedef struct keel_region_memory {
     /* The program's own, whose contents stay: the region's memory is mapped there a second time, or that cannot be, and it is the
      * region's memory itself, served. NULL: none */
     void *given;
-    int is_mapped; /* [out] given: to be given back by keel_second_unmap() */
+    int is_mapped;        /* [out] given: to be given back by keel_second_unmap() */
+    int is_device_wanted; /* a device is to carry out the atomics, where there is one */
 } keel_region_memory_t;
 
 /* own memory, reachable by peers; announced to all that are connected */

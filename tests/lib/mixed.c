@@ -20,7 +20,7 @@ typedef struct mixed_run {
     play_host_t *host;
     mixed_journal_t *journal;
     life_t life;
-    keel_win_h win;
+    keel_win_h win, device;
     mixed_state_t state;          /* protected */
     mixed_act_t acts[MIXED_EACH]; /* of this step */
     unsigned count;
@@ -52,14 +52,48 @@ static keel_status_t run_put(const mixed_run_t *run, uint32_t target, uint64_t o
     return keel_put(run->win, target, offset, &value, sizeof(value));
 }
 
+/* by one instruction or a loop of them; or by one that is under way until the next flush */
+static keel_status_t run_device(const mixed_run_t *run, const mixed_act_t *act)
+{
+    const uint64_t offset = offsetof(mixed_device_t, total), way = keel_random_mix(act->value) % 3;
+    uint64_t found = 0, seen;
+    keel_req_h req = NULL;
+    keel_status_t status;
+
+    if (way == 0) {
+        status = keel_atomic_nbx(run->device, KEEL_ATOMIC_ADD, act->target, offset, 8, act->value, 0, NULL, NULL, &req);
+        if (req != NULL) {
+            keel_req_free(req);
+        }
+        return (status == KEEL_INPROGRESS) ? KEEL_OK : status;
+    }
+    if (way == 1) {
+        return keel_atomic(run->device, KEEL_ATOMIC_ADD, act->target, offset, 8, act->value, 0,
+                           act->fetches ? &found : NULL);
+    }
+    TRY(keel_atomic(run->device, KEEL_ATOMIC_FETCH, act->target, offset, 8, 0, 0, &found));
+    do {
+        seen = found;
+        TRY(keel_atomic(run->device, KEEL_ATOMIC_CSWAP, act->target, offset, 8, seen + act->value, seen, &found));
+    } while (found != seen);
+    return KEEL_OK;
+}
+
 static keel_status_t run_access(mixed_run_t *run, const mixed_act_t *act)
 {
     uint64_t value = act->value, found;
 
     switch (act->kind) {
     case ACT_PUT:
+        if (run->journal->options.ways &
+            MIXED_DEVICE) { /* what was put there before is in no order with it, by operations */
+            TRY(keel_fence(run->life.ctx));
+        }
         return run_put(run, act->target, slot_at(run), value);
     case ACT_ADD:
+        if (mixed_is_device(&run->journal->options, act)) {
+            return run_device(run, act);
+        }
         if (mixed_is_other(&run->journal->options, value)) {
             return run_add(run, act);
         }
@@ -221,6 +255,26 @@ static int has_note(const mixed_options_t *options, uint64_t step, uint32_t rank
     return mixed_is_other(options, options->seed ^ (step << 16) ^ rank);
 }
 
+/* the same by a device's atomic: as many notes as there have been are told */
+static keel_status_t run_told(mixed_run_t *run, uint64_t step)
+{
+    const mixed_memory_t *memory = keel_win_base(run->win);
+    const mixed_options_t *options = &run->journal->options;
+    const uint32_t own = run->host->rank, before = (own + options->ranks - 1) % options->ranks;
+    const uint64_t said = step + 1, at = offsetof(mixed_device_t, told);
+    const keel_signal_t told = {
+        .win = run->device, .offset = at + own * sizeof(said), .op = KEEL_SIGNAL_ADD, .value = 1};
+    uint64_t notes = 0;
+
+    for (uint64_t s = 0; s <= step; s++) {
+        notes += (unsigned)mixed_step_kind(options, s).waits;
+    }
+    TRY(keel_put_signal(run->win, (own + 1) % options->ranks, offsetof(mixed_memory_t, note) + own * sizeof(said),
+                        &said, sizeof(said), &told));
+    TRY(keel_wait_until(run->device, at + before * sizeof(said), sizeof(notes), KEEL_COMPARE_GE, notes));
+    return (memory->note[before] >= said) ? KEEL_OK : KEEL_ERR_CORRUPT;
+}
+
 static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
 {
     const mixed_memory_t *memory = keel_win_base(run->win);
@@ -228,6 +282,9 @@ static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
     const uint32_t before = (own + ranks - 1) % ranks, next = (own + 1) % ranks;
     const uint64_t said = step + 1;
 
+    if (run->journal->options.ways & MIXED_DEVICE) {
+        TRY(run_told(run, step));
+    }
     if (has_note(&run->journal->options, step, own)) {
         const keel_signal_t flag = {.offset = offsetof(mixed_memory_t, flag) + own * sizeof(said), .value = said};
 
@@ -340,6 +397,9 @@ static keel_status_t run_steps(void *arg)
         TRY(keel_checkpoint(run->life.ctx));
     }
     memcpy(&run->journal->end[run->host->rank], keel_win_base(run->win), sizeof(mixed_memory_t));
+    if (options->ways & MIXED_DEVICE) {
+        run->journal->end[run->host->rank].device = ((const mixed_device_t *)keel_win_base(run->device))->total;
+    }
     return KEEL_OK;
 }
 
@@ -361,7 +421,14 @@ static keel_status_t run_open(void *arg)
 {
     mixed_run_t *run = arg;
 
+    const keel_win_params_t device = {.field_mask = KEEL_WIN_PARAM_FIELD_ATOMICS,
+                                      .atomics =
+                                          (run->host->rank % 4 != 3) ? KEEL_WIN_ATOMICS_DEVICE : KEEL_WIN_ATOMICS_ANY};
+
     TRY(run_window(run));
+    if (run->journal->options.ways & MIXED_DEVICE) {
+        TRY(keel_win_alloc(run->life.ctx, sizeof(mixed_device_t), &device, &run->device));
+    }
     return keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
 }
 

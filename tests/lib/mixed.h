@@ -20,8 +20,10 @@ enum {
     MIXED_GSYNCS = 8,
     MIXED_WAITS = 16,
     MIXED_ALL = 31,
-    MIXED_TESTS = 32,   /* of the waits two in three are keel_wait() and keel_test() */
-    MIXED_UNLOGGED = 64 /* accesses, locks and barriers are in part those that no log has (other_ways.h) */
+    MIXED_TESTS = 32,    /* of the waits two in three are keel_wait() and keel_test() */
+    MIXED_UNLOGGED = 64, /* accesses, locks and barriers are in part those that no log has (other_ways.h) */
+    MIXED_DEVICE =
+        128 /* there is a window for a device's atomics, if there is one: some of what is added, and of what is told */
 };
 
 typedef struct mixed_options {
@@ -46,7 +48,14 @@ typedef struct mixed_memory {
     /* of a group: the same one in all steps */
     uint8_t group[1024 + MIXED_RANKS_MAX * TOGETHER_PIECE] __attribute__((aligned(64)));
     other_words_t words; /* combined by those that add, in part of the ways */
+    uint64_t device;     /* of the other window, at the end: mixed_device_t.total */
 } mixed_memory_t;
+
+/* the window for a device's atomics */
+typedef struct mixed_device {
+    uint64_t total;
+    uint64_t told[MIXED_RANKS_MAX]; /* of each source, how often a signal told of a note */
+} mixed_device_t;
 
 typedef struct mixed_journal {
     mixed_options_t options;

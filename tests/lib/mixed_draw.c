@@ -85,6 +85,11 @@ int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act)
     return act->kind != ACT_SECTION && act->kind != ACT_READING && (options->ways & MIXED_BARE);
 }
 
+int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act)
+{
+    return (options->ways & MIXED_DEVICE) != 0 && act->kind == ACT_ADD && keel_random_mix(~act->value) % 4 != 0;
+}
+
 int mixed_is_other(const mixed_options_t *options, uint64_t value)
 {
     return (options->ways & MIXED_UNLOGGED) != 0 && keel_random_mix(value) % 2 != 0;

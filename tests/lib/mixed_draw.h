@@ -38,6 +38,8 @@ mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step);
 unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, mixed_act_t *acts);
 /* an access on its own, where all are to have a lock */
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
+/* what is added is added in the other window */
+int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act);
 /* whether what has this value is done by calls that no log has */
 int mixed_is_other(const mixed_options_t *options, uint64_t value);
 

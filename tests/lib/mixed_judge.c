@@ -16,8 +16,8 @@ static void judge_act(const mixed_options_t *options, const mixed_act_t *act, ui
         target->slot[rank] = act->value;
         break;
     case ACT_ADD:
-        target->total += act->value;
-        if (mixed_is_other(options, act->value)) {
+        *(mixed_is_device(options, act) ? &target->device : &target->total) += act->value;
+        if (!mixed_is_device(options, act) && mixed_is_other(options, act->value)) {
             other_combine_here(&target->words, act->value);
         }
         break;
@@ -67,6 +67,11 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
             }
         }
 
+        if (is->device != want->device) {
+            snprintf(text, size, "rank %u: what a device adds up is %llx instead of %llx", r,
+                     (unsigned long long)is->device, (unsigned long long)want->device);
+            return text;
+        }
         if (is->locked_count != want->locked_count) {
             snprintf(text, size, "rank %u: what is counted under the window's lock is %llx instead of %llx", r,
                      (unsigned long long)is->locked_count, (unsigned long long)want->locked_count);

@@ -274,6 +274,36 @@ static void check_unharmed(const job_t *job)
     EXPECT(KEEL_OK, keel_checkpoint(job->ctx));
 }
 
+/* a window for a device's atomics takes these and no others, also where there is no device */
+static void check_device(const job_t *job)
+{
+    keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_ATOMICS, .atomics = KEEL_WIN_ATOMICS_LAST};
+    const keel_signal_t adds = {.op = KEEL_SIGNAL_ADD, .value = 3};
+    uint64_t memory[WINDOW / 8] = {0}, found = 9;
+    keel_win_h win;
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_alloc(job->ctx, WINDOW, &params, &win));
+    params.atomics = KEEL_WIN_ATOMICS_DEVICE;
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(job->ctx, memory, WINDOW, &params, &win));
+    EXPECT(KEEL_OK, keel_win_alloc(job->ctx, WINDOW, &params, &win));
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_ADD, rank, 0, 4, 1, 0, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_SWAP, rank, 0, 8, 1, 0, &found));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_MAX, rank, 0, 8, 1, 0, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_accumulate(win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, &found, 1, NULL));
+        EXPECT(KEEL_ERR_ALIGNMENT, keel_atomic(win, KEEL_ATOMIC_ADD, rank, 4, 8, 1, 0, NULL));
+        EXPECT(KEEL_ERR_RANGE, keel_atomic(win, KEEL_ATOMIC_ADD, rank, WINDOW, 8, 1, 0, NULL));
+        EXPECT(KEEL_OK, keel_atomic(win, KEEL_ATOMIC_ADD, rank, 0, 8, 5, 0, NULL));
+        EXPECT(KEEL_OK, keel_put_signal(win, rank, 8, &found, 8, &adds));
+    }
+    EXPECT(KEEL_ERR_RANK, keel_atomic(win, KEEL_ATOMIC_ADD, job->none, 0, 8, 1, 0, NULL));
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    EXPECT(KEEL_OK, keel_atomic(win, KEEL_ATOMIC_FETCH, job->other, 0, 8, 0, 0, &found));
+    HOLDS(found == 2 * (5 + 3));
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    EXPECT(KEEL_OK, keel_win_free(win));
+}
+
 int main(void)
 {
     job_t job;
@@ -297,6 +327,7 @@ int main(void)
     check_strides(&job);
     check_locks(&job);
     check_groups(&job);
+    check_device(&job);
     check_unharmed(&job);
     EXPECT(KEEL_OK, keel_finalize(job.ctx));
     printf("bad_unlogged: %u calls refused, %d wrong\n", refused, failures);

@@ -48,7 +48,7 @@ by_the_device_that()
     shift
 
     job 0 "$pattern" "${verbs[@]}" -x KEEL_LOG_LEVEL=info "$@" &&
-        [ "$(grep -cE " info: $devices: [1-9][0-9]* puts of [1-9][0-9]* bytes by the device, [1-9][0-9]* gets of [1-9][0-9]*;" out)" -eq 4 ]
+        [ "$(grep -cE " info: $devices: [1-9][0-9]* puts of [1-9][0-9]* bytes by the device, [1-9][0-9]* gets of [1-9][0-9]*," out)" -eq 4 ]
 }
 
 by_the_device()
@@ -63,6 +63,18 @@ reads()
     shift
 
     by_the_device_that 'rank 3: all right' "${on[@]}" ./one_sided -n 12 --ckpt-every 5 "$@" && [ "$(grep -c ': all right$' out)" -eq "$count" ]
+}
+
+# device_adds DEATHS ARGUMENTS...: all ranks add to a word of each, their own, too, by the device alone; a death is a rollback
+device_adds()
+{
+    local deaths=$1
+    shift
+
+    job 0 '^rank 3: all right$' "${verbs[@]}" -x KEEL_LOG_LEVEL=info "${on[@]}" ./one_sided -n 1 --adds 60 --device "$@" &&
+        [ "$(grep -c ': all right$' out)" -eq 4 ] && [ "$(grep -cE 'died: signal 9' out)" -eq "$deaths" ] &&
+        awk '/ info: [^ ]+: [0-9]+ puts of .*, [0-9]+ atomics;/ { for (i = 1; i < NF; i++) if ($(i + 1) == "atomics;") ranks += ($i >= 60 * 4) }
+            END { exit !(ranks == 4) }' out
 }
 
 # with the target's process stopped puts and gets complete, up to the room granted for records; then it is said what they wait for
@@ -87,5 +99,7 @@ verbs_cases()
     one verbs_reader_killed reads 4 --die 3@9.1
     one verbs_target_killed reads 4 --die 0@8.2
     one verbs_adds job 0 '^rank 3: all right$' "${verbs[@]}" "${on[@]}" ./one_sided -n 1 --adds 1000
+    one verbs_device_adds device_adds 0
+    one verbs_device_adder_killed device_adds 1 --die 3@2.1
     one verbs_stopped stopped_target
 }

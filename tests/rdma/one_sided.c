@@ -26,12 +26,12 @@ typedef struct {
 
 typedef struct {
     keel_context_h ctx;
-    keel_win_h win;
+    keel_win_h win, sums; /* sums: for a device's atomics */
     area_t *area;
     uint32_t rank, size;
     kernel_common_t common;
     unsigned long steps, rounds, bytes, gsyncs, ckpts, adds, image;
-    int is_stopped, is_killed, gets;
+    int is_stopped, is_killed, gets, by_device;
     uint64_t step, saved; /* protected */
     uint64_t wrong;
 } job_t;
@@ -49,6 +49,7 @@ static const char help[] =
     "      --gsyncs N            N gsyncs more\n"
     "      --ckpts N             N checkpoints more\n"
     "      --adds N              all ranks add N times to a word of each, and look what it holds\n"
+    "      --device              by the device, in a window for that\n"
     "      --die RANK@STEP.PHASE before (0), amid (1) and after (2) what it does in the step\n"
     "  -h, --help                this text\n";
 
@@ -356,20 +357,45 @@ static keel_status_t do_rounds(job_t *job)
     return KEEL_OK;
 }
 
-/* of this node by their own processors, of another one by the target's service thread: one word, and each addition counts once */
+/* some by comparing, and some that are under way when the next is issued */
+static keel_status_t add_by_device(job_t *job, uint32_t rank, unsigned long i)
+{
+    uint64_t seen = 0, found;
+    keel_status_t status;
+
+    if (i % 4 != 0) {
+        status = keel_atomic_nbx(job->sums, KEEL_ATOMIC_ADD, rank, 0, sizeof seen, 1, 0, NULL, NULL, NULL);
+        return (status == KEEL_INPROGRESS) ? KEEL_OK : status;
+    }
+    KERNEL_TRY(keel_atomic(job->sums, KEEL_ATOMIC_FETCH, rank, 0, sizeof seen, 0, 0, &found));
+    do {
+        seen = found;
+        KERNEL_TRY(keel_atomic(job->sums, KEEL_ATOMIC_CSWAP, rank, 0, sizeof seen, seen + 1, seen, &found));
+    } while (found != seen);
+    return KEEL_OK;
+}
+
+/* of this node by their own processors, of another one by the target's service thread: one word, and each addition counts once. Or of
+ * all by the device */
 static keel_status_t do_adds(job_t *job)
 {
+    const keel_win_h win = job->by_device ? job->sums : job->win;
+    const uint64_t at = job->by_device ? 0 : offsetof(area_t, sum);
     uint64_t before;
 
     for (unsigned long i = 0; i < job->adds; i++) {
+        if (i == job->adds / 2) {
+            kernel_die_here(&job->common.death, job->ctx, job->step, 1);
+        }
         for (uint32_t r = 0; r < job->size; r++) {
-            KERNEL_TRY(keel_atomic(job->win, KEEL_ATOMIC_ADD, r, offsetof(area_t, sum), sizeof before, 1, 0,
-                                   (i % 16 == 0) ? &before : NULL));
+            KERNEL_TRY(job->by_device ? add_by_device(job, r, i)
+                                      : keel_atomic(win, KEEL_ATOMIC_ADD, r, at, sizeof before, 1, 0,
+                                                    (i % 16 == 0) ? &before : NULL));
         }
     }
     KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
     for (uint32_t r = 0; r < job->size && job->adds > 0; r++) {
-        KERNEL_TRY(keel_get(job->win, r, offsetof(area_t, sum), &before, sizeof before));
+        KERNEL_TRY(keel_get(win, r, at, &before, sizeof before));
         compare(job, "the sum", r, before, job->adds * job->size);
     }
     return KEEL_OK;
@@ -399,7 +425,10 @@ static keel_status_t run(job_t *job)
 
 static keel_status_t open_memory(job_t *job)
 {
+    const keel_win_params_t sums = {.field_mask = KEEL_WIN_PARAM_FIELD_ATOMICS, .atomics = KEEL_WIN_ATOMICS_DEVICE};
+
     KERNEL_TRY(keel_win_alloc(job->ctx, window_bytes(job), NULL, &job->win));
+    KERNEL_TRY(job->by_device ? keel_win_alloc(job->ctx, sizeof(uint64_t), &sums, &job->sums) : KEEL_OK);
     KERNEL_TRY(keel_protect(job->ctx, 0, &job->step, sizeof job->step));
     KERNEL_TRY(keel_protect(job->ctx, 1, &job->saved, sizeof job->saved));
     job->area = keel_win_base(job->win);
@@ -414,6 +443,7 @@ int main(int argc, char **argv)
                                    {.name = "killed", .flag_p = &job.is_killed},
                                    {.name = "gets", .flag_p = &job.gets},
                                    {.name = "adds", .number_p = &job.adds},
+                                   {.name = "device", .flag_p = &job.by_device},
                                    {.name = "rounds", .number_p = &job.rounds},
                                    {.name = "bytes", .number_p = &job.bytes},
                                    {.name = "gsyncs", .number_p = &job.gsyncs},

@@ -142,6 +142,7 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     }
     journal.options.ways |= ((journal.options.seed >> 20) % 2) ? MIXED_TESTS : 0; /* without a number drawn */
     journal.options.ways |= ((journal.options.seed >> 24) % 4 == 0) ? MIXED_UNLOGGED : 0;
+    journal.options.ways |= limits->device ? MIXED_DEVICE : 0;
     if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS

@@ -284,6 +284,8 @@ static void usage(void)
          "  --given 0|1      (with --style gsync or mixed) windows over memory of the program's own\n"
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
+         "  --device 0|1     (with --style mixed) some of what is added, and of what is told, is so by a device's "
+         "atomics (--direct rma)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma|read|messages\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
@@ -324,6 +326,7 @@ enum {
     OPT_PARITIES,
     OPT_DEDICATED,
     OPT_UNDECLARED,
+    OPT_DEVICE,
     OPT_EXTENTS,
     OPT_LOOKS,
     OPT_GIVEN,
@@ -357,31 +360,55 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {
-    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
-    {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
-    {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
-    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
-    {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
-    {"posted", 1, NULL, OPT_POSTED},       {"gsyncs", 1, NULL, OPT_GSYNCS},
-    {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
-    {"dedicated", 1, NULL, OPT_DEDICATED}, {"undeclared", 1, NULL, OPT_UNDECLARED},
-    {"extents", 1, NULL, OPT_EXTENTS},     {"looks", 1, NULL, OPT_LOOKS},
-    {"given", 1, NULL, OPT_GIVEN},         {"style", 1, NULL, OPT_STYLE},
-    {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
-    {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
-    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
-    {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
-    {"wide", 1, NULL, OPT_WIDE},           {"notice", 1, NULL, OPT_NOTICE},
-    {"message", 1, NULL, OPT_MESSAGE},     {"late-counters", 1, NULL, OPT_COUNTERS},
-    {"floor", 1, NULL, OPT_FLOOR},         {"trace", 0, NULL, OPT_TRACE},
-    {"verbose", 0, NULL, OPT_VERBOSE},     {"each-step", 0, NULL, OPT_EACH},
-    {"stores", 1, NULL, OPT_STORES},       {"varied", 0, NULL, OPT_VARIED},
-    {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
-    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
-    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
-    {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
-    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
+                                             {"runs", 1, NULL, OPT_RUNS},
+                                             {"seconds", 1, NULL, OPT_SECONDS},
+                                             {"fixed", 1, NULL, OPT_FIXED},
+                                             {"workers", 1, NULL, OPT_WORKERS},
+                                             {"crashes", 1, NULL, OPT_CRASHES},
+                                             {"ranks", 1, NULL, OPT_RANKS},
+                                             {"phases", 1, NULL, OPT_PHASES},
+                                             {"deaths", 1, NULL, OPT_DEATHS},
+                                             {"atomics", 1, NULL, OPT_ATOMICS},
+                                             {"posted", 1, NULL, OPT_POSTED},
+                                             {"gsyncs", 1, NULL, OPT_GSYNCS},
+                                             {"late-windows", 1, NULL, OPT_LATE},
+                                             {"parities", 1, NULL, OPT_PARITIES},
+                                             {"dedicated", 1, NULL, OPT_DEDICATED},
+                                             {"undeclared", 1, NULL, OPT_UNDECLARED},
+                                             {"device", 1, NULL, OPT_DEVICE},
+                                             {"extents", 1, NULL, OPT_EXTENTS},
+                                             {"looks", 1, NULL, OPT_LOOKS},
+                                             {"given", 1, NULL, OPT_GIVEN},
+                                             {"style", 1, NULL, OPT_STYLE},
+                                             {"hangs", 1, NULL, OPT_HANGS},
+                                             {"splits", 1, NULL, OPT_SPLITS},
+                                             {"lanes", 1, NULL, OPT_LANES},
+                                             {"soft", 1, NULL, OPT_SOFT},
+                                             {"tight", 1, NULL, OPT_TIGHT},
+                                             {"direct", 1, NULL, OPT_DIRECT},
+                                             {"hunt", 1, NULL, OPT_HUNT},
+                                             {"moves", 1, NULL, OPT_MOVES},
+                                             {"wide", 1, NULL, OPT_WIDE},
+                                             {"notice", 1, NULL, OPT_NOTICE},
+                                             {"message", 1, NULL, OPT_MESSAGE},
+                                             {"late-counters", 1, NULL, OPT_COUNTERS},
+                                             {"floor", 1, NULL, OPT_FLOOR},
+                                             {"trace", 0, NULL, OPT_TRACE},
+                                             {"verbose", 0, NULL, OPT_VERBOSE},
+                                             {"each-step", 0, NULL, OPT_EACH},
+                                             {"stores", 1, NULL, OPT_STORES},
+                                             {"varied", 0, NULL, OPT_VARIED},
+                                             {"allow-gaps", 0, NULL, OPT_GAPS},
+                                             {"stop", 0, NULL, OPT_STOP},
+                                             {"plant", 1, NULL, OPT_PLANT},
+                                             {"plants", 0, NULL, OPT_PLANTS},
+                                             {"count", 0, NULL, OPT_COUNT},
+                                             {"harmless", 0, NULL, OPT_HARMLESS},
+                                             {"cases", 0, NULL, OPT_CASES},
+                                             {"case", 1, NULL, OPT_CASE},
+                                             {"help", 0, NULL, OPT_HELP},
+                                             {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -400,27 +427,17 @@ static uint64_t number_of(const char *text)
 /* a limit that is a number and nothing else; NULL: it is another kind of option */
 static int *limit_of(case_limits_t *limits, int option)
 {
-    int *const numbers[] = {[OPT_PHASES] = &limits->phases,
-                            [OPT_DEATHS] = &limits->deaths,
-                            [OPT_ATOMICS] = &limits->atomics,
-                            [OPT_POSTED] = &limits->posted,
-                            [OPT_GSYNCS] = &limits->gsyncs,
-                            [OPT_LATE] = &limits->late_windows,
-                            [OPT_PARITIES] = &limits->parities,
-                            [OPT_DEDICATED] = &limits->dedicated,
-                            [OPT_EXTENTS] = &limits->extents,
-                            [OPT_LOOKS] = &limits->looks,
-                            [OPT_GIVEN] = &limits->given,
-                            [OPT_UNDECLARED] = &limits->undeclared,
-                            [OPT_MOVES] = &limits->moves,
-                            [OPT_WIDE] = &limits->wide,
-                            [OPT_NOTICE] = &limits->notice,
-                            [OPT_MESSAGE] = &limits->message,
-                            [OPT_COUNTERS] = &limits->late_counters,
-                            [OPT_SPLITS] = &limits->splits,
-                            [OPT_SOFT] = &limits->soft,
-                            [OPT_TIGHT] = &limits->tight,
-                            [OPT_HANGS] = &limits->hangs};
+    int *const numbers[] = {[OPT_PHASES] = &limits->phases,     [OPT_DEATHS] = &limits->deaths,
+                            [OPT_ATOMICS] = &limits->atomics,   [OPT_POSTED] = &limits->posted,
+                            [OPT_GSYNCS] = &limits->gsyncs,     [OPT_LATE] = &limits->late_windows,
+                            [OPT_PARITIES] = &limits->parities, [OPT_DEDICATED] = &limits->dedicated,
+                            [OPT_EXTENTS] = &limits->extents,   [OPT_LOOKS] = &limits->looks,
+                            [OPT_GIVEN] = &limits->given,       [OPT_UNDECLARED] = &limits->undeclared,
+                            [OPT_DEVICE] = &limits->device,     [OPT_MOVES] = &limits->moves,
+                            [OPT_WIDE] = &limits->wide,         [OPT_NOTICE] = &limits->notice,
+                            [OPT_MESSAGE] = &limits->message,   [OPT_COUNTERS] = &limits->late_counters,
+                            [OPT_SPLITS] = &limits->splits,     [OPT_SOFT] = &limits->soft,
+                            [OPT_TIGHT] = &limits->tight,       [OPT_HANGS] = &limits->hangs};
 
     return ((size_t)option < sizeof(numbers) / sizeof(numbers[0])) ? numbers[option] : NULL;
 }

@@ -114,10 +114,81 @@ START_TEST(gets_that_none_follow_are_posted_by_progress_alone)
 }
 END_TEST
 
+static void on_old(void *arg, keel_status_t status)
+{
+    ck_assert_int_eq(status, KEEL_OK);
+    (*(unsigned *)arg)++;
+}
+
+/* by whoever it is, the owner among them; nothing else is changed, and where that was not asked for, or nobody is elsewhere, no key is for it */
+START_TEST(words_are_changed_by_the_device_for_their_owner_too)
+{
+    static const keel_transport_atomic_t add = {.op = KEEL_TRANSPORT_ADD, .operand = 5},
+                                         swap = {.op = KEEL_TRANSPORT_CSWAP, .operand = 70, .compare = 7},
+                                         miss = {.op = KEEL_TRANSPORT_CSWAP, .operand = 90, .compare = 1};
+    const time_t deadline = time(NULL) + PAIR_DEADLINE_S;
+    keel_transport_mem_t *mem;
+    keel_transport_key_t *keys[RANKS];
+    unsigned char blob[256];
+    size_t length = sizeof(blob);
+    uint64_t *words, old[3] = {0};
+    unsigned told = 0, issued = 0;
+    keel_status_t status;
+    pair_side_t *side;
+    gets_t gets;
+
+    gets_open(&gets);
+    ck_assert(!gets.sides[0].ops->key_is_atomic(gets.key));
+    side = &gets.sides[1];
+    ck_assert_int_eq(side->ops->mem_alloc(side->transport, 64, NULL, &mem, (void **)&words), KEEL_OK);
+    side->ops->mem_expose(side->transport, mem, KEEL_LANE_RMA | KEEL_LANE_ATOMIC);
+    ck_assert_int_eq(side->ops->mem_pack(side->transport, mem, blob, &length), KEEL_OK);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        ck_assert_int_eq(
+            gets.sides[r].ops->key_open(gets.sides[r].transport, 1, blob, length, (uintptr_t)words, &keys[r]), KEEL_OK);
+        ck_assert(side->ops->key_is_atomic(keys[r]));
+    }
+    words[0] = 100;
+    words[1] = 7;
+    words[2] = 3;
+    ck_assert_int_eq(side->ops->atomic(gets.sides[0].transport, keys[0], 1 << 20, &add, old, on_old, &told),
+                     KEEL_ERR_RANGE);
+    while (told < 3 && time(NULL) < deadline) {
+        if (issued < 3) { /* the connection to itself has yet to come about, by its own service thread */
+            status = (issued == 0)
+                         ? side->ops->atomic(gets.sides[0].transport, keys[0], 0, &add, &old[0], on_old, &told)
+                     : (issued == 1) ? side->ops->atomic(side->transport, keys[1], 8, &swap, &old[1], on_old, &told)
+                                     : side->ops->atomic(side->transport, keys[1], 16, &miss, &old[2], on_old, &told);
+            ck_assert(status == KEEL_INPROGRESS || status == KEEL_ERR_NO_MEMORY);
+            issued += (status == KEEL_INPROGRESS);
+        }
+        for (uint32_t r = 0; r < RANKS; r++) {
+            (void)gets.sides[r].ops->progress(gets.sides[r].transport);
+            gets.sides[r].ops->wait(gets.sides[r].transport, 100, 100, 0);
+        }
+    }
+    ck_assert_uint_eq(told, 3);
+    ck_assert_uint_eq(words[0], 105);
+    ck_assert_uint_eq(words[1], 70);
+    ck_assert_uint_eq(words[2], 3);
+    ck_assert_uint_eq(old[0], 100);
+    ck_assert_uint_eq(old[1], 7);
+    ck_assert_uint_eq(old[2], 3);
+    ck_assert_uint_eq(side->suspects, 0);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        side->ops->key_close(gets.sides[r].transport, keys[r]);
+    }
+    side->ops->mem_free(side->transport, mem);
+    gets_close(&gets);
+    ck_assert_uint_eq(stub_counts().refused, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {gets_amid_which_progress_is_made_are_posted_together,
-                                  gets_that_none_follow_are_posted_by_progress_alone, NULL};
+                                  gets_that_none_follow_are_posted_by_progress_alone,
+                                  words_are_changed_by_the_device_for_their_owner_too, NULL};
 
     return unit_run("transport_verbs_chain", tests);
 }

@@ -163,8 +163,11 @@ void stub_announce(struct ibv_context *context, enum ibv_event_type type)
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-    *attr = (struct ibv_device_attr){
-        .phys_port_cnt = 1, .max_qp_wr = 4096, .max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16};
+    *attr = (struct ibv_device_attr){.phys_port_cnt = 1,
+                                     .max_qp_wr = 4096,
+                                     .max_qp_rd_atom = 16,
+                                     .max_qp_init_rd_atom = 16,
+                                     .atomic_cap = IBV_ATOMIC_HCA};
     return 0;
 }
 
@@ -498,6 +501,30 @@ static enum ibv_wc_status send_to(stub_qp_t *to, const void *data, uint32_t leng
     return IBV_WC_SUCCESS;
 }
 
+static int is_atomic(const struct ibv_send_wr *request)
+{
+    return request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+
+static enum ibv_wc_status reach_word(stub_qp_t *to, const struct ibv_send_wr *request, uint64_t *local, uint32_t length)
+{
+    uint64_t *word = (uint64_t *)(uintptr_t)request->wr.atomic.remote_addr;
+    const int is_add = (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD);
+
+    if (length != sizeof(*word) || request->wr.atomic.remote_addr % sizeof(*word) != 0 ||
+        !(to->access & IBV_ACCESS_REMOTE_ATOMIC) ||
+        !is_inside(request->wr.atomic.rkey, to->super.pd, request->wr.atomic.remote_addr, length,
+                   IBV_ACCESS_REMOTE_ATOMIC)) {
+        stub.counts.refused++;
+        return IBV_WC_REM_ACCESS_ERR;
+    }
+    *local = *word;
+    if (is_add || *word == request->wr.atomic.compare_add) {
+        *word = is_add ? *word + request->wr.atomic.compare_add : request->wr.atomic.swap;
+    }
+    return IBV_WC_SUCCESS;
+}
+
 static enum ibv_wc_status reach(stub_qp_t *to, const struct ibv_send_wr *request, void *local, uint32_t length)
 {
     const int access = (request->opcode == IBV_WR_RDMA_READ) ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
@@ -537,7 +564,7 @@ static void look_for_gets(stub_qp_t *qp, const struct ibv_send_wr *request)
 static enum ibv_wc_status carry(stub_qp_t *qp, const struct ibv_send_wr *request)
 {
     stub_qp_t *to = find(qp->other);
-    const int is_read = (request->opcode == IBV_WR_RDMA_READ);
+    const int is_read = (request->opcode == IBV_WR_RDMA_READ || is_atomic(request));
     const uint32_t length = (request->num_sge > 0) ? request->sg_list->length : 0;
     void *local = (length > 0) ? (void *)(uintptr_t)request->sg_list->addr : NULL;
 
@@ -549,6 +576,9 @@ static enum ibv_wc_status carry(stub_qp_t *qp, const struct ibv_send_wr *request
     if (qp->is_cut || to == NULL || to->is_cut || to->other != qp->super.qp_num ||
         (to->super.state != IBV_QPS_RTR && to->super.state != IBV_QPS_RTS)) {
         return IBV_WC_RETRY_EXC_ERR;
+    }
+    if (is_atomic(request)) {
+        return reach_word(to, request, local, length);
     }
     return (request->opcode == IBV_WR_SEND) ? send_to(to, local, length) : reach(to, request, local, length);
 }

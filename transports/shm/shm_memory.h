@@ -24,6 +24,7 @@ struct keel_transport_mem {
     ucs_list_link_t link;
     keel_shm_segment_t segment;
     void *registration; /* of the transport that uses this piece; NULL: none */
+    int is_atomic;      /* with it: its words are changed by the device alone */
 };
 
 struct keel_transport_key {
@@ -32,6 +33,7 @@ struct keel_transport_key {
     size_t bytes;
     uint64_t remote_base;
     uint32_t peer, remote_key;
+    int is_atomic; /* its words are changed by the device alone */
     void *remote;
 };
 

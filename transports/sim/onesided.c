@@ -163,12 +163,29 @@ static void sim_op_arrives(sim_op_t *op, unsigned piece)
     }
 }
 
+static void sim_atomic_apply(const sim_op_t *op)
+{
+    uint64_t *word = (uint64_t *)(void *)(op->mem->net + op->offset);
+    const uint64_t old = *word;
+
+    if (op->atomic.op == KEEL_TRANSPORT_ADD) {
+        *word = old + op->atomic.operand;
+    } else if (old == op->atomic.compare) {
+        *word = op->atomic.operand;
+    }
+    if (op->result != NULL) {
+        *(uint64_t *)op->result = old;
+    }
+}
+
 static void sim_piece_apply(sim_op_t *op, unsigned piece)
 {
     const size_t begin = (piece == 1) ? 0 : op->split;
     const size_t end = (piece == 1) ? op->split : op->length;
 
-    if (op->kind == SIM_PUT) {
+    if (op->kind == SIM_ATOMIC) {
+        sim_atomic_apply(op);
+    } else if (op->kind == SIM_PUT) {
         memcpy(op->mem->net + op->offset + begin, (const char *)op->buffer + begin, end - begin);
     } else if (op->result != NULL) {
         sim_op_arrives(op, piece);
@@ -252,7 +269,7 @@ static int sim_may_apply(const sim_link_t *link, const sim_op_t *op, uint64_t ol
         return op == link->ops_head;
     }
     return (op->fence_epoch == oldest) &&
-           ((op->kind == SIM_PUT) || !(link->lanes & KEEL_LANE_RMA) || sim_is_first_get(link, op));
+           ((op->kind != SIM_GET) || !(link->lanes & KEEL_LANE_RMA) || sim_is_first_get(link, op));
 }
 
 static sim_op_t *sim_op_pick(keel_sim_t *sim, const sim_link_t *link)
@@ -320,10 +337,12 @@ void sim_ops_of_dead(sim_link_t *link)
         next = op->next;
         draw = sim_below(sim, 3);
         op->is_silent = 1;
+        op->result = (op->kind == SIM_ATOMIC) ? NULL : op->result;
         if ((draw == 0) && sim_is_ordered(op) && (op->fence_epoch <= lost_epoch) &&
             sim_may_apply(link, op, sim_oldest_epoch(link->ops_head)) && (link->target->state != SIM_DEAD)) {
             sim_op_apply(sim, op, 1);
-        } else if ((draw == 1) || (op->kind != SIM_PUT) || (op->fence_epoch > lost_epoch)) {
+        } else if ((draw == 1) || ((op->kind != SIM_PUT) && (op->kind != SIM_ATOMIC)) ||
+                   (op->fence_epoch > lost_epoch)) {
             if (sim_is_ordered(op) && (lost_epoch == UINT64_MAX)) {
                 lost_epoch = op->fence_epoch;
             }

@@ -14,8 +14,9 @@ static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key
     sim_link_t *link = &process->links[key->peer];
     sim_op_t *op;
 
-    if (!key->is_open || (link->target != key->mem->owner) ||
-        !(link->lanes & ((kind == SIM_GET) ? KEEL_LANE_READ : KEEL_LANE_RMA))) {
+    if (!key->is_open ||
+        ((key->mem->owner != process) && ((link->target != key->mem->owner) ||
+                                          !(link->lanes & ((kind == SIM_GET) ? KEEL_LANE_READ : KEEL_LANE_RMA))))) {
         keel_sim_flaw(sim, "rank %u.%u uses a key of %u after disconnect, or without the lane", process->rank,
                       process->incarnation, key->peer);
         return KEEL_ERR_UNREACHABLE;
@@ -139,6 +140,41 @@ keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, ui
     }
     sim_op_append(op->link, op);
     sim_point(sim, "get");
+    return KEEL_INPROGRESS;
+}
+
+keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                         const keel_transport_atomic_t *atomic, uint64_t *old, keel_transport_done_cb_t cb, void *arg)
+{
+    sim_process_t *process = sim_process_of(transport);
+    keel_status_t status;
+    sim_op_t *op;
+
+    sim_point(process->sim, "atomic");
+    if (!key->mem->is_atomic) {
+        keel_sim_flaw(process->sim, "rank %u.%u does an atomic on memory of %u that is not for them", process->rank,
+                      process->incarnation, key->peer);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if ((process->links[key->peer].ops_count >= SIM_QUEUE) || sim_chance(process->sim, 64)) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = sim_op_make(transport, key, SIM_ATOMIC, offset, sizeof(*old), &op);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    op->atomic = *atomic;
+    op->result = old;
+    op->cb = cb;
+    op->cb_arg = arg;
+    if (key->peer == process->rank) { /* it has no link to itself */
+        sim_op_apply(process->sim, op, 1);
+        sim_op_free(op);
+        sim_point(process->sim, "atomic");
+        return KEEL_OK;
+    }
+    sim_op_append(op->link, op);
+    sim_point(process->sim, "atomic");
     return KEEL_INPROGRESS;
 }
 

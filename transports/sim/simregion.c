@@ -51,6 +51,11 @@ void sim_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem)
     mem->is_freed = 1;
 }
 
+void sim_mem_expose(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane)
+{
+    mem->is_atomic = (lane & KEEL_LANE_ATOMIC) && (sim_process_of(transport)->sim->options.direct == KEEL_SIM_RMA);
+}
+
 keel_status_t sim_mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p)
 {
     const sim_process_t *process = sim_process_of(transport);
@@ -85,8 +90,8 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
 
     sim_point(process->sim, "key_open");
     keel_sim_store_fence(process->sim);
-    target = process->links[peer].target;
-    if ((target == NULL) || !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_READ))) {
+    target = (peer == process->rank) ? process : process->links[peer].target;
+    if ((target == NULL) || ((target != process) && !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_READ)))) {
         return KEEL_ERR_UNREACHABLE;
     }
     if (length != sizeof(packed)) {
@@ -104,6 +109,9 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     mem = sim_mem_find(target, packed.mem_id);
     if ((mem == NULL) || (packed.base != remote_base)) {
         return KEEL_ERR_CORRUPT;
+    }
+    if ((target == process) && !mem->is_atomic) {
+        return KEEL_ERR_UNSUPPORTED;
     }
     if (target->state == SIM_DEAD) { /* what is mapped stays, but nothing is mapped any more */
         return KEEL_ERR_UNREACHABLE;
@@ -133,6 +141,11 @@ void sim_key_close(keel_transport_t *transport, keel_transport_key_t *key)
         }
     }
     keel_sim_flaw(process->sim, "rank %u.%u closes a key that is not open", process->rank, process->incarnation);
+}
+
+int sim_key_is_atomic(const keel_transport_key_t *key)
+{
+    return key->mem->is_atomic;
 }
 
 void *sim_key_ptr(keel_transport_key_t *key)

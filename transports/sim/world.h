@@ -59,6 +59,7 @@ struct keel_transport_mem {
     char *net;            /* where everybody else does */
     size_t file_offset;
     int is_freed;
+    int is_atomic; /* its words are changed by atomics alone */
 };
 
 struct keel_transport_key {
@@ -68,7 +69,7 @@ struct keel_transport_key {
     int is_open;
 };
 
-typedef enum { SIM_PUT, SIM_GET, SIM_FLUSH } sim_op_kind_t;
+typedef enum { SIM_PUT, SIM_GET, SIM_ATOMIC, SIM_FLUSH } sim_op_kind_t;
 
 struct sim_op {
     sim_op_t *next, *prev; /* in issue order on its link, then on the list of completions */
@@ -76,10 +77,11 @@ struct sim_op {
     sim_link_t *link;
     keel_transport_mem_t *mem;
     uint64_t offset;
-    size_t length, split;     /* split: where a torn transfer is cut, 0 or length: not */
-    unsigned pieces_left;     /* bit 0: the part before split, bit 1: the part after */
-    const void *buffer;       /* of a put; own copy when is_copied */
-    void *result;             /* of a get; NULL: none, or the issuer is dead */
+    size_t length, split; /* split: where a torn transfer is cut, 0 or length: not */
+    unsigned pieces_left; /* bit 0: the part before split, bit 1: the part after */
+    const void *buffer;   /* of a put; own copy when is_copied */
+    void *result;         /* of a get or atomic; NULL: none, or the issuer is dead */
+    keel_transport_atomic_t atomic;
     int is_copied, is_silent; /* is_silent: the buffer may change already, or the caller is dead */
     int is_refused; /* nothing was done: the memory was given back, and its owner had disconnected the issuer */
     uint64_t sum;
@@ -308,11 +310,15 @@ void sim_idle_cancel(sim_process_t *process);
 keel_status_t sim_mem_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                             void **base_p);
 void sim_mem_free(keel_transport_t *transport, keel_transport_mem_t *mem);
+void sim_mem_expose(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane);
 keel_status_t sim_mem_pack(keel_transport_t *transport, keel_transport_mem_t *mem, void *blob, size_t *length_p);
 keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
                            uint64_t remote_base, keel_transport_key_t **key_p);
 void sim_key_close(keel_transport_t *transport, keel_transport_key_t *key);
 void *sim_key_ptr(keel_transport_key_t *key);
+int sim_key_is_atomic(const keel_transport_key_t *key);
+keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                         const keel_transport_atomic_t *atomic, uint64_t *old, keel_transport_done_cb_t cb, void *arg);
 keel_status_t sim_put(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
                       unsigned *count_p);
 keel_status_t sim_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,

@@ -189,13 +189,14 @@ static void say_counts(const keel_verbs_t *verbs)
     const keel_verbs_port_t *port = &verbs->main, *service = &verbs->service.port;
 
     if (verbs->params.message != NULL) {
-        keel_info(verbs->params.message,
-                  "%s: %llu puts of %llu bytes by the device, %llu gets of %llu; with requests %llu posts, %llu "
-                  "completions; for others %llu posts, %llu completions",
-                  verbs->device.name, (unsigned long long)port->puts, (unsigned long long)port->put_bytes,
-                  (unsigned long long)verbs->reads.count, (unsigned long long)verbs->reads.bytes,
-                  (unsigned long long)port->posts, (unsigned long long)port->completions,
-                  (unsigned long long)service->posts, (unsigned long long)service->completions);
+        keel_info(
+            verbs->params.message,
+            "%s: %llu puts of %llu bytes by the device, %llu gets of %llu, %llu atomics; with requests %llu posts, "
+            "%llu completions; for others %llu posts, %llu completions",
+            verbs->device.name, (unsigned long long)port->puts, (unsigned long long)port->put_bytes,
+            (unsigned long long)verbs->reads.count, (unsigned long long)verbs->reads.bytes,
+            (unsigned long long)port->atomics, (unsigned long long)port->posts, (unsigned long long)port->completions,
+            (unsigned long long)service->posts, (unsigned long long)service->completions);
     }
 }
 
@@ -265,10 +266,12 @@ const keel_transport_ops_t keel_transport_verbs_ops = {
     .key_open = keel_verbs_memory_key_open,
     .key_close = keel_shm_key_close,
     .key_ptr = keel_shm_key_ptr,
+    .key_is_atomic = keel_verbs_memory_key_is_atomic,
     .key_succeed = keel_shm_key_succeed,
     .put = keel_verbs_rma_put,
     .get = keel_verbs_rma_get,
     .put_record = keel_verbs_rma_put_record,
+    .atomic = keel_verbs_rma_atomic,
     .fence = keel_verbs_rma_fence,
     .flush = keel_verbs_rma_flush,
     .send = keel_verbs_requests_send,

@@ -31,7 +31,8 @@ typedef struct keel_verbs_address {
 typedef struct keel_verbs_key_blob {
     keel_shm_blob_head_t head;
     keel_shm_segment_id_t segment;
-    uint32_t is_registered; /* others reach it by the device, with this key */
+    uint32_t
+        lanes; /* KEEL_LANE_RMA: others reach it by the device, with this key; KEEL_LANE_ATOMIC: all change its words so */
     uint32_t remote_key;
 } keel_verbs_key_blob_t;
 

@@ -18,6 +18,7 @@ typedef struct keel_verbs_device {
     enum ibv_mtu mtu;
     unsigned reads_out, reads_in; /* that may be under way at a time from one end, and towards it */
     unsigned requests_max;        /* of one queue */
+    int has_atomics;
     /* bytes of memory that this process may lock, SIZE_MAX: any; of these kept for connections; of the others, in use by the thread
      * inside Keel */
     size_t lockable, kept, locked;

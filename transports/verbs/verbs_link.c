@@ -54,6 +54,9 @@ static keel_status_t make_qp(keel_verbs_link_t *link, int is_written_to)
                                .port_num = port->device->port,
                                .qp_access_flags = is_written_to ? IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ : 0};
 
+    if (is_written_to && port->device->has_atomics) {
+        attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+    }
     link->qp = ibv_create_qp(port->device->pd, &init);
     if (link->qp == NULL) { /* the device has less room for what is sent in place */
         init.cap.max_inline_data = 0;

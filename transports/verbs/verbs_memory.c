@@ -23,6 +23,7 @@ static void forget_registration(keel_verbs_t *verbs, keel_transport_mem_t *mem)
     if (mem->registration != NULL) {
         keel_verbs_unlock(&verbs->device, mem->registration);
         mem->registration = NULL;
+        mem->is_atomic = 0;
     }
 }
 
@@ -81,13 +82,16 @@ static void say_refusal(const keel_verbs_t *verbs, size_t bytes, const char *rea
 
 void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane)
 {
-    const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
     keel_verbs_t *verbs = keel_verbs_of(transport);
+    const int is_atomic = (lane & KEEL_LANE_ATOMIC) != 0 && verbs->device.has_atomics;
+    const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
     if (!verbs->has_others || mem->registration != NULL) {
         return;
     }
-    mem->registration = keel_verbs_lock(&verbs->device, mem->segment.base, mem->segment.bytes, access);
+    mem->registration = keel_verbs_lock(&verbs->device, mem->segment.base, mem->segment.bytes,
+                                        access | (is_atomic ? IBV_ACCESS_REMOTE_ATOMIC : 0));
+    mem->is_atomic = is_atomic && mem->registration != NULL;
     if (mem->registration == NULL && !verbs->is_refusal_said && verbs->params.message != NULL) {
         verbs->is_refusal_said = 1;
         say_refusal(verbs, mem->segment.bytes, strerror(errno));
@@ -108,7 +112,8 @@ keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport
                                      size_t *length_p)
 {
     const struct ibv_mr *mr = mem->registration;
-    keel_verbs_key_blob_t key = {.is_registered = (mr != NULL), .remote_key = (mr != NULL) ? mr->rkey : 0};
+    keel_verbs_key_blob_t key = {.lanes = (mr != NULL) ? KEEL_LANE_RMA | (mem->is_atomic ? KEEL_LANE_ATOMIC : 0) : 0,
+                                 .remote_key = (mr != NULL) ? mr->rkey : 0};
     keel_status_t status;
 
     if (*length_p < sizeof(key)) {
@@ -130,23 +135,32 @@ void keel_verbs_memory_lend(keel_transport_t *transport, void *base, size_t byte
     (void)keel_verbs_lend(&keel_verbs_of(transport)->loans, base, bytes); /* or longer puts from it go by messages */
 }
 
-static keel_status_t open_remote(keel_verbs_t *verbs, uint32_t peer, const keel_verbs_key_blob_t *packed,
-                                 uint64_t remote_base, keel_transport_key_t **key_p)
+static keel_status_t open_remote(keel_verbs_t *verbs, const keel_verbs_key_blob_t *packed, unsigned lane,
+                                 keel_transport_key_t **key_p)
 {
     keel_transport_key_t *key;
 
-    if (!packed->is_registered) {
+    if (!(packed->lanes & lane)) {
         return KEEL_ERR_UNSUPPORTED;
     }
     key = keel_alloc(sizeof(*key), "key");
     if (key == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    *key = (keel_transport_key_t){
-        .bytes = packed->segment.bytes, .remote_base = remote_base, .peer = peer, .remote_key = packed->remote_key};
+    key->bytes = packed->segment.bytes;
     ucs_list_add_tail(&verbs->shm.keys, &key->link);
     *key_p = key;
     return KEEL_OK;
+}
+
+static keel_status_t open_key(keel_verbs_t *verbs, uint32_t peer, const keel_verbs_key_blob_t *packed,
+                              keel_transport_key_t **key_p)
+{
+    if (peer == verbs->params.rank) {
+        return open_remote(verbs, packed, KEEL_LANE_ATOMIC, key_p);
+    }
+    return (verbs->peers[peer]->lanes & KEEL_LANE_PTR) ? keel_shm_key_open(&verbs->shm, &packed->segment, key_p)
+                                                       : open_remote(verbs, packed, KEEL_LANE_RMA, key_p);
 }
 
 keel_status_t keel_verbs_memory_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
@@ -154,15 +168,27 @@ keel_status_t keel_verbs_memory_key_open(keel_transport_t *transport, uint32_t p
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
     keel_verbs_key_blob_t packed;
+    keel_status_t status;
 
     if (keel_shm_blob_check(blob, length, KEEL_VERBS_BLOB_KEY, sizeof(packed)) != KEEL_OK || length != sizeof(packed)) {
         return KEEL_ERR_CORRUPT;
     }
     memcpy(&packed, blob, sizeof(packed));
-    if (peer >= verbs->params.size || verbs->peers[peer] == NULL ||
-        verbs->peers[peer]->address.head.instance != packed.head.instance) {
+    if (peer != verbs->params.rank && (peer >= verbs->params.size || verbs->peers[peer] == NULL ||
+                                       verbs->peers[peer]->address.head.instance != packed.head.instance)) {
         return KEEL_ERR_UNREACHABLE;
     }
-    return (verbs->peers[peer]->lanes & KEEL_LANE_PTR) ? keel_shm_key_open(&verbs->shm, &packed.segment, key_p)
-                                                       : open_remote(verbs, peer, &packed, remote_base, key_p);
+    status = open_key(verbs, peer, &packed, key_p);
+    if (status == KEEL_OK) {
+        (*key_p)->peer = peer;
+        (*key_p)->remote_base = remote_base;
+        (*key_p)->remote_key = packed.remote_key;
+        (*key_p)->is_atomic = (packed.lanes & KEEL_LANE_ATOMIC) != 0;
+    }
+    return status;
+}
+
+int keel_verbs_memory_key_is_atomic(const keel_transport_key_t *key)
+{
+    return key->is_atomic;
 }

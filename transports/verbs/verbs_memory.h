@@ -21,5 +21,6 @@ size_t keel_verbs_memory_lendable(keel_transport_t *transport, size_t *limit_p);
 void keel_verbs_memory_lend(keel_transport_t *transport, void *base, size_t bytes);
 keel_status_t keel_verbs_memory_key_open(keel_transport_t *transport, uint32_t peer, const void *blob, size_t length,
                                          uint64_t remote_base, keel_transport_key_t **key_p);
+int keel_verbs_memory_key_is_atomic(const keel_transport_key_t *key);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct keel_verbs_port {
                        const void *data, size_t data_len);
     void (*on_broken)(void *arg, keel_verbs_link_t *link); /* once a link, from progress */
     void *arg;
-    uint64_t posts, completions, puts, put_bytes, records; /* for who wants to know */
+    uint64_t posts, completions, puts, put_bytes, records, atomics; /* for who wants to know */
 } keel_verbs_port_t;
 
 /* small, large: bytes of data a message of the two pools can hold; large 0: no such pool */

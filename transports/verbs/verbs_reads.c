@@ -63,8 +63,6 @@ void keel_verbs_read_end(void *arg, keel_status_t status)
 
     if (status == KEEL_OK) {
         memcpy(read->buffer, read->arrived, read->length);
-        read->of->count++;
-        read->of->bytes += read->length;
     }
     keel_verbs_read_cancel(read);
     cb(cb_arg, status);

@@ -48,7 +48,9 @@ static void report_suspects(keel_verbs_t *verbs)
     for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
         if (verbs->peers[rank] != NULL && verbs->peers[rank]->is_suspect) {
             verbs->peers[rank]->is_suspect = 0;
-            verbs->params.on_suspect(verbs->params.arg, rank);
+            if (rank != verbs->params.rank) {
+                verbs->params.on_suspect(verbs->params.arg, rank);
+            }
         }
     }
 }
@@ -254,6 +256,28 @@ keel_status_t keel_verbs_requests_send(keel_transport_t *transport, uint32_t ran
         }
     }
     return keel_verbs_out_send(peer->link, KEEL_SERVICE_WIRE_REQUEST, header, header_len, data, data_len, 0);
+}
+
+/* a process reaches its own memory by the device as others do */
+keel_status_t keel_verbs_requests_link(keel_verbs_t *verbs, uint32_t rank, keel_verbs_link_t **link_p)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned lanes;
+
+    if (rank == verbs->params.rank && verbs->peers[rank] == NULL) {
+        status = keel_verbs_requests_connect(verbs, &verbs->address, &lanes);
+    }
+    if (status == KEEL_OK && (verbs->peers[rank] == NULL || keel_verbs_device_is_lost(&verbs->device))) {
+        status = KEEL_ERR_UNREACHABLE;
+    }
+    if (status == KEEL_OK && verbs->peers[rank]->link == NULL) {
+        status = keel_verbs_dial_begin(verbs, verbs->peers[rank]);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    *link_p = verbs->peers[rank]->link;
+    return ((*link_p)->flags & (KEEL_VERBS_LINK_OPEN | KEEL_VERBS_LINK_BROKEN)) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 }
 
 /* ---- the end ---- */

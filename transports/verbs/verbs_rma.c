@@ -1,6 +1,7 @@
 /* Puts, gets and flushes. */
 #include "verbs_rma.h"
 #include "verbs_out.h"
+#include "verbs_requests.h"
 #include "verbs_transport.h"
 
 #include "base/memory.h"
@@ -298,6 +299,8 @@ static keel_status_t get_by_way(keel_verbs_t *verbs, keel_verbs_link_t *link, co
         return status;
     }
     read_piece(link, key, offset, &piece);
+    verbs->reads.count++;
+    verbs->reads.bytes += read->length;
     return KEEL_INPROGRESS;
 }
 
@@ -336,6 +339,50 @@ keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key
     link->may_grow = 1;
     verbs->reads.count++;
     verbs->reads.bytes += length;
+    return KEEL_INPROGRESS;
+}
+
+/* ---- atomics ---- */
+
+keel_status_t keel_verbs_rma_atomic(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                    const keel_transport_atomic_t *atomic, uint64_t *old, keel_transport_done_cb_t cb,
+                                    void *arg)
+{
+    keel_verbs_t *verbs = keel_verbs_of(transport);
+    keel_verbs_link_t *link;
+    struct ibv_send_wr *request;
+    keel_verbs_read_t *read;
+    keel_status_t status = keel_verbs_requests_link(verbs, key->peer, &link);
+
+    if (status == KEEL_OK) {
+        status = check(link, key, offset, sizeof(*old));
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    read = (keel_verbs_out_room(link) < PIECES + SPARED + 2 * RECORDED)
+               ? NULL
+               : keel_verbs_read_begin(&verbs->reads, &verbs->device, old, sizeof(*old), cb, arg);
+    if (read == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = await(link, link->built + 1, keel_verbs_read_end, read);
+    if (status != KEEL_INPROGRESS) {
+        keel_verbs_read_cancel(read);
+        return status;
+    }
+    request = keel_verbs_out_add(link, 0);
+    request->opcode = (atomic->op == KEEL_TRANSPORT_CSWAP) ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD;
+    request->send_flags = 0;
+    *request->sg_list =
+        (struct ibv_sge){.addr = (uintptr_t)read->arrived, .length = sizeof(*old), .lkey = verbs->reads.mr->lkey};
+    request->wr.atomic.remote_addr = key->remote_base + offset;
+    request->wr.atomic.rkey = key->remote_key;
+    request->wr.atomic.compare_add = (atomic->op == KEEL_TRANSPORT_CSWAP) ? atomic->compare : atomic->operand;
+    request->wr.atomic.swap = atomic->operand;
+    link->must_ask = 1;
+    link->got = link->built;
+    link->port->atomics++;
     return KEEL_INPROGRESS;
 }
 

@@ -1,5 +1,6 @@
 /*
- * KEEL_LANE_RMA: puts, gets and flushes on the link on which requests go to a peer's service side, and in one order with them. Puts are
+ * KEEL_LANE_RMA: puts, gets and flushes on the link on which requests go to a peer's service side, and in one order with them, and
+ * KEEL_LANE_ATOMIC, on that link, too, which ranks of the node and the process itself have for it. Puts are
  * posted in chains, of which the last one asks for a completion; a device carries out the writes of a queue pair in order, so a
  * fence is nothing to do.
  */
@@ -15,6 +16,9 @@ keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key
                                  size_t length, keel_transport_done_cb_t cb, void *arg);
 keel_status_t keel_verbs_rma_put_record(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
                                         const void *buffer, size_t length);
+keel_status_t keel_verbs_rma_atomic(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
+                                    const keel_transport_atomic_t *atomic, uint64_t *old, keel_transport_done_cb_t cb,
+                                    void *arg);
 void keel_verbs_rma_fence(keel_transport_t *transport);
 keel_status_t keel_verbs_rma_flush(keel_transport_t *transport, uint32_t rank, keel_transport_done_cb_t cb, void *arg);
 
