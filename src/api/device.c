@@ -15,6 +15,7 @@
 #include "oplog/put_send.h"
 #include "peer/issue.h"
 #include "peer/read.h"
+#include "recovery/ask.h"
 
 keel_status_t keel_device_refuse(keel_win_h win, const char *call)
 {
@@ -49,7 +50,22 @@ static keel_piece_t *piece_make(keel_win_h win, uint32_t rank, uint64_t where, v
     return piece;
 }
 
-/* what was put there before is under way before it; until the target takes it */
+static keel_status_t issue_once(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status;
+
+    piece->req->pieces++;
+    ctx->pieces_open[piece->rank]++;
+    status = keel_lane_atomic(&ctx->lane, piece->rank, piece->where, atomic, piece->buffer, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        piece->req->pieces--;
+        ctx->pieces_open[piece->rank]--;
+    }
+    return status;
+}
+
+/* What was put there before is under way before it. Until the target takes it it counts nowhere: callbacks of what this waits for may flush. */
 static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
 {
     keel_context_h ctx = win->ctx;
@@ -58,31 +74,30 @@ static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_trans
 
     do {
         status = keel_unlogged_await(win, piece->rank);
+        if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, piece->rank, win->region)) {
+            status = keel_recovery_ask(
+                &ctx->rec, KEEL_ERR_MIXED_SYNC); /* whoever came back has none, and this process has waited for it */
+        }
         if (status == KEEL_OK && keel_access_is_served(&ctx->lane, piece->rank)) {
             status = keel_put_log_send(&ctx->puts, piece->rank);
         }
-        if (status != KEEL_OK) {
-            return status;
-        }
-        status = keel_lane_atomic(&ctx->lane, piece->rank, piece->where, atomic, piece->buffer, keel_piece_done, piece);
+        status = (status == KEEL_OK) ? issue_once(win, piece, atomic) : status;
         if (status == KEEL_INPROGRESS) {
             return KEEL_OK;
         }
-        if (status != KEEL_ERR_NO_MEMORY) {
-            return status;
-        }
-        status = keel_context_wait(ctx, &rounds);
+        status = (status == KEEL_ERR_NO_MEMORY) ? keel_context_wait(ctx, &rounds) : status;
     } while (status == KEEL_OK);
+    keel_piece_release(piece);
     return status;
 }
 
 /* also when the job rolls back meanwhile: it must not take effect behind that */
-static keel_status_t await_own(keel_context_h ctx)
+static keel_status_t await_own(keel_context_h ctx, const struct keel_req *req)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (ctx->pieces_open[ctx->lane.rank] > 0 && (status == KEEL_OK || status == KEEL_ERR_ROLLED_BACK)) {
+    while (req->pieces > 1 && (status == KEEL_OK || status == KEEL_ERR_ROLLED_BACK)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -101,14 +116,8 @@ static keel_status_t run(keel_win_h win, uint32_t rank, uint64_t offset, const k
     }
     keel_context_touch(ctx, rank);
     ctx->stats.atomics++;
-    req->pieces++;
-    ctx->pieces_open[rank]++;
     status = issue(win, piece, &request);
-    if (status != KEEL_OK) {
-        keel_piece_done(piece, status);
-        return status;
-    }
-    return (rank == ctx->lane.rank) ? await_own(ctx) : KEEL_OK;
+    return (status == KEEL_OK && rank == ctx->lane.rank) ? await_own(ctx, req) : status;
 }
 
 int keel_device_atomic(keel_win_h win, uint32_t rank, uint64_t offset, const keel_record_atomic_t *atomic, void *result,
@@ -125,9 +134,10 @@ int keel_device_atomic(keel_win_h win, uint32_t rank, uint64_t offset, const kee
     if (!keel_access_is_by_device(&win->ctx->lane, rank, win->region)) {
         return 0;
     }
-    status = KEEL_PLANT(device_unmixed)
-                 ? keel_win_check(win, rank, offset, atomic->size, win, NULL)
-                 : keel_unlogged_begin(win, rank, offset, atomic->size, win, "an atomic by a device");
+    status = keel_win_check(win, rank, offset, atomic->size, win, params);
+    if (status == KEEL_OK && !KEEL_PLANT(device_unmixed)) {
+        status = keel_unlogged_begin(win, rank, offset, atomic->size, win, "an atomic by a device");
+    }
     if (status == KEEL_OK && !keel_access_is_by_device(&win->ctx->lane, rank, win->region)) {
         return 0; /* its replacement has none */
     }

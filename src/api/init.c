@@ -269,8 +269,8 @@ void keel_context_release(keel_context_h ctx)
     keel_runtime_t *runtime = ctx->runtime;
 
     keel_protected_release(ctx);
+    context_layers_release(ctx); /* which ends what is under way */
     context_accesses_release(ctx);
-    context_layers_release(ctx);
     keel_site_release(&ctx->site);
     keel_requests_release(ctx);
     runtime->ops->close(runtime);

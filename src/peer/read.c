@@ -149,6 +149,9 @@ static void on_atomic_done(void *arg, keel_status_t status)
     if (status == KEEL_OK && read->buffer != NULL) {
         memcpy(read->buffer, &read->old, sizeof(read->old));
     }
+    if (status == KEEL_OK && read->rank != read->lane->rank) {
+        keel_lane_ring(read->lane, read->rank);
+    }
     on_window_got(read, status);
 }
 

@@ -153,21 +153,26 @@ static keel_status_t region_of_given(keel_lane_t *lane, keel_region_memory_t *me
     return KEEL_OK;
 }
 
-static void region_expose(keel_lane_t *lane, unsigned region, keel_own_region_t *own)
+static keel_status_t region_expose(keel_lane_t *lane, unsigned region, keel_own_region_t *own)
 {
     const unsigned by = region_lane(region) | (own->is_device_wanted ? KEEL_LANE_ATOMIC : 0);
     uint8_t blob[REGION_BLOB_MAX];
     size_t length = sizeof(blob);
+    keel_status_t status;
 
     if (by == 0 || own->mem == NULL || lane->ops->mem_expose == NULL) {
-        return;
+        return KEEL_OK;
     }
     lane->ops->mem_expose(lane->transport, own->mem, by);
-    if (!own->is_device_wanted || lane->ops->atomic == NULL ||
-        lane->ops->mem_pack(lane->transport, own->mem, blob, &length) != KEEL_OK ||
-        lane->ops->key_open(lane->transport, lane->rank, blob, length, (uintptr_t)own->base, &own->key) != KEEL_OK) {
-        own->key = NULL;
+    if (!own->is_device_wanted || lane->ops->atomic == NULL) {
+        return KEEL_OK;
     }
+    status = lane->ops->mem_pack(lane->transport, own->mem, blob, &length);
+    if (status == KEEL_OK) {
+        status = lane->ops->key_open(lane->transport, lane->rank, blob, length, (uintptr_t)own->base, &own->key);
+    }
+    own->key = (status == KEEL_OK) ? own->key : NULL;
+    return (status == KEEL_ERR_UNSUPPORTED) ? KEEL_OK : status; /* no device does it, for anybody */
 }
 
 keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_region_memory_t *memory, void **base_p)
@@ -179,13 +184,15 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
         keel_lane_region_drop(lane, region);
         status = (memory->given != NULL) ? region_of_given(lane, memory, &own) : region_memory(lane, memory, &own);
     }
+    if (status == KEEL_OK) {
+        own.is_device_wanted = (uint8_t)memory->is_device_wanted;
+        status = region_expose(lane, region, &own);
+    }
     if (status != KEEL_OK) {
         keel_error(lane->message, "cannot allocate %zu bytes of shared memory: %s", memory->bytes,
                    keel_status_string(status));
         return status;
     }
-    own.is_device_wanted = (uint8_t)memory->is_device_wanted;
-    region_expose(lane, region, &own);
     pthread_mutex_lock(&lane->lock);
     lane->own[region] = own;
     lane->changes++;

@@ -52,16 +52,24 @@ static keel_status_t run_put(const mixed_run_t *run, uint32_t target, uint64_t o
     return keel_put(run->win, target, offset, &value, sizeof(value));
 }
 
+static void on_added(void *user, keel_status_t status)
+{
+    (void)keel_flush_all(((const mixed_run_t *)user)->life.ctx);
+}
+
 /* by one instruction or a loop of them; or by one that is under way until the next flush */
 static keel_status_t run_device(const mixed_run_t *run, const mixed_act_t *act)
 {
     const uint64_t offset = offsetof(mixed_device_t, total), way = keel_random_mix(act->value) % 3;
+    const keel_rma_params_t params = {
+        .field_mask = KEEL_RMA_PARAM_FIELD_CB, .cb = on_added, .user = (void *)(uintptr_t)run};
     uint64_t found = 0, seen;
     keel_req_h req = NULL;
     keel_status_t status;
 
     if (way == 0) {
-        status = keel_atomic_nbx(run->device, KEEL_ATOMIC_ADD, act->target, offset, 8, act->value, 0, NULL, NULL, &req);
+        status = keel_atomic_nbx(run->device, KEEL_ATOMIC_ADD, act->target, offset, 8, act->value, 0, NULL,
+                                 act->fetches ? &params : NULL, &req);
         if (req != NULL) {
             keel_req_free(req);
         }

@@ -68,7 +68,7 @@ void sim_op_free(sim_op_t *op)
     free(op);
 }
 
-static void sim_op_done(sim_op_t *op, keel_status_t status)
+void sim_op_done(sim_op_t *op, keel_status_t status)
 {
     sim_process_t *owner = op->link->owner;
 

@@ -392,7 +392,8 @@ void sim_channels_update(sim_process_t *process, uint32_t peer); /* simserved.c 
 /* ---- onesided.c, for simissue.c ---- */
 void sim_op_append(sim_link_t *link, sim_op_t *op);
 void sim_op_free(sim_op_t *op);
-void sim_op_capture(sim_op_t *op); /* copies what is put: the issuer may write there again */
+void sim_op_done(sim_op_t *op, keel_status_t status); /* told by the next progress() */
+void sim_op_capture(sim_op_t *op);                    /* copies what is put: the issuer may write there again */
 int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all);
 keel_status_t sim_op_outcome(const sim_op_t *op);
 

@@ -281,7 +281,7 @@ static void take_event(keel_verbs_device_t *device, const keel_transport_params_
         refuse(params,
                "the RDMA device %s has failed while it was used: %s; this process reaches nobody by it any more",
                device->name, ibv_event_type_str(event->event_type));
-        __atomic_store_n(&device->is_lost, 1, __ATOMIC_RELEASE);
+        keel_verbs_device_lose(device);
         break;
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:

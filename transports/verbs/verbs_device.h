@@ -34,6 +34,11 @@ static inline int keel_verbs_device_is_lost(const keel_verbs_device_t *device)
 {
     return __atomic_load_n(&device->is_lost, __ATOMIC_ACQUIRE);
 }
+/* it is of no use any more, whatever it says */
+static inline void keel_verbs_device_lose(keel_verbs_device_t *device)
+{
+    __atomic_store_n(&device->is_lost, 1, __ATOMIC_RELEASE);
+}
 /* how many of these bytes are left beside what is kept; SIZE_MAX: any */
 size_t keel_verbs_room(const keel_verbs_device_t *device);
 /* registers memory of this process if what is kept for connections stays; NULL, with errno, when it cannot be. The thread inside Keel */

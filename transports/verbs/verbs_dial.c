@@ -102,7 +102,9 @@ static void on_welcome(keel_verbs_t *verbs, keel_verbs_peer_t *peer)
     } else if (keel_verbs_link_connect(peer->link, &welcome->end) != KEEL_OK) {
         keel_verbs_link_break(peer->link, "the device refuses");
     } else {
-        keel_service_alone_met(&verbs->alone);
+        if (peer->rank != verbs->params.rank) {
+            keel_service_alone_met(&verbs->alone);
+        }
         watch(verbs, peer, EPOLL_CTL_MOD, EPOLLIN);
         peer->link->socket = peer->talk->socket;
         peer->talk->socket = -1;

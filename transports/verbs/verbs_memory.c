@@ -80,10 +80,23 @@ static void say_refusal(const keel_verbs_t *verbs, size_t bytes, const char *rea
     }
 }
 
+/* a device that does atomics, and from now on there is memory for where these arrive, and for the connection of this process to itself */
+static int keep_own_link(keel_verbs_t *verbs)
+{
+    const size_t need = 2 * keel_verbs_link_room();
+
+    if (!verbs->keeps_own_link && verbs->device.has_atomics && keel_verbs_room(&verbs->device) >= need &&
+        keel_verbs_reads_prepare(&verbs->reads, &verbs->device)) {
+        verbs->keeps_own_link = 1;
+        verbs->device.kept += need;
+    }
+    return verbs->keeps_own_link;
+}
+
 void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t *mem, unsigned lane)
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
-    const int is_atomic = (lane & KEEL_LANE_ATOMIC) != 0 && verbs->device.has_atomics;
+    const int is_atomic = (lane & KEEL_LANE_ATOMIC) != 0 && verbs->has_others && keep_own_link(verbs);
     const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
     if (!verbs->has_others || mem->registration != NULL) {

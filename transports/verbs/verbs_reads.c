@@ -31,13 +31,17 @@ static int make(keel_verbs_reads_t *reads, const keel_verbs_device_t *device)
     return 1;
 }
 
+int keel_verbs_reads_prepare(keel_verbs_reads_t *reads, const keel_verbs_device_t *device)
+{
+    return reads->memory != NULL || (!reads->is_refused && make(reads, device));
+}
+
 keel_verbs_read_t *keel_verbs_read_begin(keel_verbs_reads_t *reads, const keel_verbs_device_t *device, void *buffer,
                                          size_t length, keel_transport_done_cb_t cb, void *arg)
 {
     keel_verbs_read_t *read;
 
-    if (length > KEEL_VERBS_READ_MAX || reads->is_refused || (reads->memory == NULL && !make(reads, device)) ||
-        reads->free == NULL) {
+    if (length > KEEL_VERBS_READ_MAX || !keel_verbs_reads_prepare(reads, device) || reads->free == NULL) {
         return NULL;
     }
     read = reads->free;

@@ -23,6 +23,8 @@ typedef struct keel_verbs_reads {
     uint64_t count, bytes;
 } keel_verbs_reads_t;
 
+/* there is memory for them; 0: it cannot be registered */
+int keel_verbs_reads_prepare(keel_verbs_reads_t *reads, const keel_verbs_device_t *device);
 /* a place for @a length bytes that are to be in @a buffer; NULL: all are in use, or there is no memory for them */
 keel_verbs_read_t *keel_verbs_read_begin(keel_verbs_reads_t *reads, const keel_verbs_device_t *device, void *buffer,
                                          size_t length, keel_transport_done_cb_t cb, void *arg);

@@ -50,6 +50,8 @@ static void report_suspects(keel_verbs_t *verbs)
             verbs->peers[rank]->is_suspect = 0;
             if (rank != verbs->params.rank) {
                 verbs->params.on_suspect(verbs->params.arg, rank);
+            } else { /* nobody else will see that */
+                keel_verbs_device_lose(&verbs->device);
             }
         }
     }
@@ -82,7 +84,7 @@ static void check_alone(keel_verbs_t *verbs)
     if (!keel_service_alone_is_over(&verbs->alone, verbs->params.unconnected_s)) {
         return;
     }
-    for (rank = 0; rank < verbs->params.size && verbs->peers[rank] == NULL; rank++) {
+    for (rank = 0; rank < verbs->params.size && (verbs->peers[rank] == NULL || rank == verbs->params.rank); rank++) {
     }
     if (rank == verbs->params.size) {
         return; /* all are dead, and the next one begins the time anew */
@@ -213,7 +215,7 @@ keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_
     peer->card = keel_shm_attach(&verbs->shm, peer->rank, address->head.instance, &address->card);
     peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : KEEL_LANE_RMA | KEEL_LANE_READ);
     verbs->peers[peer->rank] = peer;
-    if (verbs->params.unconnected_s > 0) {
+    if (verbs->params.unconnected_s > 0 && peer->rank != verbs->params.rank) {
         keel_service_alone_begin(&verbs->alone);
     }
     atomic_store(&verbs->current[peer->rank], address->head.instance);

@@ -364,7 +364,7 @@ keel_status_t keel_verbs_rma_atomic(keel_transport_t *transport, keel_transport_
                ? NULL
                : keel_verbs_read_begin(&verbs->reads, &verbs->device, old, sizeof(*old), cb, arg);
     if (read == NULL) {
-        return KEEL_ERR_NO_MEMORY;
+        return verbs->reads.is_refused ? KEEL_ERR_BUDGET : KEEL_ERR_NO_MEMORY;
     }
     status = await(link, link->built + 1, keel_verbs_read_end, read);
     if (status != KEEL_INPROGRESS) {

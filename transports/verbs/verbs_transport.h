@@ -58,6 +58,7 @@ struct keel_verbs {
     keel_verbs_device_t device;
     keel_verbs_address_t address;
     int has_others;      /* ranks that do not share memory with this one */
+    int keeps_own_link;  /* memory for it and for what it brings */
     int is_refusal_said; /* that a window cannot be reached by the device */
     keel_verbs_loans_t loans;
     keel_verbs_reads_t reads;
