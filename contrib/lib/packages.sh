@@ -8,7 +8,7 @@ keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev
 # shellcheck disable=SC2034
 keel_guest_packages=(qemu-system-x86 busybox-static kmod cpio ibverbs-providers iproute2) # tests/rdma
 # shellcheck disable=SC2034
-keel_proof_packages=(clang-14 libclang-rt-14-dev spin) # fuzzers and the model
+keel_proof_packages=(clang-14 libclang-rt-14-dev spin valgrind) # fuzzers, the model and counts of instructions
 
 # keel_install_packages PACKAGE...: installs those that are missing; says nothing when there are none.
 # Fails with one line when they cannot be had.
