@@ -387,7 +387,8 @@ static keel_status_t atomic_issue(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    if (keel_access_is_by_device(&ctx->lane, rank, win->region) && !is_own) { /* as its predecessor's was not */
+    keel_context_touch(ctx, rank);                                 /* callbacks may have flushed */
+    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     if (call->is_ordered) {

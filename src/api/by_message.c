@@ -91,6 +91,7 @@ keel_status_t keel_by_message_get(keel_win_h win, uint32_t rank, uint64_t offset
     piece->record = NULL;
     req->pieces++;
     ctx->pieces_open[rank]++;
+    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
     status = keel_lane_read(&ctx->lane, rank, win->region, offset, buffer, length, keel_piece_done, piece);
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);

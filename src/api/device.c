@@ -55,6 +55,7 @@ static keel_status_t issue_once(keel_win_h win, keel_piece_t *piece, const keel_
     keel_context_h ctx = win->ctx;
     keel_status_t status;
 
+    keel_context_touch(ctx, piece->rank);
     piece->req->pieces++;
     ctx->pieces_open[piece->rank]++;
     status = keel_lane_atomic(&ctx->lane, piece->rank, piece->where, atomic, piece->buffer, keel_piece_done, piece);
@@ -114,7 +115,6 @@ static keel_status_t run(keel_win_h win, uint32_t rank, uint64_t offset, const k
     if (piece == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    keel_context_touch(ctx, rank);
     ctx->stats.atomics++;
     status = issue(win, piece, &request);
     return (status == KEEL_OK && rank == ctx->lane.rank) ? await_own(ctx, req) : status;

@@ -115,6 +115,7 @@ static keel_status_t accumulate_ask(keel_win_h win, uint32_t rank, const accumul
     piece->record = NULL;
     req->pieces++;
     ctx->pieces_open[rank]++;
+    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
     status = keel_lane_send_accumulate(&ctx->lane, rank, fetch, piece->length, a->result, keel_piece_done, piece);
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);

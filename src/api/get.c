@@ -205,6 +205,7 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
     req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
     req->pieces++;
     ctx->pieces_open[rank]++;
+    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
         if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING) {
             KEEL_REACHED(get_done);

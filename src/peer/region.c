@@ -189,6 +189,9 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
         status = region_expose(lane, region, &own);
     }
     if (status != KEEL_OK) {
+        if (own.mem != NULL) {
+            lane->ops->mem_free(lane->transport, own.mem);
+        }
         keel_error(lane->message, "cannot allocate %zu bytes of shared memory: %s", memory->bytes,
                    keel_status_string(status));
         return status;

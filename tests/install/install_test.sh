@@ -5,9 +5,10 @@
 set -u
 
 sources=$1 cmake=$2 type=$3 generator=$4 compiler=$5 launcher=$6
+scratch=$(mktemp -d) || exit 1
 # as deep as other builds, so that a cache finds what is alike
-scratch=$(mktemp -d "$sources/build-install.XXXXXX") || exit 1
-trap 'rm -rf "$scratch"' EXIT
+build=$(mktemp -d "$sources/build-install.XXXXXX" 2>/dev/null) || build=$scratch/build
+trap 'rm -rf "$scratch" "$build"' EXIT
 
 mpis=''
 for mpi in openmpi mpich; do
@@ -90,15 +91,15 @@ works()
 
 [ "$type" != None ] || export CFLAGS="-O2 -DNDEBUG"
 # nothing may be written to where it was configured for
-quietly "$cmake" -S "$sources" -B "$scratch/build" -G "$generator" -DCMAKE_BUILD_TYPE="$type" -DKEEL_WERROR=ON \
+quietly "$cmake" -S "$sources" -B "$build" -G "$generator" -DCMAKE_BUILD_TYPE="$type" -DKEEL_WERROR=ON \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_INSTALL_LIBDIR=lib \
     -DCMAKE_INSTALL_PREFIX=/dev/null/never
-quietly "$cmake" --build "$scratch/build" -j "$(nproc)" --target src/all src/adapters/all src/tools/all contrib/keelrun/all contrib/examples/all perf/all \
+quietly "$cmake" --build "$build" -j "$(nproc)" --target src/all src/adapters/all src/tools/all contrib/keelrun/all contrib/examples/all perf/all \
     perf/kernels/all
-quietly "$cmake" --install "$scratch/build" --prefix "$scratch/prefix"
+quietly "$cmake" --install "$build" --prefix "$scratch/prefix"
 installed "$scratch/prefix"
 works "$scratch/prefix"
-DESTDIR=$scratch/stage quietly "$cmake" --install "$scratch/build" --prefix /opt/keel
+DESTDIR=$scratch/stage quietly "$cmake" --install "$build" --prefix /opt/keel
 installed "$scratch/stage/opt/keel"
 [ "$(ls "$scratch/stage")" = opt ] || fail "DESTDIR holds $(ls "$scratch/stage")"
 works "$scratch/stage/opt/keel"

@@ -169,7 +169,7 @@ keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key,
     op->cb_arg = arg;
     if (key->peer == process->rank) { /* it has no link to itself */
         sim_op_apply(process->sim, op, 1);
-        sim_op_done(op, KEEL_OK);
+        sim_op_done(op, sim_op_outcome(op));
         sim_point(process->sim, "atomic");
         return KEEL_INPROGRESS;
     }

@@ -105,6 +105,13 @@ void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t 
     mem->registration = keel_verbs_lock(&verbs->device, mem->segment.base, mem->segment.bytes,
                                         access | (is_atomic ? IBV_ACCESS_REMOTE_ATOMIC : 0));
     mem->is_atomic = is_atomic && mem->registration != NULL;
+    if ((lane & KEEL_LANE_ATOMIC) != 0 && !mem->is_atomic && !verbs->is_no_atomic_said &&
+        verbs->params.message != NULL) {
+        verbs->is_no_atomic_said = 1;
+        keel_warn(verbs->params.message, "%s carries out no atomics of this process's windows: %s (said once)",
+                  verbs->device.name,
+                  verbs->device.has_atomics ? "no memory can be locked for that (ulimit -l)" : "it has none");
+    }
     if (mem->registration == NULL && !verbs->is_refusal_said && verbs->params.message != NULL) {
         verbs->is_refusal_said = 1;
         say_refusal(verbs, mem->segment.bytes, strerror(errno));

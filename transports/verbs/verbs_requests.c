@@ -42,6 +42,17 @@ static void on_broken(void *arg, keel_verbs_link_t *link)
     ((keel_verbs_t *)arg)->suspects++;
 }
 
+static void say_own_broken(const keel_verbs_t *verbs)
+{
+    if (verbs->params.message != NULL && !keel_verbs_device_is_lost(&verbs->device)) {
+        keel_error(verbs->params.message,
+                   "the connection of this process to itself by %s, for atomics of the device, has failed; this "
+                   "process is of no "
+                   "use any more",
+                   verbs->device.name);
+    }
+}
+
 static void report_suspects(keel_verbs_t *verbs)
 {
     verbs->suspects = 0;
@@ -51,6 +62,7 @@ static void report_suspects(keel_verbs_t *verbs)
             if (rank != verbs->params.rank) {
                 verbs->params.on_suspect(verbs->params.arg, rank);
             } else { /* nobody else will see that */
+                say_own_broken(verbs);
                 keel_verbs_device_lose(&verbs->device);
             }
         }

@@ -57,8 +57,9 @@ struct keel_verbs {
     keel_shm_t shm;
     keel_verbs_device_t device;
     keel_verbs_address_t address;
-    int has_others;      /* ranks that do not share memory with this one */
-    int keeps_own_link;  /* memory for it and for what it brings */
+    int has_others;     /* ranks that do not share memory with this one */
+    int keeps_own_link; /* memory for it and for what it brings */
+    int is_no_atomic_said;
     int is_refusal_said; /* that a window cannot be reached by the device */
     keel_verbs_loans_t loans;
     keel_verbs_reads_t reads;
