@@ -12,11 +12,11 @@ static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key
     sim_process_t *process = sim_process_of(transport);
     keel_sim_t *sim = process->sim;
     sim_link_t *link = &process->links[key->peer];
+    const int is_own = (kind == SIM_ATOMIC) && (key->mem->owner == process);
     sim_op_t *op;
 
-    if (!key->is_open ||
-        ((key->mem->owner != process) && ((link->target != key->mem->owner) ||
-                                          !(link->lanes & ((kind == SIM_GET) ? KEEL_LANE_READ : KEEL_LANE_RMA))))) {
+    if (!key->is_open || (!is_own && ((link->target != key->mem->owner) ||
+                                      !(link->lanes & ((kind == SIM_GET) ? KEEL_LANE_READ : KEEL_LANE_RMA))))) {
         keel_sim_flaw(sim, "rank %u.%u uses a key of %u after disconnect, or without the lane", process->rank,
                       process->incarnation, key->peer);
         return KEEL_ERR_UNREACHABLE;

@@ -87,11 +87,14 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     keel_transport_key_t *key;
     const sim_process_t *target;
     sim_blob_t packed;
+    int is_own;
 
     sim_point(process->sim, "key_open");
     keel_sim_store_fence(process->sim);
-    target = (peer == process->rank) ? process : process->links[peer].target;
-    if ((target == NULL) || ((target != process) && !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_READ)))) {
+    target = process->links[peer].target;
+    is_own = (target == NULL) && (peer == process->rank); /* for atomics, without a link to itself */
+    target = is_own ? process : target;
+    if ((target == NULL) || (!is_own && !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_READ)))) {
         return KEEL_ERR_UNREACHABLE;
     }
     if (length != sizeof(packed)) {
@@ -110,7 +113,7 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     if ((mem == NULL) || (packed.base != remote_base)) {
         return KEEL_ERR_CORRUPT;
     }
-    if ((target == process) && !mem->is_atomic) {
+    if (is_own && !mem->is_atomic) {
         return KEEL_ERR_UNSUPPORTED;
     }
     if (target->state == SIM_DEAD) { /* what is mapped stays, but nothing is mapped any more */
