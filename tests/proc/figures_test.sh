@@ -197,12 +197,17 @@ numbers_changed_by_hand_are_found()
     cd "$copy" || fail 'no copy'
     find $goals -name '*.machine' -not -name 'shm.*' -not -name 'daly.*' -delete
     sed -i -E '/^(part|shm|daly[.B]*),/!d' $goals/goals.csv
+    # replayed once, and that is written down
+    : >tests/lint/replayed
+    ! tests/lint/lint.sh measured >"$out" 2>"$err" || fail 'what was never replayed passes'
+    sed -n 's/.*tests\/lint\/replayed is to be //p' "$out" "$err" >tests/lint/replayed
     tests/lint/lint.sh measured >"$out" 2>"$err" || fail 'what is committed does not follow from its raw data'
     cp -r perf "$scratch/whole"
     while read -r file edit; do
         sed -i "$edit" "perf/figures/$file"
         ! cmp -s "perf/figures/$file" "$scratch/whole/figures/$file" || fail "changes nothing: $file $edit"
         ! tests/lint/lint.sh measured >"$out" 2>"$err" || fail "not found: $file $edit"
+        ! grep -q 'replayed is to be' "$out" "$err" || fail "replayed as it was: $file $edit"
         cp "$scratch/whole/figures/$file" "perf/figures/$file"
     done <<'END'
 goals/goals.csv /^shm.*fetch-add/s/,[0-9.]*/,9.999/2
