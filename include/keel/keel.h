@@ -487,8 +487,8 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  * these: access what is not locked, write under shared locks, wait, and pass gsyncs with locks held, which are part of the image
  * then. Its deaths are rollbacks, from the first such call on; with
  * KEEL_PARAM_FLAG_NONDETERMINISTIC it says so at once, which spares each rank that mixes a message to every other, and, should
- * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls, keel_checkpoint() and keel_finalize() are collective in every program, and return KEEL_ERR_STATE
- * while something is locked.
+ * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls and keel_finalize() are collective in every program, and return KEEL_ERR_STATE while something
+ * is locked.
  *
  * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once

@@ -17,11 +17,15 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  * nobody from accessing the memory, and has nothing to do with keel_lock(). What was done under the lock by who gave it up before is
  * there. Blocks until it is free: who wants it exclusively goes ahead of those that come later and want it shared, unless these
  * have waited long; beyond that there is no order. Several may be held at once, across gsyncs too, and are part of the image then; what
- * order avoids deadlock is the program's affair. A message where memory is not mapped, an atomic instruction or two where it is.
+ * order avoids deadlock is the program's affair.
  *
- * Death: no log has it, so a program that calls this mixes, as keel_lock() has it: from its first such call on every death is a
- * rollback, and who holds what is then as in the image. Window calls, keel_checkpoint() and keel_finalize() return KEEL_ERR_STATE while
- * something is locked.
+ * Until somebody in the job wants one exclusively, a shared lock excludes nobody: it takes no message and no atomic instruction. Who
+ * is the first to want one exclusively waits for each process that holds a shared one, of whatever window and rank, to give it up or to
+ * make any call of Keel; once. Both then cost a message where memory is not mapped, an atomic instruction or two where it is.
+ *
+ * Death: while there are shared locks only, they do not matter: what was done under them decides what a death costs. What is
+ * ordered by an exclusive one no log has, so who takes one mixes, as keel_lock() has it: from then on every death is a rollback, and who
+ * holds what is then as in the image. Window calls and keel_finalize() return KEEL_ERR_STATE while something is locked.
  * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED for another way to lock; KEEL_ERR_STATE: locked by the caller already, in whatever way, or
  *         in a callback.
  */
@@ -30,6 +34,14 @@ KEEL_API keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_ho
 KEEL_API keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
 /** Completes all accesses to @a rank and gives the lock up. KEEL_ERR_STATE when the caller does not hold it. */
 KEEL_API keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank);
+/**
+ * The same lock, shared, of all ranks: what MPI's lock_all is, for those that write, too. While there are shared locks only it takes
+ * nothing, whatever the number of ranks; else as much as one for each rank, in their order.
+ * @return KEEL_ERR_STATE: of some rank the caller has it already, or in a callback.
+ */
+KEEL_API keel_status_t keel_win_lock_all(keel_win_h win);
+/** Completes all accesses to all ranks and gives these locks up. KEEL_ERR_STATE without keel_win_lock_all(). */
+KEEL_API keel_status_t keel_win_unlock_all(keel_win_h win);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include "api/refuse.h"
 #include "api/request.h"
 #include "api/flush.h"
+#include "api/win_share.h"
 #include "api/window.h"
 #include "peer/issue.h"
 #include "peer/tell.h"
@@ -71,6 +72,12 @@ static keel_status_t context_tell_begin(keel_context_h ctx)
     return status;
 }
 
+static void context_progress(keel_context_h ctx)
+{
+    keel_access_progress(ctx);
+    keel_win_shares_progress(ctx);
+}
+
 void keel_context_look(keel_context_h ctx)
 {
     if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(news_unheard) ||
@@ -80,7 +87,7 @@ void keel_context_look(keel_context_h ctx)
     /* a full barrier: what is told from here on sets it again, what was told before is seen */
     (void)__atomic_exchange_n(&ctx->gate.part.news, 0, __ATOMIC_SEQ_CST);
     keel_recovery_progress(&ctx->rec);
-    keel_access_progress(ctx);
+    context_progress(ctx);
     if (!keel_recovery_is_settled(&ctx->rec)) { /* what it has to do further is not told by anybody */
         __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
     }
@@ -133,7 +140,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     }
     keel_threads_yield(ctx);
     keel_recovery_wait(&ctx->rec, keel_threads_are_busy(ctx) ? &first : rounds);
-    keel_access_progress(ctx);
+    context_progress(ctx);
     keel_requests_call_back(ctx);
     status = keel_recovery_status(&ctx->rec);
     if (status != KEEL_OK) {
@@ -154,7 +161,7 @@ keel_status_t keel_progress(keel_context_h ctx)
         return keel_fork_refuse(ctx);
     }
     keel_recovery_progress(&ctx->rec);
-    keel_access_progress(ctx);
+    context_progress(ctx);
     keel_requests_call_back(ctx);
     if (keel_recovery_status(&ctx->rec) != KEEL_OK) {
         keel_context_shut(ctx, KEEL_GATE_CLOSED);

@@ -40,6 +40,7 @@ struct keel_win {
     struct keel_win
         *gone;       /* the next of those that a rollback removed: their handles may still be used, and are refused */
     uint8_t *locked; /* by rank: keel_lock_how_t, 0: not; NULL: none was */
+    uint8_t all;     /* KEEL_LOCK_SHARED: by keel_win_lock_all(); by bias, while no rank is in .locked */
     int is_device_wanted; /* for the atomics on the own part */
 };
 
@@ -194,6 +195,14 @@ struct keel_context {
     struct keel_rehearse *rehearse;
     struct keel_threads *threads; /* NULL: one thread at a time (api/inside) */
     unsigned windows_locked;      /* of how many ranks' windows this process has the lock (api/win_lock) */
+    /* of those that are shared by bias, the one that becomes a lock that others see (api/win_share) */
+    struct {
+        int is_pending, is_void; /* asked for; and from before a rollback */
+        unsigned window;
+        uint32_t rank;
+        uint64_t answer;
+    } share;
+    uint32_t revoked_by; /* so many ranks are known to share none by bias, because this one asked */
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)

@@ -367,7 +367,7 @@ static keel_status_t checkpoint_alone(keel_context_h ctx)
     uint32_t making;
 
     if (status == KEEL_OK) {
-        status = keel_lock_check_free(ctx, "keel_checkpoint");
+        status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_checkpoint");
     }
     if (status == KEEL_OK) {
         status = keel_gsync_check(ctx, "keel_checkpoint");

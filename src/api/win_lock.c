@@ -1,6 +1,7 @@
 /*
- * Locks of windows: a word for each window in the owner's lock area (peer/winlock_word). A program that takes one mixes, so a death
- * writes all of them off, and a rollback sets the words, and what each process knows to hold, as they were in the gsync of the image.
+ * Locks of windows: a word for each window in the owner's lock area (peer/winlock_word). A program that takes one exclusively mixes, so
+ * a death writes all of them off, and a rollback sets the words, and what each process knows to hold, as they were in the gsync of the
+ * image. Until somebody has, shared ones are no words (api/win_share).
  */
 #include "api/win_lock.h"
 #include "api/inside.h"
@@ -8,6 +9,7 @@
 #include "api/refuse.h"
 #include "api/flush.h"
 #include "api/unlogged.h"
+#include "api/win_share.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
@@ -18,13 +20,16 @@
 
 typedef struct win_locks_image {
     uint64_t count;
-    uint64_t reserved;
+    uint64_t is_revoked; /* keel_lock_area_t.revoked */
 } win_locks_image_t;
 
-/* what is held at another rank, or, with KEEL_RANK_NONE, the own word */
+#define WIN_LOCKS_WORD KEEL_RANK_NONE       /* the own word */
+#define WIN_LOCKS_ALL  (KEEL_RANK_NONE - 1) /* keel_win.all */
+
+/* what is held at a rank, or one of these */
 typedef struct win_locks_entry {
     uint32_t window, rank;
-    uint64_t value; /* keel_lock_how_t, or the word */
+    uint64_t value; /* keel_win.locked, or the word */
 } win_locks_entry_t;
 
 /* ---- taking and giving ---- */
@@ -42,7 +47,7 @@ static keel_status_t win_lock_ask(keel_win_h win, uint32_t rank, keel_lock_ask_t
     return keel_lock_ask(win->ctx, rank, &request, answer_p);
 }
 
-/* 1 + what @a rank's memory is locked for here, 0: it is not */
+/* KEEL_OK: the lock of @a rank may be asked for; shared locks may be taken by bias, too */
 static keel_status_t win_lock_begin(keel_win_h win, uint32_t rank, keel_lock_how_t how, const char *call)
 {
     keel_status_t status;
@@ -54,7 +59,8 @@ static keel_status_t win_lock_begin(keel_win_h win, uint32_t rank, keel_lock_how
         keel_error_ctx(win->ctx, "%s: there is no way %u to lock", call, (unsigned)how);
         return KEEL_ERR_UNSUPPORTED;
     }
-    status = keel_unlogged_begin(win, rank, 0, 0, win, call);
+    status = (how == KEEL_LOCK_SHARED) ? keel_win_check(win, rank, 0, 0, win, NULL)
+                                       : keel_unlogged_begin(win, rank, 0, 0, win, call);
     if (status == KEEL_OK) {
         status = keel_context_check_outside(win->ctx, call);
     }
@@ -62,11 +68,34 @@ static keel_status_t win_lock_begin(keel_win_h win, uint32_t rank, keel_lock_how
         win->locked = keel_alloc(win->ctx->lane.size, "locks of a window");
         status = (win->locked == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
     }
-    if (status == KEEL_OK && win->locked[rank] != 0) {
+    if (status == KEEL_OK && (win->locked[rank] != 0 || win->all != 0)) {
         keel_error_ctx(win->ctx, "%s of window %u at rank %u, which is locked already", call, win_number(win), rank);
         return KEEL_ERR_STATE;
     }
     return status;
+}
+
+static void win_lock_note(keel_win_h win, uint32_t rank, uint8_t how)
+{
+    win->locked[rank] = how;
+    win->ctx->windows_locked++;
+    win->ctx->stats.locks++;
+}
+
+/* 1: it is shared, and nobody has to know */
+static int win_lock_by_bias(keel_win_h win, uint32_t rank, keel_lock_how_t how)
+{
+    if (how != KEEL_LOCK_SHARED || !keel_win_share(win->ctx)) {
+        return 0;
+    }
+    win_lock_note(win, rank, KEEL_LOCK_SHARED | KEEL_LOCK_BIASED);
+    return 1;
+}
+
+/* by words, from here on: a program that does that mixes */
+static keel_status_t win_lock_by_words(keel_win_h win, uint32_t rank, keel_lock_how_t how, const char *call)
+{
+    return (how == KEEL_LOCK_SHARED) ? keel_unlogged_begin(win, rank, 0, 0, win, call) : KEEL_OK;
 }
 
 static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t how, int has_waited)
@@ -75,6 +104,12 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
     uint64_t answer = 0;
     keel_status_t status = keel_unlogged_await(win, rank);
 
+    if (status == KEEL_OK && how == KEEL_LOCK_EXCLUSIVE) {
+        status = keel_win_revoke(win->ctx);
+        if (status == KEEL_INPROGRESS) {
+            return status;
+        }
+    }
     if (status == KEEL_OK) {
         status = win_lock_ask(win, rank, ask, has_waited, &answer);
     }
@@ -89,16 +124,13 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
         status = win_lock_ask(win, rank, KEEL_LOCK_WINDOW_RELEASE_SHARED, 0, &answer);
         return (status == KEEL_OK) ? KEEL_ERR_STATE : status;
     }
-    win->locked[rank] = (uint8_t)how;
-    win->ctx->windows_locked++;
-    win->ctx->stats.locks++;
+    win_lock_note(win, rank, (uint8_t)how);
     return KEEL_OK;
 }
 
-keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how)
+static keel_status_t win_lock_until(keel_win_h win, uint32_t rank, keel_lock_how_t how)
 {
-    KEEL_INSIDE_WIN(win);
-    keel_status_t status = win_lock_begin(win, rank, how, "keel_win_lock");
+    keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     while (status == KEEL_OK) {
@@ -109,6 +141,18 @@ keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how)
         }
         status = keel_context_wait(win->ctx, &rounds);
     }
+    return status;
+}
+
+keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status = win_lock_begin(win, rank, how, "keel_win_lock");
+
+    if (status == KEEL_OK && !win_lock_by_bias(win, rank, how)) {
+        status = win_lock_by_words(win, rank, how, "keel_win_lock");
+        status = (status == KEEL_OK) ? win_lock_until(win, rank, how) : status;
+    }
     return (win != NULL) ? keel_win_end(win, status) : status;
 }
 
@@ -117,8 +161,9 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
     KEEL_INSIDE_WIN(win);
     keel_status_t status = win_lock_begin(win, rank, how, "keel_win_trylock"), progress;
 
-    if (status == KEEL_OK) {
-        status = win_lock_try(win, rank, how, 0);
+    if (status == KEEL_OK && !win_lock_by_bias(win, rank, how)) {
+        status = win_lock_by_words(win, rank, how, "keel_win_trylock");
+        status = (status == KEEL_OK) ? win_lock_try(win, rank, how, 0) : status;
     }
     if (status == KEEL_INPROGRESS) {
         progress = keel_progress(win->ctx);
@@ -127,25 +172,13 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
     return (win != NULL) ? keel_win_end(win, status) : status;
 }
 
-keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
+/* what is under it is complete */
+static keel_status_t win_unlock_words(keel_win_h win, uint32_t rank, const char *call)
 {
-    KEEL_INSIDE_WIN(win);
-    keel_status_t status;
+    keel_status_t status = keel_unlogged_begin(win, rank, 0, 0, win, call);
     uint64_t answer;
     int how;
 
-    if (win == NULL) {
-        return keel_refuse_null("the window");
-    }
-    status = keel_context_begin_outside(win->ctx, "keel_win_unlock");
-    if (status != KEEL_OK) {
-        return keel_win_end(win, status);
-    }
-    if (rank >= win->ctx->lane.programs || win->locked == NULL || win->locked[rank] == 0) {
-        keel_error_ctx(win->ctx, "keel_win_unlock of window %u at rank %u, which is not locked", win_number(win), rank);
-        return KEEL_ERR_STATE;
-    }
-    status = keel_unlogged_begin(win, rank, 0, 0, win, "keel_win_unlock");
     status = (status == KEEL_OK) ? keel_flush_one(win->ctx, rank) : status;
     status = (status == KEEL_OK) ? keel_unlogged_await(win, rank) : status;
     if (status == KEEL_OK) {
@@ -157,6 +190,125 @@ keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
                               &answer);
         status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* its death is a rollback */
     }
+    return status;
+}
+
+/* shared by bias, so @a how says. KEEL_OK: given up; KEEL_INPROGRESS: it was revoked, and has become a lock that others see. */
+static keel_status_t win_unlock_bias(keel_win_h win, uint8_t *how)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && (*how & KEEL_LOCK_BIASED) && keel_win_is_revoked(win->ctx)) {
+        status = keel_context_wait(win->ctx, &rounds);
+    }
+    if (status != KEEL_OK || !(*how & KEEL_LOCK_BIASED)) {
+        return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
+    }
+    *how = 0;
+    win->ctx->windows_locked--;
+    keel_win_unshare(win->ctx);
+    return KEEL_OK;
+}
+
+keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status;
+
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    status = keel_context_begin_outside(win->ctx, "keel_win_unlock");
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    if (rank >= win->ctx->lane.programs || win->all != 0 || win->locked == NULL || win->locked[rank] == 0) {
+        keel_error_ctx(win->ctx, "keel_win_unlock of window %u at rank %u, which is not locked%s", win_number(win),
+                       rank, (win->all != 0) ? " by itself" : "");
+        return KEEL_ERR_STATE;
+    }
+    status = keel_flush_one(win->ctx, rank);
+    if (status == KEEL_OK) {
+        status = win_unlock_bias(win, &win->locked[rank]);
+    }
+    if (status == KEEL_INPROGRESS) {
+        status = win_unlock_words(win, rank, "keel_win_unlock");
+    }
+    return keel_win_end(win, status);
+}
+
+/* ---- of all ranks ---- */
+
+static keel_status_t win_lock_all_begin(keel_win_h win)
+{
+    keel_status_t status = keel_win_check(win, win->ctx->lane.rank, 0, 0, win, NULL);
+
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(win->ctx, "keel_win_lock_all");
+    }
+    if (status == KEEL_OK && win->locked == NULL) {
+        win->locked = keel_alloc(win->ctx->lane.size, "locks of a window");
+        status = (win->locked == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    }
+    for (uint32_t r = 0; status == KEEL_OK && r < win->ctx->lane.programs; r++) {
+        if (win->locked[r] != 0 || win->all != 0) {
+            keel_error_ctx(win->ctx, "keel_win_lock_all of window %u, which is locked at rank %u already",
+                           win_number(win), r);
+            return KEEL_ERR_STATE;
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_win_lock_all(keel_win_h win)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status = (win == NULL) ? keel_refuse_null("the window") : win_lock_all_begin(win);
+
+    if (status == KEEL_OK && keel_win_share(win->ctx)) {
+        win->all = KEEL_LOCK_SHARED | KEEL_LOCK_BIASED;
+        win->ctx->windows_locked++;
+        win->ctx->stats.locks++;
+    } else if (status == KEEL_OK) {
+        win->all = KEEL_LOCK_SHARED;
+        for (uint32_t r = 0; r < win->ctx->lane.programs && status == KEEL_OK; r++) {
+            status = win_lock_by_words(win, r, KEEL_LOCK_SHARED, "keel_win_lock_all");
+            status = (status == KEEL_OK) ? win_lock_until(win, r, KEEL_LOCK_SHARED) : status;
+        }
+    }
+    return (win != NULL) ? keel_win_end(win, status) : status;
+}
+
+keel_status_t keel_win_unlock_all(keel_win_h win)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status;
+
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    status = keel_context_begin_outside(win->ctx, "keel_win_unlock_all");
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    if (win->all == 0) {
+        keel_error_ctx(win->ctx, "keel_win_unlock_all of window %u, which keel_win_lock_all has not locked",
+                       win_number(win));
+        return KEEL_ERR_STATE;
+    }
+    status = keel_flush_everyone(win->ctx);
+    if (status == KEEL_OK) {
+        status = win_unlock_bias(win, &win->all);
+    }
+    for (uint32_t r = 0; status == KEEL_INPROGRESS && r < win->ctx->lane.programs; r++) {
+        status = win_unlock_words(win, r, "keel_win_unlock_all");
+        status = (status == KEEL_OK) ? KEEL_INPROGRESS : status;
+    }
+    if (status == KEEL_INPROGRESS) {
+        win->all = 0;
+        status = KEEL_OK;
+    }
     return keel_win_end(win, status);
 }
 
@@ -167,28 +319,31 @@ static uint64_t *win_word(const struct keel_win *win)
     return keel_lock_window(keel_lane_locks(&win->ctx->lane), win->ctx->lane.size, win_number(win));
 }
 
+static void win_locks_add(win_locks_entry_t *to, size_t *count, unsigned window, uint32_t rank, uint64_t value)
+{
+    if (value != 0 && to != NULL) {
+        to[*count] = (win_locks_entry_t){.window = window, .rank = rank, .value = value};
+    }
+    *count += (value != 0);
+}
+
 /* writes what there is, where @a entry is not NULL; how many entries that are */
 static size_t win_locks_of(const struct keel_win *win, win_locks_entry_t *entry)
 {
-    const uint64_t word = __atomic_load_n(win_word(win), __ATOMIC_ACQUIRE);
     const unsigned window = win_number(win);
     size_t count = 0;
 
-    if (word != 0) {
-        if (entry != NULL) {
-            entry[count] = (win_locks_entry_t){.window = window, .rank = KEEL_RANK_NONE, .value = word};
-        }
-        count++;
-    }
+    win_locks_add(entry, &count, window, WIN_LOCKS_WORD, __atomic_load_n(win_word(win), __ATOMIC_ACQUIRE));
+    win_locks_add(entry, &count, window, WIN_LOCKS_ALL, win->all);
     for (uint32_t r = 0; win->locked != NULL && r < win->ctx->lane.size; r++) {
-        if (win->locked[r] != 0) {
-            if (entry != NULL) {
-                entry[count] = (win_locks_entry_t){.window = window, .rank = r, .value = win->locked[r]};
-            }
-            count++;
-        }
+        win_locks_add(entry, &count, window, r, win->locked[r]);
     }
     return count;
+}
+
+static uint64_t win_locks_are_revoked(keel_context_h ctx)
+{
+    return __atomic_load_n(&keel_lane_locks(&ctx->lane)->revoked, __ATOMIC_ACQUIRE);
 }
 
 size_t keel_win_locks_size(keel_context_h ctx)
@@ -198,7 +353,9 @@ size_t keel_win_locks_size(keel_context_h ctx)
     for (unsigned i = 0; i < ctx->window_count; i++) {
         count += win_locks_of(ctx->windows[i], NULL);
     }
-    return (count > 0) ? sizeof(win_locks_image_t) + count * sizeof(win_locks_entry_t) : 0;
+    return (count > 0 || win_locks_are_revoked(ctx) != 0)
+               ? sizeof(win_locks_image_t) + count * sizeof(win_locks_entry_t)
+               : 0;
 }
 
 size_t keel_win_locks_none(void)
@@ -211,7 +368,7 @@ void keel_win_locks_save(keel_context_h ctx, void *to)
     win_locks_image_t *image = to;
     win_locks_entry_t *entry = (win_locks_entry_t *)(image + 1);
 
-    *image = (win_locks_image_t){0};
+    *image = (win_locks_image_t){.is_revoked = KEEL_PLANT(revoke_forgotten) ? 0 : win_locks_are_revoked(ctx)};
     for (unsigned i = 0; i < ctx->window_count; i++) {
         image->count += win_locks_of(ctx->windows[i], entry + image->count);
     }
@@ -224,23 +381,26 @@ void keel_win_locks_reset(keel_context_h ctx)
 
         keel_free(win->locked);
         win->locked = NULL;
+        win->all = 0;
         keel_store_word_fenced(win_word(win), 0);
     }
     ctx->windows_locked = 0;
+    keel_win_shares_reset(ctx);
 }
 
 static keel_status_t win_locks_take(keel_context_h ctx, const win_locks_entry_t *entry)
 {
     struct keel_win *win = (entry->window < ctx->window_count) ? ctx->windows[entry->window] : NULL;
+    const uint64_t how = entry->value & ~(uint64_t)KEEL_LOCK_BIASED;
 
     if (win == NULL) {
         return KEEL_ERR_CORRUPT;
     }
-    if (entry->rank == KEEL_RANK_NONE) {
+    if (entry->rank == WIN_LOCKS_WORD) {
         keel_store_word_fenced(win_word(win), entry->value);
         return KEEL_OK;
     }
-    if (entry->rank >= ctx->lane.size || entry->value >= KEEL_LOCK_HOW_LAST) {
+    if ((entry->rank >= ctx->lane.size && entry->rank != WIN_LOCKS_ALL) || how == 0 || how >= KEEL_LOCK_HOW_LAST) {
         return KEEL_ERR_CORRUPT;
     }
     if (win->locked == NULL) {
@@ -249,8 +409,16 @@ static keel_status_t win_locks_take(keel_context_h ctx, const win_locks_entry_t 
     if (win->locked == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    win->locked[entry->rank] = (uint8_t)entry->value;
-    ctx->windows_locked++;
+    if (entry->rank == WIN_LOCKS_ALL) {
+        win->all = (uint8_t)entry->value;
+    } else {
+        win->locked[entry->rank] = (uint8_t)entry->value;
+    }
+    /* all by words are counted one by one */
+    ctx->windows_locked += (entry->rank != WIN_LOCKS_ALL || how != entry->value);
+    if (how != entry->value) {
+        keel_win_share_again(ctx);
+    }
     return KEEL_OK;
 }
 
@@ -262,6 +430,9 @@ keel_status_t keel_win_locks_load(keel_context_h ctx, const void *from, size_t l
 
     if (length < sizeof(*image) || (length - sizeof(*image)) / sizeof(*entry) < image->count) {
         return KEEL_ERR_CORRUPT;
+    }
+    if (image->is_revoked != 0) {
+        (void)keel_lock_revoke_bias(keel_lane_locks(&ctx->lane));
     }
     for (uint64_t i = 0; i < image->count && status == KEEL_OK; i++) {
         status = win_locks_take(ctx, &entry[i]);

@@ -137,6 +137,9 @@
       "an accumulate that fetches overtakes what was put before it")                                                   \
     _(signal_first, 2000, "--style mixed", "a signal is there before what it tells of")                                \
     _(winlock_taken, 2000, "--style mixed", "the lock of a window is given to all that ask")                           \
+    _(revoke_unawaited, 0, "", "who locks a window exclusively does not wait for those that share it by bias")         \
+    _(share_unseen, 0, "", "a lock that is shared by bias is not made one that others see")                            \
+    _(revoke_forgotten, 0, "", "an image does not say that no lock is shared by bias any more")                        \
     _(group_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                         \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
       "who accesses without locks tells nobody")                                                                       \

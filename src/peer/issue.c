@@ -217,13 +217,14 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
                                       .access = {.index = request->index, .phase = request->phase}}};
     keel_read_t *read;
 
-    if (area != NULL) {
+    if (area != NULL && (request->ask != KEEL_LOCK_REVOKE || rank == lane->rank)) {
         *answer = keel_lock_answer(area, &who, request->ask, request->number);
         return KEEL_OK;
     }
     if (cb == NULL) {
         return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
+    /* REVOKE is asked of the process even where its memory is mapped: it is to hear of it */
     read = keel_lane_read_obtain(lane, answer, sizeof(*answer), cb, arg);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }

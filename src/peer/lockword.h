@@ -23,7 +23,10 @@
 typedef struct keel_lock_area {
     uint64_t word;
     uint64_t first; /* 1 + the phase in which somebody asked for the lock first, 0: nobody did */
-    uint64_t reserved[6];
+    uint64_t
+        biased; /* how many locks of windows the owner of this memory shares, anybody's, with no word at theirs (api/win_share) */
+    uint64_t revoked; /* somebody wants such a lock for itself: no more of these */
+    uint64_t reserved[4];
     uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */
 } keel_lock_area_t;
 
@@ -154,6 +157,34 @@ static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
     return keel_lock_counter(word) + 1;
 }
 
+/*
+ * Locks that are shared by bias: the owner of this memory counts one and then looks whether that was revoked; who revokes says so
+ * and then looks whether one is counted. Whoever comes second sees the first.
+ */
+static inline int keel_lock_try_bias(keel_lock_area_t *area)
+{
+    if (__atomic_load_n(&area->revoked, __ATOMIC_SEQ_CST) != 0) {
+        return 0;
+    }
+    keel_store_word_fenced(&area->biased, area->biased + 1);
+    if (__atomic_load_n(&area->revoked, __ATOMIC_SEQ_CST) == 0) {
+        return 1;
+    }
+    keel_store_word_fenced(&area->biased, area->biased - 1);
+    return 0;
+}
+/* one of them is given up, or others see it now */
+static inline void keel_lock_drop_bias(keel_lock_area_t *area)
+{
+    keel_store_word_fenced(&area->biased, area->biased - 1);
+}
+/* how many there are still */
+static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area)
+{
+    keel_store_word_fenced(&area->revoked, 1);
+    return __atomic_load_n(&area->biased, __ATOMIC_SEQ_CST);
+}
+
 /* what a source asks of a lock area; the number is a keel_reading(), of a writer one of which the phase counts alone; or a window's */
 typedef enum {
     KEEL_LOCK_TRY = 1,
@@ -165,7 +196,8 @@ typedef enum {
     KEEL_LOCK_WINDOW_TRY, /* peer/winlock_word */
     KEEL_LOCK_WINDOW_RELEASE,
     KEEL_LOCK_WINDOW_TRY_SHARED,
-    KEEL_LOCK_WINDOW_RELEASE_SHARED
+    KEEL_LOCK_WINDOW_RELEASE_SHARED,
+    KEEL_LOCK_REVOKE /* keel_lock_revoke_bias() */
 } keel_lock_ask_t;
 
 static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
@@ -220,6 +252,8 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
     case KEEL_LOCK_READS:
         word = __atomic_load_n(&area->reading[who->rank], __ATOMIC_ACQUIRE);
         return (word & 1) ? word >> 1 : 0;
+    case KEEL_LOCK_REVOKE:
+        return keel_lock_revoke_bias(area);
     default:
         return keel_lock_window_answer(area, who, ask, number);
     }

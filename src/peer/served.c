@@ -324,6 +324,9 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
         served_note_value(lane, wire, &wire->body.lock.access, keel_where_lock(ask == KEEL_LOCK_TRY_READ),
                           sizeof(answer), &answer);
     }
+    if (ask == KEEL_LOCK_REVOKE && lane->news != NULL) {
+        __atomic_store_n(lane->news, 1, __ATOMIC_RELEASE);
+    }
     if (wire->body.lock.id != 0) {
         keel_served_reply(lane, wire, KEEL_WIRE_VALUE, &answer, sizeof(answer));
     }

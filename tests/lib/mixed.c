@@ -313,10 +313,18 @@ static int locks_windows(const mixed_run_t *run, uint64_t step)
     return mixed_is_other(&run->journal->options, run->journal->options.seed ^ (step << 20) ^ run->host->rank);
 }
 
+static int locks_at_once(const mixed_run_t *run)
+{
+    return (run->journal->options.seed + run->host->rank) % 2 == 0;
+}
+
 static keel_status_t run_epoch_lock(mixed_run_t *run)
 {
     if (!locks_windows(run, run->state.step)) {
         return keel_lock_all(run->life.ctx);
+    }
+    if (locks_at_once(run)) {
+        return keel_win_lock_all(run->win);
     }
     for (uint32_t r = 0; r < run->journal->options.ranks; r++) {
         TRY(keel_win_lock(run->win, r, KEEL_LOCK_SHARED));
@@ -328,6 +336,9 @@ static keel_status_t run_epoch_unlock(mixed_run_t *run, uint64_t step)
 {
     if (!locks_windows(run, step)) {
         return keel_unlock_all(run->life.ctx);
+    }
+    if (locks_at_once(run)) {
+        return keel_win_unlock_all(run->win);
     }
     for (uint32_t r = 0; r < run->journal->options.ranks; r++) {
         TRY(keel_win_unlock(run->win, r));

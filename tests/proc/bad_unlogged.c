@@ -165,7 +165,8 @@ static void check_locked(const job_t *job, uint32_t rank, keel_lock_how_t how)
     EXPECT(KEEL_ERR_STATE, keel_win_trylock(job->win, rank, KEEL_LOCK_EXCLUSIVE));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, 1 - rank));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->empty, rank));
-    EXPECT(KEEL_ERR_STATE, keel_checkpoint(job->ctx));
+    EXPECT(KEEL_ERR_STATE, keel_win_lock_all(job->win));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock_all(job->win));
     EXPECT(KEEL_ERR_STATE, keel_win_alloc(job->ctx, WINDOW, NULL, &other));
     EXPECT(KEEL_ERR_STATE, keel_win_free(job->win));
     EXPECT(KEEL_ERR_STATE, keel_finalize(job->ctx));
@@ -184,6 +185,10 @@ static void check_locks(const job_t *job)
     EXPECT(KEEL_ERR_RANK, keel_win_lock(job->win, job->none, KEEL_LOCK_SHARED));
     EXPECT(KEEL_ERR_RANK, keel_win_trylock(job->win, UINT32_MAX, KEEL_LOCK_SHARED));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->none));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_lock_all(NULL));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_lock_all(job->gone));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_unlock_all(NULL));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock_all(job->win));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->other));
     EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
     if (job->rank == 0) { /* alone, so that trying is enough */
@@ -195,6 +200,12 @@ static void check_locks(const job_t *job)
         }
     }
     EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    EXPECT(KEEL_OK, keel_win_lock_all(job->win)); /* by both */
+    EXPECT(KEEL_ERR_STATE, keel_win_lock_all(job->win));
+    EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, job->other, KEEL_LOCK_SHARED));
+    EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->other));
+    EXPECT(KEEL_OK, keel_checkpoint(job->ctx));
+    EXPECT(KEEL_OK, keel_win_unlock_all(job->win));
     for (uint32_t rank = 0; rank < 2; rank++) { /* both at once */
         EXPECT(KEEL_OK, keel_win_lock(job->empty, rank, KEEL_LOCK_SHARED));
     }

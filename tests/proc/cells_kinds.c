@@ -378,6 +378,22 @@ static keel_status_t locked_window(cells_job_t *job, uint32_t target, uint64_t p
     return keel_win_unlock(job->win, target);
 }
 
+static keel_status_t share_window(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(keel_win_lock_all(job->win));
+    TRY(put_words(job, target, part));
+    TRY(add(job, target, part));
+    TRY(keel_flush(job->ctx, target));
+    return keel_win_unlock_all(job->win);
+}
+
+static keel_status_t share_and_wait(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(keel_win_lock(job->win, target, KEEL_LOCK_SHARED));
+    TRY(put_and_add(job, target, part));
+    return keel_win_unlock(job->win, target);
+}
+
 static keel_status_t all_locked(cells_job_t *job, uint32_t target, uint64_t part)
 {
     TRY(keel_lock_all(job->ctx));
@@ -430,6 +446,8 @@ static const cells_kind_t kinds[] = {
     {"locks_and_gsyncs", 0, 0, locked, NULL, counted_words_are_right},
     {"locks_and_puts", 0, 0, locked_or_put, NULL, words_are_right},
     {"shared_locks", 0, 0, all_locked, NULL, counted_words_are_right},
+    {"window_shares", 0, 0, share_window, NULL, counted_words_are_right},
+    {"shares_and_waits", WAITS, 0, share_and_wait, wait_count, counted_words_are_right},
     {"window_locks", 0, 0, locked_window, NULL, counted_words_are_right},
     {"accumulates", 0, 0, accumulate, NULL, sums_are_right},
     {"maxima", 0, 0, raise_word, NULL, count_is_right},

@@ -1,0 +1,137 @@
+/*
+ * Locks of windows that are shared by bias. Who locks exclusively mixes, and so tells all; who shares need not. As long as nobody has
+ * locked exclusively, sharing a lock excludes nobody and orders nothing: it is known to its process alone, goes into its image, and a
+ * replacement that takes it again does the same. So no death has to do with it, and no message.
+ *
+ * Who locks exclusively for the first time asks every process, behind what it tells by mixing (KEEL_LOCK_REVOKE). From then on
+ * that one shares by words of the ranks (peer/winlock_word), and what it holds becomes such in whatever it calls next: asked for one by one,
+ * granted because nobody has any of them exclusively before all counts were seen to be 0. Both look behind their own store
+ * (peer/lockword), so none slips through. Behind a rollback all are asked again, as a replacement knows of nothing. That it was
+ * revoked is part of the image: there may be exclusive locks in it.
+ */
+#include "api/win_share.h"
+#include "api/lock_ask.h"
+
+#include "check/plant.h"
+#include "peer/issue.h"
+
+int keel_win_share(keel_context_h ctx)
+{
+    return keel_lock_try_bias(keel_lane_locks(&ctx->lane));
+}
+
+void keel_win_share_again(keel_context_h ctx)
+{
+    keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+
+    keel_store_word_fenced(&area->biased, area->biased + 1);
+}
+
+void keel_win_unshare(keel_context_h ctx)
+{
+    keel_lock_drop_bias(keel_lane_locks(&ctx->lane));
+}
+
+/* ---- made seen ---- */
+
+int keel_win_is_revoked(const keel_context_h ctx)
+{
+    const keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+
+    return area->biased != 0 && __atomic_load_n(&area->revoked, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* the lock that is next, at ctx->share; 0: there is none */
+static int share_find(keel_context_h ctx)
+{
+    for (; ctx->share.window < ctx->window_count; ctx->share.window++, ctx->share.rank = 0) {
+        struct keel_win *win = ctx->windows[ctx->share.window];
+        const int is_all = (win->all & KEEL_LOCK_BIASED) != 0;
+
+        for (; win->locked != NULL && ctx->share.rank < ctx->lane.programs; ctx->share.rank++) {
+            if (is_all ? win->locked[ctx->share.rank] == 0 : win->locked[ctx->share.rank] & KEEL_LOCK_BIASED) {
+                return 1;
+            }
+        }
+        if (is_all) {
+            win->all = KEEL_LOCK_SHARED;
+            ctx->windows_locked--; /* they are counted one by one now */
+            keel_win_unshare(ctx);
+        }
+    }
+    return 0;
+}
+
+static void share_asked(void *arg, keel_status_t status)
+{
+    keel_context_h ctx = arg;
+    struct keel_win *win = ctx->share.is_void ? NULL : ctx->windows[ctx->share.window];
+
+    ctx->share.is_pending = 0;
+    ctx->share.is_void = 0;
+    if (win == NULL || status != KEEL_OK || ctx->share.answer == 0) {
+        return;
+    }
+    if (!(win->all & KEEL_LOCK_BIASED)) {
+        keel_win_unshare(ctx);
+    } else {
+        ctx->windows_locked++;
+    }
+    win->locked[ctx->share.rank] = KEEL_LOCK_SHARED;
+}
+
+void keel_win_shares_progress(keel_context_h ctx)
+{
+    keel_lock_request_t request = {.ask = KEEL_LOCK_WINDOW_TRY_SHARED};
+    keel_status_t status;
+    int is_granted = 1;
+
+    while (keel_win_is_revoked(ctx) && !ctx->share.is_pending && is_granted && share_find(ctx) &&
+           ctx->lane.peers[ctx->share.rank].mode == KEEL_PEER_LIVE) {
+        request.number = ctx->share.window | KEEL_WINLOCK_WAITED;
+        ctx->share.answer = 1;
+        ctx->share.is_pending = 1;
+        status = KEEL_PLANT(share_unseen)
+                     ? KEEL_OK
+                     : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_asked, ctx);
+        if (status != KEEL_INPROGRESS) {
+            share_asked(ctx, status);
+            is_granted = status == KEEL_OK && ctx->share.answer != 0;
+        }
+    }
+    if (keel_win_is_revoked(ctx)) {
+        __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED); /* nobody will tell to go on */
+    }
+}
+
+/* ---- revoking ---- */
+
+keel_status_t keel_win_revoke(keel_context_h ctx)
+{
+    const keel_lock_request_t request = {.ask = KEEL_LOCK_REVOKE};
+    keel_status_t status;
+    uint64_t count;
+
+    for (; ctx->revoked_by < ctx->lane.programs; ctx->revoked_by++) {
+        if (ctx->lane.peers[ctx->revoked_by].mode != KEEL_PEER_LIVE) {
+            return KEEL_INPROGRESS;
+        }
+        status = keel_lock_ask(ctx, ctx->revoked_by, &request, &count);
+        if (status != KEEL_OK) {
+            return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;
+        }
+        if (count != 0 && !KEEL_PLANT(revoke_unawaited)) {
+            return KEEL_INPROGRESS;
+        }
+    }
+    return KEEL_OK;
+}
+
+void keel_win_shares_reset(keel_context_h ctx)
+{
+    keel_store_word_fenced(&keel_lane_locks(&ctx->lane)->biased, 0);
+    ctx->share.is_void = ctx->share.is_pending;
+    ctx->share.window = 0;
+    ctx->share.rank = 0;
+    ctx->revoked_by = 0;
+}
