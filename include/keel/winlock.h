@@ -19,9 +19,10 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  * have waited long; beyond that there is no order. Several may be held at once, across gsyncs too, and are part of the image then; what
  * order avoids deadlock is the program's affair.
  *
- * Until somebody in the job wants one exclusively, a shared lock excludes nobody: it takes no message and no atomic instruction. Who
- * is the first to want one exclusively waits for each process that holds a shared one, of whatever window and rank, to give it up or to
- * make any call of Keel; once. Both then cost a message where memory is not mapped, an atomic instruction or two where it is.
+ * Until somebody in the job wants one exclusively, a shared lock excludes nobody: it takes a store to own memory. Who is the first to
+ * want one exclusively asks each process, and waits until that has given up the shared ones that it holds, of whatever window and rank,
+ * or made them locks that others see, in its calls that communicate: one lock at a time, a message each where memory is not mapped. From
+ * then on all locks cost a message there, an atomic instruction or two where it is mapped.
  *
  * Death: while there are shared locks only, they do not matter: what was done under them decides what a death costs. What is
  * ordered by an exclusive one no log has, so who takes one mixes, as keel_lock() has it: from then on every death is a rollback, and who
@@ -30,13 +31,17 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  *         in a callback.
  */
 KEEL_API keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
-/** The same without waiting: KEEL_INPROGRESS when it is not free, after progress was made; a program may call it until it is. */
+/**
+ * The same without waiting for others to give it up: KEEL_INPROGRESS when it is not free, after progress was made; a program may call it
+ * until it is. Until the first exclusive one is had KEEL_INPROGRESS says, too, that somebody, the caller included, holds shared ones that
+ * others do not see yet.
+ */
 KEEL_API keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
 /** Completes all accesses to @a rank and gives the lock up. KEEL_ERR_STATE when the caller does not hold it. */
 KEEL_API keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank);
 /**
  * The same lock, shared, of all ranks: what MPI's lock_all is, for those that write, too. While there are shared locks only it takes
- * nothing, whatever the number of ranks; else as much as one for each rank, in their order.
+ * no message, whatever the number of ranks; else as much as one for each rank, in their order.
  * @return KEEL_ERR_STATE: of some rank the caller has it already, or in a callback.
  */
 KEEL_API keel_status_t keel_win_lock_all(keel_win_h win);

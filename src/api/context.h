@@ -197,7 +197,7 @@ struct keel_context {
     unsigned windows_locked;      /* of how many ranks' windows this process has the lock (api/win_lock) */
     /* of those that are shared by bias, the one that becomes a lock that others see (api/win_share) */
     struct {
-        int is_pending, is_void; /* asked for; and from before a rollback */
+        int is_pending; /* asked for */
         unsigned window;
         uint32_t rank;
         uint64_t answer;

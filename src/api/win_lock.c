@@ -98,6 +98,29 @@ static keel_status_t win_lock_by_words(keel_win_h win, uint32_t rank, keel_lock_
     return (how == KEEL_LOCK_SHARED) ? keel_unlogged_begin(win, rank, 0, 0, win, call) : KEEL_OK;
 }
 
+/* before this process takes one exclusively: KEEL_OK, nobody shares by bias any more; KEEL_INPROGRESS, somebody does yet */
+static keel_status_t win_lock_revoke(keel_context_h ctx)
+{
+    const keel_lock_request_t request = {.ask = KEEL_LOCK_REVOKE, .number = ctx->rec.phase};
+    keel_status_t status;
+    uint64_t count;
+
+    for (uint32_t r = ctx->revoked_by; r < ctx->lane.programs; r = ctx->revoked_by) {
+        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
+            return KEEL_INPROGRESS;
+        }
+        status = keel_lock_ask(ctx, r, &request, &count);
+        if (status != KEEL_OK) {
+            return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;
+        }
+        if (count != 0 && !KEEL_PLANT(revoke_unawaited)) {
+            return KEEL_INPROGRESS;
+        }
+        ctx->revoked_by += (ctx->revoked_by == r); /* another thread may have asked it, too */
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t how, int has_waited)
 {
     const keel_lock_ask_t ask = (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_TRY_SHARED : KEEL_LOCK_WINDOW_TRY;
@@ -105,7 +128,7 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
     keel_status_t status = keel_unlogged_await(win, rank);
 
     if (status == KEEL_OK && how == KEEL_LOCK_EXCLUSIVE) {
-        status = keel_win_revoke(win->ctx);
+        status = win_lock_revoke(win->ctx);
         if (status == KEEL_INPROGRESS) {
             return status;
         }
@@ -193,22 +216,31 @@ static keel_status_t win_unlock_words(keel_win_h win, uint32_t rank, const char 
     return status;
 }
 
-/* shared by bias, so @a how says. KEEL_OK: given up; KEEL_INPROGRESS: it was revoked, and has become a lock that others see. */
-static keel_status_t win_unlock_bias(keel_win_h win, uint8_t *how)
+static keel_status_t win_unlock_begin(keel_win_h win, const char *call)
+{
+    if (win->freed_call > 0) {
+        return keel_win_refuse_freed(win);
+    }
+    return keel_context_begin_outside(win->ctx, call);
+}
+
+/* until none of these is being made one that others see */
+static keel_status_t win_unlock_await(keel_win_h win, uint32_t rank)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && (*how & KEEL_LOCK_BIASED) && keel_win_is_revoked(win->ctx)) {
+    while (status == KEEL_OK && keel_win_is_asked(win, rank)) {
         status = keel_context_wait(win->ctx, &rounds);
     }
-    if (status != KEEL_OK || !(*how & KEEL_LOCK_BIASED)) {
-        return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
-    }
+    return status;
+}
+
+static void win_unlock_bias(keel_win_h win, uint8_t *how)
+{
     *how = 0;
     win->ctx->windows_locked--;
     keel_win_unshare(win->ctx);
-    return KEEL_OK;
 }
 
 keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
@@ -219,7 +251,7 @@ keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
     if (win == NULL) {
         return keel_refuse_null("the window");
     }
-    status = keel_context_begin_outside(win->ctx, "keel_win_unlock");
+    status = win_unlock_begin(win, "keel_win_unlock");
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }
@@ -228,11 +260,11 @@ keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
                        rank, (win->all != 0) ? " by itself" : "");
         return KEEL_ERR_STATE;
     }
-    status = keel_flush_one(win->ctx, rank);
-    if (status == KEEL_OK) {
-        status = win_unlock_bias(win, &win->locked[rank]);
-    }
-    if (status == KEEL_INPROGRESS) {
+    status = keel_flush(win->ctx, rank);
+    status = (status == KEEL_OK) ? win_unlock_await(win, rank) : status;
+    if (status == KEEL_OK && (win->locked[rank] & KEEL_LOCK_BIASED)) {
+        win_unlock_bias(win, &win->locked[rank]);
+    } else if (status == KEEL_OK) {
         status = win_unlock_words(win, rank, "keel_win_unlock");
     }
     return keel_win_end(win, status);
@@ -261,6 +293,25 @@ static keel_status_t win_lock_all_begin(keel_win_h win)
     return status;
 }
 
+/* one after the other; none, where not all can be had */
+static keel_status_t win_lock_all_words(keel_win_h win)
+{
+    keel_status_t status = KEEL_OK, undone = KEEL_OK;
+    uint32_t had = 0;
+
+    for (; had < win->ctx->lane.programs && status == KEEL_OK; had += (status == KEEL_OK)) {
+        status = win_lock_by_words(win, had, KEEL_LOCK_SHARED, "keel_win_lock_all");
+        status = (status == KEEL_OK) ? win_lock_until(win, had, KEEL_LOCK_SHARED) : status;
+    }
+    if (status == KEEL_OK) {
+        win->all = KEEL_LOCK_SHARED;
+    }
+    while (status != KEEL_OK && status != KEEL_ERR_ROLLED_BACK && undone == KEEL_OK && had > 0) {
+        undone = win_unlock_words(win, --had, "keel_win_lock_all");
+    }
+    return status;
+}
+
 keel_status_t keel_win_lock_all(keel_win_h win)
 {
     KEEL_INSIDE_WIN(win);
@@ -271,11 +322,7 @@ keel_status_t keel_win_lock_all(keel_win_h win)
         win->ctx->windows_locked++;
         win->ctx->stats.locks++;
     } else if (status == KEEL_OK) {
-        win->all = KEEL_LOCK_SHARED;
-        for (uint32_t r = 0; r < win->ctx->lane.programs && status == KEEL_OK; r++) {
-            status = win_lock_by_words(win, r, KEEL_LOCK_SHARED, "keel_win_lock_all");
-            status = (status == KEEL_OK) ? win_lock_until(win, r, KEEL_LOCK_SHARED) : status;
-        }
+        status = win_lock_all_words(win);
     }
     return (win != NULL) ? keel_win_end(win, status) : status;
 }
@@ -288,7 +335,7 @@ keel_status_t keel_win_unlock_all(keel_win_h win)
     if (win == NULL) {
         return keel_refuse_null("the window");
     }
-    status = keel_context_begin_outside(win->ctx, "keel_win_unlock_all");
+    status = win_unlock_begin(win, "keel_win_unlock_all");
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }
@@ -297,17 +344,17 @@ keel_status_t keel_win_unlock_all(keel_win_h win)
                        win_number(win));
         return KEEL_ERR_STATE;
     }
-    status = keel_flush_everyone(win->ctx);
-    if (status == KEEL_OK) {
-        status = win_unlock_bias(win, &win->all);
-    }
-    for (uint32_t r = 0; status == KEEL_INPROGRESS && r < win->ctx->lane.programs; r++) {
-        status = win_unlock_words(win, r, "keel_win_unlock_all");
-        status = (status == KEEL_OK) ? KEEL_INPROGRESS : status;
-    }
-    if (status == KEEL_INPROGRESS) {
+    status = keel_flush_all(win->ctx);
+    status = (status == KEEL_OK) ? win_unlock_await(win, KEEL_RANK_NONE) : status;
+    if (status == KEEL_OK && (win->all & KEEL_LOCK_BIASED)) {
+        win_unlock_bias(win, &win->all); /* of some ranks they may have become seen */
+    } else if (status == KEEL_OK) {
         win->all = 0;
-        status = KEEL_OK;
+    }
+    for (uint32_t r = 0; r < win->ctx->lane.programs && status == KEEL_OK; r++) {
+        if (win->locked[r] != 0) {
+            status = win_unlock_words(win, r, "keel_win_unlock_all");
+        }
     }
     return keel_win_end(win, status);
 }
@@ -327,16 +374,19 @@ static void win_locks_add(win_locks_entry_t *to, size_t *count, unsigned window,
     *count += (value != 0);
 }
 
-/* writes what there is, where @a entry is not NULL; how many entries that are */
+/* Writes what there is, where @a entry is not NULL; how many entries that are. What is shared may become seen meanwhile: all of that is
+ * saved as if it were by bias, and those that share a word are not. */
 static size_t win_locks_of(const struct keel_win *win, win_locks_entry_t *entry)
 {
+    const uint64_t word = __atomic_load_n(win_word(win), __ATOMIC_ACQUIRE);
     const unsigned window = win_number(win);
     size_t count = 0;
 
-    win_locks_add(entry, &count, window, WIN_LOCKS_WORD, __atomic_load_n(win_word(win), __ATOMIC_ACQUIRE));
-    win_locks_add(entry, &count, window, WIN_LOCKS_ALL, win->all);
-    for (uint32_t r = 0; win->locked != NULL && r < win->ctx->lane.size; r++) {
-        win_locks_add(entry, &count, window, r, win->locked[r]);
+    win_locks_add(entry, &count, window, WIN_LOCKS_WORD, word & KEEL_WINLOCK_OWNER);
+    win_locks_add(entry, &count, window, WIN_LOCKS_ALL, (win->all != 0) ? KEEL_LOCK_SHARED | KEEL_LOCK_BIASED : 0);
+    for (uint32_t r = 0; win->locked != NULL && win->all == 0 && r < win->ctx->lane.size; r++) {
+        win_locks_add(entry, &count, window, r,
+                      (win->locked[r] & KEEL_LOCK_SHARED) ? KEEL_LOCK_SHARED | KEEL_LOCK_BIASED : win->locked[r]);
     }
     return count;
 }
@@ -414,8 +464,7 @@ static keel_status_t win_locks_take(keel_context_h ctx, const win_locks_entry_t 
     } else {
         win->locked[entry->rank] = (uint8_t)entry->value;
     }
-    /* all by words are counted one by one */
-    ctx->windows_locked += (entry->rank != WIN_LOCKS_ALL || how != entry->value);
+    ctx->windows_locked++;
     if (how != entry->value) {
         keel_win_share_again(ctx);
     }
@@ -432,11 +481,12 @@ keel_status_t keel_win_locks_load(keel_context_h ctx, const void *from, size_t l
         return KEEL_ERR_CORRUPT;
     }
     if (image->is_revoked != 0) {
-        (void)keel_lock_revoke_bias(keel_lane_locks(&ctx->lane));
+        (void)keel_lock_revoke_bias(keel_lane_locks(&ctx->lane), image->is_revoked - 1);
     }
     for (uint64_t i = 0; i < image->count && status == KEEL_OK; i++) {
         status = win_locks_take(ctx, &entry[i]);
     }
     *taken_p = sizeof(*image) + image->count * sizeof(*entry);
+    __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED); /* what is revoked is to become seen */
     return status;
 }

@@ -6,11 +6,13 @@
  * Who locks exclusively for the first time asks every process, behind what it tells by mixing (KEEL_LOCK_REVOKE). From then on
  * that one shares by words of the ranks (peer/winlock_word), and what it holds becomes such in whatever it calls next: asked for one by one,
  * granted because nobody has any of them exclusively before all counts were seen to be 0. Both look behind their own store
- * (peer/lockword), so none slips through. Behind a rollback all are asked again, as a replacement knows of nothing. That it was
- * revoked is part of the image: there may be exclusive locks in it.
+ * (peer/lockword), so none slips through.
+ *
+ * An image has every shared lock as one by bias, whatever it is, and of words the owner alone: in the gsync of the image some may just
+ * become seen. Behind a rollback they become so anew, and all are asked again, as a replacement knows of nothing. That it was revoked
+ * is part of the image: there may be exclusive locks in it.
  */
 #include "api/win_share.h"
-#include "api/lock_ask.h"
 
 #include "check/plant.h"
 #include "peer/issue.h"
@@ -65,19 +67,27 @@ static int share_find(keel_context_h ctx)
 static void share_asked(void *arg, keel_status_t status)
 {
     keel_context_h ctx = arg;
-    struct keel_win *win = ctx->share.is_void ? NULL : ctx->windows[ctx->share.window];
+    struct keel_win *win;
 
     ctx->share.is_pending = 0;
-    ctx->share.is_void = 0;
-    if (win == NULL || status != KEEL_OK || ctx->share.answer == 0) {
+    if (status != KEEL_OK || ctx->share.answer == 0) {
         return;
     }
+    win = ctx->windows[ctx->share.window];
     if (!(win->all & KEEL_LOCK_BIASED)) {
         keel_win_unshare(ctx);
     } else {
         ctx->windows_locked++;
     }
     win->locked[ctx->share.rank] = KEEL_LOCK_SHARED;
+}
+
+int keel_win_is_asked(const keel_win_h win, uint32_t rank)
+{
+    const keel_context_h ctx = win->ctx;
+
+    return ctx->share.is_pending && ctx->windows[ctx->share.window] == win &&
+           (rank == KEEL_RANK_NONE || ctx->share.rank == rank);
 }
 
 void keel_win_shares_progress(keel_context_h ctx)
@@ -104,33 +114,9 @@ void keel_win_shares_progress(keel_context_h ctx)
     }
 }
 
-/* ---- revoking ---- */
-
-keel_status_t keel_win_revoke(keel_context_h ctx)
-{
-    const keel_lock_request_t request = {.ask = KEEL_LOCK_REVOKE};
-    keel_status_t status;
-    uint64_t count;
-
-    for (; ctx->revoked_by < ctx->lane.programs; ctx->revoked_by++) {
-        if (ctx->lane.peers[ctx->revoked_by].mode != KEEL_PEER_LIVE) {
-            return KEEL_INPROGRESS;
-        }
-        status = keel_lock_ask(ctx, ctx->revoked_by, &request, &count);
-        if (status != KEEL_OK) {
-            return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;
-        }
-        if (count != 0 && !KEEL_PLANT(revoke_unawaited)) {
-            return KEEL_INPROGRESS;
-        }
-    }
-    return KEEL_OK;
-}
-
 void keel_win_shares_reset(keel_context_h ctx)
 {
     keel_store_word_fenced(&keel_lane_locks(&ctx->lane)->biased, 0);
-    ctx->share.is_void = ctx->share.is_pending;
     ctx->share.window = 0;
     ctx->share.rank = 0;
     ctx->revoked_by = 0;

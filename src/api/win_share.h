@@ -16,8 +16,8 @@ void keel_win_unshare(keel_context_h ctx);
 /* what is shared by bias was revoked: in calls that make progress it becomes locks that others see */
 int keel_win_is_revoked(const keel_context_h ctx);
 void keel_win_shares_progress(keel_context_h ctx);
-/* before this process takes one exclusively: KEEL_OK, nobody shares by bias any more; KEEL_INPROGRESS, somebody does yet */
-keel_status_t keel_win_revoke(keel_context_h ctx);
+/* whether that one is asked for now; KEEL_RANK_NONE: one of the window's */
+int keel_win_is_asked(const keel_win_h win, uint32_t rank);
 /* nothing is shared, nobody was asked */
 void keel_win_shares_reset(keel_context_h ctx);
 

@@ -372,6 +372,9 @@ static void win_remove(keel_win_h win)
     keel_lane_region_drop(&ctx->lane, win->region);
     win->freed_call = KEEL_WIN_GONE;
     win->base = NULL;
+    keel_free(win->locked);
+    win->locked = NULL;
+    win->all = 0;
     keel_win_refresh(win);
     win->gone = ctx->gone;
     ctx->gone = win;

@@ -25,7 +25,8 @@ typedef struct keel_lock_area {
     uint64_t first; /* 1 + the phase in which somebody asked for the lock first, 0: nobody did */
     uint64_t
         biased; /* how many locks of windows the owner of this memory shares, anybody's, with no word at theirs (api/win_share) */
-    uint64_t revoked; /* somebody wants such a lock for itself: no more of these */
+    uint64_t
+        revoked; /* 1 + the phase in which somebody wanted such a lock for itself, 0: nobody did; no more of these then */
     uint64_t reserved[4];
     uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */
 } keel_lock_area_t;
@@ -178,10 +179,12 @@ static inline void keel_lock_drop_bias(keel_lock_area_t *area)
 {
     keel_store_word_fenced(&area->biased, area->biased - 1);
 }
-/* how many there are still */
-static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area)
+/* in @a phase, or earlier; how many there are still */
+static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area, uint64_t phase)
 {
-    keel_store_word_fenced(&area->revoked, 1);
+    const uint64_t before = __atomic_load_n(&area->revoked, __ATOMIC_RELAXED);
+
+    keel_store_word_fenced(&area->revoked, (before != 0 && before <= phase + 1) ? before : phase + 1);
     return __atomic_load_n(&area->biased, __ATOMIC_SEQ_CST);
 }
 
@@ -197,7 +200,7 @@ typedef enum {
     KEEL_LOCK_WINDOW_RELEASE,
     KEEL_LOCK_WINDOW_TRY_SHARED,
     KEEL_LOCK_WINDOW_RELEASE_SHARED,
-    KEEL_LOCK_REVOKE /* keel_lock_revoke_bias() */
+    KEEL_LOCK_REVOKE /* keel_lock_revoke_bias(); the number is the phase */
 } keel_lock_ask_t;
 
 static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
@@ -253,7 +256,7 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
         word = __atomic_load_n(&area->reading[who->rank], __ATOMIC_ACQUIRE);
         return (word & 1) ? word >> 1 : 0;
     case KEEL_LOCK_REVOKE:
-        return keel_lock_revoke_bias(area);
+        return keel_lock_revoke_bias(area, number);
     default:
         return keel_lock_window_answer(area, who, ask, number);
     }

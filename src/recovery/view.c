@@ -165,9 +165,10 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
 }
 
 /* the first phase in which anybody did something here that, done again, is not the same; KEEL_PHASE_NONE: nobody */
-static uint32_t report_first_unrepeatable(const keel_lane_t *lane)
+static uint32_t report_first_unrepeatable(keel_lane_t *lane)
 {
-    uint32_t first = KEEL_PHASE_NONE;
+    const uint64_t revoked = __atomic_load_n(&keel_lane_locks(lane)->revoked, __ATOMIC_ACQUIRE);
+    uint32_t first = (revoked > 0) ? (uint32_t)revoked - 1 : KEEL_PHASE_NONE; /* it may hold locks of windows */
 
     for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
         const uint64_t theirs = keel_board_get(&lane->board[r].first);

@@ -163,6 +163,20 @@ static keel_status_t give(job_t *job, uint32_t rank, keel_win_h win)
     return KEEL_OK;
 }
 
+/* asks, and goes on: what the holder has may become seen to others amid the checkpoint */
+static keel_status_t want(job_t *job, uint32_t rank, keel_win_h win)
+{
+    const uint32_t target = target_of(drawn(job, rank, ACTS + 1));
+    keel_status_t status;
+
+    if (job->at[rank].phase < job->first || drawn(job, rank, ACTS + 1) % 2 == 0) {
+        return KEEL_OK;
+    }
+    keel_sim_compute(job->few.sim, 10000);
+    status = keel_win_trylock(win, target, KEEL_LOCK_EXCLUSIVE);
+    return (status == KEEL_INPROGRESS) ? KEEL_OK : (status == KEEL_OK) ? keel_win_unlock(win, target) : status;
+}
+
 static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[rank];
@@ -173,7 +187,7 @@ static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
         }
         TRY(keel_gsync(ctx,
                        0)); /* nobody wants one exclusively while somebody waits for others with all of them held */
-        TRY(is_holder(job, rank) ? hold(job, rank, win) : KEEL_OK);
+        TRY(is_holder(job, rank) ? hold(job, rank, win) : want(job, rank, win));
         job->at[rank].is_half = 1;
         TRY(keel_checkpoint(ctx));
     }
