@@ -271,7 +271,7 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
     uint64_t where, done = 0;
 
     if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
-                             (unsigned)op >= KEEL_ATOMIC_LOGGED,
+                             (unsigned)op >= KEEL_ATOMIC_FAST,
                          0)) {
         return 0;
     }
@@ -434,7 +434,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
         !keel_win_is_by_message(win, rank)) {
         return keel_poll_any(win, rank, offset, result, size, "an atomic FETCH");
     }
-    if (status == KEEL_OK && ((unsigned)op >= KEEL_ATOMIC_LOGGED || size < 4 || keel_win_is_by_message(win, rank))) {
+    if (status == KEEL_OK && (!keel_atomic_is_logged((unsigned)op) || size < 4 || keel_win_is_by_message(win, rank))) {
         return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
     }
     if (status == KEEL_OK) {

@@ -1,15 +1,14 @@
 /*
- * Accumulates [F 2.1]. A program that calls one mixes, so a death writes off what is under way, and what was done needs no log, number
- * or mark to be told apart: exactly once is what lives under one rollback number. On mapped memory the caller combines; else a
- * record among those of puts carries the values, so order needs nothing of its own, or, with a result, a message after them.
+ * Accumulates of which no log has a record. A program that calls one mixes, so a death writes off what is under way, and what was
+ * done needs no log, number or mark to be told apart: exactly once is what lives under one rollback number. On mapped memory the caller
+ * combines; else a record among those of puts carries the values, so order needs nothing of its own, or, with a result, a message
+ * after them.
  */
 #include "api/elements.h"
-#include "api/inside.h"
 #include "api/unlogged.h"
 
 #include "check/plant.h"
 #include "api/by_message.h"
-#include "api/device.h"
 #include "api/get.h"
 #include "api/refuse.h"
 #include "api/request.h"
@@ -217,58 +216,16 @@ static keel_status_t accumulate_run(keel_win_h win, uint32_t rank, uint64_t offs
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
-/* ---- calls ---- */
-
-static keel_status_t accumulate_check(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
-                                      const void *buffer, size_t count)
+keel_status_t keel_accumulate_elements(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
+                                       const void *buffer, size_t count, void *result, const keel_rma_params_t *params,
+                                       keel_req_h *req_p)
 {
-    const size_t size = keel_type_size(type);
-
-    if (win == NULL || (buffer == NULL && count > 0 && op != KEEL_OP_NO_OP)) {
-        return keel_refuse_null(win == NULL ? "the window" : "the buffer of an accumulate");
-    }
-    if ((unsigned)op >= KEEL_OP_LAST || !keel_combine_is_known((unsigned)op, (unsigned)type)) {
-        keel_error_ctx(win->ctx, "there is no accumulate %u of type %u", (unsigned)op, (unsigned)type);
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    if (keel_win_is_for_device(win, rank)) {
-        return keel_device_refuse(win, "keel_accumulate");
-    }
-    if (!keel_win_is_aligned(win, rank, offset, size)) {
-        keel_error_ctx(win->ctx, "offset %lu of an accumulate is not aligned to its elements of %zu bytes",
-                       (unsigned long)offset, size);
-        return KEEL_ERR_ALIGNMENT;
-    }
-    if (count > KEEL_OFFSET_MAX / size) {
-        keel_error_ctx(win->ctx, "%zu elements are more than any window has", count);
-        return KEEL_ERR_RANGE;
-    }
-    return KEEL_OK;
-}
-
-keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
-                                  const void *buffer, size_t count, void *result, const keel_rma_params_t *params,
-                                  keel_req_h *req_p)
-{
-    KEEL_INSIDE_WIN(win);
-    keel_status_t status = accumulate_check(win, op, type, rank, offset, buffer, count);
     accumulate_t a = {.head = {.op = (uint8_t)op, .type = (uint8_t)type},
                       .values = (op != KEEL_OP_NO_OP) ? buffer : NULL,
                       .result = result,
                       .size = keel_type_size(type)};
 
-    return (status == KEEL_OK) ? accumulate_run(win, rank, offset, &a, count, params, req_p, "keel_accumulate")
-                               : status;
-}
-
-keel_status_t keel_accumulate(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
-                              const void *buffer, size_t count, void *result)
-{
-    keel_req_h req = NULL;
-    keel_status_t status =
-        keel_accumulate_nbx(win, op, type, rank, offset, buffer, count, result, NULL, (result != NULL) ? &req : NULL);
-
-    return (status == KEEL_INPROGRESS && result != NULL) ? keel_req_wait(req) : status;
+    return accumulate_run(win, rank, offset, &a, count, params, req_p, "keel_accumulate");
 }
 
 static keel_op_t accumulate_op(unsigned op)

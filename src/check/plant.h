@@ -165,6 +165,7 @@
       "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
     _(races_local, 8000, "--style races --ranks 3 --phases 4 --seed 1158",                                             \
       "values that were raced for do not refuse local recovery")                                                       \
+    _(sets_commute, 4000, "--style races", "atomics SET of several ranks count as if they commuted")                   \
     _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                                 \
     _(lost_log_local, 6000, "--seed 643", "an incomplete log does not refuse local recovery")                          \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                                  \

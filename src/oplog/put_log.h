@@ -35,16 +35,16 @@ typedef struct keel_put_target {
     /* the sum of the records from sum_from to sum_end, where all of them were summed when they were written, and not sent yet */
     const uint8_t *sum_from, *sum_end;
     uint32_t sum;
-    uint32_t put_epoch;   /* of the last record that was put by an operation */
-    uint32_t sent_count;  /* and how many of them were sent, or need not be */
-    uint32_t clock;       /* the last one said in this phase by a record of its own (sync/waits) */
-    uint32_t lost;        /* 1 + the last phase with a put that is not in the log, 0: none */
-    uint32_t trimmed;     /* the first phase whose records were not dropped because an image covers them */
-    uint32_t resume_at;   /* first phase to log again, when is_off */
-    uint32_t atomics;     /* 1 + the last phase with an atomic */
-    uint32_t counted;     /* atomics of this phase, at most number_end */
-    uint8_t is_off;       /* not logging */
-    uint8_t atomic_kinds; /* classes of atomics in the log, one bit each */
+    uint32_t put_epoch;    /* of the last record that was put by an operation */
+    uint32_t sent_count;   /* and how many of them were sent, or need not be */
+    uint32_t clock;        /* the last one said in this phase by a record of its own (sync/waits) */
+    uint32_t lost;         /* 1 + the last phase with a put that is not in the log, 0: none */
+    uint32_t trimmed;      /* the first phase whose records were not dropped because an image covers them */
+    uint32_t resume_at;    /* first phase to log again, when is_off */
+    uint32_t atomics;      /* 1 + the last phase with an atomic */
+    uint32_t counted;      /* atomics of this phase, at most number_end */
+    uint8_t is_off;        /* not logging */
+    uint16_t atomic_kinds; /* classes of atomics in the log, one bit each */
 } __attribute__((aligned(64))) keel_put_target_t;
 
 /* writes back what the hot path keeps in registers: how far the last segment is filled */
@@ -188,7 +188,7 @@ static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target
     keel_put_target_t *t = &log->targets[target];
 
     t->atomics = log->phase + 1;
-    t->atomic_kinds |= (uint8_t)(1u << op);
+    t->atomic_kinds |= (uint16_t)(1u << op);
     t->counted += t->counted != log->number_end;
 }
 /* how many there were in this phase */

@@ -7,8 +7,12 @@
 
 #include <keel/keel.h>
 
-/* operations with records of their own, of words of 4 and 8 bytes: the first ones; the others are accumulates (peer/combine) */
-#define KEEL_ATOMIC_LOGGED (KEEL_ATOMIC_CSWAP + 1)
+/* operations with records of their own, of words of 4 and 8 bytes; FETCH is a poll or, as all are of others, an accumulate (peer/combine) */
+static inline int keel_atomic_is_logged(unsigned op)
+{
+    return op < KEEL_ATOMIC_LAST && op != KEEL_ATOMIC_FETCH;
+}
+#define KEEL_ATOMIC_FAST (KEEL_ATOMIC_CSWAP + 1) /* those that are an instruction of the processor: the first ones */
 
 #define KEEL_APPLY_TO(_word, _op, _operand, _compare)                                                         \
     switch (_op) {                                                                                            \
@@ -39,15 +43,40 @@ static inline __attribute__((always_inline)) uint64_t keel_apply_half(uint32_t *
 }
 #undef KEEL_APPLY_TO
 
+/* SET, MIN and MAX; the old value */
+#define KEEL_APPLY_BOUND(_name, _word_t, _signed_t)                                                                    \
+    static __attribute__((noinline, unused)) uint64_t _name(_word_t *word, unsigned op, _word_t operand)               \
+    {                                                                                                                  \
+        _word_t old = __atomic_load_n(word, __ATOMIC_ACQUIRE);                                                         \
+        int is_kept;                                                                                                   \
+                                                                                                                       \
+        do {                                                                                                           \
+            is_kept = (op == KEEL_ATOMIC_MIN && old <= operand) || (op == KEEL_ATOMIC_MAX && old >= operand) ||        \
+                      (op == KEEL_ATOMIC_MIN_SIGNED && (_signed_t)old <= (_signed_t)operand) ||                        \
+                      (op == KEEL_ATOMIC_MAX_SIGNED && (_signed_t)old >= (_signed_t)operand);                          \
+        } while (                                                                                                      \
+            !__atomic_compare_exchange_n(word, &old, is_kept ? old : operand, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)); \
+        return old;                                                                                                    \
+    }
+KEEL_APPLY_BOUND(keel_apply_bound_word, uint64_t, int64_t)
+KEEL_APPLY_BOUND(keel_apply_bound_half, uint32_t, int32_t)
+#undef KEEL_APPLY_BOUND
+
 /* the old value; @a word is aligned to the atomic's size */
 static inline __attribute__((always_inline)) uint64_t keel_apply_atomic(void *word, const keel_record_atomic_t *atomic)
 {
+    const int is_word = atomic->size == sizeof(uint64_t);
     uint64_t old;
 
     KEEL_STORE_FENCE();
-    old = (atomic->size == sizeof(uint64_t))
-              ? keel_apply_word((uint64_t *)word, atomic->op, atomic->operand, atomic->compare)
-              : keel_apply_half((uint32_t *)word, atomic->op, (uint32_t)atomic->operand, (uint32_t)atomic->compare);
+    if (__builtin_expect(atomic->op >= KEEL_ATOMIC_FAST, 0)) {
+        old = is_word ? keel_apply_bound_word((uint64_t *)word, atomic->op, atomic->operand)
+                      : keel_apply_bound_half((uint32_t *)word, atomic->op, (uint32_t)atomic->operand);
+    } else {
+        old = is_word
+                  ? keel_apply_word((uint64_t *)word, atomic->op, atomic->operand, atomic->compare)
+                  : keel_apply_half((uint32_t *)word, atomic->op, (uint32_t)atomic->operand, (uint32_t)atomic->compare);
+    }
     KEEL_STORES();
     return old;
 }

@@ -96,32 +96,35 @@ static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int 
     keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
 }
 
-/* a bit for each class of atomics (keel_atomic_op_t): the low byte of those at others, the next one of those at itself */
+/* a bit for each class of atomics (keel_atomic_op_t): the low bits of those at others, the next ones of those at itself */
+#define KEEL_CLASSES_BITS 12
+_Static_assert(KEEL_ATOMIC_LAST <= KEEL_CLASSES_BITS, "a bit for each");
 static inline uint32_t keel_classes_bit(unsigned op, int is_own)
 {
-    return 1u << (op + (is_own ? 8 : 0));
+    return 1u << (op + (is_own ? KEEL_CLASSES_BITS : 0));
 }
 /* kept with them, and told like them, though no class of atomics: the source accesses without locks (told to whom it accesses
  * first); and it mixes ways to synchronise (api/mix; told to all) */
-#define KEEL_CLASS_BARE  (1u << 16)
-#define KEEL_CLASS_MIXES (1u << 17)
+#define KEEL_CLASS_BARE  (1u << 24)
+#define KEEL_CLASS_MIXES (1u << 25)
 /* it has asked for what a word held */
-#define KEEL_CLASS_FETCHES (1u << 18)
+#define KEEL_CLASS_FETCHES (1u << 26)
 
 static inline uint32_t keel_classes_others(uint32_t classes)
 {
-    return classes & 0xff;
+    return classes & ((1u << KEEL_CLASSES_BITS) - 1);
 }
 static inline uint32_t keel_classes_own(uint32_t classes)
 {
-    return (classes >> 8) & 0xff;
+    return (classes >> KEEL_CLASSES_BITS) & ((1u << KEEL_CLASSES_BITS) - 1);
 }
 
-/* atomics of different classes do not, nor do two swaps: no replay could reproduce their order */
+/* atomics of different classes do not, nor do two that set: no replay could reproduce their order */
 static inline int keel_classes_commute(uint32_t classes)
 {
     return (classes & (classes - 1)) == 0 &&
-           (classes & (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0))) == 0;
+           (classes & (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0) |
+                       (KEEL_PLANT(sets_commute) ? 0 : keel_classes_bit(KEEL_ATOMIC_SET, 0)))) == 0;
 }
 
 static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)

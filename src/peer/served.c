@@ -97,7 +97,7 @@ static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record,
         return "malformed atomic";
     }
     memcpy(&copy, payload, sizeof(copy));
-    if ((atomic->size != 4 && atomic->size != 8) || atomic->op >= KEEL_ATOMIC_LOGGED) {
+    if ((atomic->size != 4 && atomic->size != 8) || !keel_atomic_is_logged(atomic->op)) {
         return "malformed atomic";
     }
     target = keel_served_target(lane, record->where, atomic->size, 0);

@@ -38,6 +38,13 @@ static keel_status_t oracle_get(void *arg, const plan_op_t *op, void *buffer, ke
     return KEEL_OK;
 }
 
+static int is_less(uint64_t a, uint64_t b, size_t length, int is_signed)
+{
+    const unsigned beyond = 64 - 8 * (unsigned)length; /* bits above the word */
+
+    return is_signed ? (int64_t)(a << beyond) < (int64_t)(b << beyond) : a << beyond < b << beyond;
+}
+
 static keel_status_t oracle_update(void *arg, const plan_op_t *op, uint64_t operand, uint64_t compare, void *result,
                                    keel_send_cb_t cb, void *user, keel_req_h *req_p)
 {
@@ -62,7 +69,20 @@ static keel_status_t oracle_update(void *arg, const plan_op_t *op, uint64_t oper
         next = old ^ operand;
         break;
     case KEEL_ATOMIC_SWAP:
+    case KEEL_ATOMIC_SET:
         next = operand;
+        break;
+    case KEEL_ATOMIC_MIN:
+        next = is_less(old, operand, op->length, 0) ? old : operand;
+        break;
+    case KEEL_ATOMIC_MAX:
+        next = is_less(old, operand, op->length, 0) ? operand : old;
+        break;
+    case KEEL_ATOMIC_MIN_SIGNED:
+        next = is_less(old, operand, op->length, 1) ? old : operand;
+        break;
+    case KEEL_ATOMIC_MAX_SIGNED:
+        next = is_less(old, operand, op->length, 1) ? operand : old;
         break;
     default:
         next = (old == compare) ? operand : old;

@@ -125,6 +125,18 @@ static void plan_draw_window(plan_t *plan, keel_random_t *random, plan_window_t 
     }
 }
 
+/* some are of the further operations; by what was drawn already, so that programs are else as they were */
+static uint8_t plan_vary_atomic(const plan_t *plan, uint64_t place, uint8_t atomic)
+{
+    static const uint8_t bounds[] = {KEEL_ATOMIC_MIN, KEEL_ATOMIC_MAX, KEEL_ATOMIC_MIN_SIGNED, KEEL_ATOMIC_MAX_SIGNED};
+    const uint64_t draw = keel_random_mix(plan->options.seed ^ (place << 20) ^ 0x61746f6d);
+
+    if (plan->options.tame_atomics || draw % 4 != 0) {
+        return atomic;
+    }
+    return (atomic == KEEL_ATOMIC_SWAP || atomic == KEEL_ATOMIC_CSWAP) ? KEEL_ATOMIC_SET : bounds[(draw >> 8) % 4];
+}
+
 static void plan_draw_role(plan_t *plan, keel_random_t *random, uint32_t phase, plan_role_t *role)
 {
     static const uint8_t commutative[] = {KEEL_ATOMIC_ADD, KEEL_ATOMIC_XOR, KEEL_ATOMIC_ADD, KEEL_ATOMIC_OR,
@@ -138,6 +150,7 @@ static void plan_draw_role(plan_t *plan, keel_random_t *random, uint32_t phase, 
     } else if (keel_random_chance(random, plan->options.atomics)) {
         role->kind = PLAN_ATOMIC;
         role->atomic = plan->options.tame_atomics ? KEEL_ATOMIC_ADD : commutative[keel_random_below(random, 5)];
+        role->atomic = plan_vary_atomic(plan, random->state, role->atomic);
         role->size = (uint8_t)(keel_random_chance(random, 512) ? 8 : 4);
     } else if (draw < 10) {
         role->kind = PLAN_IDLE;
@@ -235,6 +248,9 @@ static void plan_make_atomic(const plan_t *plan, const plan_slot_t *slot, keel_r
                              const plan_role_t *role, uint32_t rank, plan_op_t *op)
 {
     plan_draw_atomic(slot, random, role, op);
+    if (role->kind != PLAN_ATOMIC) {
+        op->atomic = plan_vary_atomic(plan, random->state, op->atomic);
+    }
     if (plan->options.tame_atomics) {
         op->atomic = KEEL_ATOMIC_ADD;
         op->is_fetching = op->is_fetching && (op->target != rank) && !plan->options.fetchless &&

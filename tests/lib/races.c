@@ -33,7 +33,9 @@ static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
 {
     switch (run->journal->options.kind) {
     case RACES_SWAPS:
-        return keel_random_chance(random, 300) ? KEEL_ATOMIC_CSWAP : KEEL_ATOMIC_SWAP;
+        return keel_random_chance(random, 300)       ? KEEL_ATOMIC_CSWAP
+               : run->journal->options.seed % 2 == 0 ? KEEL_ATOMIC_SWAP
+                                                     : KEEL_ATOMIC_SET;
     case RACES_MIXED:
         return (run->host->rank % 2 && keel_random_chance(random, 512)) ? KEEL_ATOMIC_XOR : KEEL_ATOMIC_ADD;
     default:

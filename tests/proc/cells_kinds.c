@@ -154,9 +154,52 @@ static keel_status_t add_and_flip(cells_job_t *job, uint32_t target, uint64_t pa
 
 static keel_status_t raise_word(cells_job_t *job, uint32_t target, uint64_t part)
 {
-    TRY(add(job, target, part));
     return keel_atomic(job->win, KEEL_ATOMIC_MAX, target, FLAG_OF(job->rank), sizeof(uint64_t),
                        cells_value(job->rank, job->step, part), 0, NULL);
+}
+
+static keel_status_t set_word(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    return keel_atomic(job->win, KEEL_ATOMIC_SET, target, FLAG_OF(job->rank), sizeof(uint64_t),
+                       cells_value(job->rank, job->step, part), 0, NULL);
+}
+
+static int flags_are_last(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    const uint32_t first = (sources == 2) ? 0 : 3, end = (sources == 2) ? 2 : 4;
+    int is_right = 1;
+
+    for (uint32_t source = first; source < end; source++) {
+        is_right &= own->flag[source] == cells_value(source, job->step - 1, CELLS_PARTS - 1);
+    }
+    return is_right;
+}
+
+static keel_status_t add_and_raise_half(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(add(job, target, part));
+    return keel_atomic(job->win, KEEL_ATOMIC_MAX, target, FLAG_OF(job->rank), sizeof(uint16_t),
+                       cells_value(job->rank, job->step, part), 0, NULL);
+}
+
+static keel_status_t accumulate_integers(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    uint64_t values[CELLS_WORDS];
+
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        values[i] = i + 1;
+    }
+    return keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_UINT64, target, WORDS_OF(0), values, CELLS_WORDS, NULL);
+}
+
+static int integers_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    int is_right = 1;
+
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        is_right &= own->word[0][i] == sources * parts_done(job) * (i + 1);
+    }
+    return is_right;
 }
 
 static keel_status_t accumulate(cells_job_t *job, uint32_t target, uint64_t part)
@@ -449,8 +492,11 @@ static const cells_kind_t kinds[] = {
     {"window_shares", 0, 0, share_window, NULL, counted_words_are_right},
     {"shares_and_waits", WAITS, 0, share_and_wait, wait_count, counted_words_are_right},
     {"window_locks", 0, 0, locked_window, NULL, counted_words_are_right},
+    {"integers", 0, 0, accumulate_integers, NULL, integers_are_right},
     {"accumulates", 0, 0, accumulate, NULL, sums_are_right},
-    {"maxima", 0, 0, raise_word, NULL, count_is_right},
+    {"maxima", 0, 0, raise_word, NULL, flags_are_last},
+    {"sets", 0, 0, set_word, NULL, flags_are_last},
+    {"small", 0, 0, add_and_raise_half, NULL, count_is_right},
     {"pointers", 0, 0, store, NULL, words_are_right},
     {"threads", THREADS, 0, put_words, NULL, words_are_right},
     {"no_promise", NONE, 0, put_words, NULL, words_are_right},

@@ -40,15 +40,18 @@ static keel_op_t op_of(MPI_Op op)
                                  : KEEL_OP_LAST;
 }
 
-static keel_atomic_op_t atomic_of(keel_op_t op)
+static keel_atomic_op_t atomic_of(keel_op_t op, keel_mpi_kind_t kind)
 {
     static const keel_atomic_op_t atomics[KEEL_OP_LAST] = {
-        [KEEL_OP_SUM] = KEEL_ATOMIC_ADD,   [KEEL_OP_PROD] = KEEL_ATOMIC_LAST,    [KEEL_OP_MIN] = KEEL_ATOMIC_LAST,
-        [KEEL_OP_MAX] = KEEL_ATOMIC_LAST,  [KEEL_OP_BAND] = KEEL_ATOMIC_AND,     [KEEL_OP_BOR] = KEEL_ATOMIC_OR,
+        [KEEL_OP_SUM] = KEEL_ATOMIC_ADD,   [KEEL_OP_PROD] = KEEL_ATOMIC_LAST,    [KEEL_OP_MIN] = KEEL_ATOMIC_MIN,
+        [KEEL_OP_MAX] = KEEL_ATOMIC_MAX,   [KEEL_OP_BAND] = KEEL_ATOMIC_AND,     [KEEL_OP_BOR] = KEEL_ATOMIC_OR,
         [KEEL_OP_BXOR] = KEEL_ATOMIC_XOR,  [KEEL_OP_LAND] = KEEL_ATOMIC_LAST,    [KEEL_OP_LOR] = KEEL_ATOMIC_LAST,
         [KEEL_OP_LXOR] = KEEL_ATOMIC_LAST, [KEEL_OP_REPLACE] = KEEL_ATOMIC_SWAP, [KEEL_OP_NO_OP] = KEEL_ATOMIC_ADD};
+    const int is_signed = kind == KEEL_MPI_INT32 || kind == KEEL_MPI_INT64;
 
-    return atomics[op];
+    return (is_signed && op == KEEL_OP_MIN)   ? KEEL_ATOMIC_MIN_SIGNED
+           : (is_signed && op == KEEL_OP_MAX) ? KEEL_ATOMIC_MAX_SIGNED
+                                              : atomics[op];
 }
 
 /* KEEL_TYPE_LAST: none */
@@ -118,7 +121,7 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
         return 0;
     }
     if (keel_mpi_kind_is_integer(kind) && count <= (keel_mpi.is_promised ? FEW : 1)) {
-        elements.atomic = atomic_of(elements.op);
+        elements.atomic = atomic_of(elements.op, kind);
     }
     (void)keel_mpi_layout_each(target->layout, target->count, piece, &elements);
     return 1;
