@@ -7,13 +7,18 @@
 #include "api/mix.h"
 #include "api/target.h"
 
+#include "api/by_message.h"
 #include "api/device.h"
+#include "api/flush.h"
 #include "api/refuse.h"
 #include "peer/combine.h"
 
 #include <string.h>
 
 #define ACCUMULATE_ATOMICS 256 /* at most, in one call: in the log each takes 48 bytes, and the accumulate its values */
+
+#define ACCUMULATE_SENT \
+    64 /* elements of a call that are sent at once where the target is served, and not with what follows */
 
 /* that each element is one of; KEEL_ATOMIC_LAST: none */
 static keel_atomic_op_t accumulate_atomic(keel_op_t op, keel_type_t type)
@@ -52,17 +57,23 @@ static int accumulate_by_atomics(keel_win_h win, keel_op_t op, keel_type_t type,
     const size_t size = keel_type_size(type);
     uint64_t operand = 0;
 
-    if (atomic == KEEL_ATOMIC_LAST || count == 0 || count > (result != NULL ? 1 : ACCUMULATE_ATOMICS) ||
-        keel_may_mix(win->ctx)) {
+    if (atomic == KEEL_ATOMIC_LAST || count > (result != NULL ? 1 : ACCUMULATE_ATOMICS) || keel_may_mix(win->ctx) ||
+        (rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank))) {
         return 0;
     }
     *status_p = keel_win_check(win, rank, offset, count * size, values, params);
+    if (*status_p != KEEL_OK) {
+        *status_p = keel_win_end(win, *status_p);
+    }
     for (size_t i = 0; i < count && *status_p == KEEL_OK; i++) {
         const int is_last = i + 1 == count; /* which the request, or the callback, is for */
 
         memcpy(&operand, values + i * size, size);
         *status_p = keel_atomic_nbx(win, atomic, rank, offset + i * size, size, operand, 0, result,
                                     is_last ? params : NULL, is_last ? req_p : NULL);
+    }
+    if (*status_p == KEEL_OK && count >= ACCUMULATE_SENT) {
+        *status_p = keel_win_end(win, keel_flush_start(win->ctx, rank)); /* as an accumulate would be on its way */
     }
     return 1;
 }
@@ -103,6 +114,9 @@ keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type
     KEEL_INSIDE_WIN(win);
     keel_status_t status = accumulate_check(win, op, type, rank, offset, buffer, count);
 
+    if (status == KEEL_OK && count == 0) {
+        return keel_win_end(win, keel_win_check(win, rank, offset, 0, win, params));
+    }
     if (status == KEEL_OK &&
         accumulate_by_atomics(win, op, type, rank, offset, buffer, count, result, params, req_p, &status)) {
         return status;

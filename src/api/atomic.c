@@ -73,6 +73,8 @@ keel_record_t *keel_atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where
     if (record != NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
         keel_record_fill(&ctx->puts, record, where, atomic, sizeof(*atomic));
+    } else if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return NULL; /* it is tried again, and counted then */
     }
     keel_put_log_note_atomic(&ctx->puts, rank, (keel_atomic_op_t)atomic->op);
     return record;

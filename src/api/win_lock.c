@@ -347,15 +347,15 @@ keel_status_t keel_win_unlock_all(keel_win_h win)
     status = keel_flush_all(win->ctx);
     status = (status == KEEL_OK) ? win_unlock_await(win, KEEL_RANK_NONE) : status;
     if (status == KEEL_OK && (win->all & KEEL_LOCK_BIASED)) {
-        win_unlock_bias(win, &win->all); /* of some ranks they may have become seen */
-    } else if (status == KEEL_OK) {
-        win->all = 0;
+        win_unlock_bias(win, &win->all);
+        win->all = KEEL_LOCK_SHARED; /* of some ranks they may have become seen */
     }
     for (uint32_t r = 0; r < win->ctx->lane.programs && status == KEEL_OK; r++) {
         if (win->locked[r] != 0) {
             status = win_unlock_words(win, r, "keel_win_unlock_all");
         }
     }
+    win->all = (status == KEEL_OK) ? 0 : win->all;
     return keel_win_end(win, status);
 }
 

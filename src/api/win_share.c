@@ -16,6 +16,7 @@
 
 #include "check/plant.h"
 #include "peer/issue.h"
+#include "recovery/recover.h"
 
 int keel_win_share(keel_context_h ctx)
 {
@@ -96,6 +97,9 @@ void keel_win_shares_progress(keel_context_h ctx)
     keel_status_t status;
     int is_granted = 1;
 
+    if (keel_recovery_status(&ctx->rec) != KEEL_OK) { /* a rollback: all of that is written off */
+        return;
+    }
     while (keel_win_is_revoked(ctx) && !ctx->share.is_pending && is_granted && share_find(ctx) &&
            ctx->lane.peers[ctx->share.rank].mode == KEEL_PEER_LIVE) {
         request.number = ctx->share.window | KEEL_WINLOCK_WAITED;

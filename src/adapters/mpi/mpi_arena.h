@@ -56,7 +56,7 @@ void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes
 /* @a result NULL: posted */
 void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size, uint64_t operand,
                      uint64_t compare, void *result, const char *call);
-/* an accumulate of so many aligned elements, in no log (keel_accumulate()); @a result NULL: posted */
+/* an accumulate of so many aligned elements (keel_accumulate()); @a result NULL: posted */
 void keel_mpi_combine_there(keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset, const void *data,
                             size_t count, void *result, const char *call);
 void keel_mpi_flush(uint32_t rank, const char *call);

@@ -1,7 +1,7 @@
 /*
- * Keel's accumulates are one record for many elements, but in no log: from the first one on every death is a rollback. Its atomics of words are
- * logged, one by one, so with the promise a few elements are such atomics. Both are atomic against each other, so elements that meet may go
- * either way.
+ * Keel's atomics of words are logged, one by one, and so are its accumulates of some hundred integers, which are such atomics, where nothing
+ * is fetched; of others no log has anything: from the first one on every death is a rollback. With the promise a few elements are
+ * atomics, fetched or not. All are atomic against each other, so elements that meet may go either way.
  */
 #include "mpi_elements.h"
 
