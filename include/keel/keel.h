@@ -484,7 +484,7 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  *
  * Where a program locks for every access of others' memory, has nothing locked in a gsync, and does not wait, deaths are recovered
  * locally [F 3.1.2]; its own memory it may touch without a lock in a phase in which no other rank locks that. Any program may mix
- * these: access what is not locked, write under shared locks, wait, and pass gsyncs with locks held, which are part of the image
+ * these: access what is not locked, write in reading epochs, wait, and pass gsyncs with locks held, which are part of the image
  * then. Its deaths are rollbacks, from the first such call on; with
  * KEEL_PARAM_FLAG_NONDETERMINISTIC it says so at once, which spares each rank that mixes a message to every other, and, should
  * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls and keel_finalize() are collective in every program, and return KEEL_ERR_STATE while something
@@ -503,7 +503,7 @@ KEEL_API keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank);
 /**
  * Locks all ranks, shared: until keel_unlock_all() nobody has an exclusive lock of any. A reading epoch, in which the caller only
  * gets from others and loads from its own windows, is recovered like a critical section; with puts and atomics in it, as
- * programs for MPI have them, which order themselves by flushes, atomics and gsyncs, the program mixes (keel_lock()). Locks all ranks in the order of their numbers, so it takes its turn among
+ * programs for MPI have them, which order themselves by flushes, atomics and gsyncs, the program mixes (keel_lock()): keel_win_lock_all() is for them. Locks all ranks in the order of their numbers, so it takes its turn among
  * writers that lock several ranks in that order too.
  * @return KEEL_ERR_STATE: something is locked already, or as for keel_lock().
  */

@@ -224,14 +224,18 @@ static keel_status_t win_unlock_begin(keel_win_h win, const char *call)
     return keel_context_begin_outside(win->ctx, call);
 }
 
-/* until none of these is being made one that others see */
-static keel_status_t win_unlock_await(keel_win_h win, uint32_t rank)
+/* all under it is complete, what callbacks issue meanwhile too, and it is not just being made one that others see */
+static keel_status_t win_unlock_complete(keel_win_h win, uint32_t rank)
 {
-    keel_status_t status = KEEL_OK;
+    const int is_all = rank == KEEL_RANK_NONE;
+    keel_status_t status = is_all ? keel_flush_all(win->ctx) : keel_flush(win->ctx, rank);
     unsigned rounds = 0;
 
     while (status == KEEL_OK && keel_win_is_asked(win, rank)) {
         status = keel_context_wait(win->ctx, &rounds);
+        if (status == KEEL_OK) {
+            status = is_all ? keel_flush_all(win->ctx) : keel_flush(win->ctx, rank);
+        }
     }
     return status;
 }
@@ -260,8 +264,7 @@ keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank)
                        rank, (win->all != 0) ? " by itself" : "");
         return KEEL_ERR_STATE;
     }
-    status = keel_flush(win->ctx, rank);
-    status = (status == KEEL_OK) ? win_unlock_await(win, rank) : status;
+    status = win_unlock_complete(win, rank);
     if (status == KEEL_OK && (win->locked[rank] & KEEL_LOCK_BIASED)) {
         win_unlock_bias(win, &win->locked[rank]);
     } else if (status == KEEL_OK) {
@@ -344,8 +347,7 @@ keel_status_t keel_win_unlock_all(keel_win_h win)
                        win_number(win));
         return KEEL_ERR_STATE;
     }
-    status = keel_flush_all(win->ctx);
-    status = (status == KEEL_OK) ? win_unlock_await(win, KEEL_RANK_NONE) : status;
+    status = win_unlock_complete(win, KEEL_RANK_NONE);
     if (status == KEEL_OK && (win->all & KEEL_LOCK_BIASED)) {
         win_unlock_bias(win, &win->all);
         win->all = KEEL_LOCK_SHARED; /* of some ranks they may have become seen */

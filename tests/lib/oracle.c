@@ -38,11 +38,14 @@ static keel_status_t oracle_get(void *arg, const plan_op_t *op, void *buffer, ke
     return KEEL_OK;
 }
 
-static int is_less(uint64_t a, uint64_t b, size_t length, int is_signed)
+static int is_less(uint64_t a, uint64_t b, const plan_op_t *op)
 {
-    const unsigned beyond = 64 - 8 * (unsigned)length; /* bits above the word */
+    const unsigned beyond = 64 - 8 * op->length; /* bits above the word */
 
-    return is_signed ? (int64_t)(a << beyond) < (int64_t)(b << beyond) : a << beyond < b << beyond;
+    a <<= beyond;
+    b <<= beyond;
+    return (op->atomic == KEEL_ATOMIC_MIN_SIGNED || op->atomic == KEEL_ATOMIC_MAX_SIGNED) ? (int64_t)a < (int64_t)b
+                                                                                          : a < b;
 }
 
 static keel_status_t oracle_update(void *arg, const plan_op_t *op, uint64_t operand, uint64_t compare, void *result,
@@ -73,16 +76,12 @@ static keel_status_t oracle_update(void *arg, const plan_op_t *op, uint64_t oper
         next = operand;
         break;
     case KEEL_ATOMIC_MIN:
-        next = is_less(old, operand, op->length, 0) ? old : operand;
+    case KEEL_ATOMIC_MIN_SIGNED:
+        next = is_less(old, operand, op) ? old : operand;
         break;
     case KEEL_ATOMIC_MAX:
-        next = is_less(old, operand, op->length, 0) ? operand : old;
-        break;
-    case KEEL_ATOMIC_MIN_SIGNED:
-        next = is_less(old, operand, op->length, 1) ? old : operand;
-        break;
     case KEEL_ATOMIC_MAX_SIGNED:
-        next = is_less(old, operand, op->length, 1) ? operand : old;
+        next = is_less(old, operand, op) ? operand : old;
         break;
     default:
         next = (old == compare) ? operand : old;

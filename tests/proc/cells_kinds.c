@@ -421,12 +421,17 @@ static keel_status_t locked_window(cells_job_t *job, uint32_t target, uint64_t p
     return keel_win_unlock(job->win, target);
 }
 
+static keel_status_t put_add_and_flush(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    TRY(put_words(job, target, part));
+    TRY(add(job, target, part));
+    return keel_flush(job->ctx, target);
+}
+
 static keel_status_t share_window(cells_job_t *job, uint32_t target, uint64_t part)
 {
     TRY(keel_win_lock_all(job->win));
-    TRY(put_words(job, target, part));
-    TRY(add(job, target, part));
-    TRY(keel_flush(job->ctx, target));
+    TRY(put_add_and_flush(job, target, part));
     return keel_win_unlock_all(job->win);
 }
 
@@ -440,9 +445,7 @@ static keel_status_t share_and_wait(cells_job_t *job, uint32_t target, uint64_t 
 static keel_status_t all_locked(cells_job_t *job, uint32_t target, uint64_t part)
 {
     TRY(keel_lock_all(job->ctx));
-    TRY(put_words(job, target, part));
-    TRY(add(job, target, part));
-    TRY(keel_flush(job->ctx, target));
+    TRY(put_add_and_flush(job, target, part));
     return keel_unlock_all(job->ctx);
 }
 

@@ -50,7 +50,7 @@ static uint32_t target_of(uint64_t draw)
     return (uint32_t)((draw >> 8) % RANKS);
 }
 
-/* by whom all are held in the checkpoint of this phase, until its first act of the next one */
+/* who holds some in the checkpoint of this phase, until after it */
 static int is_holder(const job_t *job, uint32_t rank)
 {
     return (job->at[rank].phase + job->seed) % RANKS == rank;
@@ -101,11 +101,11 @@ static keel_status_t take(job_t *job, uint32_t rank, keel_win_h win, uint32_t ta
 }
 
 /* each adds one to the sum of its target */
-static keel_status_t act(job_t *job, uint32_t rank, keel_win_h win, uint64_t number, int may_exclude)
+static keel_status_t act(job_t *job, uint32_t rank, keel_win_h win, uint64_t number)
 {
     const uint64_t draw = drawn(job, rank, number);
     const uint32_t target = target_of(draw);
-    const int excludes = may_exclude && job->at[rank].phase >= job->first && draw % 3 == 0;
+    const int excludes = job->at[rank].phase >= job->first && draw % 3 == 0;
 
     job->acts++;
     keel_sim_compute(job->few.sim, draw % 20000);
@@ -183,15 +183,15 @@ static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
 
     if (!job->at[rank].is_half) {
         for (uint64_t i = 0; i < ACTS; i++) {
-            TRY(act(job, rank, win, i, 1));
+            TRY(act(job, rank, win, i));
         }
-        TRY(keel_gsync(ctx,
-                       0)); /* nobody wants one exclusively while somebody waits for others with all of them held */
+        /* nobody wants one exclusively while somebody waits for others with all of them held */
+        TRY(keel_gsync(ctx, 0));
         TRY(is_holder(job, rank) ? hold(job, rank, win) : want(job, rank, win));
         job->at[rank].is_half = 1;
         TRY(keel_checkpoint(ctx));
     }
-    TRY(is_holder(job, rank) ? give(job, rank, win) : act(job, rank, win, ACTS, 1));
+    TRY(is_holder(job, rank) ? give(job, rank, win) : act(job, rank, win, ACTS));
     job->at[rank].is_half = 0;
     job->at[rank].phase++;
     return keel_gsync(ctx, 0);
