@@ -242,6 +242,9 @@ one no_such_device job 1 'KEEL_TLS_SERVED=rc_verbs,ud_verbs, .*UCX_NET_DEVICES=r
 one no_such_transport job 1 'KEEL_TLS_SERVED=rc_mlx5.*: No such device; .* rc_verbs' -x KEEL_TLS_SERVED=rc_mlx5 ./hello_keel
 begin_nobody
 verbs_cases
+random_addresses 2
+verbs_one_sided_cases
+random_addresses 0
 end_nobody
 one verbs_counts counted
 one verbs_node_lost hello_node_killed

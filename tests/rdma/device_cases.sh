@@ -17,5 +17,6 @@ kills=0 failed=0
 verbs=(-x KEEL_TRANSPORT=verbs -x "KEEL_VERBS_DEVICE=$2")
 on=()
 verbs_cases
+verbs_one_sided_cases
 echo "rdma: $kills kills"
 exit $failed

@@ -14,6 +14,12 @@ has_address()
     return 1
 }
 
+# random_addresses 2|0: of programs and their memory, as they are on other machines: what ranks have lies elsewhere at each
+random_addresses()
+{
+    echo "$1" >/proc/sys/kernel/randomize_va_space
+}
+
 make_devices()
 {
     local file number

@@ -96,6 +96,10 @@ verbs_cases()
     one verbs_locks job 0 'verification PASSED' "${verbs[@]}" "${on[@]}" ./sections -n 24 --ckpt-every 8 --die 3@13.1
     one verbs_waits job 0 'verification PASSED' "${verbs[@]}" "${on[@]}" ./waits -n 24 --ckpt-every 8 --die 3@12.2
     one verbs_hello_killed hello_killed 2@0 "${verbs[@]}" "${on[@]}"
+}
+
+verbs_one_sided_cases()
+{
     one verbs_reader_killed reads 4 --die 3@9.1
     one verbs_target_killed reads 4 --die 0@8.2
     one verbs_adds job 0 '^rank 3: all right$' "${verbs[@]}" "${on[@]}" ./one_sided -n 1 --adds 1000

@@ -63,6 +63,7 @@ random_kills()
     deaths=$((deaths + $(sed -nE 's/^ok .* ([0-9]+) deaths.*/\1/p' kills_out | paste -sd+ | sed 's/^$/0/')))
 }
 
+random_addresses 2
 if ! make_devices || ! build; then
     echo "rdma: no devices could be made"
     exit 1
