@@ -136,6 +136,30 @@ device_fails()
         grep -qE '^keelrun: .*rank [13] incarnation 0 killed: it says that it reaches nobody from its node' out
 }
 
+# fail_and_kill RANK: of a node that goes on; no memory is registered on the other from now on
+fail_and_kill()
+{
+    touch has_failed
+    kill -9 "$(sed -nE "s/^keelrun: .* rank $1 incarnation 0 started on node 0, pid ([0-9]+)$/\\1/p" out)"
+}
+
+# no_memory_left: who comes back asks for connections that processes of the other node have no memory for, though they live: they say so,
+# end, and come back on its node
+no_memory_left()
+{
+    local status
+
+    rm -f out has_failed
+    when_met fail_and_kill 0 &
+    job 0 '^rank 3, life 1: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic -x KEEL_HEARTBEAT_TIMEOUT=0 -x FAILING_NODE=1 \
+        -x "FAILING_FILE=$PWD/has_failed" -x FAILING_MEMORY=y -x "LD_PRELOAD=$PWD/failing_device.so" ./on_device ./hello_keel
+    status=$?
+    wait
+    [ $status -eq 0 ] && [ "$(grep -c ': 524288$' out)" -eq 4 ] &&
+        grep -q 'rxe1:1: a connection that rank 0 asks for cannot be made; this process is of no use any more' out &&
+        grep -qE '^keelrun: .*rank [13] incarnation 0 killed: it says that it reaches nobody from its node' out
+}
+
 # remove_device: the second one, which its users keep and nobody else gets any more; then a rank of its node is killed
 remove_device()
 {
@@ -252,6 +276,7 @@ one verbs_link_short link_lost 0 unbroken 60s
 one verbs_link_long link_lost 9 broken 3s
 one verbs_image_of_stopped image_of_stopped "${verbs[@]}"
 one verbs_device_fails device_fails
+one verbs_no_memory_left no_memory_left
 one verbs_device_removed device_removed
 one verbs_link_never_back link_never_back
 one verbs_other_transport job 1 'rank [0-9] has KEEL_TRANSPORT=(verbs|ucp), and this one has (verbs|ucp): it has to be the same for all ranks' \

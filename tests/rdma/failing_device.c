@@ -1,12 +1,14 @@
 /*
  * A device that fails while a job uses it, as hardware does: preloaded in front of libibverbs. From the moment that the file FAILING_FILE
  * is there, the devices that processes of the emulated node FAILING_NODE have opened announce a fatal error, take requests and complete
- * none. Soft-RoCE has no such moment of its own: a device stays for as long as a process uses it.
+ * none. Soft-RoCE has no such moment of its own: a device stays for as long as a process uses it. With FAILING_MEMORY set they go on, and
+ * their service threads register no memory any more.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <infiniband/verbs.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -60,11 +62,37 @@ static void *look(void *arg)
     return NULL;
 }
 
-static int is_to_fail(void)
+static int is_of_failing_node(void)
 {
     const char *node = getenv("KEELRUN_NODE"), *failing = getenv("FAILING_NODE");
 
     return node != NULL && failing != NULL && strcmp(node, failing) == 0 && getenv("FAILING_FILE") != NULL;
+}
+
+static int is_to_fail(void)
+{
+    return is_of_failing_node() && getenv("FAILING_MEMORY") == NULL;
+}
+
+static int has_memory(void)
+{
+    char name[16] = "";
+
+    if (!is_of_failing_node() || is_to_fail() || access(getenv("FAILING_FILE"), F_OK) != 0) {
+        return 1;
+    }
+    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    errno = ENOMEM;
+    return strcmp(name, "keel-service") != 0;
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *base, size_t bytes, int access)
+{
+    struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, int);
+
+    find("ibv_reg_mr", &real);
+    return has_memory() ? real(pd, base, bytes, access) : NULL;
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)

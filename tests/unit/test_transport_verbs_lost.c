@@ -1,5 +1,6 @@
 /* A device that fails while the transport on libibverbs uses it, over a stand-in for that library (verbs_stub.h). */
 #include "transports/verbs/verbs.h"
+#include "transports/verbs/verbs_link.h"
 #include "transports/verbs/verbs_transport.h"
 #include "unit.h"
 #include "verbs_stub.h"
@@ -119,9 +120,31 @@ START_TEST(a_device_that_fails_is_said_until_the_process_ends)
 }
 END_TEST
 
+/* who connects to a process that has no memory left for that would wait for ever; the process says so until it ends */
+START_TEST(who_cannot_be_connected_to_says_so)
+{
+    side_t sides[RANKS] = {{.lost = 0}, {.lost = 0}};
+
+    open_side(&sides[0], 0);
+    open_side(&sides[1], 1);
+    stub_set(1, 0, stub_counts().locked + keel_verbs_link_bytes());
+    meet(&sides[0], 1, &sides[1]);
+    ck_assert_int_eq(send_one(&sides[0]), KEEL_OK);
+    progress_until(&sides[0], sides[0].suspects == 1);
+    progress_until(&sides[1], sides[1].lost == 2);
+    ck_assert_uint_eq(sides[0].lost, 0);
+    stub_set(1, 0, SIZE_MAX);
+    sides[0].ops->close(sides[0].transport);
+    sides[1].ops->close(sides[1].transport);
+    ck_assert_uint_eq(stub_counts().queue_pairs, 0);
+    ck_assert_uint_eq(stub_counts().regions, 0);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {a_device_that_fails_is_said_until_the_process_ends, NULL};
+    const TTest *const tests[] = {a_device_that_fails_is_said_until_the_process_ends,
+                                  who_cannot_be_connected_to_says_so, NULL};
 
     return unit_run("transport_verbs_lost", tests);
 }

@@ -644,6 +644,7 @@ stub_counts_t stub_counts(void)
 
     enter();
     counts = stub.counts;
+    counts.locked = stub.locked;
     leave();
     return counts;
 }

@@ -12,6 +12,7 @@
 typedef struct stub_counts {
     unsigned queue_pairs;     /* that there are */
     unsigned regions;         /* of memory that are registered */
+    size_t locked;            /* bytes of these */
     uint64_t posts, requests; /* of sends, puts and gets */
     uint64_t completions;     /* taken by ibv_poll_cq() */
     unsigned missing;         /* messages without a receive */

@@ -67,6 +67,34 @@ static void watch(keel_verbs_t *verbs, int operation, int fd, uint64_t what)
 enum { OF_A_GUEST = 0 };
 #define OF_THE_DEVICE UINT64_MAX
 
+/* No completion may come any more: each connection breaks, here and, told so, on the other thread. A file that stays ready would
+ * let nobody sleep. */
+static void device_is_lost(keel_verbs_t *verbs)
+{
+    watch(verbs, EPOLL_CTL_DEL, verbs->device.context->async_fd, 0);
+    for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
+        if (verbs->service.links[rank] != NULL) {
+            keel_verbs_link_break(verbs->service.links[rank], "the device has failed");
+        }
+    }
+    if (verbs->params.on_news != NULL) {
+        verbs->params.on_news(verbs->params.arg);
+    }
+    keel_shm_wait_end(&verbs->wait);
+}
+
+/* who connects, and lives, would wait for ever, and so would all that wait for it */
+static void cannot_be_reached(keel_verbs_t *verbs, uint32_t rank)
+{
+    if (verbs->params.message != NULL) {
+        keel_error(verbs->params.message,
+                   "%s: a connection that rank %u asks for cannot be made; this process is of no use any more",
+                   verbs->device.name, rank);
+    }
+    keel_verbs_device_lose(&verbs->device);
+    device_is_lost(verbs);
+}
+
 static keel_status_t make_link(keel_verbs_t *verbs, const keel_verbs_greeting_t *hello, keel_verbs_link_t **link_p)
 {
     keel_verbs_service_t *service = &verbs->service;
@@ -84,16 +112,21 @@ static keel_status_t make_link(keel_verbs_t *verbs, const keel_verbs_greeting_t 
     return status;
 }
 
-/* an incarnation that cannot be answered stays unanswered: it is suspected by who waits for it */
+/* an incarnation that is not answered is suspected by who waits for it */
 static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
 {
     const keel_verbs_greeting_t *hello = &guest->talk.in;
     keel_verbs_greeting_t *answer = &guest->talk.out;
     const uint32_t rank = hello->rank;
     keel_verbs_link_t *link;
+    keel_status_t status;
 
     forget(verbs, rank);
-    if (make_link(verbs, hello, &link) != KEEL_OK) {
+    status = make_link(verbs, hello, &link);
+    if (status != KEEL_OK) {
+        if (status != KEEL_ERR_UNREACHABLE && verbs->service.links[rank] == NULL) {
+            cannot_be_reached(verbs, rank);
+        }
         forget(verbs, rank);
         return;
     }
@@ -169,24 +202,12 @@ static void accept_guests(keel_verbs_t *verbs)
     }
 }
 
-/* No completion may come any more: each connection breaks, here and, told so, on the other thread. A file that stays ready would
- * let nobody sleep. */
 static void hear_device(keel_verbs_t *verbs)
 {
     keel_verbs_device_listen(&verbs->device, &verbs->params);
-    if (!keel_verbs_device_is_lost(&verbs->device)) {
-        return;
+    if (keel_verbs_device_is_lost(&verbs->device)) {
+        device_is_lost(verbs);
     }
-    watch(verbs, EPOLL_CTL_DEL, verbs->device.context->async_fd, 0);
-    for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
-        if (verbs->service.links[rank] != NULL) {
-            keel_verbs_link_break(verbs->service.links[rank], "the device has failed");
-        }
-    }
-    if (verbs->params.on_news != NULL) {
-        verbs->params.on_news(verbs->params.arg);
-    }
-    keel_shm_wait_end(&verbs->wait);
 }
 
 /* who has ended is the launcher's to say; what it has sent is taken still */
