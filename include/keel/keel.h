@@ -396,8 +396,12 @@ KEEL_API keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint
 KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                                    uint64_t operand, uint64_t compare, void *result);
 
-KEEL_API keel_status_t
-keel_req_test(keel_req_h req); /**< KEEL_INPROGRESS until complete; progress is keel_progress()'s */
+/**
+ * KEEL_INPROGRESS until complete; progress is keel_progress()'s. How often it says so, and whether a call gave a request at all, is in no log: for a
+ * replacement what its predecessor fetched is complete at once. So nothing but when may depend on that, or the program says so before it
+ * does (keel_set_nondeterministic()); what logs have is what keel_test() says of words.
+ */
+KEEL_API keel_status_t keel_req_test(keel_req_h req);
 KEEL_API keel_status_t keel_req_wait(keel_req_h req); /**< waits and frees */
 KEEL_API void keel_req_free(keel_req_h req);          /**< an incomplete one completes and is freed then */
 
@@ -484,11 +488,11 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  *
  * Where a program locks for every access of others' memory, has nothing locked in a gsync, and does not wait, deaths are recovered
  * locally [F 3.1.2]; its own memory it may touch without a lock in a phase in which no other rank locks that. Any program may mix
- * these: access what is not locked, write in reading epochs, wait, and pass gsyncs with locks held, which are part of the image
- * then. Its deaths are rollbacks, from the first such call on; with
+ * these: access what is not locked, write in reading epochs, wait, and pass gsyncs and window calls with locks held, which are part of
+ * the image then. Its deaths are rollbacks, from the first such call on; with
  * KEEL_PARAM_FLAG_NONDETERMINISTIC it says so at once, which spares each rank that mixes a message to every other, and, should
- * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls and keel_finalize() are collective in every program, and return KEEL_ERR_STATE while something
- * is locked.
+ * another rank have died shortly before, the call a rollback of its own (KEEL_ERR_ROLLED_BACK). Window calls and keel_finalize() are collective in every program; keel_finalize()
+ * returns KEEL_ERR_STATE while something is locked.
  *
  * Death: a lock that a dead process held stays held, and its replacement comes back inside that critical section. The lock of a
  * dead rank is waited for. Critical sections are replayed in their order [F algorithm 3]; with several ranks away at once

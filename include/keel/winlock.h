@@ -26,7 +26,8 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  *
  * Death: while there are shared locks only, they do not matter: what was done under them decides what a death costs. What is
  * ordered by an exclusive one no log has, so who takes one mixes, as keel_lock() has it: from then on every death is a rollback, and who
- * holds what is then as in the image. Window calls and keel_finalize() return KEEL_ERR_STATE while something is locked.
+ * holds what is then as in the image. Windows are made and freed
+ * meanwhile, but not one of which the caller has something locked (KEEL_ERR_STATE), and keel_finalize() wants nothing locked.
  * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED for another way to lock; KEEL_ERR_STATE: locked by the caller already, in whatever way, or
  *         in a callback.
  */

@@ -4,12 +4,11 @@
 #include "api/context.h"
 
 #include "base/memory.h"
-#include "api/lock.h"
+#include "api/mix.h"
 #include "api/parts.h"
 #include "api/refuse.h"
 #include "api/restore.h"
 #include "api/gsync.h"
-#include "api/wait.h"
 #include "api/win_memory.h"
 #include "peer/access.h"
 #include "peer/region.h"
@@ -174,7 +173,7 @@ static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *give
     if (!is_before) {
         status = keel_context_check(ctx);
         if (status == KEEL_OK) {
-            status = keel_lock_check_free(ctx, call);
+            status = keel_mix(ctx, KEEL_WAY_GSYNC, call);
         }
         if (status == KEEL_OK) {
             status = keel_gsync_check(ctx, call);
@@ -246,6 +245,22 @@ keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, co
                                : status;
 }
 
+/* locks of others stay what they are, and this one's would be nobody's */
+static keel_status_t win_check_unlocked(const struct keel_win *win)
+{
+    int is_locked = win->all != 0;
+
+    for (uint32_t r = 0; win->locked != NULL && r < win->ctx->lane.size; r++) {
+        is_locked |= win->locked[r] != 0;
+    }
+    if (!is_locked) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(win->ctx, "keel_win_free of window %u, of which something is locked",
+                   win->region - KEEL_REGION_WINDOW0);
+    return KEEL_ERR_STATE;
+}
+
 static keel_status_t win_free_alone(keel_win_h win)
 {
     keel_context_h ctx;
@@ -264,7 +279,10 @@ static keel_status_t win_free_alone(keel_win_h win)
             status = keel_context_check_outside(ctx, "keel_win_free");
         }
         if (status == KEEL_OK) {
-            status = keel_lock_check_free(ctx, "keel_win_free");
+            status = win_check_unlocked(win);
+        }
+        if (status == KEEL_OK) {
+            status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_win_free");
         }
         if (status == KEEL_OK) {
             status = keel_gsync_check(ctx, "keel_win_free");

@@ -158,8 +158,6 @@ static void check_strides(const job_t *job)
 
 static void check_locked(const job_t *job, uint32_t rank, keel_lock_how_t how)
 {
-    keel_win_h other;
-
     EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, rank, how));
     EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, rank, KEEL_LOCK_SHARED));
     EXPECT(KEEL_ERR_STATE, keel_win_trylock(job->win, rank, KEEL_LOCK_EXCLUSIVE));
@@ -167,7 +165,6 @@ static void check_locked(const job_t *job, uint32_t rank, keel_lock_how_t how)
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->empty, rank));
     EXPECT(KEEL_ERR_STATE, keel_win_lock_all(job->win));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock_all(job->win));
-    EXPECT(KEEL_ERR_STATE, keel_win_alloc(job->ctx, WINDOW, NULL, &other));
     EXPECT(KEEL_ERR_STATE, keel_win_free(job->win));
     EXPECT(KEEL_ERR_STATE, keel_finalize(job->ctx));
 }

@@ -2,7 +2,7 @@
  * Locks of windows. All ranks share some and add to sums under them, and one holds those of all from one gsync to the next, amid which
  * a checkpoint is taken. In some seeds they lock exclusively too, from some phase on, and write a pair of words one after the other, which
  * nobody may see half. One dies somewhere: as long as nobody locks exclusively that is no rollback, and whatever comes, each sum
- * has each part once.
+ * has each part once. In others windows are made while something is locked, put to, and freed when all of another is.
  */
 #include "few_ranks.h"
 
@@ -22,6 +22,7 @@
     } while (0)
 
 #define SEEDS  200
+#define MAKES  60u /* of them, and as many more in which windows are made */
 #define RANKS  3u
 #define PHASES 5u
 #define ACTS   3u /* of each rank, ahead of the checkpoint of a phase */
@@ -36,6 +37,7 @@ typedef struct job {
     struct {
         uint64_t phase, is_half;
     } at[RANKS]; /* protected */
+    int makes;
     unsigned acts, kill_at;
     uint64_t undoubted; /* rollbacks, but for those because of an atomic that was under way */
 } job_t;
@@ -177,9 +179,27 @@ static keel_status_t want(job_t *job, uint32_t rank, keel_win_h win)
     return (status == KEEL_INPROGRESS) ? KEEL_OK : (status == KEEL_OK) ? keel_win_unlock(win, target) : status;
 }
 
+static keel_status_t make(job_t *job, uint32_t rank, keel_win_h *made_p)
+{
+    TRY(keel_win_alloc(job->few.ctx[rank], 4096, NULL, made_p));
+    return few_put_ring(&job->few, rank, *made_p, job->at[rank].phase + 1);
+}
+
+/* behind the gsync that follows the puts */
+static keel_status_t unmake(job_t *job, uint32_t rank, keel_win_h win, keel_win_h made)
+{
+    if (*(const uint64_t *)keel_win_base(made) != job->at[rank].phase + 1 + (rank + RANKS - 1) % RANKS) {
+        return KEEL_ERR_CORRUPT;
+    }
+    TRY(keel_win_lock_all(win));
+    TRY(keel_win_free(made));
+    return keel_win_unlock_all(win);
+}
+
 static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[rank];
+    keel_win_h made = NULL;
 
     if (!job->at[rank].is_half) {
         for (uint64_t i = 0; i < ACTS; i++) {
@@ -191,7 +211,12 @@ static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
         job->at[rank].is_half = 1;
         TRY(keel_checkpoint(ctx));
     }
+    TRY(job->makes ? make(job, rank, &made) : KEEL_OK);
     TRY(is_holder(job, rank) ? give(job, rank, win) : act(job, rank, win, ACTS));
+    if (job->makes) {
+        TRY(keel_gsync(ctx, 0));
+        TRY(unmake(job, rank, win, made));
+    }
     job->at[rank].is_half = 0;
     job->at[rank].phase++;
     return keel_gsync(ctx, 0);
@@ -242,6 +267,25 @@ static void begin(few_t *few, uint32_t rank)
     }
 }
 
+/* in a replacement: those that its predecessor had made and freed before its image */
+static void repeat(few_t *few, uint32_t rank)
+{
+    keel_stats_t stats = {.window_calls_due = 0};
+    keel_status_t status;
+    keel_win_h made;
+
+    do {
+        status = keel_stats(few->ctx[rank], &stats, sizeof(stats));
+        if (status == KEEL_OK && stats.window_calls_due > 0) {
+            status = keel_win_alloc(few->ctx[rank], 4096, NULL, &made);
+            status = (status == KEEL_OK) ? keel_win_free(made) : status;
+        }
+    } while (status == KEEL_OK && stats.window_calls_due > 0);
+    if (status != KEEL_OK) {
+        keel_sim_flaw(few->sim, "windows are not made again: %s", keel_status_string(status));
+    }
+}
+
 static void strike(few_t *few)
 {
     job_t *job = (job_t *)few;
@@ -252,7 +296,7 @@ static void strike(few_t *few)
     }
 }
 
-static int run(uint64_t seed, const char *lanes)
+static int run(uint64_t seed, const char *lanes, int makes)
 {
     const few_play_t play = {.ranks = RANKS,
                              .deaths = 1,
@@ -260,9 +304,11 @@ static int run(uint64_t seed, const char *lanes)
                              .lanes = lanes,
                              .is_noticing = 1,
                              .begin = begin,
+                             .ready = repeat,
                              .phases = phases,
                              .strike = strike};
     job_t job = {.seed = seed,
+                 .makes = makes,
                  .first = (seed % 3 == 0) ? PHASES : seed / 3 % 3, /* or never */
                  .kill_at = 2 + (unsigned)(keel_random_mix(seed) % (RANKS * (ACTS + 1) * PHASES - 8))};
 
@@ -278,7 +324,10 @@ int main(void)
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS && is_right; seed++) {
-        is_right = run(seed, "KEEL_LANES=served") && run(seed, "KEEL_LANES=direct");
+        is_right = run(seed, "KEEL_LANES=served", 0) && run(seed, "KEEL_LANES=direct", 0);
+    }
+    for (uint64_t seed = SEEDS + 1; seed <= SEEDS + MAKES && is_right; seed++) {
+        is_right = run(seed, "KEEL_LANES=served", 1) && run(seed, "KEEL_LANES=direct", 1);
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }
