@@ -67,6 +67,7 @@ typedef struct keel_mpi {
     uint64_t replayed; /* bytes of the record that were given so far */
     int is_promised;   /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
     int waits;         /* with it: what is received before the restart point is waited for by Keel's waits, too */
+    int is_withdrawn;  /* not for what is done to a window that says so (mpi_window.c) */
     int is_final;      /* MPI_Finalize was called */
     char **direct;     /* mpi_direct.c: of each rank, where its arena is mapped here; NULL: not, or not known */
 } keel_mpi_t;

@@ -393,6 +393,9 @@ static void resume_first(void)
     }
     keel_mpi_win_check_restorable("KEEL_MPI_RESTART_POINT");
     keel_mpi.phase = KEEL_MPI_RUNS;
+    if (keel_mpi.is_withdrawn) {
+        keel_mpi_ordered_say("KEEL_MPI_RESTART_POINT");
+    }
     checkpoint("KEEL_MPI_RESTART_POINT");
 }
 

@@ -1,4 +1,5 @@
 #include "mpi_window.h"
+#include "mpi_ordered.h"
 
 #include "mpi_alias.h"
 #include "mpi_arena.h"
@@ -75,6 +76,22 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     return win;
 }
 
+/* The program takes its promise back with this window: its info key says no. Before the restart point no death is recovered by logs that begin
+ * there, so that is said again behind it (mpi_survive.c). */
+static void withdraw(MPI_Info info, const char *call)
+{
+    char value[8] = "";
+    int is_said = 0;
+
+    if (info != MPI_INFO_NULL) {
+        PMPI_Info_get(info, "keel_deterministic", sizeof(value) - 1, value, &is_said);
+    }
+    if (is_said && (strcmp(value, "false") == 0 || strcmp(value, "n") == 0)) {
+        keel_mpi.is_withdrawn = 1;
+        keel_mpi_ordered_say(call);
+    }
+}
+
 /* the system's MPI is given no memory: it has no part in what is done to it */
 int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call)
@@ -91,6 +108,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
         keel_mpi_refuse(call, "no memory");
     }
     *handle_p = win->handle;
+    withdraw(info, call);
     return MPI_SUCCESS;
 }
 

@@ -362,6 +362,12 @@ static void fill(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* what is recovered alone elsewhere, in a job that has a window without the promise */
+static void withdrawn_of(void)
+{
+    fences_of();
+}
+
 static const struct {
     const char *name;
     void (*of)(void);
@@ -384,16 +390,26 @@ static const struct {
               {"synchronous", synchronous_of},
               {"crowded", crowded_of},
               {"crowded_gsyncs", crowded_gsyncs_of},
-              {"crowded_saves", crowded_saves_of}};
+              {"crowded_saves", crowded_saves_of},
+              {"withdrawn", withdrawn_of}};
 
-static void make(void)
+static void make(int is_withdrawn)
 {
+    MPI_Info info = MPI_INFO_NULL;
+
+    if (is_withdrawn) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "keel_deterministic", "false");
+    }
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Comm_rank(half, &mate);
     MPI_Comm_size(half, &mates);
     mate = (mate + 1) % mates;
     MPI_Win_allocate(MANY * sizeof(*cells), sizeof(*cells), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &all_win);
-    MPI_Win_allocate(MANY * sizeof(*some), sizeof(*some), MPI_INFO_NULL, half, &some, &half_win);
+    MPI_Win_allocate(MANY * sizeof(*some), sizeof(*some), info, half, &some, &half_win);
+    if (is_withdrawn) {
+        MPI_Info_free(&info);
+    }
     memset(cells, 0, MANY * sizeof(*cells));
     memset(some, 0, MANY * sizeof(*some));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -418,7 +434,7 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
-    make();
+    make(groups[group].of == withdrawn_of);
     if (groups[group].of == open_of || groups[group].of == polls_of) {
         MPI_Win_lock_all(0, all_win);
     }
