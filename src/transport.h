@@ -73,6 +73,7 @@ typedef struct keel_transport_params {
     const char *tls_served;             /* UCX_TLS of the network context; NULL: default */
     const char *device;                 /* NAME[:PORT[:GID INDEX]] of an RDMA device; NULL: the first that will do */
     unsigned spin_us;                   /* how long the service thread spins before it sleeps */
+    int signal;                         /* that the service thread does not block; 0: none */
     void *driver_arg;                   /* the simulator's world */
     const struct keel_message *message; /* where why something failed is said, or NULL */
     /* a request arrived (service side); returns whom it concerns: keel_served */

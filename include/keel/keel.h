@@ -40,7 +40,11 @@ extern "C" {
 
 /* ---- context ---------------------------------------------------------------------------------------- */
 
-enum keel_params_field { KEEL_PARAM_FIELD_FLAGS = KEEL_BIT(0), KEEL_PARAM_FIELD_ENV = KEEL_BIT(1) };
+enum keel_params_field {
+    KEEL_PARAM_FIELD_FLAGS = KEEL_BIT(0),
+    KEEL_PARAM_FIELD_ENV = KEEL_BIT(1),
+    KEEL_PARAM_FIELD_SIGNAL = KEEL_BIT(2)
+};
 
 enum keel_params_flags {
     /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback, and nothing is logged. Without it, a replacement that
@@ -69,6 +73,7 @@ typedef struct keel_params {
     uint64_t field_mask;    /**< which of the fields below are valid */
     uint64_t flags;         /**< keel_params_flags */
     const char *const *env; /**< "NAME=VALUE" strings, NULL at the end, read before the environment */
+    int signal; /**< for runtimes that hold all threads of a process: the one that Keel's own thread does not block */
 } keel_params_t;
 
 /**

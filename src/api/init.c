@@ -360,6 +360,7 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
     if (status != KEEL_OK) {
         return status;
     }
+    ctx->config.signal = params_have(params, KEEL_PARAM_FIELD_SIGNAL) ? params->signal : 0;
     if (!params_promise(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
         ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
     }

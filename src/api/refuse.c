@@ -2,6 +2,7 @@
 #include "api/refuse.h"
 #include "api/context.h"
 
+#include <signal.h>
 #include <string.h>
 
 static const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
@@ -28,7 +29,7 @@ static keel_status_t params_check_env(const char *const *env)
 
 keel_status_t keel_params_check(const keel_params_t *params)
 {
-    const uint64_t fields = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV;
+    const uint64_t fields = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_SIGNAL;
     const uint64_t flags = KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_CHECKSUM_RETURNS | KEEL_PARAM_FLAG_WAITS |
                            KEEL_PARAM_FLAG_THREADS | KEEL_PARAM_FLAG_POLLS;
 
@@ -41,6 +42,10 @@ keel_status_t keel_params_check(const keel_params_t *params)
     }
     if ((params->field_mask & KEEL_PARAM_FIELD_FLAGS) && (params->flags & ~flags)) {
         keel_error(&nobody, "keel_params_t: unknown flags 0x%lx", (unsigned long)(params->flags & ~flags));
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if ((params->field_mask & KEEL_PARAM_FIELD_SIGNAL) && (params->signal < 1 || params->signal > SIGRTMAX)) {
+        keel_error(&nobody, "keel_params_t: there is no signal %d", params->signal);
         return KEEL_ERR_INVALID_PARAM;
     }
     return (params->field_mask & KEEL_PARAM_FIELD_ENV) ? params_check_env(params->env) : KEEL_OK;

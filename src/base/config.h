@@ -68,6 +68,7 @@ typedef struct keel_config {
     int device_events;           /* KEEL_DEVICE_EVENTS=y: hear what network devices announce */
     int verbose;                 /* KEEL_VERBOSE=y: report death, view, rebuild, front with times on stderr */
     int level;                   /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
+    int signal;                  /* of keel_params_t: that the service thread does not block; 0: none */
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
     keel_transports_t transport; /* KEEL_TRANSPORT=auto|ucp|verbs */

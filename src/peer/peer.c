@@ -122,6 +122,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .tls_served = from->config->tls_served,
                                       .device = from->config->verbs_device,
                                       .spin_us = from->config->spin_us,
+                                      .signal = from->config->signal,
                                       .driver_arg = from->driver_arg,
                                       .message = from->message,
                                       .on_request = keel_lane_on_request,

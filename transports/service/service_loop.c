@@ -127,12 +127,15 @@ keel_status_t keel_service_loop_open(keel_service_loop_t *loop, const keel_servi
     return (loop->bell < 0) ? KEEL_ERR_IO : KEEL_OK;
 }
 
-/* signals are the program's: none is handled on this thread */
+/* signals are the program's: none is handled on this thread, but one by which a runtime may hold it */
 keel_status_t keel_service_loop_start(keel_service_loop_t *loop)
 {
     sigset_t all, before;
 
     sigfillset(&all);
+    if (loop->params->signal != 0) {
+        sigdelset(&all, loop->params->signal);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &before);
     loop->is_running = (pthread_create(&loop->thread, NULL, loop_main, loop) == 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -22,7 +22,7 @@ static void fold_finish(keel_mpi_request_t *request, MPI_Status *status)
 
     if (all == NULL || keel_mpi_fold_make(&fold, request->comm, (int)request->count, request->type, request->op,
                                           request->call) != MPI_SUCCESS) {
-        keel_mpi_refuse(request->call, "no memory, or the type was freed");
+        keel_mpi_refuse(request->call, "no memory");
     }
     for (uint32_t i = 0, want = 0; i < count; i++) {
         if (i == request->own_at) {
@@ -59,8 +59,9 @@ static keel_mpi_request_t *fold_expect(const keel_mpi_round_t *round, const keel
     open->buffer = buffer;
     open->count = (size_t)fold->count;
     open->layout = keel_mpi_layout_keep(fold->layout, round->call);
-    open->type = fold->type;
+    open->type = keel_mpi_type_hold(fold->type, round->call);
     open->op = fold->op;
+    open->is_folded = 1;
     open->own_at = share.has_own ? of->rank : UINT32_MAX;
     return open;
 }

@@ -472,8 +472,10 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
                                  newcomm, "MPI_Comm_create_group");
 }
 
+/* what the program has to be done with its attributes uses it still */
 int MPI_Comm_free(MPI_Comm *comm)
 {
+    int code;
     KEEL_MPI_COMM(of, *comm, "MPI_Comm_free")
 
     if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) {
@@ -485,8 +487,11 @@ int MPI_Comm_free(MPI_Comm *comm)
         *comm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
-    keel_mpi_comm_remove(of);
-    return PMPI_Comm_free(comm);
+    code = PMPI_Comm_free(comm);
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_remove(of);
+    }
+    return code;
 }
 
 int MPI_Comm_disconnect(MPI_Comm *comm)

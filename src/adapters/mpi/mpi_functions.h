@@ -10,13 +10,13 @@
 /* done here */
 #define KEEL_MPI_COVERED(_) \
     _(MPI_Abort) _(MPI_Accumulate) _(MPI_Allgather) _(MPI_Allgatherv) _(MPI_Alloc_mem) _(MPI_Allreduce) \
-    _(MPI_Alltoall) _(MPI_Alltoallv) _(MPI_Alltoallw) _(MPI_Barrier) _(MPI_Bcast) _(MPI_Bsend) _(MPI_Bsend_init) \
+    _(MPI_Alltoall) _(MPI_Alltoallv) _(MPI_Alltoallw) _(MPI_Attr_delete) _(MPI_Attr_get) _(MPI_Attr_put) _(MPI_Barrier) _(MPI_Bcast) _(MPI_Bsend) _(MPI_Bsend_init) \
     _(MPI_Cancel) _(MPI_Cart_coords) _(MPI_Cart_create) _(MPI_Cart_get) _(MPI_Cart_map) _(MPI_Cart_rank) \
     _(MPI_Cart_shift) _(MPI_Cart_sub) _(MPI_Cartdim_get) _(MPI_Comm_call_errhandler) _(MPI_Comm_compare) \
-    _(MPI_Comm_create) _(MPI_Comm_create_errhandler) _(MPI_Comm_create_group) _(MPI_Comm_disconnect) _(MPI_Comm_dup) \
-    _(MPI_Comm_dup_with_info) _(MPI_Comm_free) _(MPI_Comm_get_errhandler) _(MPI_Comm_get_parent) _(MPI_Comm_group) \
+    _(MPI_Comm_create) _(MPI_Comm_create_errhandler) _(MPI_Comm_create_group) _(MPI_Comm_delete_attr) _(MPI_Comm_disconnect) _(MPI_Comm_dup) \
+    _(MPI_Comm_dup_with_info) _(MPI_Comm_free) _(MPI_Comm_get_attr) _(MPI_Comm_get_errhandler) _(MPI_Comm_get_parent) _(MPI_Comm_group) \
     _(MPI_Comm_idup) _(MPI_Comm_idup_with_info) _(MPI_Comm_rank) _(MPI_Comm_remote_group) _(MPI_Comm_remote_size) \
-    _(MPI_Comm_set_errhandler) _(MPI_Comm_size) _(MPI_Comm_split) _(MPI_Comm_split_type) _(MPI_Comm_test_inter) \
+    _(MPI_Comm_set_attr) _(MPI_Comm_set_errhandler) _(MPI_Comm_size) _(MPI_Comm_split) _(MPI_Comm_split_type) _(MPI_Comm_test_inter) \
     _(MPI_Compare_and_swap) _(MPI_Dist_graph_create) _(MPI_Dist_graph_create_adjacent) _(MPI_Dist_graph_neighbors) \
     _(MPI_Dist_graph_neighbors_count) _(MPI_Errhandler_free) _(MPI_Exscan) _(MPI_Fetch_and_op) _(MPI_File_open) \
     _(MPI_Finalize) _(MPI_Finalized) _(MPI_Free_mem) _(MPI_Gather) _(MPI_Gatherv) _(MPI_Get) _(MPI_Get_accumulate) \
@@ -48,8 +48,7 @@
 
 /* done by the system's MPI to its handle, which is what the handle is for */
 #define KEEL_MPI_NATIVE(_) \
-    _(MPI_Attr_delete) _(MPI_Attr_get) _(MPI_Attr_put) _(MPI_Comm_delete_attr) _(MPI_Comm_get_attr) \
-    _(MPI_Comm_get_info) _(MPI_Comm_get_name) _(MPI_Comm_set_attr) _(MPI_Comm_set_info) _(MPI_Comm_set_name) \
+    _(MPI_Comm_get_info) _(MPI_Comm_get_name) _(MPI_Comm_set_info) _(MPI_Comm_set_name) \
     _(MPI_Errhandler_get) _(MPI_Errhandler_set) _(MPI_Win_delete_attr) _(MPI_Win_get_info) _(MPI_Win_get_name) \
     _(MPI_Win_set_attr) _(MPI_Win_set_info) _(MPI_Win_set_name)
 

@@ -5,6 +5,7 @@
  */
 #include "mpi_lasting.h"
 
+#include "mpi_request.h"
 #include "mpi_survive.h"
 #include "mpi_table.h"
 
@@ -88,9 +89,23 @@ void keel_mpi_lasting_unmake(void)
                                                                                       : PMPI_##_kind##_free(handle); \
     }
 DEFINE_FREE(Type, MPI_Datatype, MPI_DATATYPE_NULL)
-DEFINE_FREE(Op, MPI_Op, MPI_OP_NULL)
 DEFINE_FREE(Info, MPI_Info, MPI_INFO_NULL)
 DEFINE_FREE(Errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL)
+
+/* requests that are open may use it still */
+int MPI_Op_free(MPI_Op *handle)
+{
+    const MPI_Op none = MPI_OP_NULL;
+
+    if (keel_mpi_lasting_keep((uintptr_t)*handle, handle, &none, sizeof(none))) {
+        return MPI_SUCCESS;
+    }
+    if (keel_mpi_request_takes_op(*handle)) {
+        *handle = MPI_OP_NULL;
+        return MPI_SUCCESS;
+    }
+    return PMPI_Op_free(handle);
+}
 
 #define DEFINE_MAKE(_name, _parameters, _arguments, _handle)              \
     int MPI_##_name _parameters                                           \

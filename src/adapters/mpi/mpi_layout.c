@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARKS = 5 }; /* unpackings: four for the bytes of a position, and one for whether there is any */
+enum { MARKS = 8 }; /* packings at most: bytes of a position */
 
 static int keyval = MPI_KEYVAL_INVALID;
 struct keel_mpi_layout_found keel_mpi_layout_found[1 << KEEL_MPI_LAYOUT_BITS];
@@ -39,6 +39,23 @@ static int is_named(MPI_Datatype type)
     return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && types == 0;
 }
 
+MPI_Datatype keel_mpi_type_hold(MPI_Datatype type, const char *call)
+{
+    MPI_Datatype held = type;
+
+    if (!is_named(type) && PMPI_Type_dup(type, &held) != MPI_SUCCESS) {
+        keel_mpi_refuse(call, "no memory for a datatype");
+    }
+    return held;
+}
+
+void keel_mpi_type_let_go(MPI_Datatype type)
+{
+    if (!is_named(type)) {
+        PMPI_Type_free(&type);
+    }
+}
+
 /* adds what a type is made of to what was found so far; MPI_DATATYPE_NULL: nothing yet */
 static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p)
 {
@@ -70,53 +87,32 @@ static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p
 
 /* ---- where its bytes lie ---- */
 
-/* unpacks bytes that tell their position; 0: no memory, or no type to unpack */
-static int mark(MPI_Datatype type, size_t size, ptrdiff_t low, unsigned char *marks[MARKS])
-{
-    unsigned char *packed = malloc(size);
-    int is_done = packed != NULL;
-
-    for (unsigned j = 0; is_done && j < MARKS; j++) {
-        int position = 0;
-
-        for (size_t i = 0; i < size; i++) {
-            packed[i] = (j + 1 == MARKS) ? 1 : (unsigned char)(i >> (8 * j));
-        }
-        is_done =
-            PMPI_Unpack(packed, (int)size, &position, (char *)marks[j] - low, 1, type, MPI_COMM_SELF) == MPI_SUCCESS;
-    }
-    free(packed);
-    return is_done;
-}
-
-/* where each packed byte lies, -1: nowhere, as another lies there too */
+/* packs memory whose bytes tell where they are, a byte of their positions at a time: where each packed byte lies, several in one place, too.
+ * NULL: no memory, or no type to pack */
 static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span)
 {
-    unsigned char *room = calloc(MARKS, span + 1), *marks[MARKS];
-    ptrdiff_t *at = malloc((size + 1) * sizeof(*at));
+    unsigned char *memory = malloc(span + 1), *packed = malloc(size + 1);
+    ptrdiff_t *at = calloc(size + 1, sizeof(*at));
+    int is_done = memory != NULL && packed != NULL && at != NULL;
 
-    for (unsigned j = 0; j < MARKS; j++) {
-        marks[j] = room + j * span;
+    for (unsigned j = 0; is_done && j < MARKS && (j == 0 || span >> (8 * j) != 0); j++) {
+        int position = 0;
+
+        for (size_t i = 0; i < span; i++) {
+            memory[i] = (unsigned char)(i >> (8 * j));
+        }
+        is_done =
+            PMPI_Pack((const char *)memory - low, 1, type, packed, (int)size, &position, MPI_COMM_SELF) == MPI_SUCCESS;
+        for (size_t i = 0; is_done && i < size; i++) {
+            at[i] |= (ptrdiff_t)packed[i] << (8 * j);
+        }
     }
-    if (room == NULL || at == NULL || !mark(type, size, low, marks)) {
-        free(room);
+    free(memory);
+    free(packed);
+    if (!is_done) {
         free(at);
         return NULL;
     }
-    for (size_t i = 0; i < size; i++) {
-        at[i] = -1;
-    }
-    for (size_t i = 0; i < span; i++) {
-        size_t which = 0;
-
-        for (unsigned j = 0; j + 1 < MARKS; j++) {
-            which |= (size_t)marks[j][i] << (8 * j);
-        }
-        if (marks[MARKS - 1][i] != 0 && which < size) {
-            at[which] = (ptrdiff_t)i;
-        }
-    }
-    free(room);
     return at;
 }
 
@@ -126,18 +122,13 @@ static keel_mpi_layout_t *runs_of(const ptrdiff_t *at, size_t size, ptrdiff_t lo
     size_t count = 0;
 
     for (size_t i = 0; i < size; i++) {
-        if (at[i] >= 0 && (i == 0 || at[i] != at[i - 1] + 1)) {
-            count++;
-        }
+        count += i == 0 || at[i] != at[i - 1] + 1;
     }
     layout = calloc(1, sizeof(*layout) + (count + 1) * sizeof(layout->runs[0]));
     if (layout == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < size; i++) {
-        if (at[i] < 0) {
-            continue;
-        }
         if (i == 0 || at[i] != at[i - 1] + 1) {
             layout->runs[layout->run_count++].offset = low + at[i];
         }

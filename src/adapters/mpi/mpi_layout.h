@@ -51,6 +51,9 @@ static inline const keel_mpi_layout_t *keel_mpi_layout_of(MPI_Datatype type)
     return (found->type == type && found->layout != NULL) ? found->layout : keel_mpi_layout_search(type);
 }
 
+/* the same for a type itself: the program may free its own, and its handle may become another's */
+MPI_Datatype keel_mpi_type_hold(MPI_Datatype type, const char *call);
+void keel_mpi_type_let_go(MPI_Datatype type);
 /* a copy, for what may outlive the type; free it */
 keel_mpi_layout_t *keel_mpi_layout_keep(const keel_mpi_layout_t *layout, const char *call);
 

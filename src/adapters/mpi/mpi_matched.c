@@ -26,7 +26,7 @@ static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_letter_t *letter
     if (matched == NULL || !keel_mpi_table_add(&messages, (uintptr_t)handle, matched)) {
         keel_mpi_refuse(call, "no memory");
     }
-    *matched = (matched_t){.comm = comm, .want = {.letter = letter}, .head = *head};
+    *matched = (matched_t){.comm = keel_mpi_comm_hold(comm), .want = {.letter = letter}, .head = *head};
     return handle;
 }
 
@@ -119,6 +119,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
     if (code != MPI_SUCCESS) {
         code = keel_mpi_raise(matched->comm->handle, code, "MPI_Mrecv", "a message that is longer than the buffer");
     }
+    keel_mpi_comm_let_go(matched->comm);
     free(matched);
     return code;
 }

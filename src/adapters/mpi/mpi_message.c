@@ -98,7 +98,8 @@ static void sent_finish(keel_mpi_request_t *request, MPI_Status *status)
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const keel_mpi_request_ops_t sent_ops = {.is_ready = is_sent, .finish = sent_finish, .await = sent_await};
+static const keel_mpi_request_ops_t sent_ops = {
+    .is_ready = is_sent, .finish = sent_finish, .await = sent_await, .is_send = 1};
 
 static int isend(const message_t *message, MPI_Request *request, const char *call)
 {
@@ -125,6 +126,12 @@ static int isend(const message_t *message, MPI_Request *request, const char *cal
     return MPI_SUCCESS;
 }
 
+static int persist(keel_mpi_start_t start, message_t message, MPI_Request *request, const char *call)
+{
+    message.type = keel_mpi_type_hold(message.type, call);
+    return keel_mpi_request_persist(start, &message, sizeof(message), message.type, request);
+}
+
 /* all ways to send but the synchronous one are the same */
 #define DEFINE_SEND(_name)                                                                                \
     static int start_##_name(const void *arguments, MPI_Request *request)                                 \
@@ -147,16 +154,16 @@ static int isend(const message_t *message, MPI_Request *request, const char *cal
                                                                                                          \
         return finish_send(code, &message, ticket, "MPI_" #_name);                                       \
     }
-#define DEFINE_SEND_INIT(_name, _start)                                                                             \
-    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,     \
-                           MPI_Request *request)                                                                    \
-    {                                                                                                               \
-        const message_t message = {buf, count, dest, tag, datatype, comm};                                          \
-        int code;                                                                                                   \
-        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                              \
-                                                                                                                    \
-        code = check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init");                 \
-        return (code == MPI_SUCCESS) ? keel_mpi_request_persist(_start, &message, sizeof(message), request) : code; \
+#define DEFINE_SEND_INIT(_name, _start)                                                                         \
+    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
+                           MPI_Request *request)                                                                \
+    {                                                                                                           \
+        const message_t message = {buf, count, dest, tag, datatype, comm};                                      \
+        int code;                                                                                               \
+        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                          \
+                                                                                                                \
+        code = check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init");             \
+        return (code == MPI_SUCCESS) ? persist(_start, message, request, "MPI_" #_name "_init") : code;         \
     }
 DEFINE_SEND(send)
 DEFINE_SEND(bsend)
@@ -284,7 +291,7 @@ static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_answered, .finish = answered_finish};
+static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_answered, .finish = answered_finish, .is_send = 1};
 
 static int start_receive(const void *arguments, MPI_Request *request)
 {
@@ -328,7 +335,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     KEEL_MPI_COMM(of, comm, "MPI_Recv_init")
 
     code = check(of, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
-    return (code == MPI_SUCCESS) ? keel_mpi_request_persist(start_receive, &message, sizeof(message), request) : code;
+    return (code == MPI_SUCCESS) ? persist(start_receive, message, request, "MPI_Recv_init") : code;
 }
 
 static int start_synchronous(const void *arguments, MPI_Request *request)

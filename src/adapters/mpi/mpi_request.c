@@ -13,6 +13,7 @@ static keel_mpi_table_t persistents; /* by the handle that the program has */
 typedef struct {
     MPI_Request now; /* of what was started; MPI_REQUEST_NULL: inactive */
     keel_mpi_start_t start;
+    MPI_Datatype type; /* held */
     char arguments[];
 } persistent_t;
 
@@ -23,7 +24,6 @@ void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes)
     }
     status->MPI_SOURCE = source;
     status->MPI_TAG = tag;
-    status->MPI_ERROR = MPI_SUCCESS;
     PMPI_Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
     PMPI_Status_set_cancelled(status, 0);
 }
@@ -52,6 +52,9 @@ static int forget(void *of)
     }
     if (request->comm != NULL) {
         keel_mpi_comm_let_go(request->comm);
+    }
+    if (request->is_folded) {
+        keel_mpi_type_let_go(request->type);
     }
     for (uint32_t i = 0; i < request->kept_count; i++) {
         free(request->kept[i]);
@@ -101,11 +104,36 @@ keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle)
     return (handle == MPI_REQUEST_NULL) ? NULL : keel_mpi_table_find(&requests, (uintptr_t)handle);
 }
 
+static keel_mpi_request_t *user_of(MPI_Op op)
+{
+    for (size_t i = 0; i < requests.size; i++) {
+        keel_mpi_request_t *request = requests.entries[i].object;
+
+        if (request != NULL && request->is_folded && request->op == op) {
+            return request;
+        }
+    }
+    return NULL;
+}
+
+int keel_mpi_request_takes_op(MPI_Op op)
+{
+    keel_mpi_request_t *user = user_of(op);
+
+    if (user != NULL) {
+        user->frees_op = 1;
+    }
+    return user != NULL;
+}
+
 void keel_mpi_request_settle(keel_mpi_request_t *request)
 {
     request->ops->finish(request, &request->status);
     request->is_done = 1;
     keel_mpi_table_remove(&requests, (uintptr_t)request->handle);
+    if (request->frees_op && !keel_mpi_request_takes_op(request->op)) {
+        PMPI_Op_free(&request->op);
+    }
     PMPI_Grequest_complete(request->handle);
 }
 
@@ -166,7 +194,8 @@ void keel_mpi_request_drop(void)
 
 /* ---- persistent ones ---- */
 
-int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Request *request)
+int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
+                             MPI_Request *request)
 {
     persistent_t *persistent = malloc(sizeof(*persistent) + bytes);
     int code;
@@ -175,6 +204,7 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
         keel_mpi_refuse("MPI_Send_init", "no memory");
     }
     persistent->start = start;
+    persistent->type = type;
     persistent->now = MPI_REQUEST_NULL;
     memcpy(persistent->arguments, arguments, bytes);
     code = PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request); /* never started: a handle */
@@ -229,9 +259,10 @@ int MPI_Request_free(MPI_Request *request)
             return MPI_SUCCESS;
         }
         keel_mpi_table_remove(&persistents, (uintptr_t)*request);
+        keel_mpi_type_let_go(persistent->type);
         free(persistent);
     } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
-        if (open->ops->await != NULL) {                          /* a send, which has a copy of its data */
+        if (open->ops->is_send) {                                /* which has a copy of its data */
             keel_mpi_request_settle(open);
         } else {
             keel_mpi_request_finish(open);

@@ -19,6 +19,7 @@ typedef struct keel_mpi_request_ops {
     void (*cancel)(keel_mpi_request_t *request, MPI_Status *status); /* NULL: cannot be */
     void (*await)(
         keel_mpi_request_t *request); /* until it is, for what is not received; NULL: the messages are waited for */
+    int is_send;                      /* all that it has to do is done without it */
 } keel_mpi_request_ops_t;
 
 struct keel_mpi_request {
@@ -44,10 +45,11 @@ struct keel_mpi_request {
     } * places;
     keel_mpi_layout_t **kept; /* the copies that these need; allocated, as all are */
     uint32_t kept_count;
-    void *own;       /* its own contribution, packed; allocated */
-    uint32_t own_at; /* after so many of the others; UINT32_MAX: it is none */
-    MPI_Datatype type;
+    void *own;         /* its own contribution, packed; allocated */
+    uint32_t own_at;   /* after so many of the others; UINT32_MAX: it is none */
+    MPI_Datatype type; /* held, where is_folded */
     MPI_Op op;
+    int is_folded, frees_op;
 };
 
 /* one that is open, zeroed but for these; its handle is the program's */
@@ -65,9 +67,13 @@ MPI_Request *keel_mpi_request_now(MPI_Request *handle);
 int keel_mpi_request_is_open(void);
 void keel_mpi_request_drop(void);
 
-/* a persistent one's way to be started; @a restart makes it anew */
+/* a persistent one's way to be started; @a type is part of the arguments, and let go with it */
 typedef int (*keel_mpi_start_t)(const void *arguments, MPI_Request *request);
-int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Request *request);
+int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
+                             MPI_Request *request);
+
+/* true: some that is open uses the operation, which is freed with it */
+int keel_mpi_request_takes_op(MPI_Op op);
 
 /* mpi_message.c: of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
 int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,

@@ -1,6 +1,7 @@
 /* Beginning and end, and what becomes of errors. */
 #include "mpi_alone.h"
 #include "mpi_arena.h"
+#include "mpi_attr.h"
 #include "mpi_channel.h"
 #include "mpi_comm.h"
 #include "mpi_direct.h"
@@ -10,6 +11,7 @@
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
+#include "mpi_still.h"
 #include "mpi_survive.h"
 #include "mpi_window.h"
 
@@ -70,8 +72,10 @@ static uint64_t promise(const char *call)
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
 {
     const char *env[3] = {NULL};
-    const keel_params_t params = {
-        .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV, .flags = promise(call), .env = env};
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_SIGNAL,
+                                  .flags = promise(call),
+                                  .env = env,
+                                  .signal = keel_mpi_still_signal()};
     unsigned count = 0;
     keel_status_t status;
     int code;
@@ -135,6 +139,7 @@ int MPI_Finalize(void)
     keel_mpi_round_t round;
 
     keel_mpi_begin("MPI_Finalize");
+    keel_mpi_attr_finalize();
     round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
     keel_mpi_flush_all("MPI_Finalize");
     keel_mpi_round_meet(&round);

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* SYS_tgkill */
 /*
- * The others are found in /proc/self/task and sent a signal, whose handler waits. The list is read again until it holds nobody new. One that
- * has the signal blocked, as Keel's own service thread has, cannot be stopped: so what is done is done when the ranks have met, and it is idle. No memory is allocated: who stands still may hold the lock of that.
+ * The others, Keel's own service thread too, are found in /proc/self/task and sent a signal, whose handler waits. The list is read again until it
+ * holds nobody new. One that has the signal blocked cannot be stopped. No memory is allocated: who stands still may hold the lock of that.
  */
 #include "mpi_still.h"
 
@@ -28,7 +28,7 @@ typedef struct {
 
 static atomic_int is_still, standing;
 
-static int signal_number(void)
+int keel_mpi_still_signal(void)
 {
     return SIGRTMAX - 3;
 }
@@ -58,7 +58,7 @@ static int is_blocked(pid_t thread)
     }
     text[bytes > 0 ? bytes : 0] = '\0';
     line = strstr(text, "SigBlk:");
-    return line == NULL || (strtoull(line + strlen("SigBlk:"), NULL, 16) >> (signal_number() - 1) & 1) != 0;
+    return line == NULL || (strtoull(line + strlen("SigBlk:"), NULL, 16) >> (keel_mpi_still_signal() - 1) & 1) != 0;
 }
 
 static int is_among(const pid_t *threads, int count, pid_t thread)
@@ -84,7 +84,7 @@ static int signal_others(pid_t *threads, int count)
             const pid_t thread = (pid_t)strtol(((const entry_t *)(room + at))->name, NULL, 10);
 
             if (thread > 0 && thread != self && count < THREADS_MAX && !is_among(threads, count, thread) &&
-                !is_blocked(thread) && syscall(SYS_tgkill, getpid(), thread, signal_number()) == 0) {
+                !is_blocked(thread) && syscall(SYS_tgkill, getpid(), thread, keel_mpi_still_signal()) == 0) {
                 threads[count++] = thread;
             }
         }
@@ -113,7 +113,7 @@ void keel_mpi_still_begin(void)
     pid_t threads[THREADS_MAX];
     int count = 0, last;
 
-    sigaction(signal_number(), &action, NULL);
+    sigaction(keel_mpi_still_signal(), &action, NULL);
     atomic_store(&is_still, 1);
     do {
         last = count;

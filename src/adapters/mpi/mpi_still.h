@@ -2,6 +2,8 @@
 #ifndef KEEL_MPI_STILL_H_
 #define KEEL_MPI_STILL_H_
 
+/* by which */
+int keel_mpi_still_signal(void);
 /* the other threads are in a signal handler until the end; between, nothing may be called that takes a lock */
 void keel_mpi_still_begin(void);
 void keel_mpi_still_end(void);

@@ -200,6 +200,7 @@ static void win_destroy(keel_mpi_win_t *win)
 int MPI_Win_free(MPI_Win *win)
 {
     keel_mpi_round_t round;
+    int code;
     KEEL_MPI_WIN(of, *win, "MPI_Win_free")
 
     if (keel_mpi_win_access(of)->locks > 0 || keel_mpi_win_access(of)->is_all || of->started != NULL ||
@@ -215,8 +216,9 @@ int MPI_Win_free(MPI_Win *win)
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
+    code = PMPI_Win_free(win); /* what the program has to be done with its attributes asks for it still */
     win_destroy(of);
-    return PMPI_Win_free(win);
+    return code;
 }
 
 void keel_mpi_win_unmake(void)

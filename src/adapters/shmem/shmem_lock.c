@@ -1,41 +1,126 @@
-/* Locks: the word at PE 0 is 1 + the PE that has it. */
+/*
+ * Locks: tickets, so that who comes first is served first. The word at PE 0 is how many have come, and how many have been served, in its
+ * upper and lower half: who adds to one never carries into the other. A ticket is fetched, and its turn is polled: atomics of one
+ * class, whose order a replacement finds in the logs. Tests, which leave nothing behind where the lock is not free, swap.
+ */
 #include "shmem_state.h"
 
-static int lock_try(long *lock, const char *call)
-{
-    const long none = 0, own = (long)keel_shmem.pe + 1;
-    long was;
-    const keel_shmem_atomic_t cswap = {.op = KEEL_ATOMIC_CSWAP,
-                                       .size = sizeof(*lock),
-                                       .operand = (uint64_t)own,
-                                       .compare = (uint64_t)none,
-                                       .result = &was};
+#include <sched.h>
 
-    keel_shmem_atomic(&cswap, lock, 0, call);
-    if (was == own) {
+#define ONE_MORE ((uint64_t)1 << 32)
+
+enum { PATIENCE = 64 }; /* looks, until another process may have the processor that the holder of the lock needs */
+
+static uint64_t look(long *lock, const char *call)
+{
+    uint64_t word = 0;
+    const keel_shmem_atomic_t fetch = {.op = keel_shmem_fetch_op(), .size = sizeof(word), .result = &word};
+
+    keel_shmem_atomic(&fetch, lock, 0, call);
+    return word;
+}
+
+static uint32_t come(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static uint32_t served(uint64_t word)
+{
+    return (uint32_t)word;
+}
+
+/* its place in the table of those that this PE has; NULL for none: it is full */
+static const long **place_of(const long *lock)
+{
+    for (unsigned i = 0; i < KEEL_SHMEM_HELD; i++) {
+        if (keel_shmem.hidden->held[i] == lock) {
+            return &keel_shmem.hidden->held[i];
+        }
+    }
+    return NULL;
+}
+
+static void note(const long *lock, const long *instead)
+{
+    const long **place = place_of(lock);
+
+    if (place != NULL) {
+        *place = instead;
+    }
+}
+
+/* a restore may have brought back the table and not the lock: it says nothing of a lock that is free */
+static void check_free(long *lock, const char *call)
+{
+    uint64_t word;
+
+    if (place_of(lock) == NULL) {
+        return;
+    }
+    word = look(lock, call);
+    if (come(word) != served(word)) {
         keel_shmem_refuse(call, "this PE has that lock already", (uintptr_t)lock);
     }
-    return was == none;
+    note(lock, NULL);
+}
+
+static void wait_for_more(uint32_t before, unsigned *looks_p, const char *call)
+{
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), call);
+    keel_shmem_threads_yield();
+    if (before > 1 || ++*looks_p % PATIENCE == 0) {
+        sched_yield();
+    }
 }
 
 KEEL_SHMEM_DEFINE(void, set_lock, (long *lock))
 {
-    while (!lock_try(lock, KEEL_SHMEM_CALL)) {
-        keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), KEEL_SHMEM_CALL);
-        keel_shmem_threads_yield();
+    uint64_t word = 0;
+    const keel_shmem_atomic_t ticket = {
+        .op = KEEL_ATOMIC_ADD, .size = sizeof(word), .operand = ONE_MORE, .result = &word};
+    unsigned looks = 0;
+    uint32_t turn;
+
+    keel_shmem_begin_reading(KEEL_SHMEM_CALL);
+    check_free(lock, KEEL_SHMEM_CALL);
+    keel_shmem_atomic(&ticket, lock, 0, KEEL_SHMEM_CALL);
+    for (turn = come(word); served(word) != turn; word = look(lock, KEEL_SHMEM_CALL)) {
+        wait_for_more(turn - served(word), &looks, KEEL_SHMEM_CALL);
     }
+    note(NULL, lock);
 }
 
 KEEL_SHMEM_DEFINE(int, test_lock, (long *lock))
 {
-    return !lock_try(lock, KEEL_SHMEM_CALL);
+    uint64_t word, was = 0;
+    keel_shmem_atomic_t swap = {.op = KEEL_ATOMIC_CSWAP, .size = sizeof(word), .result = &was};
+
+    keel_shmem_begin_reading(KEEL_SHMEM_CALL);
+    check_free(lock, KEEL_SHMEM_CALL);
+    word = look(lock, KEEL_SHMEM_CALL);
+    if (come(word) != served(word)) {
+        return 1;
+    }
+    swap.compare = word;
+    swap.operand = word + ONE_MORE;
+    keel_shmem_atomic(&swap, lock, 0, KEEL_SHMEM_CALL);
+    if (was != word) {
+        return 1;
+    }
+    note(NULL, lock);
+    return 0;
 }
 
 KEEL_SHMEM_DEFINE(void, clear_lock, (long *lock))
 {
-    const keel_shmem_atomic_t swap = {.op = KEEL_ATOMIC_SWAP, .size = sizeof(*lock), .operand = 0};
+    const keel_shmem_atomic_t next = {.op = KEEL_ATOMIC_ADD, .size = sizeof(uint32_t), .operand = 1};
 
+    if (keel_shmem_begin(KEEL_SHMEM_CALL)) {
+        return;
+    }
     keel_shmem_quiet(KEEL_SHMEM_CALL);
-    keel_shmem_atomic(&swap, lock, 0, KEEL_SHMEM_CALL);
+    note(lock, NULL);
+    keel_shmem_atomic(&next, lock, 0, KEEL_SHMEM_CALL);
     keel_shmem_quiet(KEEL_SHMEM_CALL);
 }

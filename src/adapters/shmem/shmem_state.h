@@ -32,8 +32,12 @@
 /* in such a function: its name, as the program knows it */
 #define KEEL_SHMEM_CALL (&__func__[1])
 
+#define KEEL_SHMEM_HELD 8
+
 typedef struct keel_shmem_hidden {
-    uint64_t is_not_kept;       /* some PE does not keep what it has through a restore */
+    uint64_t is_not_kept; /* some PE does not keep what it has through a restore */
+    const long
+        *held[KEEL_SHMEM_HELD]; /* locks that this PE has, as many as there is room for (shmem_lock.c); NULL: none */
     keel_shmem_blocks_t blocks; /* of the window: this, and the heap's */
 } __attribute__((aligned(KEEL_SHMEM_ALIGN))) keel_shmem_hidden_t;
 
@@ -115,6 +119,8 @@ typedef struct keel_shmem_atomic {
     void *result; /* NULL: not asked for */
     int is_nbi;   /* the result is there after a quiet */
 } keel_shmem_atomic_t;
+/* shmem_atomic.c: by which a word is looked at */
+keel_atomic_op_t keel_shmem_fetch_op(void);
 /* of a value of so many bytes */
 static inline uint64_t keel_shmem_bits(const void *value, size_t size)
 {
