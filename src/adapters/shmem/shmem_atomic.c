@@ -48,9 +48,9 @@ keel_atomic_op_t keel_shmem_fetch_op(void)
 
 #define DEFINE_WORD(_name, _type)                                                                            \
     KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_fetch, (const _type *source, int pe), _type is;              \
-                          RUN(keel_shmem_fetch_op(), source, 0, 0, &is, 0) return is;)                                  \
+                          RUN(keel_shmem_fetch_op(), source, 0, 0, &is, 0) return is;)                       \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_fetch_nbi, (_type * fetch, const _type *source, int pe),      \
-                          RUN(keel_shmem_fetch_op(), source, 0, 0, fetch, 1))                                           \
+                          RUN(keel_shmem_fetch_op(), source, 0, 0, fetch, 1))                                \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_set, (_type * dest, _type value, int pe),                     \
                           RUN(KEEL_ATOMIC_SWAP, dest, BITS(value), 0, NULL, 0))                              \
     KEEL_SHMEM_DEFINE_CTX(_type, _name##_atomic_swap, (_type * dest, _type value, int pe), _type was;        \

@@ -289,6 +289,25 @@ void keel_shmem_program_close(keel_shmem_program_t *program)
     *program = (keel_shmem_program_t){0};
 }
 
+int keel_shmem_program_is_constant(const keel_shmem_program_t *program, uintptr_t address, size_t bytes)
+{
+    if (program->file == NULL || address < program->low || address >= program->high) {
+        return 0;
+    }
+    for (unsigned i = 0; i < header_of(program)->e_shnum; i++) {
+        const Elf64_Shdr *section = section_of(program, i);
+        const uintptr_t begin = program->bias + section->sh_addr;
+        const int is_written = (section->sh_flags & SHF_WRITE) != 0 &&
+                               strncmp(name_of(program, section), ".data.rel.ro", strlen(".data.rel.ro")) != 0;
+
+        if ((section->sh_flags & (SHF_ALLOC | SHF_TLS)) == SHF_ALLOC && !is_written && address >= begin &&
+            bytes <= section->sh_size && address - begin <= section->sh_size - bytes) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int keel_shmem_program_moves(const keel_shmem_program_t *program)
 {
     const int is_fixed = personality(0xffffffff) & ADDR_NO_RANDOMIZE; /* asked only */

@@ -30,6 +30,8 @@ void keel_shmem_program_close(keel_shmem_program_t *program);
 /* Without its file: the last of the memory that it may write, behind what the loader has made read-only. 0: there is none. What else is
  * there, such as the loader's words, nobody can tell. */
 size_t keel_shmem_program_data(uintptr_t *begin_p);
+/* all of that is the program's, and nobody writes there: the same in all processes that run it at the same addresses */
+int keel_shmem_program_is_constant(const keel_shmem_program_t *program, uintptr_t address, size_t bytes);
 /* it lies elsewhere in each process */
 int keel_shmem_program_moves(const keel_shmem_program_t *program);
 /* the variable at that address, and how far into it; NULL: it has no name in the file */

@@ -1,5 +1,8 @@
 /* Puts, gets, signals, and their order. */
+#include "shmem_globals.h"
 #include "shmem_state.h"
+
+#include <string.h>
 
 static void put(void *dest, const void *source, size_t bytes, int is_nbi, int pe, const char *call)
 {
@@ -25,6 +28,11 @@ static void get(void *dest, const void *source, size_t bytes, int is_nbi, int pe
 
     keel_shmem_begin_reading(call);
     if (bytes == 0) {
+        return;
+    }
+    if (!keel_shmem_is_of_heap(source, bytes) &&
+        keel_shmem_program_is_constant(&keel_shmem_globals.program, (uintptr_t)source, bytes)) {
+        memmove(dest, source, bytes);
         return;
     }
     place = keel_shmem_place(source, bytes, pe, call);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define LARGE 300000
+#define LONG  4096
 
 static long lock = 0;
 long initialised[4] = {1, 2, 3, 4};
@@ -35,6 +36,23 @@ static void expect(int is_right, const char *what, int line)
         printf("global_variables: PE %d, line %d: not %s\n", pe, line, what);
         flaws++;
     }
+}
+
+/* the same in all PEs, and no variable */
+static void check_constants(void)
+{
+    static const long table[LONG] = {7, 9};
+    static long sums[LONG];
+    long got[2] = {0, 0};
+
+    if (getenv("GLOBALS_ARE_SERVED") != NULL) {
+        return; /* nobody can tell what is constant */
+    }
+    shmem_long_get(got, &table[1], 2, right);
+    EXPECT(got[0] == 9 && got[1] == 0 && shmem_long_g(&table[0], left) == 7);
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, sums, table, LONG);
+    EXPECT(sums[0] == 7l * pes && sums[1] == 9l * pes && sums[LONG - 1] == 0);
+    shmem_barrier_all();
 }
 
 static void check_accesses(void)
@@ -149,6 +167,7 @@ int main(int argc, char **argv)
         shmem_barrier_all();
         return 0;
     }
+    check_constants();
     check_accesses();
     check_words();
     check_addresses();
