@@ -2,8 +2,9 @@
 #include "api/refuse.h"
 #include "api/context.h"
 
-#include <signal.h>
 #include <string.h>
+
+enum { SIGNALS = 64 }; /* of Linux */
 
 static const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
 
@@ -44,7 +45,7 @@ keel_status_t keel_params_check(const keel_params_t *params)
         keel_error(&nobody, "keel_params_t: unknown flags 0x%lx", (unsigned long)(params->flags & ~flags));
         return KEEL_ERR_INVALID_PARAM;
     }
-    if ((params->field_mask & KEEL_PARAM_FIELD_SIGNAL) && (params->signal < 1 || params->signal > SIGRTMAX)) {
+    if ((params->field_mask & KEEL_PARAM_FIELD_SIGNAL) && (params->signal < 1 || params->signal > SIGNALS)) {
         keel_error(&nobody, "keel_params_t: there is no signal %d", params->signal);
         return KEEL_ERR_INVALID_PARAM;
     }

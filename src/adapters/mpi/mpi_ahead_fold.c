@@ -59,7 +59,7 @@ static keel_mpi_request_t *fold_expect(const keel_mpi_round_t *round, const keel
     open->buffer = buffer;
     open->count = (size_t)fold->count;
     open->layout = keel_mpi_layout_keep(fold->layout, round->call);
-    open->type = keel_mpi_type_hold(fold->type, round->call);
+    open->type = fold->type;
     open->op = fold->op;
     open->is_folded = 1;
     open->own_at = share.has_own ? of->rank : UINT32_MAX;

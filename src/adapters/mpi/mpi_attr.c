@@ -51,13 +51,14 @@ void keel_mpi_attr_finalize(void)
 }
 
 /* what the launcher of a job would say; 0: it is none of these */
-static int of_job(int key, void *value, int *flag)
+static int of_job(int key, void *value, int *flag, const char *call)
 {
     static int universe, number;
 
     if (key != MPI_UNIVERSE_SIZE && key != MPI_APPNUM) {
         return 0;
     }
+    keel_mpi_begin(call);
     universe = (int)keel_mpi.ranks;
     number = 0;
     *(int **)value = (key == MPI_APPNUM) ? &number : &universe;
@@ -69,8 +70,7 @@ static int of_job(int key, void *value, int *flag)
 
 static int get(MPI_Comm comm, int key, void *value, int *flag, const char *call)
 {
-    keel_mpi_begin(call);
-    return of_job(key, value, flag) ? MPI_SUCCESS : PMPI_Comm_get_attr(comm, key, value, flag);
+    return of_job(key, value, flag, call) ? MPI_SUCCESS : PMPI_Comm_get_attr(comm, key, value, flag);
 }
 
 static int set(MPI_Comm comm, int key, void *value, const char *call)

@@ -136,6 +136,20 @@ void keel_mpi_comm_make(void)
     keel_mpi_comm_add(MPI_COMM_SELF, 1, keel_mpi_members_copy(1, &keel_mpi.rank, "MPI_Init"), CONTEXT_SELF, "MPI_Init");
 }
 
+void keel_mpi_comm_end_freed(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL && comm->freed != NULL) {
+            MPI_Comm handle = comm->handle;
+
+            comm->freed = NULL;
+            PMPI_Comm_free(&handle);
+        }
+    }
+}
+
 void keel_mpi_comm_unmake(void)
 {
     for (size_t i = 0; i < comms.size; i++) {
@@ -171,8 +185,8 @@ void keel_mpi_comm_drop_late(void)
             if (comm != NULL && comm->is_late) {
                 MPI_Comm handle = comm->handle;
 
+                PMPI_Comm_free(&handle); /* what the program has to be done with its attributes asks for it still */
                 keel_mpi_comm_remove(comm);
-                PMPI_Comm_free(&handle);
             }
         }
     }
@@ -444,32 +458,6 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     return keel_mpi_comm_make_of(of, members->size,
                                  keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create"), context,
                                  newcomm, "MPI_Comm_create");
-}
-
-int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
-{
-    const keel_mpi_group_t *members;
-    keel_mpi_comm_t among;
-    uint64_t context;
-    KEEL_MPI_INTRA(of, comm, "MPI_Comm_create_group")
-
-    members = keel_mpi_group_of(group);
-    if (members == NULL) {
-        return keel_mpi_raise(comm, MPI_ERR_GROUP, "MPI_Comm_create_group", "not a group");
-    }
-    if (keel_mpi_group_index(members, keel_mpi.rank) == UINT32_MAX) {
-        *newcomm = MPI_COMM_NULL;
-        return MPI_SUCCESS;
-    }
-    /* messages of the group alone, told apart by the tag: those of the communicator's own collectives are not negative */
-    among = (keel_mpi_comm_t){.size = members->size,
-                              .rank = keel_mpi_group_index(members, keel_mpi.rank),
-                              .members = (uint32_t *)members->ranks,
-                              .context = of->context};
-    context = keel_mpi_comm_context_by(&among, tag, "MPI_Comm_create_group");
-    return keel_mpi_comm_make_of(of, members->size,
-                                 keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create_group"), context,
-                                 newcomm, "MPI_Comm_create_group");
 }
 
 /* what the program has to be done with its attributes uses it still */

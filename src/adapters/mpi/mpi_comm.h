@@ -25,6 +25,8 @@ typedef struct keel_mpi_comm {
 
 /* MPI_COMM_WORLD and MPI_COMM_SELF */
 void keel_mpi_comm_make(void);
+/* at the job's end: those that a rollback might have brought back, with what the program has to be done then */
+void keel_mpi_comm_end_freed(void);
 void keel_mpi_comm_unmake(void); /* what the program has left */
 /* one that a checkpoint cannot have; and at a rollback, before the arena's return and after it */
 int keel_mpi_comm_is_late(void);
@@ -72,6 +74,12 @@ uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const ch
     if (_comm == NULL) {                                                                  \
         return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
     }
+
+/* for errors of what is done on it still, also when it is freed */
+static inline MPI_Comm keel_mpi_comm_handle(const keel_mpi_comm_t *comm)
+{
+    return comm->is_gone ? MPI_COMM_WORLD : comm->handle;
+}
 
 /* the same for calls that intercommunicators have no part in */
 #define KEEL_MPI_INTRA(_comm, _handle, _call)                                                            \

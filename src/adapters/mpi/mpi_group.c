@@ -312,3 +312,29 @@ static int *ranges_write_out(int n, int ranges[][3], int *count_p)
     }
 DEFINE_RANGES(range_incl, 0)
 DEFINE_RANGES(range_excl, 1)
+
+int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    const keel_mpi_group_t *members;
+    keel_mpi_comm_t among;
+    uint64_t context;
+    KEEL_MPI_INTRA(of, comm, "MPI_Comm_create_group")
+
+    members = keel_mpi_group_of(group);
+    if (members == NULL) {
+        return keel_mpi_raise(comm, MPI_ERR_GROUP, "MPI_Comm_create_group", "not a group");
+    }
+    if (keel_mpi_group_index(members, keel_mpi.rank) == UINT32_MAX) {
+        *newcomm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    /* messages of the group alone, told apart by the tag: those of the communicator's own collectives are not negative */
+    among = (keel_mpi_comm_t){.size = members->size,
+                              .rank = keel_mpi_group_index(members, keel_mpi.rank),
+                              .members = (uint32_t *)members->ranks,
+                              .context = of->context};
+    context = keel_mpi_comm_context_by(&among, tag, "MPI_Comm_create_group");
+    return keel_mpi_comm_make_of(of, members->size,
+                                 keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create_group"), context,
+                                 newcomm, "MPI_Comm_create_group");
+}

@@ -88,24 +88,26 @@ void keel_mpi_lasting_unmake(void)
         return keel_mpi_lasting_keep((uintptr_t)*handle, handle, &none, sizeof(none)) ? MPI_SUCCESS                  \
                                                                                       : PMPI_##_kind##_free(handle); \
     }
-DEFINE_FREE(Type, MPI_Datatype, MPI_DATATYPE_NULL)
 DEFINE_FREE(Info, MPI_Info, MPI_INFO_NULL)
 DEFINE_FREE(Errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL)
 
 /* requests that are open may use it still */
-int MPI_Op_free(MPI_Op *handle)
-{
-    const MPI_Op none = MPI_OP_NULL;
-
-    if (keel_mpi_lasting_keep((uintptr_t)*handle, handle, &none, sizeof(none))) {
-        return MPI_SUCCESS;
+#define DEFINE_FREE_LATE(_kind, _type, _none, _takes)                                 \
+    int MPI_##_kind##_free(_type *handle)                                             \
+    {                                                                                 \
+        const _type none = _none;                                                     \
+                                                                                      \
+        if (keel_mpi_lasting_keep((uintptr_t)*handle, handle, &none, sizeof(none))) { \
+            return MPI_SUCCESS;                                                       \
+        }                                                                             \
+        if (_takes(*handle)) {                                                        \
+            *handle = none;                                                           \
+            return MPI_SUCCESS;                                                       \
+        }                                                                             \
+        return PMPI_##_kind##_free(handle);                                           \
     }
-    if (keel_mpi_request_takes_op(*handle)) {
-        *handle = MPI_OP_NULL;
-        return MPI_SUCCESS;
-    }
-    return PMPI_Op_free(handle);
-}
+DEFINE_FREE_LATE(Type, MPI_Datatype, MPI_DATATYPE_NULL, keel_mpi_request_takes_type)
+DEFINE_FREE_LATE(Op, MPI_Op, MPI_OP_NULL, keel_mpi_request_takes_op)
 
 #define DEFINE_MAKE(_name, _parameters, _arguments, _handle)              \
     int MPI_##_name _parameters                                           \

@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { MARKS = 8 }; /* packings at most: bytes of a position */
+enum { MARKS = 5 }; /* unpackings: four for the bytes of a position, and one for whether there is any */
 
 static int keyval = MPI_KEYVAL_INVALID;
 struct keel_mpi_layout_found keel_mpi_layout_found[1 << KEEL_MPI_LAYOUT_BITS];
@@ -36,7 +38,9 @@ static int is_named(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;
 
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && types == 0;
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           (combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+            combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX);
 }
 
 MPI_Datatype keel_mpi_type_hold(MPI_Datatype type, const char *call)
@@ -87,15 +91,14 @@ static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p
 
 /* ---- where its bytes lie ---- */
 
-/* packs memory whose bytes tell where they are, a byte of their positions at a time: where each packed byte lies, several in one place, too.
- * NULL: no memory, or no type to pack */
-static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span)
+/* packs memory whose bytes tell where they are, a byte of their positions at a time: where each packed byte lies, several in one place, too */
+static int positions_packed(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span, ptrdiff_t *at)
 {
     unsigned char *memory = malloc(span + 1), *packed = malloc(size + 1);
-    ptrdiff_t *at = calloc(size + 1, sizeof(*at));
-    int is_done = memory != NULL && packed != NULL && at != NULL;
+    int is_done = memory != NULL && packed != NULL;
 
-    for (unsigned j = 0; is_done && j < MARKS && (j == 0 || span >> (8 * j) != 0); j++) {
+    memset(at, 0, (size + 1) * sizeof(*at));
+    for (unsigned j = 0; is_done && (j == 0 || span >> (8 * j) != 0); j++) {
         int position = 0;
 
         for (size_t i = 0; i < span; i++) {
@@ -109,6 +112,82 @@ static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_
     }
     free(memory);
     free(packed);
+    return is_done;
+}
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* unpacks bytes that tell their position; 0: no memory, or no type to unpack */
+static int mark(MPI_Datatype type, size_t size, ptrdiff_t low, unsigned char *marks, size_t pages)
+{
+    unsigned char *packed = malloc(size + 1);
+    int is_done = packed != NULL;
+
+    for (unsigned j = 0; is_done && j < MARKS; j++) {
+        int position = 0;
+
+        for (size_t i = 0; i < size; i++) {
+            packed[i] = (j + 1 == MARKS) ? 1 : (unsigned char)(i >> (8 * j));
+        }
+        is_done = PMPI_Unpack(packed, (int)size, &position, (char *)marks + j * pages * page_bytes() - low, 1, type,
+                              MPI_COMM_SELF) == MPI_SUCCESS;
+    }
+    free(packed);
+    return is_done;
+}
+
+/* where the bytes lie that are in memory that was written; how many these are */
+static size_t positions_marked(const unsigned char *marks, size_t pages, const unsigned char *is_written, size_t size,
+                               ptrdiff_t *at)
+{
+    const size_t page = page_bytes();
+    const unsigned char *there = marks + (MARKS - 1) * pages * page;
+    size_t found = 0;
+
+    for (size_t i = 0; i < pages * page; i++) {
+        size_t which = 0;
+
+        if (i % page == 0 && !(is_written[i / page] & 1)) {
+            i += page - 1;
+            continue;
+        }
+        for (unsigned j = 0; there[i] && j + 1 < MARKS; j++) {
+            which |= (size_t)marks[j * pages * page + i] << (8 * j);
+        }
+        if (there[i] && which < size) {
+            at[which] = (ptrdiff_t)i;
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Of an extent that may be much larger than what lies in it: of memory that is made for that only what is written is ever there, or looked at. Where
+ * bytes lie in one place some are not found, and all are looked for by packing. NULL: no memory, or no type */
+static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span)
+{
+    const size_t page = page_bytes(), pages = span / page + 1, bytes = MARKS * pages * page;
+    unsigned char *marks =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *is_written = malloc(pages);
+    ptrdiff_t *at = calloc(size + 1, sizeof(*at));
+    int is_done = marks != MAP_FAILED && is_written != NULL && at != NULL;
+
+    if (is_done) {
+        (void)madvise(marks, bytes, MADV_NOHUGEPAGE);
+        is_done = mark(type, size, low, marks, pages) &&
+                  mincore(marks + (MARKS - 1) * pages * page, pages * page, is_written) == 0;
+    }
+    if (is_done && positions_marked(marks, pages, is_written, size, at) != size) {
+        is_done = positions_packed(type, size, low, span, at);
+    }
+    if (marks != MAP_FAILED) {
+        munmap(marks, bytes);
+    }
+    free(is_written);
     if (!is_done) {
         free(at);
         return NULL;

@@ -117,7 +117,8 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
     *message = MPI_MESSAGE_NULL;
     code = keel_mpi_deliver(matched->comm, &matched->want, buf, (size_t)count, layout, status, "MPI_Mrecv");
     if (code != MPI_SUCCESS) {
-        code = keel_mpi_raise(matched->comm->handle, code, "MPI_Mrecv", "a message that is longer than the buffer");
+        code = keel_mpi_raise(keel_mpi_comm_handle(matched->comm), code, "MPI_Mrecv",
+                              "a message that is longer than the buffer");
     }
     keel_mpi_comm_let_go(matched->comm);
     free(matched);

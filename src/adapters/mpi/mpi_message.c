@@ -46,7 +46,21 @@ typedef struct {
     int count, peer, tag;
     MPI_Datatype type;
     MPI_Comm comm;
+    keel_mpi_comm_t *held; /* of a persistent request: it, whose handle may be freed by now; NULL: by its handle */
 } message_t;
+
+static keel_mpi_comm_t *comm_of(const message_t *message)
+{
+    return (message->held != NULL) ? message->held : keel_mpi_comm_of(message->comm);
+}
+
+#define MESSAGE_COMM(_comm, _message, _call)                                              \
+    keel_mpi_comm_t *_comm;                                                               \
+    keel_mpi_begin(_call);                                                                \
+    _comm = comm_of(_message);                                                            \
+    if (_comm == NULL) {                                                                  \
+        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
+    }
 
 /* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is, and @a ticket_p is set to the message's */
 static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p, const char *call)
@@ -55,7 +69,7 @@ static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p,
     const void *packed;
     void *room;
     int code;
-    KEEL_MPI_COMM(of, message->comm, call)
+    MESSAGE_COMM(of, message, call)
 
     code = check(of, message->count, layout, message->peer, 0, message->tag, call);
     *(answer_p != NULL ? (uint64_t *)answer_p : ticket_p) = 0;
@@ -78,7 +92,7 @@ static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p,
 static int finish_send(int code, const message_t *message, uint64_t ticket, const char *call)
 {
     if (code == MPI_SUCCESS && ticket != 0) {
-        keel_mpi_channel_await_sent(keel_mpi_comm_of(message->comm)->peers[message->peer], ticket, call);
+        keel_mpi_channel_await_sent(comm_of(message)->peers[message->peer], ticket, call);
     }
     return code;
 }
@@ -111,7 +125,7 @@ static int isend(const message_t *message, MPI_Request *request, const char *cal
     if (code != MPI_SUCCESS) {
         return code;
     }
-    rank = (ticket != 0) ? keel_mpi_comm_of(message->comm)->peers[message->peer] : 0;
+    rank = (ticket != 0) ? comm_of(message)->peers[message->peer] : 0;
     ticket = (ticket != 0 && keel_mpi_channel_is_sent(rank, ticket)) ? 0 : ticket;
     if (keel_mpi.is_promised) { /* a replacement has the request open that was open */
         keel_mpi_prefix_result(&ticket, sizeof(ticket));
@@ -129,7 +143,8 @@ static int isend(const message_t *message, MPI_Request *request, const char *cal
 static int persist(keel_mpi_start_t start, message_t message, MPI_Request *request, const char *call)
 {
     message.type = keel_mpi_type_hold(message.type, call);
-    return keel_mpi_request_persist(start, &message, sizeof(message), message.type, request);
+    message.held = keel_mpi_comm_hold(keel_mpi_comm_of(message.comm));
+    return keel_mpi_request_persist(start, &message, sizeof(message), message.type, message.held, request);
 }
 
 /* all ways to send but the synchronous one are the same */
@@ -141,14 +156,14 @@ static int persist(keel_mpi_start_t start, message_t message, MPI_Request *reque
     int MPI_I##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
                      MPI_Request *request)                                                                \
     {                                                                                                     \
-        const message_t message = {buf, count, dest, tag, datatype, comm};                                \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                          \
                                                                                                           \
         return start_##_name(&message, request);                                                          \
     }
 #define DEFINE_BLOCKING_SEND(_name)                                                                      \
     int MPI_##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) \
     {                                                                                                    \
-        const message_t message = {buf, count, dest, tag, datatype, comm};                               \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                         \
         uint64_t ticket = 0;                                                                             \
         const int code = send(&message, NULL, &ticket, "MPI_" #_name);                                   \
                                                                                                          \
@@ -158,7 +173,7 @@ static int persist(keel_mpi_start_t start, message_t message, MPI_Request *reque
     int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
                            MPI_Request *request)                                                                \
     {                                                                                                           \
-        const message_t message = {buf, count, dest, tag, datatype, comm};                                      \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                                \
         int code;                                                                                               \
         KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                          \
                                                                                                                 \
@@ -177,7 +192,7 @@ DEFINE_SEND_INIT(Rsend, start_rsend)
 /* never waits */
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const message_t message = {buf, count, dest, tag, datatype, comm};
+    const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
     uint64_t ticket = 0;
 
     return send(&message, NULL, &ticket, "MPI_Bsend");
@@ -221,7 +236,8 @@ int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *b
 
 static int truncated(const keel_mpi_comm_t *comm, const char *call)
 {
-    return keel_mpi_raise(comm->handle, MPI_ERR_TRUNCATE, call, "a message that is longer than the buffer");
+    return keel_mpi_raise(keel_mpi_comm_handle(comm), MPI_ERR_TRUNCATE, call,
+                          "a message that is longer than the buffer");
 }
 
 static void receive_finish(keel_mpi_request_t *request, MPI_Status *status)
@@ -299,7 +315,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     keel_mpi_request_t *open;
     int code;
-    KEEL_MPI_COMM(of, message->comm, "MPI_Irecv")
+    MESSAGE_COMM(of, message, "MPI_Irecv")
 
     code = check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
     if (code != MPI_SUCCESS) {
@@ -323,14 +339,14 @@ static int start_receive(const void *arguments, MPI_Request *request)
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    const message_t message = {buf, count, source, tag, datatype, comm};
+    const message_t message = {buf, count, source, tag, datatype, comm, NULL};
 
     return start_receive(&message, request);
 }
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    const message_t message = {buf, count, source, tag, datatype, comm};
+    const message_t message = {buf, count, source, tag, datatype, comm, NULL};
     int code;
     KEEL_MPI_COMM(of, comm, "MPI_Recv_init")
 
@@ -352,8 +368,8 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
         return keel_mpi_request_complete(request);
     }
     open = keel_mpi_request_make(&answered_ops, "MPI_Issend");
-    open->want = (keel_mpi_want_t){
-        .context = KEEL_MPI_ANSWERS, .source = keel_mpi_comm_of(message->comm)->peers[message->peer], .tag = answer};
+    open->want =
+        (keel_mpi_want_t){.context = KEEL_MPI_ANSWERS, .source = comm_of(message)->peers[message->peer], .tag = answer};
     if (!keel_mpi_is_replay()) {
         keel_mpi_channel_post(&open->want, "MPI_Issend");
     }
@@ -364,7 +380,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    const message_t message = {buf, count, dest, tag, datatype, comm};
+    const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
 
     return start_synchronous(&message, request);
 }
@@ -373,7 +389,7 @@ DEFINE_SEND_INIT(Ssend, start_synchronous)
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    const message_t message = {buf, count, dest, tag, datatype, comm};
+    const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
     int64_t answer = 0;
     const int code = send(&message, &answer, NULL, "MPI_Ssend");
 
@@ -392,7 +408,7 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     keel_mpi_want_t want;
     int code;
-    KEEL_MPI_COMM(of, message->comm, call)
+    MESSAGE_COMM(of, message, call)
 
     code = check(of, message->count, layout, message->peer, 1, message->tag, call);
     if (code != MPI_SUCCESS) {
@@ -412,7 +428,7 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    const message_t message = {buf, count, source, tag, datatype, comm};
+    const message_t message = {buf, count, source, tag, datatype, comm, NULL};
 
     return receive(&message, status, "MPI_Recv");
 }
@@ -420,8 +436,8 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm};
-    const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm};
+    const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm, NULL};
+    const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm, NULL};
     uint64_t ticket = 0;
     int code = send(&to, NULL, &ticket, "MPI_Sendrecv");
 

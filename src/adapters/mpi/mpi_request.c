@@ -9,11 +9,13 @@
 
 static keel_mpi_table_t requests;    /* that are open */
 static keel_mpi_table_t persistents; /* by the handle that the program has */
+static size_t orphans;
 
 typedef struct {
     MPI_Request now; /* of what was started; MPI_REQUEST_NULL: inactive */
     keel_mpi_start_t start;
-    MPI_Datatype type; /* held */
+    MPI_Datatype type;     /* held */
+    keel_mpi_comm_t *comm; /* likewise */
     char arguments[];
 } persistent_t;
 
@@ -53,9 +55,6 @@ static int forget(void *of)
     if (request->comm != NULL) {
         keel_mpi_comm_let_go(request->comm);
     }
-    if (request->is_folded) {
-        keel_mpi_type_let_go(request->type);
-    }
     for (uint32_t i = 0; i < request->kept_count; i++) {
         free(request->kept[i]);
     }
@@ -78,6 +77,22 @@ static int cancel(void *of, int is_complete)
     return MPI_SUCCESS;
 }
 
+/* those that are complete now */
+static void settle_orphans(void)
+{
+    for (size_t i = 0; orphans > 0 && i < requests.size; i++) {
+        keel_mpi_request_t *request = requests.entries[i].object;
+
+        if (request != NULL && request->is_orphan && request->ops->is_ready(request)) {
+            MPI_Request handle = request->handle;
+
+            orphans--;
+            keel_mpi_request_settle(request);
+            PMPI_Request_free(&handle);
+        }
+    }
+}
+
 keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, const char *call)
 {
     keel_mpi_request_t *request = calloc(1, sizeof(*request));
@@ -85,6 +100,7 @@ keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, con
     if (request == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
+    settle_orphans();
     request->ops = ops;
     request->call = call;
     if (PMPI_Grequest_start(query, forget, cancel, request, &request->handle) != MPI_SUCCESS ||
@@ -104,12 +120,13 @@ keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle)
     return (handle == MPI_REQUEST_NULL) ? NULL : keel_mpi_table_find(&requests, (uintptr_t)handle);
 }
 
-static keel_mpi_request_t *user_of(MPI_Op op)
+/* one that is open, and applies the operation, or one to elements of the type; NULL: there is none */
+static keel_mpi_request_t *folded(MPI_Op op, MPI_Datatype type)
 {
     for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
-        if (request != NULL && request->is_folded && request->op == op) {
+        if (request != NULL && request->is_folded && (request->op == op || request->type == type)) {
             return request;
         }
     }
@@ -118,10 +135,20 @@ static keel_mpi_request_t *user_of(MPI_Op op)
 
 int keel_mpi_request_takes_op(MPI_Op op)
 {
-    keel_mpi_request_t *user = user_of(op);
+    keel_mpi_request_t *user = folded(op, MPI_DATATYPE_NULL);
 
     if (user != NULL) {
         user->frees_op = 1;
+    }
+    return user != NULL;
+}
+
+int keel_mpi_request_takes_type(MPI_Datatype type)
+{
+    keel_mpi_request_t *user = folded(MPI_OP_NULL, type);
+
+    if (user != NULL) {
+        user->frees_type = 1;
     }
     return user != NULL;
 }
@@ -133,6 +160,9 @@ void keel_mpi_request_settle(keel_mpi_request_t *request)
     keel_mpi_table_remove(&requests, (uintptr_t)request->handle);
     if (request->frees_op && !keel_mpi_request_takes_op(request->op)) {
         PMPI_Op_free(&request->op);
+    }
+    if (request->frees_type && !keel_mpi_request_takes_type(request->type)) {
+        PMPI_Type_free(&request->type);
     }
     PMPI_Grequest_complete(request->handle);
 }
@@ -165,6 +195,7 @@ void keel_mpi_request_finish(keel_mpi_request_t *request)
 
 int keel_mpi_request_is_open(void)
 {
+    settle_orphans();
     return requests.count > 0;
 }
 
@@ -176,6 +207,12 @@ void keel_mpi_request_drop(void)
         if (request != NULL) {
             MPI_Request handle = request->handle;
 
+            if (request->frees_op) { /* nobody else of those that use it, and are dropped, does */
+                PMPI_Op_free(&request->op);
+            }
+            if (request->frees_type) {
+                PMPI_Type_free(&request->type);
+            }
             request->is_done = 1;
             PMPI_Grequest_complete(handle);
             PMPI_Request_free(&handle);
@@ -183,6 +220,7 @@ void keel_mpi_request_drop(void)
     }
     free(requests.entries);
     requests = (keel_mpi_table_t){0};
+    orphans = 0;
     for (size_t i = 0; i < persistents.size; i++) {
         persistent_t *persistent = persistents.entries[i].object;
 
@@ -195,7 +233,7 @@ void keel_mpi_request_drop(void)
 /* ---- persistent ones ---- */
 
 int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
-                             MPI_Request *request)
+                             keel_mpi_comm_t *comm, MPI_Request *request)
 {
     persistent_t *persistent = malloc(sizeof(*persistent) + bytes);
     int code;
@@ -205,6 +243,7 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
     }
     persistent->start = start;
     persistent->type = type;
+    persistent->comm = comm;
     persistent->now = MPI_REQUEST_NULL;
     memcpy(persistent->arguments, arguments, bytes);
     code = PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request); /* never started: a handle */
@@ -260,9 +299,16 @@ int MPI_Request_free(MPI_Request *request)
         }
         keel_mpi_table_remove(&persistents, (uintptr_t)*request);
         keel_mpi_type_let_go(persistent->type);
+        keel_mpi_comm_let_go(persistent->comm);
         free(persistent);
     } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
-        if (open->ops->is_send) {                                /* which has a copy of its data */
+        if (open->ops->await == NULL && open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
+            open->is_orphan = 1; /* whose answer somebody has to take */
+            orphans++;
+            *request = MPI_REQUEST_NULL;
+            return MPI_SUCCESS;
+        }
+        if (open->ops->is_send) { /* which has a copy of its data */
             keel_mpi_request_settle(open);
         } else {
             keel_mpi_request_finish(open);

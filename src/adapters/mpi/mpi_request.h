@@ -27,6 +27,7 @@ struct keel_mpi_request {
     MPI_Request handle;
     MPI_Status status;
     int is_done;
+    int is_orphan; /* the program has freed its handle; it is complete when it is, in some call of this file */
     const char *call;
     /* a receive, and what else needs these */
     keel_mpi_want_t want;
@@ -45,11 +46,11 @@ struct keel_mpi_request {
     } * places;
     keel_mpi_layout_t **kept; /* the copies that these need; allocated, as all are */
     uint32_t kept_count;
-    void *own;         /* its own contribution, packed; allocated */
-    uint32_t own_at;   /* after so many of the others; UINT32_MAX: it is none */
-    MPI_Datatype type; /* held, where is_folded */
+    void *own;       /* its own contribution, packed; allocated */
+    uint32_t own_at; /* after so many of the others; UINT32_MAX: it is none */
+    MPI_Datatype type;
     MPI_Op op;
-    int is_folded, frees_op;
+    int is_folded, frees_op, frees_type; /* the last two: the program has freed it meanwhile */
 };
 
 /* one that is open, zeroed but for these; its handle is the program's */
@@ -67,13 +68,14 @@ MPI_Request *keel_mpi_request_now(MPI_Request *handle);
 int keel_mpi_request_is_open(void);
 void keel_mpi_request_drop(void);
 
-/* a persistent one's way to be started; @a type is part of the arguments, and let go with it */
+/* a persistent one's way to be started; @a type and @a comm are part of the arguments, and let go with it */
 typedef int (*keel_mpi_start_t)(const void *arguments, MPI_Request *request);
 int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
-                             MPI_Request *request);
+                             keel_mpi_comm_t *comm, MPI_Request *request);
 
-/* true: some that is open uses the operation, which is freed with it */
+/* true: some that is open uses it, and it is freed with that */
 int keel_mpi_request_takes_op(MPI_Op op);
+int keel_mpi_request_takes_type(MPI_Datatype type);
 
 /* mpi_message.c: of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
 int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,

@@ -139,10 +139,13 @@ int MPI_Finalize(void)
     keel_mpi_round_t round;
 
     keel_mpi_begin("MPI_Finalize");
-    keel_mpi_attr_finalize();
     round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
     keel_mpi_flush_all("MPI_Finalize");
     keel_mpi_round_meet(&round);
+    keel_mpi.is_ending = 1; /* what the program has to be done at its end, by which it may call MPI still */
+    keel_mpi_attr_finalize();
+    keel_mpi_win_end_freed();
+    keel_mpi_comm_end_freed();
     keel_mpi_ordered_come("MPI_Finalize");
     keel_mpi_check(keel_finalize(keel_mpi.ctx), "MPI_Finalize");
     keel_mpi.ctx = NULL;

@@ -68,7 +68,8 @@ typedef struct keel_mpi {
     int is_promised;   /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
     int waits;         /* with it: what is received before the restart point is waited for by Keel's waits, too */
     int is_withdrawn;  /* not for what is done to a window that says so (mpi_window.c) */
-    int is_final;      /* MPI_Finalize was called */
+    int is_ending;     /* MPI_Finalize has begun what cannot be taken back */
+    int is_final;      /* and is done */
     char **direct;     /* mpi_direct.c: of each rank, where its arena is mapped here; NULL: not, or not known */
 } keel_mpi_t;
 

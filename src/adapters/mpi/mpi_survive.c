@@ -401,6 +401,9 @@ static void resume_first(void)
 
 void keel_mpi_resume(void)
 {
+    if (keel_mpi.is_ending) {
+        keel_mpi_start_anew("MPI_Finalize", "what the program has to be done at its end was begun");
+    }
     if (keel_mpi.phase == KEEL_MPI_RECORDS && !keel_restarted(keel_mpi.ctx)) {
         resume_first();
         return;

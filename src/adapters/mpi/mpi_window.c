@@ -210,15 +210,31 @@ int MPI_Win_free(MPI_Win *win)
     keel_mpi_flush_all("MPI_Win_free");
     round = keel_mpi_round_begin(of->comm, "MPI_Win_free");
     keel_mpi_round_meet(&round);
-    win_give(of);
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
+        win_give(of);
         of->freed = win;
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
     code = PMPI_Win_free(win); /* what the program has to be done with its attributes asks for it still */
+    win_give(of);
     win_destroy(of);
     return code;
+}
+
+void keel_mpi_win_end_freed(void)
+{
+    for (size_t i = 0; i < keel_mpi_wins.size; i++) {
+        keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
+
+        if (win != NULL && win->freed != NULL) {
+            MPI_Win handle = win->handle;
+
+            win->freed = NULL;
+            PMPI_Win_free(&handle);
+            win->handle = MPI_WIN_NULL;
+        }
+    }
 }
 
 void keel_mpi_win_unmake(void)
@@ -227,7 +243,9 @@ void keel_mpi_win_unmake(void)
         keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
         if (win != NULL) {
-            PMPI_Win_free(&win->handle);
+            if (win->handle != MPI_WIN_NULL) {
+                PMPI_Win_free(&win->handle);
+            }
             free(win->comm->members);
             free(win->comm);
             free(win->places);
@@ -275,8 +293,8 @@ void keel_mpi_win_drop_late(void)
     while ((win = win_late()) != NULL) {
         MPI_Win handle = win->handle;
 
-        win_destroy(win);
         PMPI_Win_free(&handle);
+        win_destroy(win);
     }
 }
 

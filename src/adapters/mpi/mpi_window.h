@@ -79,6 +79,8 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
                       MPI_Win *handle_p, const char *call);
 /* what is wrong with it, NULL: nothing */
 const char *keel_mpi_win_wrong_size(MPI_Aint size, int unit);
+/* as of communicators */
+void keel_mpi_win_end_freed(void);
 void keel_mpi_win_unmake(void); /* what the program has left */
 /* one that a checkpoint cannot have: what is said of it, NULL: none; and at a rollback, before the arena's return and after it */
 const char *keel_mpi_win_unfit(void);

@@ -85,6 +85,10 @@ KEEL_SHMEM_DEFINE(void, set_lock, (long *lock))
     keel_shmem_begin_reading(KEEL_SHMEM_CALL);
     check_free(lock, KEEL_SHMEM_CALL);
     keel_shmem_atomic(&ticket, lock, 0, KEEL_SHMEM_CALL);
+    if ((int32_t)(come(word) - served(word)) < 0) { /* it was cleared more often than set: memory of other times */
+        keel_shmem_refuse(KEEL_SHMEM_CALL, "cleared by who did not have it, or not restored with the rest",
+                          (uintptr_t)lock);
+    }
     for (turn = come(word); served(word) != turn; word = look(lock, KEEL_SHMEM_CALL)) {
         wait_for_more(turn - served(word), &looks, KEEL_SHMEM_CALL);
     }

@@ -47,6 +47,17 @@ static void check_messages(void)
     MPI_Wait(&sends, MPI_STATUS_IGNORE);
     MPI_Request_free(&sends);
     MPI_Type_free(&two);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Send_init(said, 1, MPI_INT, right, 5, dup, &sends);
+    MPI_Recv_init(got, 1, MPI_INT, left, 5, dup, &issued);
+    MPI_Comm_free(&dup);
+    MPI_Start(&sends);
+    MPI_Start(&issued);
+    MPI_Wait(&issued, &status);
+    MPI_Wait(&sends, MPI_STATUS_IGNORE);
+    EXPECT(got[0] == left && status.MPI_SOURCE == left);
+    MPI_Request_free(&sends);
+    MPI_Request_free(&issued);
 
     MPI_Issend(said, 4, MPI_INT, right, 2, MPI_COMM_WORLD, &issued);
     MPI_Request_free(&issued); /* before its receive is there */
