@@ -69,7 +69,7 @@ enum { OF_A_GUEST = 0 };
 
 /* No completion may come any more: each connection breaks, here and, told so, on the other thread. A file that stays ready would
  * let nobody sleep. */
-static void device_is_lost(keel_verbs_t *verbs)
+static void break_links(keel_verbs_t *verbs)
 {
     watch(verbs, EPOLL_CTL_DEL, verbs->device.context->async_fd, 0);
     for (uint32_t rank = 0; rank < verbs->params.size; rank++) {
@@ -92,7 +92,7 @@ static void cannot_be_reached(keel_verbs_t *verbs, uint32_t rank)
                    verbs->device.name, rank);
     }
     keel_verbs_device_lose(&verbs->device);
-    device_is_lost(verbs);
+    break_links(verbs);
 }
 
 static keel_status_t make_link(keel_verbs_t *verbs, const keel_verbs_greeting_t *hello, keel_verbs_link_t **link_p)
@@ -206,7 +206,7 @@ static void hear_device(keel_verbs_t *verbs)
 {
     keel_verbs_device_listen(&verbs->device, &verbs->params);
     if (keel_verbs_device_is_lost(&verbs->device)) {
-        device_is_lost(verbs);
+        break_links(verbs);
     }
 }
 

@@ -66,22 +66,24 @@ uint32_t keel_mpi_comm_index(const keel_mpi_comm_t *comm, uint32_t rank);
 uint32_t keel_mpi_comm_peer_index(const keel_mpi_comm_t *comm, uint32_t rank);
 uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const char *call);
 
-/* begins a call on a communicator: comm is there, or the call returns with an error */
-#define KEEL_MPI_COMM(_comm, _handle, _call)                                              \
-    keel_mpi_comm_t *_comm;                                                               \
-    keel_mpi_begin(_call);                                                                \
-    _comm = keel_mpi_comm_of(_handle);                                                    \
-    if (_comm == NULL) {                                                                  \
-        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
-    }
-
 /* for errors of what is done on it still, also when it is freed */
 static inline MPI_Comm keel_mpi_comm_handle(const keel_mpi_comm_t *comm)
 {
     return comm->is_gone ? MPI_COMM_WORLD : comm->handle;
 }
 
-/* the same for calls that intercommunicators have no part in */
+/* begins a call on a communicator: comm is there, or the call returns with an error */
+#define KEEL_MPI_COMM(_comm, _handle, _call) KEEL_MPI_COMM_FOUND(_comm, keel_mpi_comm_of(_handle), _call)
+/* the same of what was found otherwise */
+#define KEEL_MPI_COMM_FOUND(_comm, _found, _call)                                         \
+    keel_mpi_comm_t *_comm;                                                               \
+    keel_mpi_begin(_call);                                                                \
+    _comm = (_found);                                                                     \
+    if (_comm == NULL) {                                                                  \
+        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
+    }
+
+/* for calls that intercommunicators have no part in */
 #define KEEL_MPI_INTRA(_comm, _handle, _call)                                                            \
     KEEL_MPI_COMM(_comm, _handle, _call)                                                                 \
     if (keel_mpi_comm_is_inter(_comm)) {                                                                 \

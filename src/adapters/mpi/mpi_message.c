@@ -54,14 +54,6 @@ static keel_mpi_comm_t *comm_of(const message_t *message)
     return (message->held != NULL) ? message->held : keel_mpi_comm_of(message->comm);
 }
 
-#define MESSAGE_COMM(_comm, _message, _call)                                              \
-    keel_mpi_comm_t *_comm;                                                               \
-    keel_mpi_begin(_call);                                                                \
-    _comm = comm_of(_message);                                                            \
-    if (_comm == NULL) {                                                                  \
-        return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_COMM, _call, "not a communicator"); \
-    }
-
 /* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is, and @a ticket_p is set to the message's */
 static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p, const char *call)
 {
@@ -69,7 +61,7 @@ static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p,
     const void *packed;
     void *room;
     int code;
-    MESSAGE_COMM(of, message, call)
+    KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
 
     code = check(of, message->count, layout, message->peer, 0, message->tag, call);
     *(answer_p != NULL ? (uint64_t *)answer_p : ticket_p) = 0;
@@ -315,7 +307,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     keel_mpi_request_t *open;
     int code;
-    MESSAGE_COMM(of, message, "MPI_Irecv")
+    KEEL_MPI_COMM_FOUND(of, comm_of(message), "MPI_Irecv")
 
     code = check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
     if (code != MPI_SUCCESS) {
@@ -408,7 +400,7 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     keel_mpi_want_t want;
     int code;
-    MESSAGE_COMM(of, message, call)
+    KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
 
     code = check(of, message->count, layout, message->peer, 1, message->tag, call);
     if (code != MPI_SUCCESS) {

@@ -77,19 +77,29 @@ static int cancel(void *of, int is_complete)
     return MPI_SUCCESS;
 }
 
-/* those that are complete now */
-static void settle_orphans(void)
+static keel_mpi_request_t *orphan_that_is_ready(void)
 {
-    for (size_t i = 0; orphans > 0 && i < requests.size; i++) {
+    for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
         if (request != NULL && request->is_orphan && request->ops->is_ready(request)) {
-            MPI_Request handle = request->handle;
-
-            orphans--;
-            keel_mpi_request_settle(request);
-            PMPI_Request_free(&handle);
+            return request;
         }
+    }
+    return NULL;
+}
+
+/* removing one moves others to where was looked already: so until there is none */
+static void settle_orphans(void)
+{
+    keel_mpi_request_t *request;
+
+    while (orphans > 0 && (request = orphan_that_is_ready()) != NULL) {
+        MPI_Request handle = request->handle;
+
+        orphans--;
+        keel_mpi_request_settle(request);
+        PMPI_Request_free(&handle);
     }
 }
 

@@ -30,7 +30,7 @@ static void get(void *dest, const void *source, size_t bytes, int is_nbi, int pe
     if (bytes == 0) {
         return;
     }
-    if (!keel_shmem_is_of_heap(source, bytes) &&
+    if (!keel_shmem_is_of_heap(source, bytes) && !keel_shmem_globals_have(source, bytes) &&
         keel_shmem_program_is_constant(&keel_shmem_globals.program, (uintptr_t)source, bytes)) {
         memmove(dest, source, bytes);
         return;
