@@ -172,14 +172,63 @@ static uint64_t *word_in_place(const keel_mpi_target_t *target)
     return (uint64_t *)(target->memory + word_of(target));
 }
 
+static int take_out(void *user, ptrdiff_t offset, size_t length)
+{
+    in_place_t *in_place = user;
+
+    memcpy(in_place->fetched, in_place->target->memory + in_place->target->offset + offset, length);
+    in_place->fetched += length;
+    return 1;
+}
+
+static int put_in(void *user, ptrdiff_t offset, size_t length)
+{
+    in_place_t *in_place = user;
+
+    memcpy(in_place->target->memory + in_place->target->offset + offset, in_place->packed, length);
+    in_place->packed += length;
+    return 1;
+}
+
+/* elements that may lie across a segment's end; @a old as of exchange() */
+static void do_in_segments(const keel_mpi_target_t *target, const char *packed, char *old, MPI_Op op)
+{
+    const size_t bytes = target->layout->size * target->count;
+    char *sum = malloc(bytes);
+
+    if (sum == NULL) {
+        keel_mpi_refuse(target->call, "no memory");
+    }
+    (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = old});
+    if (op != MPI_NO_OP) {
+        memcpy(sum, op == MPI_REPLACE ? packed : old, bytes);
+        if (op != MPI_REPLACE) {
+            combine(target, packed, sum, op);
+        }
+        (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = sum});
+    }
+    free(sum);
+}
+
 static void do_in_place(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
     in_place_t in_place = {target, op, packed, fetched};
+    char *old = (fetched == NULL && target->segments != NULL) ? malloc(target->layout->size * target->count) : fetched;
 
+    if (old == NULL && target->segments != NULL) {
+        keel_mpi_refuse(target->call, "no memory");
+    }
     if (!keel_mpi_is_replay()) {
         keel_mpi_direct_take(word_in_place(target), target->call);
-        (void)keel_mpi_layout_each(target->layout, target->count, piece_in_place, &in_place);
+        if (target->segments == NULL) {
+            (void)keel_mpi_layout_each(target->layout, target->count, piece_in_place, &in_place);
+        } else {
+            do_in_segments(target, packed, old, op);
+        }
         keel_mpi_direct_give(word_in_place(target));
+    }
+    if (old != fetched) {
+        free(old);
     }
     if (fetched != NULL) {
         keel_mpi_prefix_result(fetched, target->layout->size * target->count);
@@ -303,14 +352,12 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 static void compare_in_place(const keel_mpi_target_t *target, const void *origin, const void *compare, void *result)
 {
     const size_t size = target->layout->size;
-    char *at;
 
     if (!keel_mpi_is_replay()) {
-        at = target->memory + target->offset;
         keel_mpi_direct_take(word_in_place(target), target->call);
-        memcpy(result, at, size);
+        (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = result});
         if (memcmp(result, compare, size) == 0) {
-            memcpy(at, origin, size);
+            (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = origin});
         }
         keel_mpi_direct_give(word_in_place(target));
     }
@@ -326,16 +373,17 @@ static void compare_and_swap(const keel_mpi_target_t *target, const void *origin
         compare_in_place(target, origin, compare, result);
         return;
     }
-    if (keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind) && target->offset % size == 0) {
+    if (keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind) && target->offset % size == 0 &&
+        target->segments == NULL) {
         memcpy(&operand, origin, size);
         memcpy(&expected, compare, size);
         keel_mpi_atomic(KEEL_ATOMIC_CSWAP, target->rank, target->offset, size, operand, expected, result, target->call);
         return;
     }
     word_take(target);
-    keel_mpi_get(target->rank, target->offset, result, size, target->call);
+    keel_mpi_target_get(target, result);
     if (memcmp(result, compare, size) == 0) {
-        keel_mpi_put(target->rank, target->offset, origin, size, target->call);
+        keel_mpi_target_put(target, origin);
     }
     word_give(target);
 }

@@ -26,20 +26,24 @@ typedef struct alias {
     unsigned uses;   /* pieces that lie in it */
 } alias_t;
 
-/* memory of one window; one that was made before the restart point is remembered when it is removed, as a rollback has it again */
+/*
+ * Memory of one window, or what of it lies in one alias; one that was made before the restart point is remembered when it is removed, as a
+ * rollback has it again.
+ */
 typedef struct piece {
     struct piece *next;
     alias_t *alias; /* NULL: not mapped */
     char *address;
     size_t bytes;
-    uint64_t id;     /* the same in every life */
-    uint64_t before; /* its offset in the image, after a rollback */
-    int is_late;     /* made after the restart point */
+    uint64_t id, whole; /* the same in every life: the own one, and that of the whole's first piece */
+    uint64_t told;      /* its offset when it was made, in a replacement that of its predecessor */
+    uint64_t before;    /* its offset in the image, after a rollback */
+    int is_late;        /* made after the restart point */
 } piece_t;
 
 static alias_t *aliases;
-static piece_t *pieces;
-static uint64_t made; /* pieces, in this life */
+static piece_t *pieces, **pieces_end = &pieces; /* as they were made */
+static uint64_t made;                           /* pieces, in this life */
 
 /* what is done on the other stack: nothing else, and no call that might not be on it */
 static struct {
@@ -133,15 +137,18 @@ static void move_elsewhere(char *pages, char *block, size_t length, int is_back,
     }
 }
 
-/* one that has these pages, or some of them */
+/* the first one that has these pages, or some of them */
 static alias_t *alias_find(const char *pages, size_t length)
 {
+    alias_t *first = NULL;
+
     for (alias_t *alias = aliases; alias != NULL; alias = alias->next) {
-        if (pages < alias->pages + alias->length && alias->pages < pages + length) {
-            return alias;
+        if (pages < alias->pages + alias->length && alias->pages < pages + length &&
+            (first == NULL || alias->pages < first->pages)) {
+            first = alias;
         }
     }
-    return NULL;
+    return first;
 }
 
 /* @a block: of the arena, that the pages had before; 0: a new one */
@@ -228,61 +235,128 @@ static void piece_map_again(piece_t *piece, char *pages, size_t length, uint64_t
     alias->uses++;
 }
 
-uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+static piece_t *piece_add(char *address, size_t bytes, uint64_t whole, const char *call)
 {
-    char *pages = first_page(address);
-    const size_t length = (size_t)(end_page(address, bytes) - pages);
-    piece_t *piece;
-    alias_t *alias;
-    uint64_t offset = 0;
+    piece_t *piece = malloc(sizeof(*piece));
 
-    if (keel_mpi_arena_has(address, bytes)) {
-        return keel_mpi_arena_offset(address);
-    }
-    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
-        keel_mpi_start_anew(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
-    }
-    piece = malloc(sizeof(*piece));
     if (piece == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    *piece = (piece_t){pieces, NULL, address, bytes, ++made, 0, keel_mpi.phase == KEEL_MPI_RUNS};
-    pieces = piece;
-    if (!keel_mpi_is_replay()) {
-        alias = alias_find(pages, length);
-        if (alias == NULL) {
-            alias = alias_make(pages, length, 0, call);
-        } else if (pages < alias->pages || pages + length > alias->pages + alias->length) {
-            keel_mpi_refuse(call, "this memory shares a page with that of another window, and goes beyond it: use "
-                                  "MPI_Alloc_mem, or make the larger window first");
-        }
-        piece_map(piece, alias);
-        offset = offset_of(piece);
-    }
-    keel_mpi_prefix_result(&offset, sizeof(offset));
-    if (keel_mpi_is_replay() && keel_mpi.is_promised) {
-        piece_map_again(piece, pages, length, offset, call);
-    }
-    return offset;
+    *piece = (piece_t){
+        .address = address, .bytes = bytes, .id = ++made, .whole = whole, .is_late = keel_mpi.phase == KEEL_MPI_RUNS};
+    *pieces_end = piece;
+    pieces_end = &piece->next;
+    return piece;
 }
 
-void keel_mpi_alias_remove(void *address, size_t bytes)
+/* what lies in an alias that is there, or is to be one of its own, up to the next that is */
+static piece_t *piece_make(char *address, size_t bytes, uint64_t whole, const char *call)
 {
-    for (piece_t **at = &pieces; *at != NULL; at = &(*at)->next) {
-        piece_t *piece = *at;
+    char *pages = first_page(address), *end = end_page(address, bytes);
+    alias_t *alias = alias_find(pages, (size_t)(end - pages));
+    piece_t *piece;
 
-        if (piece->address != address || piece->bytes != bytes || (piece->alias == NULL && !keel_mpi_is_replay())) {
+    if (alias == NULL || alias->pages > pages) {
+        end = (alias != NULL) ? alias->pages : end;
+        alias = alias_make(pages, (size_t)(end - pages), 0, call);
+    }
+    end = alias->pages + alias->length;
+    piece = piece_add(address, (address + bytes > end) ? (size_t)(end - address) : bytes, whole, call);
+    piece_map(piece, alias);
+    piece->told = offset_of(piece);
+    return piece;
+}
+
+/* cut as it was */
+static void piece_make_again(char *address, size_t bytes, uint64_t offset, uint64_t whole, const char *call)
+{
+    piece_t *piece = piece_add(address, bytes, whole, call);
+    char *pages = first_page(address);
+
+    piece->told = offset;
+    if (keel_mpi.is_promised) {
+        piece_map_again(piece, pages, (size_t)(end_page(address, bytes) - pages), offset, call);
+    }
+}
+
+uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+{
+    const uint64_t whole = made + 1;
+    uint64_t record[2]; /* of each piece: bytes and offset */
+
+    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
+        keel_mpi_start_anew(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
+    }
+    for (size_t at = 0; at < bytes; at += record[0]) {
+        if (!keel_mpi_is_replay()) {
+            const piece_t *piece = piece_make((char *)address + at, bytes - at, whole, call);
+
+            record[0] = piece->bytes;
+            record[1] = piece->told;
+        }
+        keel_mpi_prefix_result(record, sizeof(record));
+        if (keel_mpi_is_replay()) {
+            piece_make_again((char *)address + at, record[0], record[1], whole, call);
+        }
+    }
+    return whole;
+}
+
+size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments)
+{
+    uint64_t at = 0, end = 0; /* in the whole, and in the arena */
+    size_t count = 0;
+
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        const uint64_t offset = (piece->alias != NULL) ? offset_of(piece) : piece->told;
+
+        if (piece->whole != id || (piece->alias == NULL && !keel_mpi_is_replay())) {
             continue;
         }
-        if (piece->alias != NULL) {
-            piece_unmap(piece);
+        count += (at == 0 || offset != end) ? 1 : 0;
+        if (segments != NULL) {
+            keel_mpi_segment_t *segment = &segments[count - 1];
+
+            *segment = (at > 0 && offset == end)
+                           ? (keel_mpi_segment_t){segment->at, segment->bytes + piece->bytes, segment->offset, id}
+                           : (keel_mpi_segment_t){at, piece->bytes, offset, id};
         }
-        if (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late) {
+        at += piece->bytes;
+        end = offset + piece->bytes;
+    }
+    return count;
+}
+
+static void pieces_remove(int (*is_to_go)(const piece_t *piece, uint64_t id), uint64_t id)
+{
+    piece_t **at = &pieces;
+
+    while (*at != NULL) {
+        piece_t *piece = *at;
+
+        if (is_to_go(piece, id)) {
             *at = piece->next;
             free(piece);
+        } else {
+            at = &piece->next;
         }
-        return;
     }
+    pieces_end = at;
+}
+
+static int is_of(const piece_t *piece, uint64_t whole)
+{
+    return piece->whole == whole && (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late);
+}
+
+void keel_mpi_alias_remove(uint64_t id)
+{
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->whole == id && piece->alias != NULL) {
+            piece_unmap(piece);
+        }
+    }
+    pieces_remove(is_of, id);
 }
 
 int keel_mpi_alias_is_late(void)
@@ -295,56 +369,33 @@ int keel_mpi_alias_is_late(void)
     return 0;
 }
 
-uint64_t keel_mpi_alias_offset(const void *address, size_t bytes)
+/* ---- rollbacks ---- */
+
+static int is_late(const piece_t *piece, uint64_t id)
 {
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->address == address && piece->bytes == bytes && piece->alias != NULL) {
-            return offset_of(piece);
-        }
-    }
-    return 0;
+    (void)id;
+    return piece->is_late;
 }
 
-/* ---- rollbacks ---- */
+static void unmap(int is_all)
+{
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->alias != NULL && (is_all || piece->is_late)) {
+            piece_unmap(piece);
+        }
+        made -= piece->is_late ? 1 : 0;
+    }
+    pieces_remove(is_late, 0);
+}
 
 void keel_mpi_alias_unmap(void)
 {
-    piece_t **at = &pieces;
-
-    while (*at != NULL) {
-        piece_t *piece = *at;
-
-        if (piece->alias != NULL) {
-            piece_unmap(piece);
-        }
-        if (piece->is_late) {
-            made--;
-            *at = piece->next;
-            free(piece);
-        } else {
-            at = &piece->next;
-        }
-    }
+    unmap(1);
 }
 
 void keel_mpi_alias_drop_late(void)
 {
-    piece_t **at = &pieces;
-
-    while (*at != NULL) {
-        piece_t *piece = *at;
-
-        if (!piece->is_late) {
-            at = &piece->next;
-            continue;
-        }
-        if (piece->alias != NULL) {
-            piece_unmap(piece);
-        }
-        made--;
-        *at = piece->next;
-        free(piece);
-    }
+    unmap(0);
 }
 
 void keel_mpi_alias_check(const char *call)

@@ -4,14 +4,23 @@
 
 #include "mpi_state.h"
 
+/* bytes of memory that lie in the arena one after the other, as the whole does not where a page of it was in another window before */
+typedef struct keel_mpi_segment {
+    uint64_t at; /* from the whole's begin; of what is attached to a dynamic window the address */
+    uint64_t bytes, offset;
+    uint64_t id; /* of the whole */
+} keel_mpi_segment_t;
+
 /*
- * The arena's offset of that memory, whose contents are kept; memory of the arena is itself. In a replacement, before its restart point, the
- * offset that it had before, and nothing is done: its memory may lie otherwise, and gets its place at the restart point. With the promise it
- * has that place at once, or the job is started anew.
+ * That memory, none of the arena's, becomes part of it, with its contents: an id. In a replacement, before its restart point, it is
+ * told to lie where it lay, and nothing is done: its memory may lie otherwise, and gets its place at the restart point. With the
+ * promise it has that place at once, or the job is started anew.
  */
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call);
+/* where it lies now, in the order of addresses; @a segments NULL: how many there are; 0: it is not mapped */
+size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments);
 /* the pages come back */
-void keel_mpi_alias_remove(void *address, size_t bytes);
+void keel_mpi_alias_remove(uint64_t id);
 /* whether there is one that was made after the restart point */
 int keel_mpi_alias_is_late(void);
 
@@ -22,7 +31,5 @@ void keel_mpi_alias_map(void);
 /* with the promise, where pages stay where they are: of what was made after the restart point, before the return; and after it, whether all is mapped */
 void keel_mpi_alias_drop_late(void);
 void keel_mpi_alias_check(const char *call);
-/* where that memory is now; 0: it is not mapped */
-uint64_t keel_mpi_alias_offset(const void *address, size_t bytes);
 
 #endif

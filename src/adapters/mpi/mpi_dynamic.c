@@ -9,13 +9,14 @@
 
 enum { ATTACHED_MAX = 4096 };
 
-typedef struct {
-    uint64_t address, bytes, offset;
-} attached_t;
+/* ids of entries; all others are of memory of the program's own */
+#define NOTHING  UINT64_C(0)
+#define OF_ARENA UINT64_MAX
 
+/* entries stay where they are, since others may look meanwhile, for what else is attached */
 typedef struct {
     uint64_t count;
-    attached_t pieces[ATTACHED_MAX];
+    keel_mpi_segment_t entries[ATTACHED_MAX];
 } table_t;
 
 static table_t *table_of(const keel_mpi_win_t *win)
@@ -31,64 +32,84 @@ uint64_t keel_mpi_dynamic_make(const char *call)
     return offset;
 }
 
-static void piece_remove(table_t *table, uint64_t i)
+/* NULL: there is no room */
+static keel_mpi_segment_t *entry_add(table_t *table)
 {
-    keel_mpi_alias_remove((void *)(uintptr_t)table->pieces[i].address, table->pieces[i].bytes);
-    table->pieces[i] = table->pieces[--table->count];
+    for (uint64_t i = 0; i < table->count; i++) {
+        if (table->entries[i].id == NOTHING) {
+            return &table->entries[i];
+        }
+    }
+    if (table->count == ATTACHED_MAX) {
+        return NULL;
+    }
+    table->entries[table->count] = (keel_mpi_segment_t){.id = NOTHING};
+    return &table->entries[__atomic_fetch_add(&table->count, 1, __ATOMIC_RELEASE)];
+}
+
+static void entry_set(keel_mpi_segment_t *entry, const keel_mpi_segment_t *segment)
+{
+    entry->at = segment->at;
+    entry->offset = segment->offset;
+    entry->id = segment->id;
+    __atomic_store_n(&entry->bytes, segment->bytes, __ATOMIC_RELEASE);
+}
+
+static void entry_clear(keel_mpi_segment_t *entry)
+{
+    __atomic_store_n(&entry->bytes, 0, __ATOMIC_RELEASE);
+    entry->id = NOTHING;
+}
+
+/* all that was attached with that one */
+static void whole_remove(table_t *table, keel_mpi_segment_t *entry)
+{
+    const uint64_t id = entry->id;
+
+    if (id == OF_ARENA) {
+        entry_clear(entry);
+        return;
+    }
+    for (uint64_t i = 0; i < table->count; i++) {
+        if (table->entries[i].id == id) {
+            entry_clear(&table->entries[i]);
+        }
+    }
+    keel_mpi_alias_remove(id);
 }
 
 void keel_mpi_dynamic_remove(const keel_mpi_win_t *win)
 {
     table_t *table = table_of(win);
 
-    while (table->count > 0) {
-        piece_remove(table, table->count - 1);
+    for (uint64_t i = 0; i < table->count; i++) {
+        if (table->entries[i].id != NOTHING) {
+            whole_remove(table, &table->entries[i]);
+        }
     }
     keel_mpi_arena_give(win->places[win->comm->rank].attached);
 }
 
-static int pieces_find(const attached_t *pieces, uint64_t count, uint64_t at, size_t bytes, uint64_t *offset_p)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        const attached_t *piece = &pieces[i];
-
-        if (at >= piece->address && bytes <= piece->bytes && at - piece->address <= piece->bytes - bytes) {
-            *offset_p = piece->offset + (at - piece->address);
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* where it is mapped the table is looked at where it lies; before the restart point the record has what was read */
-int keel_mpi_dynamic_find(const keel_mpi_win_t *win, uint32_t target, MPI_Aint address, size_t bytes,
-                          uint64_t *offset_p, const char *call)
+const keel_mpi_segment_t *keel_mpi_dynamic_table(const keel_mpi_win_t *win, uint32_t target, size_t *count_p,
+                                                 const char *call)
 {
+    static table_t read;
     const uint64_t attached = win->places[target].attached;
     const uint32_t rank = win->comm->members[target];
     const char *mapped = (keel_mpi.phase == KEEL_MPI_RUNS) ? keel_mpi_direct(rank) : NULL;
-    attached_t *pieces;
-    uint64_t count = 0;
-    int is;
 
     if (mapped != NULL) {
         const table_t *table = (const table_t *)(mapped + attached);
 
-        count = __atomic_load_n(&table->count, __ATOMIC_ACQUIRE);
-        return count <= ATTACHED_MAX && pieces_find(table->pieces, count, (uint64_t)address, bytes, offset_p);
+        *count_p = __atomic_load_n(&table->count, __ATOMIC_ACQUIRE);
+        return table->entries;
     }
-    keel_mpi_get(rank, attached, &count, sizeof(count), call);
-    if (count > ATTACHED_MAX) {
-        return 0;
-    }
-    pieces = malloc((count + 1) * sizeof(*pieces));
-    if (pieces == NULL) {
-        keel_mpi_refuse(call, "no memory");
-    }
-    keel_mpi_get(rank, attached + offsetof(table_t, pieces), pieces, count * sizeof(pieces[0]), call);
-    is = pieces_find(pieces, count, (uint64_t)address, bytes, offset_p);
-    free(pieces);
-    return is;
+    keel_mpi_get(rank, attached, &read.count, sizeof(read.count), call);
+    read.count = (read.count <= ATTACHED_MAX) ? read.count : 0;
+    keel_mpi_get(rank, attached + offsetof(table_t, entries), read.entries, read.count * sizeof(read.entries[0]), call);
+    *count_p = read.count;
+    return read.entries;
 }
 
 int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
@@ -96,7 +117,7 @@ int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
     const table_t *table = table_of(win);
 
     for (uint64_t i = 0; i < table->count; i++) {
-        if (!keel_mpi_arena_has((const void *)(uintptr_t)table->pieces[i].address, table->pieces[i].bytes)) {
+        if (table->entries[i].id != NOTHING && table->entries[i].id != OF_ARENA) {
             return 1;
         }
     }
@@ -105,9 +126,53 @@ int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
 
 /* ---- calls ---- */
 
+static int entries_add(table_t *table, const keel_mpi_segment_t *segments, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        keel_mpi_segment_t *entry = entry_add(table);
+
+        if (entry == NULL) {
+            return 0;
+        }
+        entry_set(entry, &segments[i]);
+    }
+    return 1;
+}
+
+static int attach_own(table_t *table, char *base, size_t size)
+{
+    const uint64_t id = keel_mpi_alias_add(base, size, "MPI_Win_attach");
+    const size_t count = keel_mpi_alias_segments(id, NULL);
+    keel_mpi_segment_t *segments = malloc((count + 1) * sizeof(*segments));
+    int is_done;
+
+    if (segments == NULL) {
+        keel_mpi_refuse("MPI_Win_attach", "no memory");
+    }
+    (void)keel_mpi_alias_segments(id, segments);
+    for (size_t i = 0; i < count; i++) {
+        segments[i].at += (uintptr_t)base;
+    }
+    is_done = entries_add(table, segments, count);
+    if (!is_done) {
+        whole_remove(table, &(keel_mpi_segment_t){.id = id});
+    }
+    free(segments);
+    return is_done;
+}
+
+/* false: there are too many */
+static int attach(table_t *table, char *base, size_t size)
+{
+    if (size > 0 && !keel_mpi_arena_has(base, size)) {
+        return attach_own(table, base, size);
+    }
+    return entries_add(
+        table, &(keel_mpi_segment_t){(uintptr_t)base, size, size > 0 ? keel_mpi_arena_offset(base) : 0, OF_ARENA}, 1);
+}
+
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-    table_t *table;
     KEEL_MPI_WIN(of, win, "MPI_Win_attach")
 
     if (of->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
@@ -116,16 +181,9 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (size < 0) {
         return keel_mpi_raise_win(win, MPI_ERR_SIZE, "MPI_Win_attach", "a negative size");
     }
-    table = table_of(of);
-    if (table->count == ATTACHED_MAX) {
-        return keel_mpi_raise_win(win, MPI_ERR_RMA_ATTACH, "MPI_Win_attach", "4096 pieces are attached already");
-    }
-    if (size > 0) {
-        const uint64_t offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_attach");
-
-        table->pieces[table->count++] = (attached_t){(uintptr_t)base, (uint64_t)size, offset};
-    }
-    return MPI_SUCCESS;
+    return attach(table_of(of), base, (size_t)size)
+               ? MPI_SUCCESS
+               : keel_mpi_raise_win(win, MPI_ERR_RMA_ATTACH, "MPI_Win_attach", "4096 pieces are attached already");
 }
 
 int MPI_Win_detach(MPI_Win win, const void *base)
@@ -138,8 +196,8 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     }
     table = table_of(of);
     for (uint64_t i = 0; i < table->count; i++) {
-        if (table->pieces[i].address == (uintptr_t)base) {
-            piece_remove(table, i);
+        if (table->entries[i].id != NOTHING && table->entries[i].at == (uintptr_t)base) {
+            whole_remove(table, &table->entries[i]);
             return MPI_SUCCESS;
         }
     }

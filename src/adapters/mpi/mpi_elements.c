@@ -117,12 +117,12 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
     const size_t count = target->layout->size * target->count / elements.size;
 
     if (elements.op == KEEL_OP_LAST || elements.type == KEEL_TYPE_LAST ||
-        !keel_mpi_layout_each(target->layout, target->count, is_aligned, &elements)) {
+        !keel_mpi_target_each(target, is_aligned, &elements)) {
         return 0;
     }
     if (keel_mpi_kind_is_integer(kind) && count <= (keel_mpi.is_promised ? FEW : 1)) {
         elements.atomic = atomic_of(elements.op, kind);
     }
-    (void)keel_mpi_layout_each(target->layout, target->count, piece, &elements);
+    (void)keel_mpi_target_each(target, piece, &elements);
     return 1;
 }

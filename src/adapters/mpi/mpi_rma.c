@@ -1,5 +1,6 @@
 #include "mpi_rma.h"
 
+#include "mpi_alias.h"
 #include "mpi_arena.h"
 #include "mpi_direct.h"
 #include "mpi_dynamic.h"
@@ -27,23 +28,109 @@ static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdif
            bytes == 0;
 }
 
-/* sets target->offset; the elements lie in the window, all bytes of them */
+/* NULL: none has all of these bytes */
+static const keel_mpi_segment_t *segment_find(const keel_mpi_segment_t *segments, size_t count, uint64_t at,
+                                              size_t bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t length = __atomic_load_n(&segments[i].bytes, __ATOMIC_ACQUIRE);
+
+        if (at >= segments[i].at && bytes <= length && at - segments[i].at <= length - bytes) {
+            return &segments[i];
+        }
+    }
+    return NULL;
+}
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    keel_mpi_piece_cb_t each;
+    void *user;
+} cut_t;
+
+static int cut(void *user, ptrdiff_t offset, size_t length)
+{
+    const cut_t *cut = user;
+    const keel_mpi_target_t *target = cut->target;
+    uint64_t at = (uint64_t)(target->at + offset);
+
+    while (length > 0) {
+        const keel_mpi_segment_t *segment = segment_find(target->segments, target->segment_count, at, 1);
+        uint64_t some;
+
+        if (segment == NULL) {
+            return 0;
+        }
+        some = segment->at + segment->bytes - at;
+        some = (some < length) ? some : length;
+        if (!cut->each(cut->user, (ptrdiff_t)(segment->offset + (at - segment->at)), some)) {
+            return 0;
+        }
+        at += some;
+        length -= some;
+    }
+    return 1;
+}
+
+int keel_mpi_target_each(const keel_mpi_target_t *target, keel_mpi_piece_cb_t each, void *user)
+{
+    cut_t pieces = {target, each, user};
+
+    return (target->segments == NULL) ? keel_mpi_layout_each(target->layout, target->count, each, user)
+                                      : keel_mpi_layout_each(target->layout, target->count, cut, &pieces);
+}
+
+static int nothing(void *user, ptrdiff_t offset, size_t length)
+{
+    (void)user;
+    (void)offset;
+    (void)length;
+    return 1;
+}
+
+/* in one segment, or else in several; false: some of it is in none */
+static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low, size_t bytes)
+{
+    const keel_mpi_win_t *win = target->win;
+    const keel_mpi_segment_t *segments, *segment;
+    size_t count;
+
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        segments = keel_mpi_dynamic_table(win, target->index, &count, target->call);
+    } else {
+        segments = win->segments[target->index];
+        count = win->places[target->index].segments;
+    }
+    segment = segment_find(segments, count, (uint64_t)(at + low), bytes);
+    if (segment != NULL) {
+        target->offset = segment->offset + ((uint64_t)at - segment->at);
+        return 1;
+    }
+    target->segments = segments;
+    target->segment_count = count;
+    target->at = at;
+    return keel_mpi_target_each(target, nothing, NULL);
+}
+
+/* sets where the elements lie: in the window, all bytes of them */
 static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
 {
-    const keel_mpi_place_t *place = &target->win->places[target->index];
+    const keel_mpi_win_t *win = target->win;
+    const keel_mpi_place_t *place = &win->places[target->index];
     ptrdiff_t low, at;
     size_t bytes;
 
     keel_mpi_layout_span(target->layout, target->count, &low, &bytes);
-    if (target->win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-        if (!keel_mpi_dynamic_find(target->win, target->index, disp + low, bytes, &target->offset, target->call)) {
-            return wrong(target, MPI_ERR_RMA_RANGE, "memory that is not attached there");
-        }
-        target->offset -= (uint64_t)low;
-        return 1;
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        return find_segments(target, disp, low, bytes)
+                   ? 1
+                   : wrong(target, MPI_ERR_RMA_RANGE, "memory that is not attached there");
     }
     if (!place_has(place, disp, low, bytes, &at)) {
         return wrong(target, MPI_ERR_RMA_RANGE, "beyond the window");
+    }
+    if (win->is_searched && win->segments[target->index] != NULL) {
+        return find_segments(target, at, low, bytes);
     }
     target->offset = place->offset + (uint64_t)at;
     return 1;
@@ -145,14 +232,14 @@ void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
 {
     pieces_t pieces = {target, (char *)packed};
 
-    (void)keel_mpi_layout_each(target->layout, target->count, put_piece, &pieces);
+    (void)keel_mpi_target_each(target, put_piece, &pieces);
 }
 
 void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed)
 {
     pieces_t pieces = {target, packed};
 
-    (void)keel_mpi_layout_each(target->layout, target->count, get_piece, &pieces);
+    (void)keel_mpi_target_each(target, get_piece, &pieces);
 }
 
 /* ---- calls ---- */
@@ -191,7 +278,7 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
         keel_mpi_target_get(target, (char *)origin->buffer + layout->runs[0].offset);
         return MPI_SUCCESS;
     }
-    if (layout->is_dense && target->layout->is_dense && !target->is_polled) {
+    if (layout->is_dense && target->layout->is_dense && !target->is_polled && target->segments == NULL) {
         keel_mpi_get_later(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,
                            (char *)origin->buffer + layout->runs[0].offset, bytes, target->call);
         return MPI_SUCCESS;
@@ -221,7 +308,7 @@ static inline char *at_once(MPI_Datatype origin_type, int origin_count, int rank
     ptrdiff_t at;
 
     if (win == NULL || (uint32_t)rank >= win->comm->size || origin_type != type || origin_count != count ||
-        count <= 0 || win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        count <= 0 || win->is_searched) {
         return NULL;
     }
     layout = keel_mpi_layout_of(type);

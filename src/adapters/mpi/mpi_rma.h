@@ -13,9 +13,12 @@ typedef struct keel_mpi_target {
     MPI_Datatype type;
     const keel_mpi_layout_t *layout;
     uint64_t offset; /* of the first element's origin in the arena; that may be less than the window's begin */
-    char *memory;    /* where that arena is mapped here; NULL: it has to be asked of Keel (mpi_direct.h) */
-    int is_polled;   /* what is read there may be what the program goes on by */
-    int code;        /* MPI_SUCCESS, or the error that was raised */
+    ptrdiff_t at;    /* the same in the window, where segments are to be looked at; the offset is 0 then */
+    const struct keel_mpi_segment *segments; /* NULL: they need not be */
+    size_t segment_count;
+    char *memory;  /* where that arena is mapped here; NULL: it has to be asked of Keel (mpi_direct.h) */
+    int is_polled; /* what is read there may be what the program goes on by */
+    int code;      /* MPI_SUCCESS, or the error that was raised */
     const char *call;
 } keel_mpi_target_t;
 
@@ -31,6 +34,9 @@ int keel_mpi_target_find(keel_mpi_target_t *target, int rank, MPI_Aint disp, int
                          const char *call);
 /* the own end is of as many bytes as the other; false: an error was raised */
 int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *target);
+
+/* as keel_mpi_layout_each(), of target->offset: for each piece that is one in the arena; false, too, where a piece is not in the window */
+int keel_mpi_target_each(const keel_mpi_target_t *target, keel_mpi_piece_cb_t each, void *user);
 
 /* packed bytes, to the places of the target's elements and from there */
 void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed);

@@ -33,6 +33,30 @@ static uint64_t own_guard(const keel_mpi_win_t *win)
     return win->access - ACCESS;
 }
 
+/* a member's are read once: a replacement reads them at the same place */
+static void segments_get(keel_mpi_win_t *win, uint32_t member, const char *call)
+{
+    const keel_mpi_place_t *place = &win->places[member];
+    const size_t bytes = place->segments * sizeof(**win->segments);
+
+    if (win->segments == NULL) {
+        win->segments = calloc(win->comm->size, sizeof(*win->segments));
+    }
+    if (win->segments == NULL || (win->segments[member] = malloc(bytes)) == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_get((uint32_t)place->home, place->attached, win->segments[member], bytes, call);
+}
+
+static void segments_free(keel_mpi_win_t *win)
+{
+    for (uint32_t i = 0; win->segments != NULL && i < win->comm->size; i++) {
+        free(win->segments[i]);
+    }
+    free(win->segments);
+    win->segments = NULL;
+}
+
 /* collective: where each member has its part. The record has what was agreed: what a call has in it depends on that */
 static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *call)
 {
@@ -45,6 +69,34 @@ static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *c
         win->is_mapped &= win->places[i].has_all != 0;
     }
     keel_mpi_prefix_result(&win->is_mapped, sizeof(win->is_mapped));
+    segments_free(win);
+    for (uint32_t i = 0; i < win->comm->size; i++) {
+        if (win->places[i].segments > 1) {
+            segments_get(win, i, call);
+        }
+    }
+    win->is_searched = win->flavor == MPI_WIN_FLAVOR_DYNAMIC || win->segments != NULL;
+}
+
+/* where the program's own memory lies now; there are never more segments than there were when the window was made */
+static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const char *call)
+{
+    const uint64_t count = keel_mpi_alias_segments(win->alias, NULL);
+    keel_mpi_segment_t *segments = calloc(count + 1, sizeof(*segments));
+
+    if (segments == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    (void)keel_mpi_alias_segments(win->alias, segments);
+    if (count > 1) {
+        if (mine->attached == 0) {
+            mine->attached = keel_mpi_arena_take(count * sizeof(*segments), KEEL_MPI_ALIGN, call);
+        }
+        memcpy(keel_mpi_arena_at(mine->attached), segments, count * sizeof(*segments));
+    }
+    mine->segments = count;
+    mine->offset = segments[0].offset;
+    free(segments);
 }
 
 /* collective: all members learn where each has its part */
@@ -71,6 +123,8 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     win->access = mine.guard + ACCESS;
     if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         mine.attached = keel_mpi_dynamic_make(call);
+    } else if (like->alias != 0) {
+        place_own(win, &mine, call);
     }
     places_get(win, mine, call);
     return win;
@@ -132,9 +186,10 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     round = keel_mpi_round_begin(of, "MPI_Win_create");
     keel_mpi_round_meet(&round); /* mpi_still.c */
     like.home = keel_mpi.rank;
-    if (size > 0 && (keel_mpi_arena_has(base, (size_t)size) ||
-                     !keel_mpi_direct_find(base, (size_t)size, &like.home, &offset, "MPI_Win_create"))) {
-        offset = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
+    if (size > 0 && keel_mpi_arena_has(base, (size_t)size)) {
+        offset = keel_mpi_arena_offset(base);
+    } else if (size > 0 && !keel_mpi_direct_find(base, (size_t)size, &like.home, &offset, "MPI_Win_create")) {
+        like.alias = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
     }
     return keel_mpi_win_make(of, &like, offset, info, win, "MPI_Win_create");
 }
@@ -181,8 +236,11 @@ static void win_give(const keel_mpi_win_t *win)
 {
     if (win->block != 0) {
         keel_mpi_arena_give(win->block);
-    } else if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && win->home == keel_mpi.rank) {
-        keel_mpi_alias_remove(win->base, (size_t)win->size);
+    } else if (win->alias != 0) {
+        keel_mpi_alias_remove(win->alias);
+        if (win->places[win->comm->rank].attached != 0) {
+            keel_mpi_arena_give(win->places[win->comm->rank].attached);
+        }
     } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         keel_mpi_dynamic_remove(win);
     }
@@ -191,6 +249,7 @@ static void win_give(const keel_mpi_win_t *win)
 
 static void win_destroy(keel_mpi_win_t *win)
 {
+    segments_free(win);
     keel_mpi_comm_remove(win->comm);
     keel_mpi_table_remove(&keel_mpi_wins, (uintptr_t)win->handle);
     free(win->places);
@@ -246,6 +305,7 @@ void keel_mpi_win_unmake(void)
             if (win->handle != MPI_WIN_NULL) {
                 PMPI_Win_free(&win->handle);
             }
+            segments_free(win);
             free(win->comm->members);
             free(win->comm);
             free(win->places);
@@ -335,9 +395,8 @@ static void places_tell(keel_mpi_win_t *win, const char *call)
 {
     keel_mpi_place_t mine = win->places[win->comm->rank];
 
-    if (win->flavor == MPI_WIN_FLAVOR_CREATE && win->size > 0 && win->home == keel_mpi.rank &&
-        !keel_mpi_arena_has(win->base, 1)) {
-        mine.offset = keel_mpi_alias_offset(win->base, (size_t)win->size);
+    if (win->alias != 0) {
+        place_own(win, &mine, call);
     }
     places_get(win, mine, call);
 }

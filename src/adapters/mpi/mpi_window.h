@@ -42,7 +42,8 @@ typedef enum {
 typedef struct keel_mpi_place {
     uint64_t offset, bytes, guard; /* in the arena of home */
     uint64_t home;                 /* rank of the job, which the member is, or who has the memory of all members */
-    uint64_t attached;             /* its table, of a dynamic window */
+    uint64_t attached;             /* its table, of a dynamic window, or of what lies in several segments */
+    uint64_t segments;             /* how many, then; fewer than 2: it lies at the offset */
     uint64_t meeting;              /* its keel_mpi_meeting_t */
     int64_t unit;
     uint64_t has_all; /* the memory of all members mapped, without the promise */
@@ -56,12 +57,15 @@ typedef struct keel_mpi_win {
     int unit;
     void *base;
     uint64_t block;           /* of the own arena, freed with the window; 0: none */
+    uint64_t alias;           /* id of the program's own memory (mpi_alias.h); 0: it is none */
     uint32_t home;            /* who has the memory: another rank, where it is shared with that one */
     keel_mpi_place_t *places; /* of each member */
     uint64_t access;          /* offset of the own keel_mpi_access_t, behind the own guard */
     const struct keel_mpi_group *posted, *started;
-    int is_late;   /* as of communicators */
-    int is_mapped; /* all members have has_all: each says so to all */
+    int is_late;                        /* as of communicators */
+    int is_mapped;                      /* all members have has_all: each says so to all */
+    struct keel_mpi_segment **segments; /* of each member that has several; NULL: none does */
+    int is_searched;                    /* where a place is depends on the displacement: so it is, or it is dynamic */
     MPI_Win *freed;
 } keel_mpi_win_t;
 
