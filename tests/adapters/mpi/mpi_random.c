@@ -26,9 +26,13 @@ static struct {
 static int rank, ranks, right, left;
 static const char *deaths,
     *asked; /* deaths: NULL in a life in which nobody dies; asked: as the command line has it, in all lives */
-static long cells[CELLS];                  /* a window over static memory */
-static MPI_Win fixed, heap, dynamic, some; /* some: of those of the same parity alone */
-static MPI_Win open;                       /* locked from the start to the end */
+/* windows over static memory, one of them late; a page's end is amid the cells */
+static struct {
+    long beside[512 - CELLS / 2], cells[CELLS], late[500];
+} fixed_memory __attribute__((aligned(4096)));
+static long *const cells = fixed_memory.cells;
+static MPI_Win beside, fixed, heap, dynamic, some; /* some: of those of the same parity alone */
+static MPI_Win open;                               /* locked from the start to the end */
 static long *counts;
 static MPI_Comm half;
 static MPI_Aint theirs; /* of the right one, in the dynamic window */
@@ -64,13 +68,15 @@ static unsigned draw(unsigned limit)
 
 static void step_fence(unsigned cell)
 {
-    const long value = at.step * 1000 + rank;
+    const long value = at.step * 1000 + rank, values[2] = {value, value};
+    const int count = (cell + 1 < CELLS) ? 2 : 1;
 
     MPI_Win_fence(0, fixed);
-    MPI_Put(&value, 1, MPI_LONG, right, cell, 1, MPI_LONG, fixed);
+    MPI_Put(values, count, MPI_LONG, right, cell, count, MPI_LONG, fixed);
     die_here(1);
     MPI_Win_fence(0, fixed);
     expect_is("a cell after a fence", cells[cell], at.step * 1000 + left);
+    expect_is("the last cell after a fence", cells[cell + (unsigned)count - 1], at.step * 1000 + left);
 }
 
 static void step_post(unsigned cell)
@@ -180,14 +186,14 @@ static void step_dynamic(unsigned cell)
 /* a window and a communicator that do not outlive the step */
 static void step_late(unsigned cell)
 {
-    static long memory[4096 / sizeof(long)] __attribute__((aligned(4096))); /* no other window's pages */
+    long *memory = fixed_memory.late;
     long value = at.step + 1;
     MPI_Comm dup;
     MPI_Win win;
 
-    memset(memory, 0, sizeof(memory));
+    memset(memory, 0, sizeof(fixed_memory.late));
     MPI_Comm_dup(half, &dup);
-    MPI_Win_create(memory, sizeof(memory), sizeof(long), MPI_INFO_NULL, dup, &win);
+    MPI_Win_create(memory, sizeof(fixed_memory.late), sizeof(long), MPI_INFO_NULL, dup, &win);
     MPI_Win_fence(0, win);
     MPI_Put(&value, 1, MPI_LONG, 0, cell, 1, MPI_LONG, win);
     die_here(1);
@@ -309,9 +315,11 @@ static void make(void)
     MPI_Aint mine;
 
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-    MPI_Win_create(cells, sizeof(cells), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &fixed);
+    MPI_Win_create(fixed_memory.beside, sizeof(fixed_memory.beside), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+                   &beside);
     MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &heap);
     MPI_Win_allocate(CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, half, &shared_out, &some);
+    MPI_Win_create(cells, CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &fixed);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
     MPI_Alloc_mem(CELLS * sizeof(*attached), MPI_INFO_NULL, &attached);
     memset(attached, 0, CELLS * sizeof(*attached));
@@ -320,7 +328,7 @@ static void make(void)
     MPI_Sendrecv(&mine, 1, MPI_AINT, left, 0, &theirs, 1, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Win_create(counts, CELLS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &open);
     memset(counts, 0, CELLS * sizeof(long));
-    memset(cells, 0, sizeof(cells));
+    memset(cells, 0, CELLS * sizeof(long));
     memset(allocated, 0, CELLS * sizeof(long));
     memset(shared_out, 0, CELLS * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -368,6 +376,7 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(open);
     MPI_Win_free(&open);
     MPI_Win_free(&fixed);
+    MPI_Win_free(&beside);
     MPI_Win_free(&heap);
     MPI_Win_free(&some);
     MPI_Win_detach(dynamic, attached);
