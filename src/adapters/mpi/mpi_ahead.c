@@ -1,5 +1,6 @@
 #include "mpi_ahead.h"
 
+#include "mpi_inter.h"
 #include "mpi_prefix.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ uint32_t *keel_mpi_ahead_ranks(const keel_mpi_comm_t *comm, uint32_t first, uint
         keel_mpi_refuse(call, "no memory");
     }
     for (uint32_t i = 0; i < count; i++) {
-        ranks[i] = (is_without_self && first + i == comm->rank) ? KEEL_MPI_NOBODY : first + i;
+        ranks[i] =
+            (is_without_self && !keel_mpi_comm_is_inter(comm) && first + i == comm->rank) ? KEEL_MPI_NOBODY : first + i;
     }
     return ranks;
 }
@@ -62,7 +64,7 @@ keel_mpi_request_t *keel_mpi_ahead_expect(const keel_mpi_request_ops_t *ops, con
 
         if (from->ranks[i] != KEEL_MPI_NOBODY) {
             *want = (keel_mpi_want_t){
-                .context = round->context, .source = comm->members[from->ranks[i]], .tag = tag_of(round, from, i)};
+                .context = round->context, .source = comm->peers[from->ranks[i]], .tag = tag_of(round, from, i)};
             request->want_count++;
             if (!keel_mpi_is_replay()) {
                 keel_mpi_channel_post(want, request->call);
@@ -131,10 +133,13 @@ void keel_mpi_ahead_exchange(const keel_mpi_round_t *round, const keel_mpi_ends_
 {
     keel_mpi_request_t *open = keel_mpi_ahead_expect(&exchange_ops, round, from);
 
+    keel_mpi_comm_t room;
+    const keel_mpi_comm_t *others = keel_mpi_inter_others(round->comm, &room);
+
     places_make(open, from, round->call);
     for (uint32_t i = 0; i < to->count; i++) {
         if (to->ranks[i] != KEEL_MPI_NOBODY) {
-            const keel_mpi_round_t marked = {round->comm, round->context, tag_of(round, to, i), round->call};
+            const keel_mpi_round_t marked = {others, round->context, tag_of(round, to, i), round->call};
 
             keel_mpi_part_send(to->parts, to->is_same ? 0 : i, &marked, to->ranks[i]);
         }

@@ -15,7 +15,7 @@ typedef struct keel_mpi_ends {
     const keel_mpi_parts_t *parts;
     int is_same; /* one part for all */
     uint32_t count;
-    const uint32_t *ranks; /* of the communicator */
+    const uint32_t *ranks; /* of the communicator, or of an intercommunicator's other group */
     const int64_t *marks;  /* of neighbours; NULL: none */
 } keel_mpi_ends_t;
 
@@ -30,7 +30,7 @@ int keel_mpi_ahead_has_all(keel_mpi_request_t *request);
 /* what the i-th of them had: @a bytes at most */
 void keel_mpi_ahead_take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes);
 
-/* ranks of the communicator from @a first on, one for each; the own is left out where @a is_without_self; allocated */
+/* such ranks from @a first on, one for each; the own is left out where @a is_without_self, if it is among them; allocated */
 uint32_t *keel_mpi_ahead_ranks(const keel_mpi_comm_t *comm, uint32_t first, uint32_t count, int is_without_self,
                                const char *call);
 

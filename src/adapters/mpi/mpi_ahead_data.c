@@ -1,5 +1,6 @@
 /* Collectives that move data and do not wait. */
 #include "mpi_ahead.h"
+#include "mpi_inter.h"
 #include "mpi_prefix.h"
 
 #include <stdlib.h>
@@ -9,12 +10,12 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     const keel_mpi_parts_t nothing = {.type = MPI_BYTE};
     keel_mpi_round_t round;
     uint32_t *all;
-    KEEL_MPI_INTRA(of, comm, "MPI_Ibarrier")
+    KEEL_MPI_COMM(of, comm, "MPI_Ibarrier")
 
     round = keel_mpi_round_begin(of, "MPI_Ibarrier");
-    all = keel_mpi_ahead_ranks(of, 0, of->size, 1, "MPI_Ibarrier");
-    keel_mpi_ahead_exchange(&round, &(keel_mpi_ends_t){.parts = &nothing, .count = of->size, .ranks = all},
-                            &(keel_mpi_ends_t){.parts = &nothing, .count = of->size, .ranks = all}, request);
+    all = keel_mpi_ahead_ranks(of, 0, of->peer_count, 1, "MPI_Ibarrier");
+    keel_mpi_ahead_exchange(&round, &(keel_mpi_ends_t){.parts = &nothing, .count = of->peer_count, .ranks = all},
+                            &(keel_mpi_ends_t){.parts = &nothing, .count = of->peer_count, .ranks = all}, request);
     free(all);
     return MPI_SUCCESS;
 }
@@ -23,25 +24,27 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 {
     const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
     const uint32_t from = (uint32_t)root;
-    keel_mpi_ends_t none = {.parts = &part}, others = {.parts = &part, .is_same = 1};
+    keel_mpi_ends_t none = {.parts = &part}, others = {.parts = &part, .is_same = 1},
+                    one = {.parts = &part, .ranks = &from};
     keel_mpi_round_t round;
     uint32_t *all;
     int code;
-    KEEL_MPI_INTRA(of, comm, "MPI_Ibcast")
+    KEEL_MPI_COMM(of, comm, "MPI_Ibcast")
 
     code = keel_mpi_root_check(of, root, "MPI_Ibcast");
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast") : code;
+    code = (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast") : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, "MPI_Ibcast");
-    all = keel_mpi_ahead_ranks(of, 0, of->size, 1, "MPI_Ibcast");
+    all = keel_mpi_ahead_ranks(of, 0, of->peer_count, 1, "MPI_Ibcast");
     others.ranks = all;
-    others.count = of->size;
-    if (of->rank == from) {
+    others.count = of->peer_count;
+    one.count = (root != MPI_PROC_NULL);
+    if (keel_mpi_is_root(of, root)) {
         keel_mpi_ahead_exchange(&round, &others, &none, request);
     } else {
-        keel_mpi_ahead_exchange(&round, &none, &(keel_mpi_ends_t){.parts = &part, .count = 1, .ranks = &from}, request);
+        keel_mpi_ahead_exchange(&round, &none, &one, request);
     }
     free(all);
     return MPI_SUCCESS;
@@ -55,20 +58,21 @@ static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
 {
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
     const uint32_t one = is_in_place ? KEEL_MPI_NOBODY : (uint32_t)root;
-    keel_mpi_ends_t many = {.parts = all}, single = {.parts = mine, .count = 1, .ranks = &one};
+    keel_mpi_ends_t many = {.parts = all}, single = {.parts = mine, .ranks = &one};
     keel_mpi_round_t round;
     uint32_t *ranks;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
     code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, call);
-    ranks = keel_mpi_ahead_ranks(of, 0, of->size, is_in_place, call);
+    ranks = keel_mpi_ahead_ranks(of, 0, of->peer_count, is_in_place, call);
     many.ranks = ranks;
-    many.count = (of->rank == (uint32_t)root) ? of->size : 0;
+    many.count = keel_mpi_is_root(of, root) ? of->peer_count : 0;
+    single.count = (root >= 0); /* a rank, the own one too */
     keel_mpi_ahead_exchange(&round, is_up ? &single : &many, is_up ? &many : &single, request);
     free(ranks);
     return MPI_SUCCESS;
@@ -122,10 +126,14 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     keel_mpi_round_t round;
     uint32_t *all;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
-    code = keel_mpi_parts_check(from, of->size, of, call);
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : of->size, of, call) : code;
+    if (to->buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(comm, MPI_ERR_ARG, call, "MPI_IN_PLACE, which is not for intercommunicators");
+    }
+    code = keel_mpi_parts_check(from, of->peer_count, of, call);
+    code =
+        (code == MPI_SUCCESS) ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : of->peer_count, of, call) : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -136,10 +144,10 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
         packed = &own;
     }
     round = keel_mpi_round_begin(of, call);
-    all = keel_mpi_ahead_ranks(of, 0, of->size, is_own, call);
-    keel_mpi_ahead_exchange(&round,
-                            &(keel_mpi_ends_t){.parts = packed, .is_same = is_same, .count = of->size, .ranks = all},
-                            &(keel_mpi_ends_t){.parts = from, .count = of->size, .ranks = all}, request);
+    all = keel_mpi_ahead_ranks(of, 0, of->peer_count, is_own, call);
+    keel_mpi_ahead_exchange(
+        &round, &(keel_mpi_ends_t){.parts = packed, .is_same = is_same, .count = of->peer_count, .ranks = all},
+        &(keel_mpi_ends_t){.parts = from, .count = of->peer_count, .ranks = all}, request);
     free(all);
     return MPI_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* Reductions that do not wait: who has a result is sent the elements of all that are part of it, and applies the operation in their order. */
 #include "mpi_ahead.h"
+#include "mpi_inter.h"
 #include "mpi_prefix.h"
 #include "mpi_reduce.h"
 
@@ -73,62 +74,91 @@ static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_fold_t *fol
     const keel_mpi_parts_t part = {
         .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = fold->count, .type = fold->type};
     const keel_mpi_round_t round = keel_mpi_round_begin(of, fold->call);
+    keel_mpi_comm_t room;
+    const keel_mpi_round_t across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
     keel_mpi_request_t *open = fold_expect(&round, fold, share, recvbuf);
 
     open->own = keel_mpi_part_pack(&part, 0, fold->call);
     for (uint32_t i = first; i < behind; i++) {
-        if (i != of->rank) {
-            keel_mpi_round_send(&round, i, open->own, fold->bytes);
+        if (i != of->rank || keel_mpi_comm_is_inter(of)) {
+            keel_mpi_round_send(&across, i, open->own, fold->bytes);
         }
     }
     *request = open->handle;
     return MPI_SUCCESS;
 }
 
-#define FOLD(_of, _fold, _call)                                           \
-    keel_mpi_fold_t _fold;                                                \
-    int code;                                                             \
-    KEEL_MPI_INTRA(_of, comm, _call)                                      \
-    code = keel_mpi_fold_make(&(_fold), _of, count, datatype, op, _call); \
-    if (code != MPI_SUCCESS) {                                            \
-        return code;                                                      \
-    }
-
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request)
 {
-    FOLD(of, fold, "MPI_Iallreduce")
+    keel_mpi_fold_t fold;
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Iallreduce")
 
-    return reduce(sendbuf, recvbuf, &fold, of, (share_t){of->size, 1}, 0, of->size, request);
+    code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Iallreduce");
+    return (code == MPI_SUCCESS)
+               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->peer_count, !keel_mpi_comm_is_inter(of)}, 0,
+                        of->peer_count, request)
+               : code;
+}
+
+/* between groups who is no root's peer has no elements, nor a result */
+static int reduce_across(const void *sendbuf, void *recvbuf, const keel_mpi_fold_t *fold, const keel_mpi_comm_t *of,
+                         int root, MPI_Request *request)
+{
+    const keel_mpi_fold_t nothing = {
+        .type = MPI_BYTE, .op = MPI_BAND, .layout = keel_mpi_layout_of(MPI_BYTE), .call = fold->call};
+
+    return (root == MPI_PROC_NULL) ? reduce(NULL, NULL, &nothing, of, (share_t){0, 0}, 0, 0, request)
+           : (root == MPI_ROOT)
+               ? reduce(recvbuf, recvbuf, fold, of, (share_t){of->peer_count, 0}, 0, 0, request)
+               : reduce(sendbuf, NULL, fold, of, (share_t){0, 0}, (uint32_t)root, (uint32_t)root + 1, request);
 }
 
 int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                 MPI_Comm comm, MPI_Request *request)
 {
     const uint32_t to = (uint32_t)root;
-    FOLD(of, fold, "MPI_Ireduce")
+    keel_mpi_fold_t fold = {.call = "MPI_Ireduce"};
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Ireduce")
 
-    if (root < 0 || to >= of->size) {
-        return keel_mpi_raise(comm, MPI_ERR_ROOT, "MPI_Ireduce", "no rank of the communicator");
+    code = keel_mpi_root_check(of, root, "MPI_Ireduce");
+    if (code == MPI_SUCCESS && root != MPI_PROC_NULL) {
+        code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Ireduce");
     }
-    return reduce(sendbuf, recvbuf, &fold, of, of->rank == to ? (share_t){of->size, 1} : (share_t){0, 0}, to, to + 1,
-                  request);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    return keel_mpi_comm_is_inter(of)
+               ? reduce_across(sendbuf, recvbuf, &fold, of, root, request)
+               : reduce(sendbuf, recvbuf, &fold, of, of->rank == to ? (share_t){of->size, 1} : (share_t){0, 0}, to,
+                        to + 1, request);
+}
+
+static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int has_own,
+                MPI_Comm comm, MPI_Request *request, const char *call)
+{
+    keel_mpi_fold_t fold;
+    int code;
+    KEEL_MPI_INTRA(of, comm, call)
+
+    code = keel_mpi_fold_make(&fold, of, count, datatype, op, call);
+    return (code == MPI_SUCCESS)
+               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, has_own}, of->rank + 1, of->size, request)
+               : code;
 }
 
 int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
               MPI_Request *request)
 {
-    FOLD(of, fold, "MPI_Iscan")
-
-    return reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, 1}, of->rank + 1, of->size, request);
+    return scan(sendbuf, recvbuf, count, datatype, op, 1, comm, request, "MPI_Iscan");
 }
 
 int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                 MPI_Request *request)
 {
-    FOLD(of, fold, "MPI_Iexscan")
-
-    return reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, 0}, of->rank + 1, of->size, request);
+    return scan(sendbuf, recvbuf, count, datatype, op, 0, comm, request, "MPI_Iexscan");
 }
 
 /* ---- each rank's own part ---- */

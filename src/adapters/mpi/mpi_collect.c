@@ -1,4 +1,8 @@
-/* Collectives that move data. Those with a root are linear but for MPI_Bcast, those without one send to each other. */
+/*
+ * Collectives that move data. Those with a root are linear but for MPI_Bcast, those without one send to each other; of intercommunicators the
+ * groups to each other, and nothing within them but what MPI_Bcast and MPI_Barrier need.
+ */
+#include "mpi_inter.h"
 #include "mpi_parts.h"
 #include "mpi_survive.h"
 
@@ -8,14 +12,38 @@
 int MPI_Barrier(MPI_Comm comm)
 {
     keel_mpi_round_t round;
-    KEEL_MPI_INTRA(of, comm, "MPI_Barrier")
+    KEEL_MPI_COMM(of, comm, "MPI_Barrier")
 
     round = keel_mpi_round_begin(of, "MPI_Barrier");
-    keel_mpi_round_meet_all(&round);
+    if (keel_mpi_comm_is_inter(of)) {
+        keel_mpi_inter_meet(&round);
+    } else {
+        keel_mpi_round_meet_all(&round);
+    }
     if (comm == MPI_COMM_WORLD) {
         keel_mpi_survive_barrier();
     }
     return MPI_SUCCESS;
+}
+
+/* by the first rank of the other group */
+static void broadcast_across(const keel_mpi_parts_t *part, int root, const keel_mpi_round_t *round)
+{
+    keel_mpi_comm_t room;
+    const keel_mpi_round_t across = keel_mpi_inter_across(round, keel_mpi_inter_others(round->comm, &room));
+    void *packed;
+
+    if (root == MPI_ROOT) {
+        keel_mpi_part_send(part, 0, &across, 0);
+    } else if (root != MPI_PROC_NULL) {
+        packed = keel_mpi_part_pack(part, 0, round->call);
+        if (round->comm->rank == 0) {
+            keel_mpi_round_receive(&across, (uint32_t)root, packed, keel_mpi_part_bytes(part, 0));
+        }
+        keel_mpi_round_spread(round, 0, packed, keel_mpi_part_bytes(part, 0));
+        keel_mpi_part_unpack(part, 0, packed, keel_mpi_part_bytes(part, 0));
+        free(packed);
+    }
 }
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
@@ -24,14 +52,18 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     keel_mpi_round_t round;
     void *packed;
     int code;
-    KEEL_MPI_INTRA(of, comm, "MPI_Bcast")
+    KEEL_MPI_COMM(of, comm, "MPI_Bcast")
 
     code = keel_mpi_root_check(of, root, "MPI_Bcast");
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(&part, 1, of, "MPI_Bcast") : code;
+    code = (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, of, "MPI_Bcast") : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, "MPI_Bcast");
+    if (keel_mpi_comm_is_inter(of)) {
+        broadcast_across(&part, root, &round);
+        return MPI_SUCCESS;
+    }
     packed = keel_mpi_part_pack(&part, 0, "MPI_Bcast");
     keel_mpi_round_spread(&round, (uint32_t)root, packed, keel_mpi_part_bytes(&part, 0));
     if (of->rank != (uint32_t)root) {
@@ -46,21 +78,27 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
 static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root, MPI_Comm comm, const char *call)
 {
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
+    const keel_mpi_comm_t *others;
+    keel_mpi_comm_t room;
     keel_mpi_round_t round;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
     code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, call);
-    if (of->rank != (uint32_t)root) {
-        keel_mpi_part_send(mine, 0, &round, (uint32_t)root);
+    others = keel_mpi_inter_others(of, &room);
+    round = keel_mpi_inter_across(&round, others);
+    if (!keel_mpi_is_root(of, root)) {
+        if (root != MPI_PROC_NULL) {
+            keel_mpi_part_send(mine, 0, &round, (uint32_t)root);
+        }
         return MPI_SUCCESS;
     }
-    for (uint32_t i = 0; i < of->size; i++) {
-        if (i != of->rank) {
+    for (uint32_t i = 0; i < others->size; i++) {
+        if (i != of->rank || keel_mpi_comm_is_inter(of)) {
             keel_mpi_part_receive(all, i, &round, i);
         } else if (!is_in_place) {
             keel_mpi_part_copy(mine, 0, all, i, call);
@@ -90,21 +128,27 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
 static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, int root, MPI_Comm comm, const char *call)
 {
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
+    const keel_mpi_comm_t *others;
+    keel_mpi_comm_t room;
     keel_mpi_round_t round;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
     code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, call);
-    if (of->rank != (uint32_t)root) {
-        keel_mpi_part_receive(mine, 0, &round, (uint32_t)root);
+    others = keel_mpi_inter_others(of, &room);
+    round = keel_mpi_inter_across(&round, others);
+    if (!keel_mpi_is_root(of, root)) {
+        if (root != MPI_PROC_NULL) {
+            keel_mpi_part_receive(mine, 0, &round, (uint32_t)root);
+        }
         return MPI_SUCCESS;
     }
-    for (uint32_t i = 0; i < of->size; i++) {
-        if (i != of->rank) {
+    for (uint32_t i = 0; i < others->size; i++) {
+        if (i != of->rank || keel_mpi_comm_is_inter(of)) {
             keel_mpi_part_send(all, i, &round, i);
         } else if (!is_in_place) {
             keel_mpi_part_copy(all, i, mine, 0, call);
@@ -137,35 +181,53 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
 static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_parts_t *from, MPI_Comm comm,
                     const char *call)
 {
+    const keel_mpi_comm_t *others;
+    keel_mpi_comm_t room;
     keel_mpi_round_t round;
+    uint32_t size, first;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
-    code = keel_mpi_parts_check(to, is_same ? 1 : of->size, of, call);
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, of->size, of, call) : code;
+    others = keel_mpi_inter_others(of, &room);
+    size = others->size;
+    first = keel_mpi_comm_is_inter(of) ? 0 : 1; /* the own part is not sent */
+    code = keel_mpi_parts_check(to, is_same ? 1 : size, of, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, size, of, call) : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, call);
-    for (uint32_t i = 1; i < of->size; i++) {
-        const uint32_t peer = (of->rank + i) % of->size;
+    round = keel_mpi_inter_across(&round, others);
+    for (uint32_t i = first; i < size; i++) {
+        const uint32_t peer = (of->rank + i) % size;
 
         keel_mpi_part_send(to, is_same ? 0 : peer, &round, peer);
     }
-    keel_mpi_part_copy(to, is_same ? 0 : of->rank, from, of->rank, call);
-    for (uint32_t i = 1; i < of->size; i++) {
-        const uint32_t peer = (of->rank + of->size - i) % of->size;
+    if (first > 0) {
+        keel_mpi_part_copy(to, is_same ? 0 : of->rank, from, of->rank, call);
+    }
+    for (uint32_t i = first; i < size; i++) {
+        const uint32_t peer = (of->rank % size + size - i) % size;
 
         keel_mpi_part_receive(from, peer, &round, peer);
     }
     return MPI_SUCCESS;
 }
 
+/* there is no own part among what comes from another group */
+static int no_place(const keel_mpi_comm_t *comm, const char *call)
+{
+    return keel_mpi_raise(comm->handle, MPI_ERR_ARG, call, "MPI_IN_PLACE, which is not for intercommunicators");
+}
+
 /* with MPI_IN_PLACE what is sent lies where the own part is received */
 static int all_gather(keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, MPI_Comm comm, const char *call)
 {
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
+    if (mine->buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(of)) {
+        return no_place(of, call);
+    }
     if (mine->buffer == MPI_IN_PLACE) {
         const int code = keel_mpi_parts_check(all, of->size, of, call);
 
@@ -200,6 +262,11 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 /* with MPI_IN_PLACE all parts are packed and sent before any is received */
 static int all_to_all(const keel_mpi_parts_t *to, const keel_mpi_parts_t *from, MPI_Comm comm, const char *call)
 {
+    KEEL_MPI_COMM(of, comm, call)
+
+    if (to->buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(of)) {
+        return no_place(of, call);
+    }
     return exchange(to->buffer == MPI_IN_PLACE ? from : to, 0, from, comm, call);
 }
 

@@ -354,14 +354,9 @@ int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *me
     return code;
 }
 
-typedef struct {
-    int color, key;
-    uint32_t index, rank;
-} split_t;
-
 static int compare_splits(const void *a, const void *b)
 {
-    const split_t *first = a, *second = b;
+    const keel_mpi_split_t *first = a, *second = b;
 
     if (first->key != second->key) {
         return (first->key > second->key) - (first->key < second->key);
@@ -369,28 +364,36 @@ static int compare_splits(const void *a, const void *b)
     return (first->index > second->index) - (first->index < second->index);
 }
 
+uint32_t *keel_mpi_split_choose(keel_mpi_split_t *all, uint32_t number, int color, uint32_t *size_p, const char *call)
+{
+    uint32_t *members = malloc((number + 1) * sizeof(*members)), size = 0;
+
+    if (members == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    qsort(all, number, sizeof(*all), compare_splits);
+    for (uint32_t i = 0; i < number; i++) {
+        if (all[i].color == color) {
+            members[size++] = all[i].rank;
+        }
+    }
+    *size_p = size;
+    return members;
+}
+
 int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
 {
-    const split_t mine = {color, key, of->rank, keel_mpi.rank};
+    const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
     const uint64_t context = keel_mpi_comm_context(of, call);
     const keel_mpi_round_t round = keel_mpi_round_begin(of, call);
-    split_t *all = malloc(of->size * sizeof(*all));
-    uint32_t *members = malloc(of->size * sizeof(*members));
-    uint32_t size = 0;
+    keel_mpi_split_t *all = malloc(of->size * sizeof(*all));
+    uint32_t *members, size;
 
-    if (all == NULL || members == NULL) {
+    if (all == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
     keel_mpi_round_all(&round, &mine, sizeof(mine), all);
-    for (uint32_t i = 0; i < of->size; i++) {
-        if (all[i].color == color) {
-            all[size++] = all[i];
-        }
-    }
-    qsort(all, size, sizeof(*all), compare_splits);
-    for (uint32_t i = 0; i < size; i++) {
-        members[i] = all[i].rank;
-    }
+    members = keel_mpi_split_choose(all, of->size, color, &size, call);
     free(all);
     if (color == MPI_UNDEFINED) {
         free(members);
@@ -402,12 +405,13 @@ int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm 
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    KEEL_MPI_INTRA(of, comm, "MPI_Comm_split")
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_split")
 
     if (color < 0 && color != MPI_UNDEFINED) {
         return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split", "a color that is negative");
     }
-    return keel_mpi_comm_split(of, color, key, newcomm, "MPI_Comm_split");
+    return keel_mpi_comm_is_inter(of) ? keel_mpi_inter_split(of, color, key, newcomm, "MPI_Comm_split")
+                                      : keel_mpi_comm_split(of, color, key, newcomm, "MPI_Comm_split");
 }
 
 /* the first member whose memory is mapped here: the same for all whose memory is mapped at each other's */
@@ -438,7 +442,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     const keel_mpi_group_t *members;
     uint64_t context;
-    KEEL_MPI_INTRA(of, comm, "MPI_Comm_create")
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_create")
 
     members = keel_mpi_group_of(group);
     if (members == NULL) {
@@ -449,6 +453,9 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
             return keel_mpi_raise(comm, MPI_ERR_GROUP, "MPI_Comm_create",
                                   "a group with others than of the communicator");
         }
+    }
+    if (keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_inter_create(of, members->size, members->ranks, newcomm, "MPI_Comm_create");
     }
     context = keel_mpi_comm_context(of, "MPI_Comm_create");
     if (keel_mpi_group_index(members, keel_mpi.rank) == UINT32_MAX) {

@@ -55,7 +55,15 @@ static inline int keel_mpi_comm_is_inter(const keel_mpi_comm_t *comm)
 /* a new one with error handler of @a of, without its attributes; @a members is taken over */
 int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context,
                           MPI_Comm *newcomm, const char *call);
-/* what MPI_Comm_split() does */
+/* who has a color, and where they want to be among those */
+typedef struct keel_mpi_split {
+    int color, key;
+    uint32_t index, rank;
+} keel_mpi_split_t;
+
+/* those of that color, in their order, allocated; @a all is put in order, too */
+uint32_t *keel_mpi_split_choose(keel_mpi_split_t *all, uint32_t number, int color, uint32_t *size_p, const char *call);
+/* what MPI_Comm_split() does of an intracommunicator */
 int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call);
 /* one that is a copy, whose context is not set yet */
 int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *newcomm, const char *call);

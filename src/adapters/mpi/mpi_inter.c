@@ -2,7 +2,6 @@
 
 #include "mpi_channel.h"
 #include "mpi_group.h"
-#include "mpi_round.h"
 
 #include <stdlib.h>
 
@@ -20,16 +19,40 @@ static int is_first(const keel_mpi_comm_t *inter)
     return inter->members[0] < inter->peers[0];
 }
 
-/* each group's word for the other, known to all of both then; @a round is of the intercommunicator */
-static void exchange(const keel_mpi_round_t *round, const void *mine, void *theirs, size_t bytes)
+const keel_mpi_comm_t *keel_mpi_inter_others(const keel_mpi_comm_t *comm, keel_mpi_comm_t *room)
+{
+    *room = *comm;
+    room->size = comm->peer_count;
+    room->members = comm->peers;
+    return room;
+}
+
+keel_mpi_round_t keel_mpi_inter_across(const keel_mpi_round_t *round, const keel_mpi_comm_t *others)
+{
+    keel_mpi_round_t across = *round;
+
+    across.comm = others;
+    return across;
+}
+
+/* what each group says to the other, by its first rank; known to all of both then. @a round is of the intercommunicator */
+static void exchange(const keel_mpi_round_t *round, const void *mine, size_t bytes, void *theirs, size_t their_bytes)
 {
     const keel_mpi_comm_t *inter = round->comm;
 
     if (inter->rank == 0) {
         (void)keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
-        keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, bytes, round->call);
+        keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, their_bytes, round->call);
     }
-    keel_mpi_round_spread(round, 0, theirs, bytes);
+    keel_mpi_round_spread(round, 0, theirs, their_bytes);
+}
+
+void keel_mpi_inter_meet(const keel_mpi_round_t *round)
+{
+    char nothing = 0;
+
+    keel_mpi_round_meet(round);
+    exchange(round, &nothing, sizeof(nothing), &nothing, sizeof(nothing));
 }
 
 uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
@@ -43,7 +66,7 @@ uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
     if (is_first(inter)) {
         keel_mpi_round_spread(&round, 0, &mine, sizeof(mine));
     }
-    exchange(&round, &mine, &theirs, sizeof(mine));
+    exchange(&round, &mine, sizeof(mine), &theirs, sizeof(theirs));
     return is_first(inter) ? mine : theirs;
 }
 
@@ -125,7 +148,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     }
     context = keel_mpi_inter_context(of, call);
     round = keel_mpi_round_begin(of, call);
-    exchange(&round, &mine, &theirs, sizeof(mine));
+    exchange(&round, &mine, sizeof(mine), &theirs, sizeof(theirs));
     is_ahead = (mine != theirs) ? !high : is_first(of);
     members = malloc((of->size + of->peer_count) * sizeof(*members));
     if (members == NULL) {
@@ -140,6 +163,65 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
         members[first + i] = of->peers[i];
     }
     return keel_mpi_comm_make_of(of, of->size + of->peer_count, members, context, newintracomm, call);
+}
+
+/* takes over both groups; NULL where the caller is not in one that has another */
+static int make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint32_t remote_size, uint32_t *remote,
+                   uint64_t context, int is_member, MPI_Comm *newcomm, const char *call)
+{
+    int code = MPI_SUCCESS;
+
+    *newcomm = MPI_COMM_NULL;
+    if (is_member && remote_size > 0) {
+        code = keel_mpi_comm_make_of(of, size, members, context, newcomm, call);
+        if (code == MPI_SUCCESS) {
+            keel_mpi_comm_set_remote(keel_mpi_comm_of(*newcomm), remote_size, remote);
+        }
+        return code;
+    }
+    free(members);
+    free(remote);
+    return code;
+}
+
+int keel_mpi_inter_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
+{
+    const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
+    const uint64_t context = keel_mpi_inter_context(of, call);
+    const keel_mpi_round_t round = keel_mpi_round_begin(of, call);
+    keel_mpi_split_t *all = malloc(of->size * sizeof(*all)), *theirs = malloc(of->peer_count * sizeof(*theirs));
+    uint32_t *members, *remote, size, remote_size;
+
+    if (all == NULL || theirs == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    keel_mpi_round_all(&round, &mine, sizeof(mine), all);
+    exchange(&round, all, of->size * sizeof(*all), theirs, of->peer_count * sizeof(*theirs));
+    members = keel_mpi_split_choose(all, of->size, color, &size, call);
+    remote = keel_mpi_split_choose(theirs, of->peer_count, color, &remote_size, call);
+    free(all);
+    free(theirs);
+    return make_of(of, size, members, remote_size, remote, context, color != MPI_UNDEFINED, newcomm, call);
+}
+
+int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32_t *ranks, MPI_Comm *newcomm,
+                          const char *call)
+{
+    const uint64_t context = keel_mpi_inter_context(of, call);
+    const keel_mpi_round_t round = keel_mpi_round_begin(of, call);
+    uint32_t remote_size = 0, *remote, *members = keel_mpi_members_copy(size, ranks, call);
+    int is_member = 0;
+
+    exchange(&round, &size, sizeof(size), &remote_size, sizeof(remote_size));
+    remote = calloc(remote_size + 1, sizeof(*remote));
+    if (remote == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    exchange(&round, ranks, size * sizeof(*ranks), remote, remote_size * sizeof(*remote));
+    for (uint32_t i = 0; i < size; i++) {
+        is_member |= ranks[i] == keel_mpi.rank;
+    }
+    return make_of(of, size, members, remote_size, remote, context, is_member, newcomm, call);
 }
 
 /* ---- what it is ---- */

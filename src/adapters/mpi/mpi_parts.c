@@ -1,5 +1,7 @@
 #include "mpi_parts.h"
 
+#include "mpi_inter.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,21 +30,24 @@ int keel_mpi_parts_check(const keel_mpi_parts_t *parts, uint32_t number, const k
 
 int keel_mpi_root_check(const keel_mpi_comm_t *comm, int root, const char *call)
 {
-    return (root < 0 || (uint32_t)root >= comm->size)
-               ? keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator")
-               : MPI_SUCCESS;
+    if ((keel_mpi_comm_is_inter(comm) && (root == MPI_ROOT || root == MPI_PROC_NULL)) ||
+        (root >= 0 && (uint32_t)root < comm->peer_count)) {
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_raise(comm->handle, MPI_ERR_ROOT, call, "no rank of the communicator");
 }
 
 int keel_mpi_parts_check_rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root,
                                 const keel_mpi_comm_t *comm, const char *call)
 {
+    const int is_root = keel_mpi_is_root(comm, root), is_inter = keel_mpi_comm_is_inter(comm);
     int code = keel_mpi_root_check(comm, root, call);
 
-    if (code == MPI_SUCCESS && mine->buffer != MPI_IN_PLACE) {
+    if (code == MPI_SUCCESS && mine->buffer != MPI_IN_PLACE && (!is_inter || root >= 0)) {
         code = keel_mpi_parts_check(mine, 1, comm, call);
     }
-    if (code == MPI_SUCCESS && comm->rank == (uint32_t)root) {
-        code = keel_mpi_parts_check(all, comm->size, comm, call);
+    if (code == MPI_SUCCESS && is_root) {
+        code = keel_mpi_parts_check(all, comm->peer_count, comm, call);
     }
     return code;
 }

@@ -17,7 +17,7 @@ typedef struct keel_mpi_parts {
 
 /* MPI_SUCCESS, or an error that was raised: counts and types of all @a number parts are such */
 int keel_mpi_parts_check(const keel_mpi_parts_t *parts, uint32_t number, const keel_mpi_comm_t *comm, const char *call);
-/* the same of a root, which is a rank, */
+/* the same of a root, which is a rank, or for an intercommunicator what stands for one, */
 int keel_mpi_root_check(const keel_mpi_comm_t *comm, int root, const char *call);
 /* and of what goes from all to it or from it to all: @a mine unless it is MPI_IN_PLACE, at the root @a all */
 int keel_mpi_parts_check_rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root,

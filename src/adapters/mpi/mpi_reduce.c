@@ -1,8 +1,10 @@
 /*
  * Reductions, in the order of ranks, as an operation need not commute: up a binomial tree to rank 0, where each rank holds the result of
- * itself and of those behind it, and from there to the root or to all.
+ * itself and of those behind it, and from there to the root or to all; of intercommunicators each group for the other.
  */
 #include "mpi_reduce.h"
+
+#include "mpi_inter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +126,39 @@ static void fold_spread(const keel_mpi_fold_t *fold, void *elements, const keel_
     free(packed);
 }
 
+/* each group's result to the first rank of the other */
+static void fold_swap(const keel_mpi_fold_t *fold, void *elements, const keel_mpi_round_t *round)
+{
+    keel_mpi_comm_t room;
+    const keel_mpi_round_t across = keel_mpi_inter_across(round, keel_mpi_inter_others(round->comm, &room));
+
+    if (keel_mpi_comm_is_inter(round->comm) && round->comm->rank == 0) {
+        fold_send(fold, elements, &across, 0);
+        fold_receive(fold, elements, &across, 0);
+    }
+}
+
 /* ---- calls ---- */
+
+/* from the other group, or for it */
+static void reduce_across(const keel_mpi_fold_t *fold, const void *sendbuf, void *recvbuf, int root,
+                          const keel_mpi_round_t *round)
+{
+    keel_mpi_comm_t room;
+    const keel_mpi_round_t across = keel_mpi_inter_across(round, keel_mpi_inter_others(round->comm, &room));
+    void *elements;
+
+    if (root == MPI_ROOT) {
+        fold_receive(fold, recvbuf, &across, 0);
+    } else if (root != MPI_PROC_NULL) {
+        elements = keel_mpi_fold_begin(fold, sendbuf);
+        fold_up(fold, &elements, round);
+        if (round->comm->rank == 0) {
+            fold_send(fold, elements, &across, (uint32_t)root);
+        }
+        keel_mpi_fold_end(fold, elements);
+    }
+}
 
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
@@ -132,16 +166,20 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     keel_mpi_round_t round;
     void *elements;
     int code;
-    KEEL_MPI_INTRA(of, comm, "MPI_Reduce")
+    KEEL_MPI_COMM(of, comm, "MPI_Reduce")
 
-    if (root < 0 || (uint32_t)root >= of->size) {
-        return keel_mpi_raise(comm, MPI_ERR_ROOT, "MPI_Reduce", "no rank of the communicator");
+    code = keel_mpi_root_check(of, root, "MPI_Reduce");
+    if (code == MPI_SUCCESS && root != MPI_PROC_NULL) {
+        code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Reduce");
     }
-    code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Reduce");
     if (code != MPI_SUCCESS) {
         return code;
     }
     round = keel_mpi_round_begin(of, "MPI_Reduce");
+    if (keel_mpi_comm_is_inter(of)) {
+        reduce_across(&fold, sendbuf, recvbuf, root, &round);
+        return MPI_SUCCESS;
+    }
     elements = keel_mpi_fold_begin(&fold, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     fold_up(&fold, &elements, &round);
     if (root != 0 && of->rank == 0) {
@@ -162,7 +200,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     keel_mpi_round_t round;
     void *elements;
     int code;
-    KEEL_MPI_INTRA(of, comm, "MPI_Allreduce")
+    KEEL_MPI_COMM(of, comm, "MPI_Allreduce")
 
     code = keel_mpi_fold_make(&fold, of, count, datatype, op, "MPI_Allreduce");
     if (code != MPI_SUCCESS) {
@@ -171,6 +209,7 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     round = keel_mpi_round_begin(of, "MPI_Allreduce");
     elements = keel_mpi_fold_begin(&fold, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     fold_up(&fold, &elements, &round);
+    fold_swap(&fold, elements, &round);
     fold_spread(&fold, elements, &round);
     keel_mpi_fold_set(&fold, recvbuf, elements);
     keel_mpi_fold_end(&fold, elements);
@@ -235,7 +274,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     keel_mpi_round_t round;
     void *elements;
     int code, total = 0, *displs;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
     code = keel_mpi_parts_check(parts, of->size, of, call);
     if (code != MPI_SUCCESS) {
@@ -256,6 +295,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
         round = keel_mpi_round_begin(of, call);
         elements = keel_mpi_fold_begin(&fold, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
         fold_up(&fold, &elements, &round);
+        fold_swap(&fold, elements, &round);
         parts->buffer = elements;
         for (uint32_t i = 1; of->rank == 0 && i < of->size; i++) {
             keel_mpi_part_send(parts, i, &round, i);

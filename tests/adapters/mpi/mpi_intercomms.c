@@ -1,6 +1,7 @@
-/* Intercommunicators: two groups that send to each other, and become one. */
+/* Intercommunicators: two groups that send to each other, have collectives, are split, and become one. */
 #include "expect.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void check_messages(MPI_Comm inter, int is_low, int low)
@@ -42,6 +43,225 @@ static void check_merged(MPI_Comm inter, int high, int is_low, int low)
     MPI_Comm_free(&all);
 }
 
+/* of the caller's group and of the other one: how many, and which rank of the job is the first */
+typedef struct {
+    int size, first, others, their_first, me;
+} sides_t;
+
+/* sums of the other group's ranks, each times @a factor, */
+static long sum_of_others(const sides_t *sides, long factor)
+{
+    long sum = 0;
+
+    for (int i = 0; i < sides->others; i++) {
+        sum += (sides->their_first + i) * factor;
+    }
+    return sum;
+}
+
+/* what a call is given as its root: @a root is of the group @a is_here */
+static int root_for(const sides_t *sides, int is_here, int root)
+{
+    return !is_here ? root : (sides->me == root) ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+static void wait_for(int is_ahead, MPI_Request *request)
+{
+    if (is_ahead) {
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* with one that has the data, or is to have it, in this group or in the other */
+static void check_rooted(MPI_Comm inter, const sides_t *sides, int is_here, int root, int is_ahead)
+{
+    const int to = root_for(sides, is_here, root), is_root = to == MPI_ROOT, is_other = !is_here;
+    int value = is_root ? 1000 + rank : -1, mine[2] = {rank, rank + 1}, got[64], counts[32], displs[32];
+    const int root_rank = is_here ? sides->first + root : sides->their_first + root;
+    MPI_Request request = MPI_REQUEST_NULL;
+    long elements[2] = {rank, rank * 2L}, sums[2] = {-1, -1};
+
+    (void)(is_ahead ? MPI_Ibcast(&value, 1, MPI_INT, to, inter, &request) : MPI_Bcast(&value, 1, MPI_INT, to, inter));
+    wait_for(is_ahead, &request);
+    EXPECT(value == (is_other || is_root ? 1000 + root_rank : -1));
+    (void)(is_ahead ? MPI_Igather(mine, 2, MPI_INT, got, 2, MPI_INT, to, inter, &request)
+                    : MPI_Gather(mine, 2, MPI_INT, got, 2, MPI_INT, to, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; is_root && i < 2 * sides->others; i++) {
+        EXPECT(got[i] == sides->their_first + i / 2 + i % 2);
+    }
+    for (int i = 0; i < sides->others; i++) { /* in the other order, and of the second number alone */
+        counts[i] = 1;
+        displs[i] = sides->others - 1 - i;
+    }
+    (void)(is_ahead ? MPI_Igatherv(&mine[1], 1, MPI_INT, got, counts, displs, MPI_INT, to, inter, &request)
+                    : MPI_Gatherv(&mine[1], 1, MPI_INT, got, counts, displs, MPI_INT, to, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; is_root && i < sides->others; i++) {
+        EXPECT(got[displs[i]] == sides->their_first + i + 1);
+    }
+    for (int i = 0; i < 2 * sides->others; i++) {
+        got[i] = root_rank * 100 + i;
+    }
+    (void)(is_ahead ? MPI_Iscatter(got, 2, MPI_INT, mine, 2, MPI_INT, to, inter, &request)
+                    : MPI_Scatter(got, 2, MPI_INT, mine, 2, MPI_INT, to, inter));
+    wait_for(is_ahead, &request);
+    EXPECT(is_here || (mine[0] == root_rank * 100 + 2 * sides->me && mine[1] == mine[0] + 1));
+    (void)(is_ahead ? MPI_Iscatterv(got, counts, displs, MPI_INT, mine, 1, MPI_INT, to, inter, &request)
+                    : MPI_Scatterv(got, counts, displs, MPI_INT, mine, 1, MPI_INT, to, inter));
+    wait_for(is_ahead, &request);
+    EXPECT(is_here || mine[0] == root_rank * 100 + sides->size - 1 - sides->me);
+    (void)(is_ahead ? MPI_Ireduce(elements, sums, 2, MPI_LONG, MPI_SUM, to, inter, &request)
+                    : MPI_Reduce(elements, sums, 2, MPI_LONG, MPI_SUM, to, inter));
+    wait_for(is_ahead, &request);
+    EXPECT(sums[0] == (is_root ? sum_of_others(sides, 1) : -1) && sums[1] == (is_root ? sum_of_others(sides, 2) : -1));
+}
+
+static void check_all(MPI_Comm inter, const sides_t *sides, int is_ahead)
+{
+    int mine[2] = {rank, rank * 3}, got[64], to[64], counts[32], displs[32];
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Datatype types[32];
+    long elements[2] = {rank, rank * 2L}, sums[2] = {-1, -1};
+
+    (void)(is_ahead ? MPI_Ibarrier(inter, &request) : MPI_Barrier(inter));
+    wait_for(is_ahead, &request);
+    (void)(is_ahead ? MPI_Iallgather(mine, 2, MPI_INT, got, 2, MPI_INT, inter, &request)
+                    : MPI_Allgather(mine, 2, MPI_INT, got, 2, MPI_INT, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; i < sides->others; i++) {
+        EXPECT(got[2 * i] == sides->their_first + i && got[2 * i + 1] == 3 * (sides->their_first + i));
+        counts[i] = 1;
+        displs[i] = sides->others - 1 - i;
+        to[2 * i] = rank * 100 + i;
+        to[2 * i + 1] = rank * 100 + 50 + i;
+    }
+    (void)(is_ahead ? MPI_Iallgatherv(mine, 1, MPI_INT, got, counts, displs, MPI_INT, inter, &request)
+                    : MPI_Allgatherv(mine, 1, MPI_INT, got, counts, displs, MPI_INT, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; i < sides->others; i++) {
+        EXPECT(got[displs[i]] == sides->their_first + i);
+    }
+    (void)(is_ahead ? MPI_Ialltoall(to, 2, MPI_INT, got, 2, MPI_INT, inter, &request)
+                    : MPI_Alltoall(to, 2, MPI_INT, got, 2, MPI_INT, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; i < sides->others; i++) {
+        const int base = (sides->their_first + i) * 100 + sides->me;
+
+        EXPECT(got[2 * i] == base && got[2 * i + 1] == base + 50);
+    }
+    (void)(is_ahead ? MPI_Ialltoallv(to, counts, displs, MPI_INT, got, counts, displs, MPI_INT, inter, &request)
+                    : MPI_Alltoallv(to, counts, displs, MPI_INT, got, counts, displs, MPI_INT, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; i < sides->others; i++) { /* who sends has the parts for these in the other order */
+        const int from = sides->size - 1 - sides->me;
+
+        EXPECT(got[displs[i]] == (sides->their_first + i) * 100 + (from % 2) * 50 + from / 2);
+        types[i] = MPI_INT;
+        displs[i] = i * 2 * (int)sizeof(int);
+    }
+    (void)(is_ahead ? MPI_Ialltoallw(to, counts, displs, types, got, counts, displs, types, inter, &request)
+                    : MPI_Alltoallw(to, counts, displs, types, got, counts, displs, types, inter));
+    wait_for(is_ahead, &request);
+    for (int i = 0; i < sides->others; i++) {
+        EXPECT(got[2 * i] == (sides->their_first + i) * 100 + sides->me);
+    }
+    (void)(is_ahead ? MPI_Iallreduce(elements, sums, 2, MPI_LONG, MPI_SUM, inter, &request)
+                    : MPI_Allreduce(elements, sums, 2, MPI_LONG, MPI_SUM, inter));
+    wait_for(is_ahead, &request);
+    EXPECT(sums[0] == sum_of_others(sides, 1) && sums[1] == sum_of_others(sides, 2));
+}
+
+/* each group has as many elements, and parts them among its own */
+static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides)
+{
+    const int total = sides->size * sides->others;
+    long *elements = malloc((size_t)total * sizeof(*elements)), got[64];
+    int *counts = calloc((size_t)sides->size, sizeof(*counts)), rest = total;
+
+    for (int i = 0; i < total; i++) {
+        elements[i] = rank * (i + 1L);
+    }
+    MPI_Reduce_scatter_block(elements, got, sides->others, MPI_LONG, MPI_SUM, inter);
+    for (int i = 0; i < sides->others; i++) {
+        EXPECT(got[i] == sum_of_others(sides, sides->me * sides->others + i + 1));
+    }
+    for (int i = 0; i + 1 < sides->size; i++) { /* 1 for each but the last */
+        counts[i] = 1;
+        rest--;
+    }
+    counts[sides->size - 1] = rest;
+    got[0] = -1;
+    MPI_Reduce_scatter(elements, got, counts, MPI_LONG, MPI_SUM, inter);
+    EXPECT(rest <= 64 && got[0] == sum_of_others(sides, sides->me + 1));
+    free(elements);
+    free(counts);
+}
+
+static void check_collectives(MPI_Comm inter, int is_low, int low)
+{
+    sides_t sides = {is_low ? low : ranks - low, is_low ? 0 : low, is_low ? ranks - low : low, is_low ? low : 0, 0};
+
+    sides.me = rank - sides.first;
+    for (int is_ahead = 0; is_ahead < 2; is_ahead++) {
+        check_all(inter, &sides, is_ahead);
+        check_rooted(inter, &sides, is_low, 0, is_ahead); /* the low group has the root, */
+        check_rooted(inter, &sides, !is_low, ranks - low - 1, is_ahead);
+    }
+    check_reduce_scatter(inter, &sides);
+}
+
+/* those of a group by parity: of some one group has nobody */
+static void check_split(MPI_Comm inter, int is_low, int low)
+{
+    const int me = is_low ? rank : rank - low, mine = is_low ? low : ranks - low, others = ranks - mine;
+    int is_inter, size, remote, sum;
+    MPI_Comm part;
+
+    MPI_Comm_split(inter, me % 2, -me, &part);
+    if (others <= me % 2) {
+        EXPECT(part == MPI_COMM_NULL);
+    } else {
+        MPI_Comm_test_inter(part, &is_inter);
+        MPI_Comm_size(part, &size);
+        MPI_Comm_remote_size(part, &remote);
+        EXPECT(is_inter && size == (mine + 1 - me % 2) / 2 && remote == (others + 1 - me % 2) / 2);
+        MPI_Comm_rank(part, &is_inter);
+        EXPECT(is_inter == size - 1 - me / 2); /* in the order of their keys */
+        MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, part);
+        EXPECT(sum == remote * (remote - 1) + remote * (me % 2));
+        MPI_Comm_free(&part);
+    }
+    MPI_Comm_split(inter, rank == 0 ? MPI_UNDEFINED : 1, 0, &part);
+    EXPECT((part == MPI_COMM_NULL) == (rank == 0 || (low == 1 && !is_low)));
+    if (part != MPI_COMM_NULL) {
+        MPI_Comm_free(&part);
+    }
+}
+
+/* the last of each group */
+static void check_create(MPI_Comm inter, int is_low, int low)
+{
+    const int last = (is_low ? low : ranks - low) - 1;
+    MPI_Group all, one;
+    MPI_Comm part;
+    int got = -1;
+
+    MPI_Comm_group(inter, &all);
+    MPI_Group_incl(all, 1, &last, &one);
+    MPI_Comm_create(inter, one, &part);
+    EXPECT((part != MPI_COMM_NULL) == (rank == low - 1 || rank == ranks - 1));
+    if (part != MPI_COMM_NULL) {
+        MPI_Sendrecv(&rank, 1, MPI_INT, 0, 4, &got, 1, MPI_INT, 0, 4, part, MPI_STATUS_IGNORE);
+        EXPECT(got == (is_low ? ranks - 1 : low - 1));
+        MPI_Comm_free(&part);
+    }
+    MPI_Comm_create(inter, is_low ? one : MPI_GROUP_EMPTY, &part);
+    EXPECT(part == MPI_COMM_NULL);
+    MPI_Group_free(&one);
+    MPI_Group_free(&all);
+}
+
 static void check_wrong(MPI_Comm inter)
 {
     int class, value;
@@ -50,8 +270,12 @@ static void check_wrong(MPI_Comm inter)
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    MPI_Error_class(MPI_Barrier(inter), &class);
+    MPI_Error_class(MPI_Scan(&rank, &value, 1, MPI_INT, MPI_SUM, inter), &class);
     EXPECT(class == MPI_ERR_COMM);
+    MPI_Error_class(MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, &value, 1, MPI_INT, inter), &class);
+    EXPECT(class == MPI_ERR_ARG);
+    MPI_Error_class(MPI_Bcast(&value, 1, MPI_INT, ranks, inter), &class);
+    EXPECT(class == MPI_ERR_ROOT);
     MPI_Error_class(MPI_Comm_remote_size(MPI_COMM_WORLD, &value), &class);
     EXPECT(class == MPI_ERR_COMM);
     MPI_Error_class(MPI_Intercomm_merge(MPI_COMM_WORLD, 0, &made), &class);
@@ -92,6 +316,9 @@ int main(int argc, char **argv)
         MPI_Comm_compare(inter, MPI_COMM_WORLD, &result);
         EXPECT(result == MPI_UNEQUAL);
         check_messages(copy, is_low, low);
+        check_collectives(copy, is_low, low);
+        check_split(copy, is_low, low);
+        check_create(copy, is_low, low);
         check_merged(copy, is_low, is_low, low); /* the low group after the other */
         check_merged(inter, 0, is_low, low);     /* as they agree */
         check_wrong(inter);
