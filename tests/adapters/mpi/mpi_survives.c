@@ -100,6 +100,17 @@ static void made_use(MPI_Comm half)
     }
 }
 
+/* in MPI_Finalize: an attribute of MPI_COMM_SELF is deleted */
+static int die_at_the_end(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)key;
+    (void)value;
+    (void)extra;
+    die_here(10);
+    return MPI_SUCCESS;
+}
+
 /* they are no more */
 static void made_free(void)
 {
@@ -174,7 +185,7 @@ int main(int argc, char **argv)
     memory_t *memory;
     MPI_Win counters, cells;
     MPI_Comm half;
-    int provided;
+    int provided, key;
 
     if (steps <= 0 || (argc == 4 && !is_plain)) {
         fprintf(stderr, "usage: mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]\n");
@@ -184,6 +195,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, die_at_the_end, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
     MPI_Win_allocate(sizeof(*memory), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &counters);
     MPI_Win_create(ring, sizeof(ring), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &cells);

@@ -58,6 +58,19 @@ waits 42 1@41.1,3@42.9
 END
 }
 
+# the program's callbacks run in MPI_Finalize: some have done what none can take back
+deaths_in_the_midst_of_the_last_call_start_anew()
+{
+    local promise
+
+    for promise in n waits; do
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_DETERMINISTIC="$promise" "$survives" 40 1@40.10
+        has "$err" 1 'the job is started anew (1 of 1)$'
+        grep -q 'MPI_Finalize: a rank died, and what the program has to be done at its end was begun: ' "$err" || fail "no rank says why"
+        grep -q '^mpi_survives: 4 ranks, 40 steps: right$' "$out" || fail "$promise: not right"
+    done
+}
+
 # before the first checkpoint, and a program that has no restart point: once, by keelrun
 jobs_without_a_checkpoint_are_started_anew()
 {
