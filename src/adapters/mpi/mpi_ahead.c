@@ -139,7 +139,7 @@ void keel_mpi_ahead_exchange(const keel_mpi_round_t *round, const keel_mpi_ends_
     places_make(open, from, round->call);
     for (uint32_t i = 0; i < to->count; i++) {
         if (to->ranks[i] != KEEL_MPI_NOBODY) {
-            const keel_mpi_round_t marked = {others, round->context, tag_of(round, to, i), round->call};
+            const keel_mpi_round_t marked = {others, round->context, tag_of(round, to, i), round->call, 1};
 
             keel_mpi_part_send(to->parts, to->is_same ? 0 : i, &marked, to->ranks[i]);
         }

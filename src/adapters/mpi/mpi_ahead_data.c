@@ -230,6 +230,7 @@ static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *re
     }
     copy = keel_mpi_comm_of(*newcomm);
     round = keel_mpi_round_begin(of, call);
+    round.is_ahead = 1;
     from.count = of->rank != 0;
     open = keel_mpi_ahead_expect(&idup_ops, &round, &from);
     open->buffer = copy;

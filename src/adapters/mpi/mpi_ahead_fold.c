@@ -75,9 +75,10 @@ static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_fold_t *fol
         .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = fold->count, .type = fold->type};
     const keel_mpi_round_t round = keel_mpi_round_begin(of, fold->call);
     keel_mpi_comm_t room;
-    const keel_mpi_round_t across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
+    keel_mpi_round_t across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
     keel_mpi_request_t *open = fold_expect(&round, fold, share, recvbuf);
 
+    across.is_ahead = 1;
     open->own = keel_mpi_part_pack(&part, 0, fold->call);
     for (uint32_t i = first; i < behind; i++) {
         if (i != of->rank || keel_mpi_comm_is_inter(of)) {
@@ -191,6 +192,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     parts->displs = displs;
     parts->buffer = (sendbuf == MPI_IN_PLACE) ? recvbuf : sendbuf;
     round = keel_mpi_round_begin(of, call);
+    round.is_ahead = 1;
     open = fold_expect(&round, &fold, (share_t){of->size, 1}, recvbuf);
     open->own = keel_mpi_part_pack(parts, of->rank, call);
     for (uint32_t i = 1; i < of->size; i++) {

@@ -7,6 +7,7 @@
 #include "mpi_arena.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
+#include "mpi_stream.h"
 #include "mpi_synchronous.h"
 #include "mpi_unsent.h"
 
@@ -14,10 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    TOGETHER = 4096,
-    GLANCES = 4
-}; /* up to so many bytes a message is one put with its head; ranks a glance looks at */
+enum { GLANCES = 4 }; /* ranks a glance looks at */
 
 static struct {
     uint64_t asked;             /* how many answers were asked for */
@@ -39,6 +37,7 @@ void keel_mpi_channel_make(void)
     if (box.coming == NULL) {
         keel_mpi_refuse("MPI_Init", "no memory");
     }
+    keel_mpi_stream_make();
     keel_mpi_ordered_make();
 }
 
@@ -108,7 +107,8 @@ static int take_from(uint32_t source, const char *call)
     return channel->taken != before;
 }
 
-static uint64_t send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call);
+static uint64_t send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_how_t how,
+                            const char *call);
 
 /* a send may look for what comes, and end here again */
 void keel_mpi_channel_answer(const char *call)
@@ -122,7 +122,7 @@ void keel_mpi_channel_answer(const char *call)
     while (keel_mpi_letter_answer(&answer, box.amid)) {
         (void)send_letter(answer.rank,
                           (keel_mpi_head_t){.context = KEEL_MPI_ANSWERS, .tag = answer.tag, .source = keel_mpi.rank},
-                          NULL, call);
+                          NULL, KEEL_MPI_COPIES, call);
     }
     box.is_answering = 0;
 }
@@ -140,6 +140,7 @@ int keel_mpi_channel_look(const char *call)
         }
     }
     keel_mpi_channel_answer(call);
+    keel_mpi_stream_push(call);
     return is_news;
 }
 
@@ -163,6 +164,7 @@ void keel_mpi_channel_glance(const char *call)
         }
     }
     keel_mpi_channel_answer(call);
+    keel_mpi_stream_push(call);
 }
 
 int keel_mpi_channel_progress(const char *call)
@@ -240,45 +242,6 @@ void keel_mpi_channel_await(const keel_mpi_want_t *want, const char *call)
 
 /* ---- sending ---- */
 
-static void ring_write(uint32_t rank, const void *data, size_t bytes, const char *call)
-{
-    keel_mpi_channel_t *channel = channel_of(rank);
-    const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = channel->sent % KEEL_MPI_RING;
-    const size_t first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
-
-    keel_mpi_put(rank, ring + at, data, first, call);
-    keel_mpi_put(rank, ring, (const char *)data + first, bytes - first, call);
-    keel_mpi_fence(call);
-    channel->sent += bytes;
-    keel_mpi_put(rank,
-                 sizeof(keel_mpi_hidden_t) + keel_mpi.rank * sizeof(*channel) + offsetof(keel_mpi_channel_t, arrived),
-                 &channel->sent, sizeof(channel->sent), call);
-}
-
-static size_t ring_room(uint32_t rank)
-{
-    const keel_mpi_channel_t *channel = channel_of(rank);
-
-    return KEEL_MPI_RING - (size_t)(channel->sent - __atomic_load_n(&channel->freed, __ATOMIC_ACQUIRE));
-}
-
-static void send_bytes(uint32_t rank, const void *data, size_t bytes, const char *call)
-{
-    size_t done = 0;
-
-    while (done < bytes) {
-        const size_t room = ring_room(rank), some = (bytes - done < room) ? bytes - done : room;
-
-        if (some > 0) {
-            ring_write(rank, (const char *)data + done, some, call);
-            keel_mpi_flush(rank, call);
-            done += some;
-        } else {
-            keel_mpi_channel_idle(call);
-        }
-    }
-}
-
 static void send_to_self(const keel_mpi_head_t *head, const void *data)
 {
     keel_mpi_letter_t *letter = keel_mpi_letter_make(head);
@@ -290,74 +253,62 @@ static void send_to_self(const keel_mpi_head_t *head, const void *data)
     keel_mpi_letter_deliver(letter);
 }
 
-/* by the ring alone, which may have to wait for room, and answer others meanwhile */
-static void write_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
+static uint64_t send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_how_t how, const char *call)
 {
-    static const char padding[8];
-    const size_t bytes = head.bytes;
+    uint64_t ticket;
 
-    if (bytes <= TOGETHER) {
-        char together[sizeof(head) + TOGETHER];
-
-        memcpy(together, &head, sizeof(head));
-        memcpy(together + sizeof(head), data, bytes);
-        memset(together + sizeof(head) + bytes, 0, padded(bytes) - bytes);
-        send_bytes(rank, together, sizeof(head) + padded(bytes), call);
-    } else {
-        send_bytes(rank, &head, sizeof(head), call);
-        send_bytes(rank, data, bytes, call);
-        send_bytes(rank, padding, padded(bytes) - bytes, call);
-    }
-}
-
-static uint64_t send_letter(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
-{
     if (keel_mpi_is_replay()) {
         return 0;
     }
     if (rank == keel_mpi.rank) {
         send_to_self(&head, data);
-    } else if (keel_mpi.is_promised) {
-        return keel_mpi_unsent_send(rank, head, data, call);
-    } else if (box.is_answering) {
-        write_letter(rank, head, data, call);
-    } else {
-        box.amid = rank + 1;
-        write_letter(rank, head, data, call);
-        box.amid = 0;
-        keel_mpi_channel_answer(call);
+        return 0;
     }
-    return 0;
+    if (keel_mpi.is_promised) {
+        return keel_mpi_unsent_send(rank, head, data, call);
+    }
+    if (box.is_answering) {
+        return keel_mpi_stream_send(rank, head, data, how, call);
+    }
+    box.amid = rank + 1;
+    ticket = keel_mpi_stream_send(rank, head, data, how, call);
+    box.amid = 0;
+    keel_mpi_channel_answer(call);
+    return ticket;
 }
 
-uint64_t keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                               const char *call)
+uint64_t keel_mpi_channel_send_by(keel_mpi_how_t how, uint32_t rank, uint64_t context, int64_t tag, const void *data,
+                                  size_t bytes, const char *call)
 {
     return send_letter(rank, (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank},
-                       data, call);
+                       data, how, call);
 }
 
 int keel_mpi_channel_is_sent(uint32_t rank, uint64_t ticket)
 {
-    return ticket == 0 || keel_mpi_ordered_is_sent(rank, ticket);
+    return ticket == 0 ||
+           (keel_mpi.is_promised ? keel_mpi_ordered_is_sent(rank, ticket) : keel_mpi_stream_is_sent(rank, ticket));
 }
 
 void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *call)
 {
-    if (ticket != 0) {
+    if (keel_mpi.is_promised && ticket != 0) {
         keel_mpi_ordered_await_sent(rank, ticket, call);
+    }
+    while (!keel_mpi_channel_is_sent(rank, ticket)) {
+        keel_mpi_channel_idle(call);
     }
 }
 
-int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                                     const char *call)
+int64_t keel_mpi_channel_send_asking(keel_mpi_how_t how, uint32_t rank, uint64_t context, int64_t tag, const void *data,
+                                     size_t bytes, const char *call)
 {
     const uint64_t answer = (keel_mpi.is_promised && rank != keel_mpi.rank) ? keel_mpi_unsent_next(rank) : ++box.asked;
 
     (void)send_letter(
         rank,
         (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank, .answer = answer},
-        data, call);
+        data, how, call);
     return (int64_t)answer;
 }
 
@@ -382,7 +333,8 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
 void keel_mpi_channel_restore(void)
 {
     keel_mpi_ordered_reset(0); /* the table of blocks is the checkpoint's, which has none of its own */
-    box.is_answering = 0;      /* a jump may have left it */
+    keel_mpi_stream_reset();
+    box.is_answering = 0; /* a jump may have left it */
     box.amid = 0;
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         box.coming[rank] = NULL; /* in the queue, or a waiter's: forgotten with it */

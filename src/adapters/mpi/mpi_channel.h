@@ -1,22 +1,28 @@
 /*
  * Messages: bytes on a ring at the receiver, of the sender's own, in order; what is taken off it is matched there. A message that was sent is
- * whole at its receiver, or will be without the sender's help; with the promise some wait at the sender for room (mpi_unsent.c).
+ * whole at its receiver, or will be without the sender's help, or waits at the sender for room (mpi_stream.c, mpi_unsent.c).
  */
 #ifndef KEEL_MPI_CHANNEL_H_
 #define KEEL_MPI_CHANNEL_H_
 
-#include "mpi_letter.h"
+#include "mpi_stream.h"
 
 void keel_mpi_channel_make(void);
-/* returns when the data may be changed; takes what comes meanwhile. Gives a ticket of a message that is unsent; 0: it was sent. */
-uint64_t keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                               const char *call);
+/* takes what comes meanwhile. Gives a ticket of a message that is unsent, 0: it need not be asked for; with the promise all are copied. */
+uint64_t keel_mpi_channel_send_by(keel_mpi_how_t how, uint32_t rank, uint64_t context, int64_t tag, const void *data,
+                                  size_t bytes, const char *call);
+/* returns when the data may be changed */
+static inline void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
+                                         const char *call)
+{
+    (void)keel_mpi_channel_send_by(KEEL_MPI_WAITS, rank, context, tag, data, bytes, call);
+}
 /* whether a call may return that is to have sent it; and waits until that is so */
 int keel_mpi_channel_is_sent(uint32_t rank, uint64_t ticket);
 void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *call);
 /* the same; the receiver answers by an empty message of KEEL_MPI_ANSWERS and the tag that is returned */
-int64_t keel_mpi_channel_send_asking(uint32_t rank, uint64_t context, int64_t tag, const void *data, size_t bytes,
-                                     const char *call);
+int64_t keel_mpi_channel_send_asking(keel_mpi_how_t how, uint32_t rank, uint64_t context, int64_t tag, const void *data,
+                                     size_t bytes, const char *call);
 /* takes what has come; true when that was something */
 int keel_mpi_channel_look(const char *call);
 /* the same of some ranks, by turns of all: for calls that have to be fast, by which alone a program may poll */

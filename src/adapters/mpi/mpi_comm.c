@@ -235,7 +235,7 @@ uint64_t keel_mpi_comm_context(const keel_mpi_comm_t *comm, const char *call)
 
 uint64_t keel_mpi_comm_context_by(const keel_mpi_comm_t *comm, int tag, const char *call)
 {
-    const keel_mpi_round_t round = {comm, comm->context, -1 - (int64_t)tag, call};
+    const keel_mpi_round_t round = {comm, comm->context, -1 - (int64_t)tag, call, 0};
 
     return context_agree(&round);
 }

@@ -95,7 +95,7 @@ static void group_forget(const keel_mpi_group_t **group_p)
 static void tell(const keel_mpi_win_t *win, const keel_mpi_group_t *group, int64_t tag, const char *call)
 {
     for (uint32_t i = 0; i < group->size; i++) {
-        (void)keel_mpi_channel_send(group->ranks[i], win->comm->context, tag, NULL, 0, call);
+        (void)keel_mpi_channel_send_by(KEEL_MPI_COPIES, group->ranks[i], win->comm->context, tag, NULL, 0, call);
     }
 }
 

@@ -41,7 +41,7 @@ static void exchange(const keel_mpi_round_t *round, const void *mine, size_t byt
     const keel_mpi_comm_t *inter = round->comm;
 
     if (inter->rank == 0) {
-        (void)keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
+        keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
         keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, their_bytes, round->call);
     }
     keel_mpi_round_spread(round, 0, theirs, their_bytes);
@@ -84,9 +84,8 @@ static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_c
     if (keel_mpi.rank < leader) {
         mine.context = keel_mpi_comm_context_new();
     }
-    (void)keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
-    (void)keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members),
-                                call);
+    keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
+    keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members), call);
     keel_mpi_channel_receive(leader, peer->context + 1, mark, told, sizeof(*told), call);
     remote = calloc(told->size + 1, sizeof(*remote));
     if (remote == NULL) {

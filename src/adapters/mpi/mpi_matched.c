@@ -1,4 +1,4 @@
-/* MPI_Mprobe and its kind: a message that is found is taken out of the queue, and is the caller's. */
+/* Looking what has come: MPI_Probe, and MPI_Mprobe and its kind, by which what is found is taken out of the queue, and is the caller's. */
 #include "mpi_prefix.h"
 #include "mpi_request.h"
 #include "mpi_table.h"
@@ -30,6 +30,7 @@ static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_letter_t *letter
     return handle;
 }
 
+/* @a message NULL: it stays in the queue */
 static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status,
                  int is_waiting, const char *call)
 {
@@ -37,22 +38,25 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
         keel_mpi_head_t head;
         uint64_t is_there;
     } found = {0};
-    keel_mpi_letter_t *letter = NULL;
+    const int is_taken = message != NULL;
+    keel_mpi_letter_t *letter;
     keel_mpi_want_t want;
+    MPI_Message none;
+    int code;
     KEEL_MPI_COMM(of, comm, call)
 
+    code = keel_mpi_message_check(of, 0, keel_mpi_layout_of(MPI_BYTE), source, 1, tag, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    message = is_taken ? message : &none;
     *flag = 1;
     if (source == MPI_PROC_NULL) {
         *message = MPI_MESSAGE_NO_PROC;
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    if (source != MPI_ANY_SOURCE && (source < 0 || (uint32_t)source >= of->peer_count)) {
-        return keel_mpi_raise(comm, MPI_ERR_RANK, call, "no rank of the communicator");
-    }
-    want = (keel_mpi_want_t){.context = of->context,
-                             .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : of->peers[source],
-                             .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
-    letter = keel_mpi_channel_find(&want, 1, is_waiting, call);
+    want = keel_mpi_want_of(of, source, tag);
+    letter = keel_mpi_channel_find(&want, is_taken, is_waiting, call);
     if (letter != NULL) {
         found.head = letter->head;
         found.is_there = 1;
@@ -61,11 +65,23 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     *flag = (int)found.is_there;
     *message = MPI_MESSAGE_NULL;
     if (found.is_there) {
-        *message = message_make(of, letter, &found.head, call);
+        *message = is_taken ? message_make(of, letter, &found.head, call) : MPI_MESSAGE_NULL;
         keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(of, (uint32_t)found.head.source), (int)found.head.tag,
                             found.head.bytes);
     }
     return MPI_SUCCESS;
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int flag;
+
+    return probe(source, tag, comm, &flag, NULL, status, 1, "MPI_Probe");
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return probe(source, tag, comm, flag, NULL, status, 0, "MPI_Iprobe");
 }
 
 /* as of groups */

@@ -1,6 +1,7 @@
 /*
- * Messages between two. What is sent is packed and on its way when the call returns, so a send is complete then, but for MPI_Ssend, and with
- * the promise where much is unsent (mpi_unsent.c).
+ * Messages between two. A send is complete when its call returns, as the message is at the receiver or a copy is kept, but for synchronous ones
+ * and for those that do not wait: of these the data is the program's until there is room for it (mpi_stream.c), or, with the promise, where
+ * much is unsent (mpi_unsent.c).
  */
 #include "mpi_arena.h"
 #include "mpi_prefix.h"
@@ -12,9 +13,8 @@
 
 /* ---- what is right ---- */
 
-/* MPI_SUCCESS, or an error that was raised */
-static int check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer, int is_any, int tag,
-                 const char *call)
+int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer,
+                           int is_any, int tag, const char *call)
 {
     if (count < 0) {
         return keel_mpi_raise(comm->handle, MPI_ERR_COUNT, call, "a negative count");
@@ -32,7 +32,7 @@ static int check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t
     return MPI_SUCCESS;
 }
 
-static keel_mpi_want_t want_of(const keel_mpi_comm_t *comm, int source, int tag)
+keel_mpi_want_t keel_mpi_want_of(const keel_mpi_comm_t *comm, int source, int tag)
 {
     return (keel_mpi_want_t){.context = comm->context,
                              .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : comm->peers[source],
@@ -55,7 +55,7 @@ static keel_mpi_comm_t *comm_of(const message_t *message)
 }
 
 /* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is, and @a ticket_p is set to the message's */
-static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p, const char *call)
+static int send(const message_t *message, keel_mpi_how_t how, int64_t *answer_p, uint64_t *ticket_p, const char *call)
 {
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     const void *packed;
@@ -63,27 +63,29 @@ static int send(const message_t *message, int64_t *answer_p, uint64_t *ticket_p,
     int code;
     KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
 
-    code = check(of, message->count, layout, message->peer, 0, message->tag, call);
+    code = keel_mpi_message_check(of, message->count, layout, message->peer, 0, message->tag, call);
     *(answer_p != NULL ? (uint64_t *)answer_p : ticket_p) = 0;
     if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
         return code;
     }
     room = keel_mpi_pack(message->buffer, (size_t)message->count, message->type, layout, &packed, call);
+    how =
+        (how == KEEL_MPI_KEEPS && room != NULL) ? KEEL_MPI_COPIES : how; /* the program's memory stays, and no other */
     if (answer_p != NULL) {
-        *answer_p = keel_mpi_channel_send_asking(of->peers[message->peer], of->context, message->tag, packed,
+        *answer_p = keel_mpi_channel_send_asking(how, of->peers[message->peer], of->context, message->tag, packed,
                                                  layout->size * (size_t)message->count, call);
     } else {
-        *ticket_p = keel_mpi_channel_send(of->peers[message->peer], of->context, message->tag, packed,
-                                          layout->size * (size_t)message->count, call);
+        *ticket_p = keel_mpi_channel_send_by(how, of->peers[message->peer], of->context, message->tag, packed,
+                                             layout->size * (size_t)message->count, call);
     }
     free(room);
     return MPI_SUCCESS;
 }
 
-/* waits for what is unsent, where that is much */
+/* waits for it, where it is unsent: with the promise, where that is much */
 static int finish_send(int code, const message_t *message, uint64_t ticket, const char *call)
 {
-    if (code == MPI_SUCCESS && ticket != 0) {
+    if (ticket != 0) {
         keel_mpi_channel_await_sent(comm_of(message)->peers[message->peer], ticket, call);
     }
     return code;
@@ -107,12 +109,12 @@ static void sent_finish(keel_mpi_request_t *request, MPI_Status *status)
 static const keel_mpi_request_ops_t sent_ops = {
     .is_ready = is_sent, .finish = sent_finish, .await = sent_await, .is_send = 1};
 
-static int isend(const message_t *message, MPI_Request *request, const char *call)
+static int isend(const message_t *message, keel_mpi_how_t how, MPI_Request *request, const char *call)
 {
     uint64_t ticket = 0;
     keel_mpi_request_t *open;
     uint32_t rank;
-    int code = send(message, NULL, &ticket, call);
+    int code = send(message, how, NULL, &ticket, call);
 
     if (code != MPI_SUCCESS) {
         return code;
@@ -140,10 +142,10 @@ static int persist(keel_mpi_start_t start, message_t message, MPI_Request *reque
 }
 
 /* all ways to send but the synchronous one are the same */
-#define DEFINE_SEND(_name)                                                                                \
+#define DEFINE_SEND(_name, _how)                                                                          \
     static int start_##_name(const void *arguments, MPI_Request *request)                                 \
     {                                                                                                     \
-        return isend(arguments, request, "MPI_I" #_name);                                                 \
+        return isend(arguments, _how, request, "MPI_I" #_name);                                           \
     }                                                                                                     \
     int MPI_I##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
                      MPI_Request *request)                                                                \
@@ -157,24 +159,24 @@ static int persist(keel_mpi_start_t start, message_t message, MPI_Request *reque
     {                                                                                                    \
         const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                         \
         uint64_t ticket = 0;                                                                             \
-        const int code = send(&message, NULL, &ticket, "MPI_" #_name);                                   \
+        const int code = send(&message, KEEL_MPI_WAITS, NULL, &ticket, "MPI_" #_name);                   \
                                                                                                          \
         return finish_send(code, &message, ticket, "MPI_" #_name);                                       \
     }
-#define DEFINE_SEND_INIT(_name, _start)                                                                         \
-    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
-                           MPI_Request *request)                                                                \
-    {                                                                                                           \
-        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                                \
-        int code;                                                                                               \
-        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                          \
-                                                                                                                \
-        code = check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init");             \
-        return (code == MPI_SUCCESS) ? persist(_start, message, request, "MPI_" #_name "_init") : code;         \
+#define DEFINE_SEND_INIT(_name, _start)                                                                              \
+    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,      \
+                           MPI_Request *request)                                                                     \
+    {                                                                                                                \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                                     \
+        int code;                                                                                                    \
+        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                               \
+                                                                                                                     \
+        code = keel_mpi_message_check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init"); \
+        return (code == MPI_SUCCESS) ? persist(_start, message, request, "MPI_" #_name "_init") : code;              \
     }
-DEFINE_SEND(send)
-DEFINE_SEND(bsend)
-DEFINE_SEND(rsend)
+DEFINE_SEND(send, KEEL_MPI_KEEPS)
+DEFINE_SEND(bsend, KEEL_MPI_COPIES)
+DEFINE_SEND(rsend, KEEL_MPI_KEEPS)
 DEFINE_BLOCKING_SEND(Send)
 DEFINE_BLOCKING_SEND(Rsend)
 DEFINE_SEND_INIT(Send, start_send)
@@ -187,7 +189,7 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
     uint64_t ticket = 0;
 
-    return send(&message, NULL, &ticket, "MPI_Bsend");
+    return send(&message, KEEL_MPI_COPIES, NULL, &ticket, "MPI_Bsend");
 }
 
 /* ---- requests of receives, and of sends that wait for an answer ---- */
@@ -309,7 +311,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
     int code;
     KEEL_MPI_COMM_FOUND(of, comm_of(message), "MPI_Irecv")
 
-    code = check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
+    code = keel_mpi_message_check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -321,7 +323,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
     open->buffer = (void *)message->buffer;
     open->count = (size_t)message->count;
     open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
-    open->want = want_of(of, message->peer, message->tag);
+    open->want = keel_mpi_want_of(of, message->peer, message->tag);
     if (!keel_mpi_is_replay()) {
         keel_mpi_channel_post(&open->want, "MPI_Irecv");
     }
@@ -342,7 +344,7 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     int code;
     KEEL_MPI_COMM(of, comm, "MPI_Recv_init")
 
-    code = check(of, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
+    code = keel_mpi_message_check(of, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
     return (code == MPI_SUCCESS) ? persist(start_receive, message, request, "MPI_Recv_init") : code;
 }
 
@@ -351,7 +353,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
     const message_t *message = arguments;
     keel_mpi_request_t *open;
     int64_t answer = 0;
-    const int code = send(message, &answer, NULL, "MPI_Issend");
+    const int code = send(message, KEEL_MPI_KEEPS, &answer, NULL, "MPI_Issend");
 
     if (code != MPI_SUCCESS) {
         return code;
@@ -383,7 +385,7 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 {
     const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
     int64_t answer = 0;
-    const int code = send(&message, &answer, NULL, "MPI_Ssend");
+    const int code = send(&message, KEEL_MPI_KEEPS, &answer, NULL, "MPI_Ssend");
 
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_promised) {
         keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], answer, "MPI_Ssend");
@@ -402,14 +404,14 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
     int code;
     KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
 
-    code = check(of, message->count, layout, message->peer, 1, message->tag, call);
+    code = keel_mpi_message_check(of, message->count, layout, message->peer, 1, message->tag, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
     if (message->peer == MPI_PROC_NULL) {
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    want = want_of(of, message->peer, message->tag);
+    want = keel_mpi_want_of(of, message->peer, message->tag);
     if (!keel_mpi_is_replay()) {
         keel_mpi_channel_post(&want, call);
         keel_mpi_channel_await(&want, call);
@@ -425,68 +427,30 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     return receive(&message, status, "MPI_Recv");
 }
 
+static int exchange(const message_t *to, keel_mpi_how_t how, const message_t *from, MPI_Status *status,
+                    const char *call)
+{
+    uint64_t ticket = 0;
+    int code = send(to, how, NULL, &ticket, call);
+
+    code = (code == MPI_SUCCESS) ? receive(from, status, call) : code;
+    return finish_send(code, to, ticket, call);
+}
+
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm, NULL};
     const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm, NULL};
-    uint64_t ticket = 0;
-    int code = send(&to, NULL, &ticket, "MPI_Sendrecv");
 
-    code = (code == MPI_SUCCESS) ? receive(&from, status, "MPI_Sendrecv") : code;
-    return finish_send(code, &to, ticket, "MPI_Sendrecv");
+    return exchange(&to, KEEL_MPI_KEEPS, &from, status, "MPI_Sendrecv");
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                          MPI_Comm comm, MPI_Status *status)
 {
-    return MPI_Sendrecv(buf, count, datatype, dest, sendtag, buf, count, datatype, source, recvtag, comm, status);
-}
+    const message_t to = {buf, count, dest, sendtag, datatype, comm, NULL};
+    const message_t from = {buf, count, source, recvtag, datatype, comm, NULL};
 
-/* ---- looking ---- */
-
-static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status, int is_waiting, const char *call)
-{
-    struct {
-        keel_mpi_head_t head;
-        uint64_t is_there;
-    } found = {0};
-    const keel_mpi_letter_t *letter = NULL;
-    keel_mpi_want_t want;
-    int code;
-    KEEL_MPI_COMM(of, comm, call)
-
-    code = check(of, 0, keel_mpi_layout_of(MPI_BYTE), source, 1, tag, call);
-    if (code != MPI_SUCCESS) {
-        return code;
-    }
-    *flag = 1;
-    if (source == MPI_PROC_NULL) {
-        return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
-    }
-    want = want_of(of, source, tag);
-    letter = keel_mpi_channel_find(&want, 0, is_waiting, call);
-    if (letter != NULL) {
-        found.head = letter->head;
-        found.is_there = 1;
-    }
-    keel_mpi_prefix_result(&found, sizeof(found));
-    *flag = (int)found.is_there;
-    if (found.is_there) {
-        keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(of, (uint32_t)found.head.source), (int)found.head.tag,
-                            found.head.bytes);
-    }
-    return MPI_SUCCESS;
-}
-
-int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    int flag;
-
-    return probe(source, tag, comm, &flag, status, 1, "MPI_Probe");
-}
-
-int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    return probe(source, tag, comm, flag, status, 0, "MPI_Iprobe");
+    return exchange(&to, KEEL_MPI_COPIES, &from, status, "MPI_Sendrecv_replace");
 }

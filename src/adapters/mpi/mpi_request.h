@@ -77,7 +77,12 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
 int keel_mpi_request_takes_op(MPI_Op op);
 int keel_mpi_request_takes_type(MPI_Datatype type);
 
-/* mpi_message.c: of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
+/* mpi_message.c: MPI_SUCCESS, or an error that was raised; @a is_any: of what receives or looks, which may be for any */
+int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer,
+                           int is_any, int tag, const char *call);
+/* what is wanted of a peer that was found right */
+keel_mpi_want_t keel_mpi_want_of(const keel_mpi_comm_t *comm, int source, int tag);
+/* of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
 int keel_mpi_deliver(const keel_mpi_comm_t *comm, keel_mpi_want_t *want, void *buffer, size_t count,
                      const keel_mpi_layout_t *layout, MPI_Status *status, const char *call);
 /* a request of a message that was received */

@@ -15,12 +15,13 @@ keel_mpi_round_t keel_mpi_round_begin(const keel_mpi_comm_t *comm, const char *c
 
     keel_mpi_ordered_await_rounds(call);
     ++*turn;
-    return (keel_mpi_round_t){comm, comm->context + 1, (int64_t)(*turn & INT64_MAX), call};
+    return (keel_mpi_round_t){comm, comm->context + 1, (int64_t)(*turn & INT64_MAX), call, 0};
 }
 
 void keel_mpi_round_send(const keel_mpi_round_t *round, uint32_t to, const void *data, size_t bytes)
 {
-    (void)keel_mpi_channel_send(round->comm->members[to], round->context, round->tag, data, bytes, round->call);
+    (void)keel_mpi_channel_send_by(round->is_ahead ? KEEL_MPI_COPIES : KEEL_MPI_WAITS, round->comm->members[to],
+                                   round->context, round->tag, data, bytes, round->call);
 }
 
 size_t keel_mpi_round_receive(const keel_mpi_round_t *round, uint32_t from, void *data, size_t bytes)

@@ -9,6 +9,7 @@ typedef struct keel_mpi_round {
     uint64_t context;
     int64_t tag;
     const char *call;
+    int is_ahead; /* of a call that does not wait */
 } keel_mpi_round_t;
 
 /* the next of the communicator */

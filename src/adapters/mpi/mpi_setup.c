@@ -140,6 +140,7 @@ int MPI_Finalize(void)
 
     keel_mpi_begin("MPI_Finalize");
     round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+    keel_mpi_stream_await_all("MPI_Finalize");
     keel_mpi_flush_all("MPI_Finalize");
     keel_mpi_round_meet(&round);
     keel_mpi.is_ending = 1; /* what the program has to be done at its end, by which it may call MPI still */
@@ -156,6 +157,7 @@ int MPI_Finalize(void)
     keel_mpi_layout_unmake();
     keel_mpi_lasting_unmake();
     keel_mpi_direct_unmake();
+    keel_mpi_stream_unmake();
     return PMPI_Finalize();
 }
 

@@ -253,6 +253,7 @@ static void settle(const char *call)
     for (unsigned i = 0; i < 2; i++) {
         const keel_mpi_round_t round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
 
+        keel_mpi_stream_await_all(call);
         keel_mpi_flush_all(call);
         keel_mpi_round_meet(&round);
         while (keel_mpi_channel_progress(call)) {

@@ -1,0 +1,26 @@
+/* Sending without the promise: bytes on the ring at the receiver, which takes them off it in any call. */
+#ifndef KEEL_MPI_STREAM_H_
+#define KEEL_MPI_STREAM_H_
+
+#include "mpi_letter.h"
+
+/* what becomes of a message that the ring has no room for */
+typedef enum {
+    KEEL_MPI_WAITS,  /* the call returns when all of it is on the ring */
+    KEEL_MPI_COPIES, /* it returns at once */
+    KEEL_MPI_KEEPS   /* the same, and the data stays as it is until keel_mpi_stream_is_sent() */
+} keel_mpi_how_t;
+
+void keel_mpi_stream_make(void);
+/* gives what to ask by whether it is sent; 0: it is, or need not be asked for */
+uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_how_t how,
+                              const char *call);
+int keel_mpi_stream_is_sent(uint32_t rank, uint64_t ticket);
+/* sends what there is room for now; and until nothing is left */
+void keel_mpi_stream_push(const char *call);
+void keel_mpi_stream_await_all(const char *call);
+/* what is left is dropped: at a rollback */
+void keel_mpi_stream_reset(void);
+void keel_mpi_stream_unmake(void);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Calls that do not wait return though the receiver does nothing: it looks at its memory until a word is put there behind them, and takes
+ * the messages then. There are more than any ring has room for, of each kind.
+ */
+#include "expect.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGE = 300000, KINDS = 5, MANY = 2000 };
+
+static char *data, *got;
+static MPI_Win win;
+static volatile long *word;
+
+static char byte_of(int kind, int i)
+{
+    return (char)(kind * 31 + i * 7 + 1);
+}
+
+static void fill(int kind)
+{
+    for (int i = 0; i < LARGE; i++) {
+        data[kind * LARGE + i] = byte_of(kind, i);
+    }
+}
+
+static int is_filled(const char *at, int kind)
+{
+    for (int i = 0; i < LARGE; i++) {
+        if (at[i] != byte_of(kind, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* the receiver goes on */
+static void put_word(int to, long value)
+{
+    MPI_Put(&value, 1, MPI_LONG, to, 0, 1, MPI_LONG, win);
+    MPI_Win_flush(to, win);
+}
+
+static void await_word(long value)
+{
+    while (*word < value) {
+        sched_yield();
+    }
+    MPI_Win_sync(win);
+}
+
+static void send_all(void)
+{
+    char *room = malloc(LARGE + MPI_BSEND_OVERHEAD);
+    MPI_Request requests[5], many[MANY];
+    MPI_Datatype pairs;
+    int size;
+
+    MPI_Buffer_attach(room, LARGE + MPI_BSEND_OVERHEAD);
+    MPI_Type_vector(LARGE / 2, 1, 2, MPI_CHAR, &pairs); /* every second byte: packed by the call */
+    MPI_Type_commit(&pairs);
+    for (int kind = 0; kind < KINDS; kind++) {
+        fill(kind);
+    }
+    MPI_Isend(data, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Bsend(data + LARGE, LARGE, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+    memset(data + LARGE, 0, LARGE); /* which is the program's again */
+    MPI_Issend(data + 2 * LARGE, LARGE, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(data + 3 * LARGE, 1, pairs, 1, 3, MPI_COMM_WORLD, &requests[2]);
+    MPI_Send_init(data + 4 * LARGE, LARGE, MPI_CHAR, 1, 4, MPI_COMM_WORLD, &requests[3]);
+    MPI_Start(&requests[3]);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Isend(data + 4 * LARGE + i, 1, MPI_CHAR, 1, 5, MPI_COMM_WORLD, &many[i]);
+    }
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[4]);
+    put_word(1, 1);
+    MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(MANY, many, MPI_STATUSES_IGNORE);
+    memset(data, 0, (size_t)KINDS * LARGE);
+    MPI_Request_free(&requests[3]);
+    MPI_Type_free(&pairs);
+    MPI_Buffer_detach(&room, &size);
+    free(room);
+}
+
+static void receive_all(void)
+{
+    MPI_Request barrier;
+    char one = 0;
+
+    await_word(1);
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    for (int kind = KINDS - 1; kind >= 0; kind--) { /* the last first */
+        MPI_Recv(got, LARGE, MPI_CHAR, 0, kind, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (kind != 3) {
+            EXPECT(is_filled(got, kind));
+        }
+        for (int i = 0; kind == 3 && i < LARGE / 2; i++) {
+            EXPECT(got[i] == byte_of(kind, 2 * i));
+        }
+    }
+    for (int i = 0; i < MANY; i++) {
+        MPI_Recv(&one, 1, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        EXPECT(one == byte_of(4, i));
+    }
+    MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+}
+
+/* what is replaced is what comes, and what went is what was there */
+static void check_replaced(void)
+{
+    const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+
+    fill(rank % KINDS);
+    memcpy(got, data + rank % KINDS * LARGE, LARGE);
+    MPI_Sendrecv_replace(got, LARGE, MPI_CHAR, right, 6, left, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT(is_filled(got, left % KINDS));
+}
+
+/* nothing is waited for, and the program ends */
+static void send_and_end(void)
+{
+    MPI_Request request;
+
+    if (rank == 0) {
+        fill(0);
+        MPI_Isend(data, LARGE, MPI_CHAR, 1, 7, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    } else if (rank == 1) {
+        MPI_Recv(got, LARGE, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        EXPECT(is_filled(got, 0));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    long *base;
+
+    expect_begin(&argc, &argv);
+    data = malloc((size_t)KINDS * LARGE);
+    got = malloc(LARGE);
+    MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    *base = 0;
+    word = base;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    if (ranks > 1) {
+        if (rank == 0) {
+            send_all();
+        } else if (rank == 1) {
+            receive_all();
+        } else {
+            MPI_Request barrier;
+
+            MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+            MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+        }
+        check_replaced();
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    if (ranks > 1) {
+        send_and_end();
+    }
+    free(got);
+    return expect_end("mpi_local"); /* data is the message's until then */
+}
