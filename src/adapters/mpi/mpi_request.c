@@ -205,8 +205,16 @@ void keel_mpi_request_finish(keel_mpi_request_t *request)
 
 int keel_mpi_request_is_open(void)
 {
+    size_t open = 0;
+
     settle_orphans();
-    return requests.count > 0;
+    for (size_t i = 0; i < requests.size; i++) {
+        keel_mpi_request_t *request = requests.entries[i].object;
+
+        open += request != NULL && !(request->ops->is_send && request->ops->await != NULL && /* it is sent */
+                                     request->ops->is_ready(request));
+    }
+    return open > 0;
 }
 
 void keel_mpi_request_drop(void)
@@ -312,6 +320,11 @@ int MPI_Request_free(MPI_Request *request)
         keel_mpi_comm_let_go(persistent->comm);
         free(persistent);
     } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
+        if (open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
+            keel_mpi_stream_copy(open->want.source, open->ticket,
+                                 open->want.context == KEEL_MPI_ANSWERS ? (uint64_t)open->want.tag : 0,
+                                 "MPI_Request_free");
+        }
         if (open->ops->await == NULL && open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
             open->is_orphan = 1; /* whose answer somebody has to take */
             orphans++;

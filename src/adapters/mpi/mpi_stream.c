@@ -21,8 +21,9 @@ typedef struct left {
     struct left *next;
     keel_mpi_head_t head;
     const char *data; /* the program's, or the copy */
-    uint64_t done;    /* bytes that are */
-    char copy[];
+    void *copy;       /* NULL: there is none */
+    uint64_t ticket;
+    uint64_t done; /* bytes that are */
 } left_t;
 
 static struct {
@@ -122,21 +123,33 @@ static void write_letter(uint32_t rank, const keel_mpi_head_t *head, const void 
 
 /* ---- what there is no room for ---- */
 
-static uint64_t left_add(uint32_t rank, const keel_mpi_head_t *head, const void *data, int is_copied, const char *call)
+static void left_copy(left_t *left, const char *call)
 {
-    left_t *left = malloc(sizeof(*left) + (is_copied ? head->bytes : 0));
-
-    if (left == NULL) {
+    left->copy = malloc(left->head.bytes + 1);
+    if (left->copy == NULL) {
         keel_mpi_refuse(call, "no memory for a message that the receiver's ring has no room for");
     }
-    *left = (left_t){.head = *head, .data = is_copied ? left->copy : data};
-    if (is_copied && head->bytes > 0) {
-        memcpy(left->copy, data, head->bytes);
+    if (left->head.bytes > 0) {
+        memcpy(left->copy, left->data, left->head.bytes);
+    }
+    left->data = left->copy;
+}
+
+static uint64_t left_add(uint32_t rank, const keel_mpi_head_t *head, const void *data, int is_copied, const char *call)
+{
+    left_t *left = malloc(sizeof(*left));
+
+    if (left == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *left = (left_t){.head = *head, .data = data, .ticket = ++lines[rank].queued};
+    if (is_copied) {
+        left_copy(left, call);
     }
     *(lines[rank].first != NULL ? &lines[rank].last->next : &lines[rank].first) = left;
     lines[rank].last = left;
     lefts++;
-    return ++lines[rank].queued;
+    return left->ticket;
 }
 
 static void left_drop(uint32_t rank)
@@ -146,7 +159,17 @@ static void left_drop(uint32_t rank)
     lines[rank].first = left->next;
     lines[rank].begun++;
     lefts--;
+    free(left->copy);
     free(left);
+}
+
+void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, uint64_t answer, const char *call)
+{
+    for (left_t *left = lines[rank].first; left != NULL; left = left->next) {
+        if (left->copy == NULL && (left->ticket == ticket || (answer != 0 && left->head.answer == answer))) {
+            left_copy(left, call);
+        }
+    }
 }
 
 /* true: all of it is on the ring */

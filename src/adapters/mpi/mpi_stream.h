@@ -16,6 +16,8 @@ void keel_mpi_stream_make(void);
 uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_how_t how,
                               const char *call);
 int keel_mpi_stream_is_sent(uint32_t rank, uint64_t ticket);
+/* of what is left with that ticket, or asks for that answer (0: does not), the data is the program's again */
+void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, uint64_t answer, const char *call);
 /* sends what there is room for now; and until nothing is left */
 void keel_mpi_stream_push(const char *call);
 void keel_mpi_stream_await_all(const char *call);

@@ -274,8 +274,10 @@ static const char *unfit(void)
 
 static void checkpoint(const char *call)
 {
-    const char *what = unfit();
+    const char *what;
 
+    keel_mpi_stream_await_all(call);
+    what = unfit();
     if (what != NULL) {
         keel_mpi_refuse(call, what);
     }

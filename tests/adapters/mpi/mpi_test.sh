@@ -311,6 +311,7 @@ attached|KEEL_MPI_RESTART_POINT: memory of the program.s own is attached to a dy
 prefix|KEEL_MPI_RESTART_POINT: what was received before it is more than KEELMPI_PREFIX$
 END
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
+    run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" sent
 }
 
 run_case

@@ -1,5 +1,6 @@
 /*
- * A checkpoint that is refused, by a word: mpi_unfit request|window|communicator|post|handle|prefix|attach|attached.
+ * A checkpoint that is refused, by a word: mpi_unfit request|window|communicator|post|handle|prefix|attach|attached. And
+ * one that is not, with two ranks: with "sent" nobody has received, nor waited for, what was sent, which is more than there is room for.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -16,7 +17,8 @@ int main(int argc, char **argv)
 {
     const char *word = (argc > 1) ? argv[1] : "";
     static char many[100000], page[20000];
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
+    static int rank, is_wrong;
     MPI_Win win, late;
     MPI_Group world;
     MPI_Comm dup;
@@ -45,8 +47,18 @@ int main(int argc, char **argv)
         MPI_Win_post(world, 0, win);
     } else if (strcmp(word, "attach") == 0) {
         MPI_Win_attach(win, page, sizeof(page));
+    } else if (strcmp(word, "sent") == 0) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        many[sizeof(many) - 1] = 'x';
+        MPI_Isend(many, sizeof(many), MPI_CHAR, 1 - rank, 4, MPI_COMM_WORLD, &request);
     }
     keel_mpi_checkpoint();
+    if (strcmp(word, "sent") == 0) {
+        many[sizeof(many) - 1] = 0;
+        MPI_Recv(many, sizeof(many), MPI_CHAR, 1 - rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        is_wrong = many[sizeof(many) - 1] != 'x';
+    }
     MPI_Finalize();
-    return 0;
+    return is_wrong;
 }
