@@ -55,7 +55,9 @@ static void combine(const keel_mpi_target_t *target, const char *packed, char *o
     int position = 0;
 
     if (layout->is_dense) {
-        PMPI_Reduce_local(packed, old, (int)count, basic, op);
+        if (!keel_mpi_combine((keel_mpi_kind_t)target->layout->basic_kind, op, old, packed, count)) {
+            PMPI_Reduce_local(packed, old, (int)count, basic, op);
+        }
         return;
     }
     in = calloc(count, (size_t)layout->extent);

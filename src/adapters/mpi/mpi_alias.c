@@ -23,27 +23,31 @@ typedef struct alias {
     char *pages;
     size_t length;
     uint64_t offset; /* of a block of the arena */
-    unsigned uses;   /* pieces that lie in it */
+    unsigned uses;   /* parts that lie in it */
 } alias_t;
 
-/*
- * Memory of one window, or what of it lies in one alias; one that was made before the restart point is remembered when it is removed, as a
- * rollback has it again.
- */
-typedef struct piece {
-    struct piece *next;
-    alias_t *alias; /* NULL: not mapped */
+/* what of a window's memory lies in one alias, or is told to */
+typedef struct part {
+    size_t at, bytes; /* of the whole */
+    alias_t *alias;   /* NULL: not mapped */
+    uint64_t told;    /* its offset when it was made; in a replacement that of its predecessor */
+} part_t;
+
+/* memory of one window; one that was made before the restart point is remembered when it is removed, as a rollback has it again */
+typedef struct whole {
+    struct whole *next;
     char *address;
     size_t bytes;
-    uint64_t id, whole; /* the same in every life: the own one, and that of the whole's first piece */
-    uint64_t told;      /* its offset when it was made, in a replacement that of its predecessor */
-    uint64_t before;    /* its offset in the image, after a rollback */
-    int is_late;        /* made after the restart point */
-} piece_t;
+    uint64_t id; /* the same in every life */
+    part_t *parts;
+    size_t count;
+    int is_late; /* made after the restart point */
+    int is_back; /* at a rollback: the image has it */
+} whole_t;
 
 static alias_t *aliases;
-static piece_t *pieces, **pieces_end = &pieces; /* as they were made */
-static uint64_t made;                           /* pieces, in this life */
+static whole_t *wholes, **wholes_end = &wholes; /* as they were made */
+static uint64_t made;                           /* wholes, in this life */
 
 /* what is done on the other stack: nothing else, and no call that might not be on it */
 static struct {
@@ -151,23 +155,35 @@ static alias_t *alias_find(const char *pages, size_t length)
     return first;
 }
 
-/* @a block: of the arena, that the pages had before; 0: a new one */
-static alias_t *alias_make(char *pages, size_t length, uint64_t block, const char *call)
+/* @a block: of the arena, that the pages had before; 0: a new one. NULL: there is no room. */
+static alias_t *alias_try(char *pages, size_t length, uint64_t block, const char *call)
 {
-    alias_t *alias = malloc(sizeof(*alias));
+    const uint64_t offset = (block != 0) ? block : keel_mpi_arena_take_alias(length, page_bytes());
+    alias_t *alias = (offset != 0) ? malloc(sizeof(*alias)) : NULL;
 
+    if (offset == 0) {
+        return NULL;
+    }
     if (alias == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    *alias = (alias_t){.next = aliases, .pages = pages, .length = length, .offset = block};
-    if (block == 0) {
-        alias->offset = keel_mpi_arena_take_alias(length, page_bytes());
-    }
-    if (alias->offset == 0) {
-        keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
-    }
+    *alias = (alias_t){.next = aliases, .pages = pages, .length = length, .offset = offset};
     aliases = alias;
     move_elsewhere(pages, keel_mpi_arena_at(alias->offset), length, 0, call);
+    return alias;
+}
+
+/* of fewer of the pages, where the arena has no room for all of them in one piece */
+static alias_t *alias_make(char *pages, size_t length, const char *call)
+{
+    alias_t *alias;
+
+    while ((alias = alias_try(pages, length, 0, call)) == NULL) {
+        if (length == page_bytes()) {
+            keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
+        }
+        length = (length / page_bytes() + 1) / 2 * page_bytes();
+    }
     return alias;
 }
 
@@ -194,175 +210,202 @@ static char *end_page(const char *address, size_t bytes)
     return first_page(address + bytes + page_bytes() - 1);
 }
 
-static uint64_t offset_of(const piece_t *piece)
+/* ---- parts ---- */
+
+static uint64_t offset_of(const whole_t *whole, const part_t *part)
 {
-    return piece->alias->offset + (uint64_t)(piece->address - piece->alias->pages);
+    return part->alias->offset + (uint64_t)(whole->address + part->at - part->alias->pages);
 }
 
-static void piece_map(piece_t *piece, alias_t *alias)
+static part_t *part_add(whole_t *whole, size_t at, size_t bytes, const char *call)
 {
-    piece->alias = alias;
-    alias->uses++;
-    keel_mpi_arena_expose(offset_of(piece), piece->bytes, piece->id);
-}
+    part_t *parts = realloc(whole->parts, (whole->count + 1) * sizeof(*parts));
 
-static void piece_unmap(piece_t *piece)
-{
-    alias_t *alias = piece->alias;
-
-    piece->alias = NULL;
-    keel_mpi_arena_hide(piece->id);
-    if (--alias->uses == 0) {
-        alias_drop(alias);
-    }
-}
-
-/* with the promise others go on to use the place that the predecessor told them, so a replacement has its pages there from the beginning */
-static void piece_map_again(piece_t *piece, char *pages, size_t length, uint64_t offset, const char *call)
-{
-    const uint64_t block = offset - (uint64_t)(piece->address - pages);
-    alias_t *alias = alias_find(pages, length);
-
-    if (block % page_bytes() != 0 ||
-        (alias != NULL && (alias->offset + (uint64_t)(pages - alias->pages) != block || pages < alias->pages ||
-                           pages + length > alias->pages + alias->length))) {
-        keel_mpi_start_anew(call, "in its replacement memory of a window lies otherwise in its pages");
-    }
-    if (alias == NULL) {
-        alias = alias_make(pages, length, block, call);
-    }
-    piece->alias = alias;
-    alias->uses++;
-}
-
-static piece_t *piece_add(char *address, size_t bytes, uint64_t whole, const char *call)
-{
-    piece_t *piece = malloc(sizeof(*piece));
-
-    if (piece == NULL) {
+    if (parts == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    *piece = (piece_t){
-        .address = address, .bytes = bytes, .id = ++made, .whole = whole, .is_late = keel_mpi.phase == KEEL_MPI_RUNS};
-    *pieces_end = piece;
-    pieces_end = &piece->next;
-    return piece;
+    whole->parts = parts;
+    parts[whole->count] = (part_t){.at = at, .bytes = bytes};
+    return &parts[whole->count++];
 }
 
 /* what lies in an alias that is there, or is to be one of its own, up to the next that is */
-static piece_t *piece_make(char *address, size_t bytes, uint64_t whole, const char *call)
+static part_t *part_make(whole_t *whole, size_t at, const char *call)
 {
-    char *pages = first_page(address), *end = end_page(address, bytes);
+    char *address = whole->address + at, *pages = first_page(address), *end = end_page(address, whole->bytes - at);
     alias_t *alias = alias_find(pages, (size_t)(end - pages));
-    piece_t *piece;
+    part_t *part;
+    size_t some;
 
     if (alias == NULL || alias->pages > pages) {
         end = (alias != NULL) ? alias->pages : end;
-        alias = alias_make(pages, (size_t)(end - pages), 0, call);
+        alias = alias_make(pages, (size_t)(end - pages), call);
     }
-    end = alias->pages + alias->length;
-    piece = piece_add(address, (address + bytes > end) ? (size_t)(end - address) : bytes, whole, call);
-    piece_map(piece, alias);
-    piece->told = offset_of(piece);
-    return piece;
+    some = (size_t)(alias->pages + alias->length - address);
+    part = part_add(whole, at, some < whole->bytes - at ? some : whole->bytes - at, call);
+    part->alias = alias;
+    part->told = offset_of(whole, part);
+    alias->uses++;
+    keel_mpi_arena_expose(part->told, part->bytes, whole->id, at);
+    return part;
 }
 
-/* cut as it was */
-static void piece_make_again(char *address, size_t bytes, uint64_t offset, uint64_t whole, const char *call)
+/* with the promise others go on to use the place that the predecessor told them, so a replacement has its pages there from the beginning */
+static void part_map_again(const whole_t *whole, part_t *part, const char *call)
 {
-    piece_t *piece = piece_add(address, bytes, whole, call);
-    char *pages = first_page(address);
+    char *address = whole->address + part->at, *pages = first_page(address), *end = end_page(address, part->bytes);
+    const uint64_t block = part->told - (uint64_t)(address - pages);
+    alias_t *alias = alias_find(pages, (size_t)(end - pages));
 
-    piece->told = offset;
-    if (keel_mpi.is_promised) {
-        piece_map_again(piece, pages, (size_t)(end_page(address, bytes) - pages), offset, call);
+    if (block % page_bytes() != 0 || (alias != NULL && (alias->offset + (uint64_t)(pages - alias->pages) != block ||
+                                                        pages < alias->pages || end > alias->pages + alias->length))) {
+        keel_mpi_start_anew(call, "in its replacement memory of a window lies otherwise in its pages");
+    }
+    if (alias == NULL) {
+        alias = alias_try(pages, (size_t)(end - pages), block, call);
+    }
+    part->alias = alias;
+    alias->uses++;
+}
+
+/* ---- wholes ---- */
+
+static int is_mapped(const whole_t *whole)
+{
+    return whole->count > 0 && whole->parts[0].alias != NULL;
+}
+
+static void whole_map(whole_t *whole, const char *call)
+{
+    whole->count = 0;
+    for (size_t at = 0; at < whole->bytes;) {
+        at += part_make(whole, at, call)->bytes;
     }
 }
 
-uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+static void whole_unmap(whole_t *whole)
 {
-    const uint64_t whole = made + 1;
-    uint64_t record[2]; /* of each piece: bytes and offset */
-
-    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
-        keel_mpi_start_anew(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
+    if (is_mapped(whole)) { /* else what the image has is another life's */
+        keel_mpi_arena_hide(whole->id);
     }
-    for (size_t at = 0; at < bytes; at += record[0]) {
-        if (!keel_mpi_is_replay()) {
-            const piece_t *piece = piece_make((char *)address + at, bytes - at, whole, call);
+    for (size_t i = 0; i < whole->count; i++) {
+        alias_t *alias = whole->parts[i].alias;
 
-            record[0] = piece->bytes;
-            record[1] = piece->told;
+        whole->parts[i].alias = NULL;
+        if (alias != NULL && --alias->uses == 0) {
+            alias_drop(alias);
         }
-        keel_mpi_prefix_result(record, sizeof(record));
-        if (keel_mpi_is_replay()) {
-            piece_make_again((char *)address + at, record[0], record[1], whole, call);
-        }
+    }
+}
+
+static void whole_remove(whole_t *whole)
+{
+    whole_t **at = &wholes;
+
+    while (*at != whole) {
+        at = &(*at)->next;
+    }
+    *at = whole->next;
+    wholes_end = (whole->next == NULL) ? at : wholes_end;
+    free(whole->parts);
+    free(whole);
+}
+
+static whole_t *whole_find(uint64_t id)
+{
+    whole_t *whole = wholes;
+
+    while (whole != NULL && whole->id != id) {
+        whole = whole->next;
     }
     return whole;
 }
 
+static whole_t *whole_make(char *address, size_t bytes, const char *call)
+{
+    whole_t *whole = malloc(sizeof(*whole));
+
+    if (whole == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    *whole = (whole_t){.address = address, .bytes = bytes, .id = ++made, .is_late = keel_mpi.phase == KEEL_MPI_RUNS};
+    *wholes_end = whole;
+    wholes_end = &whole->next;
+    return whole;
+}
+
+uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+{
+    whole_t *whole;
+    uint64_t record[2]; /* of each part: bytes and offset */
+
+    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
+        keel_mpi_start_anew(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
+    }
+    whole = whole_make(address, bytes, call);
+    for (size_t at = 0; at < bytes; at += record[0]) {
+        if (!keel_mpi_is_replay()) {
+            const part_t *part = part_make(whole, at, call);
+
+            record[0] = part->bytes;
+            record[1] = part->told;
+        }
+        keel_mpi_prefix_result(record, sizeof(record));
+        if (keel_mpi_is_replay()) { /* cut as it was */
+            part_t *part = part_add(whole, at, record[0], call);
+
+            part->told = record[1];
+            if (keel_mpi.is_promised) {
+                part_map_again(whole, part, call);
+            }
+        }
+    }
+    return whole->id;
+}
+
 size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments)
 {
-    uint64_t at = 0, end = 0; /* in the whole, and in the arena */
+    const whole_t *whole = whole_find(id);
+    uint64_t end = 0; /* in the arena */
     size_t count = 0;
 
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        const uint64_t offset = (piece->alias != NULL) ? offset_of(piece) : piece->told;
+    if (whole == NULL || (!is_mapped(whole) && !keel_mpi_is_replay())) {
+        return 0;
+    }
+    for (size_t i = 0; i < whole->count; i++) {
+        const part_t *part = &whole->parts[i];
+        const uint64_t offset = (part->alias != NULL) ? offset_of(whole, part) : part->told;
+        const int is_next = i > 0 && offset == end;
 
-        if (piece->whole != id || (piece->alias == NULL && !keel_mpi_is_replay())) {
-            continue;
-        }
-        count += (at == 0 || offset != end) ? 1 : 0;
+        count += !is_next;
         if (segments != NULL) {
             keel_mpi_segment_t *segment = &segments[count - 1];
 
-            *segment = (at > 0 && offset == end)
-                           ? (keel_mpi_segment_t){segment->at, segment->bytes + piece->bytes, segment->offset, id}
-                           : (keel_mpi_segment_t){at, piece->bytes, offset, id};
+            *segment = is_next ? (keel_mpi_segment_t){segment->at, segment->bytes + part->bytes, segment->offset, id, 0}
+                               : (keel_mpi_segment_t){part->at, part->bytes, offset, id, 0};
+            segment->seal = keel_mpi_segment_seal(segment);
         }
-        at += piece->bytes;
-        end = offset + piece->bytes;
+        end = offset + part->bytes;
     }
     return count;
 }
 
-static void pieces_remove(int (*is_to_go)(const piece_t *piece, uint64_t id), uint64_t id)
-{
-    piece_t **at = &pieces;
-
-    while (*at != NULL) {
-        piece_t *piece = *at;
-
-        if (is_to_go(piece, id)) {
-            *at = piece->next;
-            free(piece);
-        } else {
-            at = &piece->next;
-        }
-    }
-    pieces_end = at;
-}
-
-static int is_of(const piece_t *piece, uint64_t whole)
-{
-    return piece->whole == whole && (keel_mpi.phase != KEEL_MPI_RUNS || piece->is_late);
-}
-
 void keel_mpi_alias_remove(uint64_t id)
 {
-    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->whole == id && piece->alias != NULL) {
-            piece_unmap(piece);
+    whole_t *whole = whole_find(id);
+
+    if (whole != NULL) {
+        whole_unmap(whole);
+        if (keel_mpi.phase != KEEL_MPI_RUNS || whole->is_late) {
+            whole_remove(whole);
         }
     }
-    pieces_remove(is_of, id);
 }
 
 int keel_mpi_alias_is_late(void)
 {
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->is_late) {
+    for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (whole->is_late) {
             return 1;
         }
     }
@@ -371,83 +414,86 @@ int keel_mpi_alias_is_late(void)
 
 /* ---- rollbacks ---- */
 
-static int is_late(const piece_t *piece, uint64_t id)
+static void drop_late(void)
 {
-    (void)id;
-    return piece->is_late;
-}
+    whole_t *whole = wholes, *next;
 
-static void unmap(int is_all)
-{
-    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->alias != NULL && (is_all || piece->is_late)) {
-            piece_unmap(piece);
+    for (; whole != NULL; whole = next) {
+        next = whole->next;
+        if (whole->is_late) {
+            whole_unmap(whole);
+            whole_remove(whole);
+            made--;
         }
-        made -= piece->is_late ? 1 : 0;
     }
-    pieces_remove(is_late, 0);
 }
 
 void keel_mpi_alias_unmap(void)
 {
-    unmap(1);
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        whole_unmap(whole);
+    }
+    drop_late();
 }
 
 void keel_mpi_alias_drop_late(void)
 {
-    unmap(0);
+    drop_late();
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (is_mapped(whole) && keel_mpi_arena_exposed(whole->id, NULL) == NULL) {
+            whole_unmap(whole);
+        }
+    }
 }
 
 void keel_mpi_alias_check(const char *call)
 {
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->alias == NULL && keel_mpi_arena_exposed(piece->id) != NULL) {
+    for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (!is_mapped(whole) && keel_mpi_arena_exposed(whole->id, NULL) != NULL) {
             keel_mpi_start_anew(call, "memory of a window that was freed since the checkpoint is the program's again");
         }
     }
 }
 
-/* maps the pages of all that are to be, those that touch as one, and all pieces that lie there */
-static void map_run(const piece_t *first)
+/* the pages of all that are to be mapped, those that touch, as one, where the arena has room for that: what follows each other there is one segment */
+static void map_run(const whole_t *first)
 {
     char *begin = first_page(first->address), *end = end_page(first->address, first->bytes);
-    alias_t *alias;
     int is_larger;
 
     do {
         is_larger = 0;
-        for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-            char *from = first_page(piece->address), *to = end_page(piece->address, piece->bytes);
+        for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+            char *from = first_page(whole->address), *to = end_page(whole->address, whole->bytes);
 
-            if (piece->before != 0 && from <= end && to >= begin && (from < begin || to > end)) {
+            if (whole->is_back && from <= end && to >= begin && (from < begin || to > end)) {
                 begin = (from < begin) ? from : begin;
                 end = (to > end) ? to : end;
                 is_larger = 1;
             }
         }
     } while (is_larger);
-    alias = alias_make(begin, (size_t)(end - begin), 0, "KEEL_MPI_RESTART_POINT");
-    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->before != 0 && piece->address >= begin && piece->address < end) {
-            piece_map(piece, alias);
-        }
+    if (alias_find(begin, (size_t)(end - begin)) == NULL) {
+        (void)alias_try(begin, (size_t)(end - begin), 0, "KEEL_MPI_RESTART_POINT");
     }
 }
 
 void keel_mpi_alias_map(void)
 {
-    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        const keel_mpi_exposed_t *exposed = keel_mpi_arena_exposed(piece->id);
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        const keel_mpi_exposed_t *exposed = NULL;
 
-        piece->before = (exposed != NULL) ? exposed->offset : 0;
-        if (exposed != NULL) {
-            memcpy(piece->address, keel_mpi_arena_at(exposed->offset), piece->bytes);
+        whole->is_back = 0;
+        while ((exposed = keel_mpi_arena_exposed(whole->id, exposed)) != NULL) {
+            memcpy(whole->address + exposed->at, keel_mpi_arena_at(exposed->offset), exposed->length);
+            whole->is_back = 1;
         }
     }
     keel_mpi_arena_give_aliases();
-    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->before != 0 && piece->alias == NULL) {
-            map_run(piece);
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (whole->is_back) {
+            map_run(whole);
+            whole_map(whole, "KEEL_MPI_RESTART_POINT");
         }
     }
 }

@@ -8,8 +8,15 @@
 typedef struct keel_mpi_segment {
     uint64_t at; /* from the whole's begin; of what is attached to a dynamic window the address */
     uint64_t bytes, offset;
-    uint64_t id; /* of the whole */
+    uint64_t id;   /* of the whole */
+    uint64_t seal; /* of these: what is read while it is changed has another one */
 } keel_mpi_segment_t;
+
+static inline uint64_t keel_mpi_segment_seal(const keel_mpi_segment_t *segment)
+{
+    return segment->at * UINT64_C(0x9e3779b97f4a7c15) + segment->bytes * UINT64_C(0xbf58476d1ce4e5b9) +
+           segment->offset * UINT64_C(0x94d049bb133111eb) + segment->id + 1;
+}
 
 /*
  * That memory, none of the arena's, becomes part of it, with its contents: an id. In a replacement, before its restart point, it is

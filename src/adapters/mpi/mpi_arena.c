@@ -211,33 +211,34 @@ void keel_mpi_arena_give_aliases(void)
     hidden->exposed_count = 0;
 }
 
-void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id)
+void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id, uint64_t at)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
     if (hidden->exposed_count == KEEL_MPI_EXPOSED) {
-        keel_mpi_refuse("MPI_Win_create", "too many pieces of memory are in windows: 4096");
+        keel_mpi_refuse("MPI_Win_create", "too many pieces of memory are in windows: 8192");
     }
-    hidden->exposed[hidden->exposed_count++] = (keel_mpi_exposed_t){offset, bytes, id};
+    hidden->exposed[hidden->exposed_count++] = (keel_mpi_exposed_t){offset, bytes, id, at};
 }
 
 void keel_mpi_arena_hide(uint64_t id)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+    for (uint64_t i = 0; i < hidden->exposed_count;) {
         if (hidden->exposed[i].id == id) {
             hidden->exposed[i] = hidden->exposed[--hidden->exposed_count];
-            return;
+        } else {
+            i++;
         }
     }
 }
 
-const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id)
+const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id, const keel_mpi_exposed_t *last)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    for (uint64_t i = 0; i < hidden->exposed_count; i++) {
+    for (uint64_t i = (last != NULL) ? (uint64_t)(last - hidden->exposed) + 1 : 0; i < hidden->exposed_count; i++) {
         if (hidden->exposed[i].id == id) {
             return &hidden->exposed[i];
         }

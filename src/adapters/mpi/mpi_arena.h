@@ -38,10 +38,11 @@ void keel_mpi_arena_shrink(uint64_t offset, size_t bytes); /* what of it lies be
 void keel_mpi_arena_give_aliases(void);                    /* all blocks of that kind, and nothing is exposed then */
 /* the block that holds these bytes; NULL: none does */
 const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes);
-/* these bytes of alias pages belong to images, or no more */
-void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id);
+/* these bytes of alias pages, from @a at on of a whole, belong to images; or nothing of that whole any more */
+void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id, uint64_t at);
 void keel_mpi_arena_hide(uint64_t id);
-const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id); /* NULL: it does not belong to images */
+/* what of it does, behind @a last (NULL: the first); NULL: no more */
+const keel_mpi_exposed_t *keel_mpi_arena_exposed(uint64_t id, const keel_mpi_exposed_t *last);
 
 /* what belongs to an image now, ascending and apart; allocated. NULL: no memory. */
 keel_extent_t *keel_mpi_arena_extents(unsigned *count_p);

@@ -14,7 +14,11 @@
 
 enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 1, RANK_BITS = 24 };
 
+#define FREED \
+    UINT64_MAX /* the number of collectives of one that was freed behind the restart point: its block stays, so that images say so */
+
 static keel_mpi_table_t comms;
+static MPI_Comm elsewhere; /* the variable by which another life freed one, which is not known */
 
 keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle)
 {
@@ -197,7 +201,14 @@ void keel_mpi_comm_revive(void)
     for (size_t i = 0; i < comms.size; i++) {
         keel_mpi_comm_t *comm = comms.entries[i].object;
 
-        if (comm != NULL && comm->freed != NULL && keel_mpi_arena_block(comm->turn, sizeof(uint64_t)) != NULL) {
+        if (comm != NULL &&
+            *(const uint64_t *)keel_mpi_arena_at(comm->turn) == FREED) { /* a replacement has made it again */
+            if (comm->freed == NULL && keel_mpi_is_alive(comm->variable) && *comm->variable == comm->handle) {
+                *comm->variable = MPI_COMM_NULL;
+                comm->freed = comm->variable;
+            }
+            comm->freed = (comm->freed != NULL) ? comm->freed : &elsewhere;
+        } else if (comm != NULL && comm->freed != NULL) {
             if (keel_mpi_is_alive(comm->freed) && *comm->freed == MPI_COMM_NULL) {
                 *comm->freed = comm->handle;
             }
@@ -316,6 +327,7 @@ int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *
         keel_mpi_comm_set_remote(copy, of->peer_count, keel_mpi_members_copy(of->peer_count, of->peers, call));
     }
     copy->topology = keel_mpi_topology_copy(of->topology, call);
+    copy->variable = newcomm;
     return MPI_SUCCESS;
 }
 
@@ -349,7 +361,7 @@ int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *me
     int code = handle_make(of->handle, 0, MPI_INFO_NULL, newcomm);
 
     if (code == MPI_SUCCESS) {
-        keel_mpi_comm_add(*newcomm, size, members, context, call);
+        keel_mpi_comm_add(*newcomm, size, members, context, call)->variable = newcomm;
     }
     return code;
 }
@@ -467,8 +479,16 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
                                  newcomm, "MPI_Comm_create");
 }
 
+/* in the life before */
+static int was_freed(MPI_Comm handle)
+{
+    const keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
+
+    return comm != NULL && comm->freed == &elsewhere;
+}
+
 /* what the program has to be done with its attributes uses it still */
-int MPI_Comm_free(MPI_Comm *comm)
+static int comm_free(MPI_Comm *comm)
 {
     int code;
     KEEL_MPI_COMM(of, *comm, "MPI_Comm_free")
@@ -477,7 +497,7 @@ int MPI_Comm_free(MPI_Comm *comm)
         return keel_mpi_raise(*comm, MPI_ERR_COMM, "MPI_Comm_free", "one of those that are always there");
     }
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
-        keel_mpi_arena_give(of->turn);
+        *(uint64_t *)keel_mpi_arena_at(of->turn) = FREED;
         of->freed = comm;
         *comm = MPI_COMM_NULL;
         return MPI_SUCCESS;
@@ -487,6 +507,15 @@ int MPI_Comm_free(MPI_Comm *comm)
         keel_mpi_comm_remove(of);
     }
     return code;
+}
+
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    if (keel_mpi.ctx != NULL && was_freed(*comm)) {
+        *comm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    return comm_free(comm);
 }
 
 int MPI_Comm_disconnect(MPI_Comm *comm)

@@ -19,6 +19,7 @@ typedef struct keel_mpi_comm {
     unsigned uses;                      /* by requests that are open */
     int is_gone;                        /* removed, but for those */
     int is_late;                        /* made after the restart point: a rollback takes it away */
+    MPI_Comm *variable; /* that it was made by, which a replacement has left as it was made; NULL: not known */
     MPI_Comm
         *freed; /* the variable by which it was freed after the restart point, which a rollback undoes; NULL: in use */
 } keel_mpi_comm_t;

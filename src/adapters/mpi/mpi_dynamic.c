@@ -33,32 +33,35 @@ uint64_t keel_mpi_dynamic_make(const char *call)
 }
 
 /* NULL: there is no room */
-static keel_mpi_segment_t *entry_add(table_t *table)
+static keel_mpi_segment_t *entry_find(table_t *table)
 {
     for (uint64_t i = 0; i < table->count; i++) {
         if (table->entries[i].id == NOTHING) {
             return &table->entries[i];
         }
     }
-    if (table->count == ATTACHED_MAX) {
-        return NULL;
+    return (table->count < ATTACHED_MAX) ? &table->entries[table->count] : NULL;
+}
+
+static void entry_store(keel_mpi_segment_t *entry, const keel_mpi_segment_t *segment)
+{
+    __atomic_store_n(&entry->at, segment->at, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->bytes, segment->bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->offset, segment->offset, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->id, segment->id, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->seal, keel_mpi_segment_seal(segment), __ATOMIC_RELAXED);
+}
+
+/* the table ends with one that is in use */
+static void entry_clear(table_t *table, keel_mpi_segment_t *entry)
+{
+    uint64_t count = table->count;
+
+    entry_store(entry, &(keel_mpi_segment_t){.id = NOTHING});
+    while (count > 0 && table->entries[count - 1].id == NOTHING) {
+        count--;
     }
-    table->entries[table->count] = (keel_mpi_segment_t){.id = NOTHING};
-    return &table->entries[__atomic_fetch_add(&table->count, 1, __ATOMIC_RELEASE)];
-}
-
-static void entry_set(keel_mpi_segment_t *entry, const keel_mpi_segment_t *segment)
-{
-    entry->at = segment->at;
-    entry->offset = segment->offset;
-    entry->id = segment->id;
-    __atomic_store_n(&entry->bytes, segment->bytes, __ATOMIC_RELEASE);
-}
-
-static void entry_clear(keel_mpi_segment_t *entry)
-{
-    __atomic_store_n(&entry->bytes, 0, __ATOMIC_RELEASE);
-    entry->id = NOTHING;
+    __atomic_store_n(&table->count, count, __ATOMIC_RELEASE);
 }
 
 /* all that was attached with that one */
@@ -67,12 +70,12 @@ static void whole_remove(table_t *table, keel_mpi_segment_t *entry)
     const uint64_t id = entry->id;
 
     if (id == OF_ARENA) {
-        entry_clear(entry);
+        entry_clear(table, entry);
         return;
     }
     for (uint64_t i = 0; i < table->count; i++) {
         if (table->entries[i].id == id) {
-            entry_clear(&table->entries[i]);
+            entry_clear(table, &table->entries[i]);
         }
     }
     keel_mpi_alias_remove(id);
@@ -129,12 +132,15 @@ int keel_mpi_dynamic_has_own(const keel_mpi_win_t *win)
 static int entries_add(table_t *table, const keel_mpi_segment_t *segments, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        keel_mpi_segment_t *entry = entry_add(table);
+        keel_mpi_segment_t *entry = entry_find(table);
 
         if (entry == NULL) {
             return 0;
         }
-        entry_set(entry, &segments[i]);
+        entry_store(entry, &segments[i]);
+        if (entry == &table->entries[table->count]) {
+            __atomic_store_n(&table->count, table->count + 1, __ATOMIC_RELEASE);
+        }
     }
     return 1;
 }
@@ -165,10 +171,11 @@ static int attach_own(table_t *table, char *base, size_t size)
 static int attach(table_t *table, char *base, size_t size)
 {
     if (size > 0 && !keel_mpi_arena_has(base, size)) {
-        return attach_own(table, base, size);
+        return entry_find(table) != NULL && attach_own(table, base, size);
     }
     return entries_add(
-        table, &(keel_mpi_segment_t){(uintptr_t)base, size, size > 0 ? keel_mpi_arena_offset(base) : 0, OF_ARENA}, 1);
+        table, &(keel_mpi_segment_t){(uintptr_t)base, size, size > 0 ? keel_mpi_arena_offset(base) : 0, OF_ARENA, 0},
+        1);
 }
 
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)

@@ -28,18 +28,22 @@ static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdif
            bytes == 0;
 }
 
-/* NULL: none has all of these bytes */
-static const keel_mpi_segment_t *segment_find(const keel_mpi_segment_t *segments, size_t count, uint64_t at,
-                                              size_t bytes)
+/* one that has all of these bytes; false: none has. Who owns a table may change it meanwhile, for what else is attached. */
+static int segment_find(const keel_mpi_segment_t *segments, size_t count, uint64_t at, size_t bytes,
+                        keel_mpi_segment_t *found)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t length = __atomic_load_n(&segments[i].bytes, __ATOMIC_ACQUIRE);
-
-        if (at >= segments[i].at && bytes <= length && at - segments[i].at <= length - bytes) {
-            return &segments[i];
+        found->at = __atomic_load_n(&segments[i].at, __ATOMIC_RELAXED);
+        found->bytes = __atomic_load_n(&segments[i].bytes, __ATOMIC_RELAXED);
+        if (at >= found->at && bytes <= found->bytes && at - found->at <= found->bytes - bytes) {
+            found->offset = __atomic_load_n(&segments[i].offset, __ATOMIC_RELAXED);
+            found->id = __atomic_load_n(&segments[i].id, __ATOMIC_RELAXED);
+            if (__atomic_load_n(&segments[i].seal, __ATOMIC_RELAXED) == keel_mpi_segment_seal(found)) {
+                return 1;
+            }
         }
     }
-    return NULL;
+    return 0;
 }
 
 typedef struct {
@@ -55,15 +59,15 @@ static int cut(void *user, ptrdiff_t offset, size_t length)
     uint64_t at = (uint64_t)(target->at + offset);
 
     while (length > 0) {
-        const keel_mpi_segment_t *segment = segment_find(target->segments, target->segment_count, at, 1);
+        keel_mpi_segment_t segment;
         uint64_t some;
 
-        if (segment == NULL) {
+        if (!segment_find(target->segments, target->segment_count, at, 1, &segment)) {
             return 0;
         }
-        some = segment->at + segment->bytes - at;
+        some = segment.at + segment.bytes - at;
         some = (some < length) ? some : length;
-        if (!cut->each(cut->user, (ptrdiff_t)(segment->offset + (at - segment->at)), some)) {
+        if (!cut->each(cut->user, (ptrdiff_t)(segment.offset + (at - segment.at)), some)) {
             return 0;
         }
         at += some;
@@ -92,7 +96,8 @@ static int nothing(void *user, ptrdiff_t offset, size_t length)
 static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low, size_t bytes)
 {
     const keel_mpi_win_t *win = target->win;
-    const keel_mpi_segment_t *segments, *segment;
+    const keel_mpi_segment_t *segments;
+    keel_mpi_segment_t segment;
     size_t count;
 
     if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
@@ -101,9 +106,8 @@ static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low,
         segments = win->segments[target->index];
         count = win->places[target->index].segments;
     }
-    segment = segment_find(segments, count, (uint64_t)(at + low), bytes);
-    if (segment != NULL) {
-        target->offset = segment->offset + ((uint64_t)at - segment->at);
+    if (segment_find(segments, count, (uint64_t)(at + low), bytes, &segment)) {
+        target->offset = segment.offset + ((uint64_t)at - segment.at);
         return 1;
     }
     target->segments = segments;

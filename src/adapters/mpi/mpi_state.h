@@ -11,7 +11,7 @@
 
 enum {
     KEEL_MPI_BLOCKS = 16384,  /* of the arena that are in use at one time, at most */
-    KEEL_MPI_EXPOSED = 4096,  /* pieces of the program's own memory that are in windows at one time, at most */
+    KEEL_MPI_EXPOSED = 8192,  /* pieces of the program's own memory that are in windows at one time, at most */
     KEEL_MPI_OPENED = 1024,   /* receives that are open, for which room is kept; others take some of the arena */
     KEEL_MPI_RING = 64 << 10, /* bytes on the way from one rank to another */
     KEEL_MPI_ALIGN = 64
@@ -33,9 +33,9 @@ typedef struct keel_mpi_block {
     uint64_t is_alias; /* pages of the program's own memory; what of them is in a window stands among the exposed */
 } keel_mpi_block_t;
 
-/* a piece of the program's memory that is in a window: where it lies in the arena, and which it is, the same in every life */
+/* a piece of the program's memory that is in a window: where it lies in the arena, of which whole, the same in every life, and where there */
 typedef struct keel_mpi_exposed {
-    uint64_t offset, length, id;
+    uint64_t offset, length, id, at;
 } keel_mpi_exposed_t;
 
 typedef struct keel_mpi_hidden {

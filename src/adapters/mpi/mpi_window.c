@@ -15,6 +15,7 @@
 #include <string.h>
 
 keel_mpi_table_t keel_mpi_wins;
+static MPI_Win elsewhere; /* the variable by which another life freed one, which is not known */
 
 enum { MEETING = KEEL_MPI_ALIGN, ACCESS = MEETING + sizeof(keel_mpi_meeting_t) };
 
@@ -78,7 +79,15 @@ static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *c
     win->is_searched = win->flavor == MPI_WIN_FLAVOR_DYNAMIC || win->segments != NULL;
 }
 
-/* where the program's own memory lies now; there are never more segments than there were when the window was made */
+/* the table, if there is one */
+static void place_give(const keel_mpi_place_t *place)
+{
+    if (place->attached != 0) {
+        keel_mpi_arena_give(place->attached);
+    }
+}
+
+/* where the program's own memory lies now */
 static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const char *call)
 {
     const uint64_t count = keel_mpi_alias_segments(win->alias, NULL);
@@ -89,7 +98,8 @@ static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const c
     }
     (void)keel_mpi_alias_segments(win->alias, segments);
     if (count > 1) {
-        if (mine->attached == 0) {
+        if (mine->attached == 0 || keel_mpi_arena_block(mine->attached, count * sizeof(*segments)) == NULL) {
+            place_give(mine);
             mine->attached = keel_mpi_arena_take(count * sizeof(*segments), KEEL_MPI_ALIGN, call);
         }
         memcpy(keel_mpi_arena_at(mine->attached), segments, count * sizeof(*segments));
@@ -162,6 +172,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
         keel_mpi_refuse(call, "no memory");
     }
     *handle_p = win->handle;
+    win->variable = handle_p;
     withdraw(info, call);
     return MPI_SUCCESS;
 }
@@ -238,13 +249,10 @@ static void win_give(const keel_mpi_win_t *win)
         keel_mpi_arena_give(win->block);
     } else if (win->alias != 0) {
         keel_mpi_alias_remove(win->alias);
-        if (win->places[win->comm->rank].attached != 0) {
-            keel_mpi_arena_give(win->places[win->comm->rank].attached);
-        }
+        place_give(&win->places[win->comm->rank]);
     } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         keel_mpi_dynamic_remove(win);
     }
-    keel_mpi_arena_give(own_guard(win));
 }
 
 static void win_destroy(keel_mpi_win_t *win)
@@ -256,7 +264,15 @@ static void win_destroy(keel_mpi_win_t *win)
     free(win);
 }
 
-int MPI_Win_free(MPI_Win *win)
+/* in the life before */
+static int was_freed(MPI_Win handle)
+{
+    const keel_mpi_win_t *win = keel_mpi_table_find(&keel_mpi_wins, (uintptr_t)handle);
+
+    return win != NULL && win->freed == &elsewhere;
+}
+
+static int win_free(MPI_Win *win)
 {
     keel_mpi_round_t round;
     int code;
@@ -271,14 +287,25 @@ int MPI_Win_free(MPI_Win *win)
     keel_mpi_round_meet(&round);
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
         win_give(of);
+        keel_mpi_win_access(of)->is_freed = 1;
         of->freed = win;
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
     code = PMPI_Win_free(win); /* what the program has to be done with its attributes asks for it still */
     win_give(of);
+    keel_mpi_arena_give(own_guard(of));
     win_destroy(of);
     return code;
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+    if (keel_mpi.ctx != NULL && was_freed(*win)) {
+        *win = MPI_WIN_NULL;
+        return MPI_SUCCESS;
+    }
+    return win_free(win);
 }
 
 void keel_mpi_win_end_freed(void)
@@ -382,7 +409,13 @@ void keel_mpi_win_revive(void)
         free((void *)win->posted);
         free((void *)win->started);
         win->posted = win->started = NULL;
-        if (win->freed != NULL && keel_mpi_arena_block(own_guard(win), sizeof(keel_mpi_guard_t)) != NULL) {
+        if (keel_mpi_win_access(win)->is_freed) { /* a replacement has made it again */
+            if (win->freed == NULL && keel_mpi_is_alive(win->variable) && *win->variable == win->handle) {
+                *win->variable = MPI_WIN_NULL;
+                win->freed = win->variable;
+            }
+            win->freed = (win->freed != NULL) ? win->freed : &elsewhere;
+        } else if (win->freed != NULL) {
             if (keel_mpi_is_alive(win->freed) && *win->freed == MPI_WIN_NULL) {
                 *win->freed = win->handle;
             }

@@ -27,10 +27,11 @@ typedef enum {
 
 /* of the own accesses: part of images, as that is */
 typedef struct keel_mpi_access {
-    uint64_t locks; /* by MPI_Win_lock */
-    uint8_t is_all; /* MPI_Win_lock_all is in force */
-    uint8_t fence;  /* keel_mpi_fenced_t */
-    uint8_t held[]; /* keel_mpi_held_t of each member */
+    uint64_t locks;   /* by MPI_Win_lock */
+    uint8_t is_all;   /* MPI_Win_lock_all is in force */
+    uint8_t fence;    /* keel_mpi_fenced_t */
+    uint8_t is_freed; /* the window is, behind the restart point: what its guard lies in stays, so that images say so */
+    uint8_t held[];   /* keel_mpi_held_t of each member */
 } keel_mpi_access_t;
 
 typedef enum {
@@ -66,7 +67,7 @@ typedef struct keel_mpi_win {
     int is_mapped;                      /* all members have has_all: each says so to all */
     struct keel_mpi_segment **segments; /* of each member that has several; NULL: none does */
     int is_searched;                    /* where a place is depends on the displacement: so it is, or it is dynamic */
-    MPI_Win *freed;
+    MPI_Win *variable, *freed;          /* as of communicators */
 } keel_mpi_win_t;
 
 extern keel_mpi_table_t keel_mpi_wins; /* mpi_window.c */

@@ -247,6 +247,20 @@ messages_need_no_room()
     done
 }
 
+# the third death is amid a step whose checkpoint is behind what was freed
+what_is_gone_stays_gone()
+{
+    local promise lanes
+
+    for promise in n y; do
+        for lanes in direct served; do
+            run 0 -n 3 --nodes 3 "${small[@]}" -x KEELMPI_ARENA=16m -x KEEL_DETERMINISTIC=$promise -x KEEL_LANES=$lanes -x KEEL_LOG_LEVEL=error "$programs/mpi_gone_$mpi" 9 1@1.0,0@4.1,2@6.2
+            has "$out" 1 '^mpi_gone: 3 ranks, 9 steps: right$'
+            has "$err" 0 'started anew'
+        done
+    done
+}
+
 shared_memory_and_topologies_come_back()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=direct -x KEEL_VERBOSE=y "$programs/mpi_shares_$mpi" 40 1@8.0,0@15.1,3@23.2,2@30.3

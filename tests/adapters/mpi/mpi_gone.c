@@ -1,0 +1,163 @@
+/*
+ * What was made before the restart point and is freed behind it, at once or later, stays freed in who comes back behind that: mpi_gone STEPS
+ * RANK@STEP.PLACE,... Its memory is others' then. And windows that touch, with one of the arena between them, come back where the arena
+ * has no room for them in one piece.
+ */
+#include <keel_mpi.h>
+#include <mpi.h>
+
+#include "deaths.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRONG = 1, USAGE = 2, PAGE = 4096, BLOCKS = 6, LARGE = 5 << 20, CELLS = 100 };
+
+static struct {
+    long step;
+} at; /* protected */
+static struct {
+    char beside[100], first[PAGE], second[2 * PAGE], behind[100]; /* windows but for what is beside them and behind */
+} memory __attribute__((aligned(PAGE)));
+static char large[2 * LARGE] __attribute__((aligned(PAGE)));
+static int rank, ranks, right;
+static const char *deaths;
+static MPI_Win allocated, first, second, halves[2];
+static MPI_Comm copy;
+static char *blocks[BLOCKS];
+static char *kept[BLOCKS]; /* what the program has to know of them, protected */
+
+static void die_here(unsigned place)
+{
+    die_when_said(deaths, (unsigned long)rank, (unsigned long)at.step, place);
+}
+
+static void expect_is(const char *what, long is, long expected)
+{
+    if (is != expected) {
+        fprintf(stderr, "mpi_gone: rank %d, step %ld: %s is %ld, not %ld\n", rank, at.step, what, is, expected);
+        MPI_Abort(MPI_COMM_WORLD, WRONG);
+    }
+}
+
+/* of as many bytes as what was freed, and of fewer */
+static void blocks_make(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        MPI_Alloc_mem((i % 2 == 0) ? PAGE + 200 : 256, MPI_INFO_NULL, &blocks[i]);
+        memset(blocks[i], 'a' + i, 256);
+        kept[i] = blocks[i];
+    }
+}
+
+static void blocks_check(void)
+{
+    for (int i = 0; i < BLOCKS; i++) {
+        for (int j = 0; kept[i] != NULL && j < 256; j++) {
+            expect_is("a block's byte", kept[i][j], 'a' + i);
+        }
+    }
+}
+
+static void free_some(void)
+{
+    if (allocated != MPI_WIN_NULL) {
+        MPI_Win_free(&allocated);
+    }
+    if (first != MPI_WIN_NULL) {
+        MPI_Win_free(&first);
+    }
+    if (copy != MPI_COMM_NULL) {
+        MPI_Comm_free(&copy);
+    }
+}
+
+/* to the right one, from there, and in both halves across their border's sides */
+static void use(void)
+{
+    const int cell = (int)(at.step * 37 % CELLS);
+    char value = (char)at.step, got = 0;
+
+    for (int i = 0; i < 3; i++) {
+        MPI_Win win = (i == 0) ? second : halves[i - 1];
+        const MPI_Aint disp = (i == 1) ? LARGE - 1 - cell : cell;
+        const char *mine = (i == 0) ? memory.second + cell : large + (i - 1) * LARGE + disp;
+
+        MPI_Win_fence(0, win);
+        MPI_Put(&value, 1, MPI_CHAR, right, disp, 1, MPI_CHAR, win);
+        die_here((unsigned)i);
+        MPI_Win_fence(0, win);
+        expect_is("a cell", *mine, value);
+        MPI_Get(&got, 1, MPI_CHAR, right, disp, 1, MPI_CHAR, win);
+        MPI_Win_fence(0, win);
+        expect_is("what was got", got, value);
+    }
+}
+
+static void step(void)
+{
+    if (at.step == 2) {
+        free_some();
+        blocks_make();
+    } else if (at.step > 2) {
+        expect_is("a window that was freed", allocated == MPI_WIN_NULL && first == MPI_WIN_NULL, 1);
+        expect_is("a communicator that was freed", copy == MPI_COMM_NULL, 1);
+        free_some();
+    }
+    use();
+    blocks_check();
+    expect_is("a byte beside a window", memory.beside[99] + memory.behind[0], 'x' + 'y');
+    if (at.step > 2) { /* the program's again */
+        expect_is("a byte of what was a window", memory.first[PAGE - 1], 'z');
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void make(void)
+{
+    char *base;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    memset(memory.beside, 'x', sizeof(memory.beside));
+    memset(memory.behind, 'y', sizeof(memory.behind));
+    memset(memory.first, 'z', sizeof(memory.first));
+    MPI_Win_allocate(256, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated);
+    MPI_Win_create(memory.first, PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &first);
+    MPI_Win_create(memory.second, sizeof(memory.second), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &second);
+    MPI_Win_create(large, LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &halves[0]);
+    MPI_Alloc_mem(1 << 20, MPI_INFO_NULL, &base); /* so that the halves have no room side by side */
+    MPI_Win_create(large + LARGE, LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &halves[1]);
+}
+
+int main(int argc, char **argv)
+{
+    const long steps = (argc == 3) ? strtol(argv[1], NULL, 10) : 0;
+    const char *job = getenv("KEELRUN_JOB");
+
+    if (steps <= 0) {
+        fprintf(stderr, "usage: mpi_gone STEPS -|RANK@STEP.PLACE,...\n");
+        return USAGE;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    right = (rank + 1) % ranks;
+    deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
+    make();
+    MPI_Barrier(MPI_COMM_WORLD);
+    keel_mpi_protect(1, &at, sizeof(at));
+    keel_mpi_protect(2, kept, sizeof(kept));
+    KEEL_MPI_RESTART_POINT();
+    while (at.step < steps) {
+        step();
+        at.step++;
+        keel_mpi_checkpoint();
+    }
+    if (rank == 0) {
+        printf("mpi_gone: %d ranks, %ld steps: right\n", ranks, steps);
+        fflush(stdout);
+    }
+    MPI_Finalize();
+    return 0;
+}
