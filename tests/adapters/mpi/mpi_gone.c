@@ -20,10 +20,13 @@ static struct {
 static struct {
     char beside[100], first[PAGE], second[2 * PAGE], behind[100]; /* windows but for what is beside them and behind */
 } memory __attribute__((aligned(PAGE)));
+static struct {
+    char beside[100], window[PAGE], behind[100];
+} apart __attribute__((aligned(PAGE))); /* on pages that no other window has */
 static char large[2 * LARGE] __attribute__((aligned(PAGE)));
 static int rank, ranks, right;
 static const char *deaths;
-static MPI_Win allocated, first, second, halves[2];
+static MPI_Win allocated, alone, first, second, halves[2];
 static MPI_Comm copy;
 static char *blocks[BLOCKS];
 static char *kept[BLOCKS]; /* what the program has to know of them, protected */
@@ -68,6 +71,9 @@ static void free_some(void)
     if (first != MPI_WIN_NULL) {
         MPI_Win_free(&first);
     }
+    if (alone != MPI_WIN_NULL) {
+        MPI_Win_free(&alone);
+    }
     if (copy != MPI_COMM_NULL) {
         MPI_Comm_free(&copy);
     }
@@ -107,6 +113,7 @@ static void step(void)
     }
     use();
     blocks_check();
+    expect_is("a byte beside a window", apart.beside[99] + apart.behind[0], 2 * 'w');
     expect_is("a byte beside a window", memory.beside[99] + memory.behind[0], 'x' + 'y');
     if (at.step > 2) { /* the program's again */
         expect_is("a byte of what was a window", memory.first[PAGE - 1], 'z');
@@ -123,6 +130,8 @@ static void make(void)
     memset(memory.behind, 'y', sizeof(memory.behind));
     memset(memory.first, 'z', sizeof(memory.first));
     MPI_Win_allocate(256, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated);
+    memset(&apart, 'w', sizeof(apart));
+    MPI_Win_create(apart.window, PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &alone);
     MPI_Win_create(memory.first, PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &first);
     MPI_Win_create(memory.second, sizeof(memory.second), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &second);
     MPI_Win_create(large, LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &halves[0]);
