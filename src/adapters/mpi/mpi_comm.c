@@ -1,6 +1,7 @@
 #include "mpi_comm.h"
 
 #include "mpi_arena.h"
+#include "mpi_group.h"
 #include "mpi_inter.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
