@@ -1,7 +1,7 @@
 /*
  * Open MPI's bindings for Fortran call MPI's functions by their profiling names, which are the system's. So in those libraries, and in no
- * other, the places where such an address stands are set to the functions of this one, before main(). MPICH's call the names that are
- * interposed anyway. Parameters are not looked at, so mpi.h is not needed.
+ * other, the places where such an address stands are set to the functions of this one, before main(). The same is done to MPICH's, whose
+ * module mpi_f08 does so, too, and all else of which calls the names that are interposed. Parameters are not looked at, so mpi.h is not needed.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "mpi_functions.h"
@@ -106,7 +106,8 @@ static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
     const char *name = strrchr(info->dlpi_name, '/');
 
     name = (name != NULL) ? name + 1 : info->dlpi_name;
-    if (strncmp(name, "libmpi_mpifh", 12) != 0 && strncmp(name, "libmpi_usempi", 13) != 0) {
+    if (strncmp(name, "libmpi_mpifh", 12) != 0 && strncmp(name, "libmpi_usempi", 13) != 0 &&
+        strncmp(name, "libmpichfort", 12) != 0 && strncmp(name, "libmpifort", 10) != 0) {
         return 0;
     }
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {

@@ -128,13 +128,13 @@ refused_functions_are_named()
     run 9 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort
 }
 
-# module mpi, and mpif.h in fixed form; compiled here, as a build needs no compiler for Fortran
+# modules mpi and mpi_f08, and mpif.h in fixed form; compiled here, as a build needs no compiler for Fortran
 fortran_programs_are_right()
 {
     local source program
 
     type "mpifort.$mpi" >/dev/null 2>&1 && type gfortran >/dev/null 2>&1 || exit 77
-    for source in mpi_fortran.f90 mpi_fixed.f; do
+    for source in mpi_fortran.f90 mpi_modern.f90 mpi_fixed.f; do
         program=${source%.*}
         "mpifort.$mpi" -o "$scratch/$program" -J "$scratch" "$here/$source" || fail "$source is not compiled"
         for ranks in 1 3; do
