@@ -14,9 +14,6 @@
 
 enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 1, RANK_BITS = 24 };
 
-#define FREED \
-    UINT64_MAX /* the number of collectives of one that was freed behind the restart point: its block stays, so that images say so */
-
 static keel_mpi_table_t comms;
 static MPI_Comm elsewhere; /* the variable by which another life freed one, which is not known */
 
@@ -202,7 +199,7 @@ void keel_mpi_comm_revive(void)
         keel_mpi_comm_t *comm = comms.entries[i].object;
 
         if (comm != NULL &&
-            *(const uint64_t *)keel_mpi_arena_at(comm->turn) == FREED) { /* a replacement has made it again */
+            *(const uint64_t *)keel_mpi_arena_at(comm->turn) == KEEL_MPI_FREED) { /* a replacement has made it again */
             if (comm->freed == NULL && keel_mpi_is_alive(comm->variable) && *comm->variable == comm->handle) {
                 *comm->variable = MPI_COMM_NULL;
                 comm->freed = comm->variable;
@@ -384,7 +381,7 @@ static int comm_free(MPI_Comm *comm)
         return keel_mpi_raise(*comm, MPI_ERR_COMM, "MPI_Comm_free", "one of those that are always there");
     }
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
-        *(uint64_t *)keel_mpi_arena_at(of->turn) = FREED;
+        *(uint64_t *)keel_mpi_arena_at(of->turn) = KEEL_MPI_FREED;
         of->freed = comm;
         *comm = MPI_COMM_NULL;
         return MPI_SUCCESS;

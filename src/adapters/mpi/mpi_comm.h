@@ -7,6 +7,9 @@
 
 #include "mpi_state.h"
 
+/* the number of collectives of one that was freed behind the restart point: its block stays, so that images say so */
+#define KEEL_MPI_FREED UINT64_MAX
+
 typedef struct keel_mpi_comm {
     MPI_Comm handle; /* MPI_COMM_NULL: a window's own */
     uint32_t size, rank;

@@ -1,13 +1,306 @@
-/* Files of communicators of one, which the system's MPI opens; it has no way to those of several. */
+/*
+ * The system's MPI opens a file for a process alone, and what is done by explicit offsets, or by a pointer that each has of its own, is right by
+ * that. What the ranks have to do together is done here: the first one makes the file, and sets its size, and deletes it. A pointer
+ * that all share is for files of one rank. One that was opened before the restart point stays open in the system's MPI when it is closed
+ * behind it, as communicators do, since a rollback may open it again.
+ */
+#include "mpi_file.h"
+
+#include "mpi_arena.h"
 #include "mpi_comm.h"
+#include "mpi_group.h"
+#include "mpi_prefix.h"
+#include "mpi_round.h"
+#include "mpi_survive.h"
+#include "mpi_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct file {
+    MPI_File handle;
+    keel_mpi_comm_t *comm; /* its own */
+    char *name;            /* of one that is deleted when it is closed; NULL: it is not */
+    int is_late;
+    MPI_File *variable, *closed; /* as of communicators */
+} file_t;
+
+static keel_mpi_table_t files; /* not those of one rank that were opened behind the restart point */
+static MPI_File elsewhere;     /* the variable by which another life closed one, which is not known */
+
+/* NULL: of one rank, or none */
+static file_t *file_of(MPI_File handle)
+{
+    file_t *file = keel_mpi_table_find(&files, (uintptr_t)handle);
+
+    return (file != NULL && file->closed == NULL) ? file : NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *filename, int amode, MPI_File *fh)
+{
+    static const char call[] = "MPI_File_open";
+    file_t *file = calloc(1, sizeof(*file));
+
+    if (file == NULL) {
+        keel_mpi_refuse(call, "no memory");
+    }
+    file->handle = *fh;
+    file->comm =
+        keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
+    file->name = (amode & MPI_MODE_DELETE_ON_CLOSE) ? strdup(filename) : NULL;
+    file->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    file->variable = fh;
+    if (!keel_mpi_table_add(&files, (uintptr_t)*fh, file)) {
+        keel_mpi_refuse(call, "no memory");
+    }
+}
+
+/* by the first rank, which alone may find that it is there already, and then by the others; all have it, or none has */
+static int open_together(const keel_mpi_round_t *round, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    const int others = amode & ~(MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE), is_first = round->comm->rank == 0;
+    const int first = keel_mpi_is_replay() ? others : amode & ~MPI_MODE_DELETE_ON_CLOSE; /* it is there already */
+    int code = is_first ? PMPI_File_open(MPI_COMM_SELF, filename, first, info, fh) : MPI_SUCCESS;
+    int is_any;
+
+    keel_mpi_round_spread(round, 0, &code, sizeof(code));
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    code = is_first ? MPI_SUCCESS : PMPI_File_open(MPI_COMM_SELF, filename, others, info, fh);
+    is_any = keel_mpi_round_any(round, code != MPI_SUCCESS);
+    if (is_any && code == MPI_SUCCESS) {
+        PMPI_File_close(fh);
+    }
+    return (is_any && code == MPI_SUCCESS) ? MPI_ERR_OTHER : code;
+}
 
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_File_open")
+    uint64_t context;
+    keel_mpi_round_t round;
+    int code;
+    KEEL_MPI_INTRA(of, comm, "MPI_File_open")
 
-    if (of->size > 1) {
-        return keel_mpi_raise(comm, MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open",
-                              "of a communicator of several ranks");
+    if (of->size == 1 && keel_mpi.phase == KEEL_MPI_RUNS) {
+        return PMPI_File_open(MPI_COMM_SELF, filename, amode, info, fh);
     }
-    return PMPI_File_open(comm, filename, amode, info, fh);
+    context = keel_mpi_comm_context(of, "MPI_File_open");
+    round = keel_mpi_round_begin(of, "MPI_File_open");
+    code = open_together(&round, filename, amode, info, fh);
+    if (code == MPI_SUCCESS) {
+        file_make(of, context, filename, amode, fh);
+    } else {
+        *fh = MPI_FILE_NULL;
+    }
+    return code;
+}
+
+static void file_destroy(file_t *file)
+{
+    keel_mpi_table_remove(&files, (uintptr_t)file->handle);
+    keel_mpi_comm_remove(file->comm);
+    free(file->name);
+    free(file);
+}
+
+static int close_together(file_t *file, const keel_mpi_round_t *round, MPI_File *fh)
+{
+    const int code = PMPI_File_close(fh);
+
+    if (file->name != NULL) { /* when all have closed it, and gone when a call returns */
+        keel_mpi_round_meet(round);
+        if (file->comm->rank == 0) {
+            PMPI_File_delete(file->name, MPI_INFO_NULL);
+        }
+        keel_mpi_round_meet(round);
+    }
+    file_destroy(file);
+    return code;
+}
+
+int MPI_File_close(MPI_File *fh)
+{
+    file_t *file;
+    keel_mpi_round_t round;
+    int amode = 0;
+
+    keel_mpi_begin("MPI_File_close");
+    file = keel_mpi_table_find(&files, (uintptr_t)*fh);
+    if (file == NULL) {
+        return PMPI_File_close(fh);
+    }
+    if (file->closed == NULL) {
+        round = keel_mpi_round_begin(file->comm, "MPI_File_close");
+        keel_mpi_round_meet(&round);
+        if (keel_mpi.phase != KEEL_MPI_RUNS || file->is_late) {
+            return close_together(file, &round, fh);
+        }
+        PMPI_File_get_amode(*fh, &amode);
+        if (!(amode & MPI_MODE_RDONLY)) {
+            PMPI_File_sync(*fh);
+        }
+        *(uint64_t *)keel_mpi_arena_at(file->comm->turn) = KEEL_MPI_FREED;
+        file->closed = fh;
+    }
+    *fh = MPI_FILE_NULL;
+    return MPI_SUCCESS;
+}
+
+/* ---- what is done together ---- */
+
+int MPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    const file_t *file;
+
+    keel_mpi_begin("MPI_File_get_group");
+    file = file_of(fh);
+    *group = (file != NULL) ? keel_mpi_group_make(file->comm->size, file->comm->members, "MPI_File_get_group")
+                            : keel_mpi_group_make(1, &keel_mpi.rank, "MPI_File_get_group");
+    return MPI_SUCCESS;
+}
+
+/* by the first rank, when all have done what they had to do with the file */
+#define DEFINE_SIZE(_name)                                                          \
+    int MPI_File_##_name(MPI_File fh, MPI_Offset size)                              \
+    {                                                                               \
+        const file_t *file;                                                         \
+        keel_mpi_round_t round;                                                     \
+        int code;                                                                   \
+                                                                                    \
+        keel_mpi_begin("MPI_File_" #_name);                                         \
+        file = file_of(fh);                                                         \
+        if (file == NULL) {                                                         \
+            return PMPI_File_##_name(fh, size);                                     \
+        }                                                                           \
+        round = keel_mpi_round_begin(file->comm, "MPI_File_" #_name);               \
+        keel_mpi_round_meet(&round);                                                \
+        code = (file->comm->rank == 0) ? PMPI_File_##_name(fh, size) : MPI_SUCCESS; \
+        keel_mpi_round_spread(&round, 0, &code, sizeof(code));                      \
+        return code;                                                                \
+    }
+DEFINE_SIZE(set_size)
+DEFINE_SIZE(preallocate)
+
+/* ---- pointers that all share ---- */
+
+static int refuse(MPI_File fh, const char *call)
+{
+    fprintf(stderr, "mpi %u: %s: a pointer that several ranks share\n", keel_mpi.rank, call);
+    PMPI_File_call_errhandler(fh, MPI_ERR_UNSUPPORTED_OPERATION);
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+#define DEFINE_SHARED(_name, _parameters, _arguments)                                                                  \
+    int MPI_File_##_name _parameters                                                                                   \
+    {                                                                                                                  \
+        const file_t *file;                                                                                            \
+                                                                                                                       \
+        keel_mpi_begin("MPI_File_" #_name);                                                                            \
+        file = file_of(fh);                                                                                            \
+        return (file != NULL && file->comm->size > 1) ? refuse(fh, "MPI_File_" #_name) : PMPI_File_##_name _arguments; \
+    }
+DEFINE_SHARED(seek_shared, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence))
+DEFINE_SHARED(get_position_shared, (MPI_File fh, MPI_Offset *offset), (fh, offset))
+DEFINE_SHARED(read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype type, MPI_Status *status),
+              (fh, buf, count, type, status))
+DEFINE_SHARED(write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype type, MPI_Status *status),
+              (fh, buf, count, type, status))
+DEFINE_SHARED(iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype type, MPI_Request *request),
+              (fh, buf, count, type, request))
+DEFINE_SHARED(iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype type, MPI_Request *request),
+              (fh, buf, count, type, request))
+DEFINE_SHARED(read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype type, MPI_Status *status),
+              (fh, buf, count, type, status))
+DEFINE_SHARED(write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype type, MPI_Status *status),
+              (fh, buf, count, type, status))
+DEFINE_SHARED(read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype type), (fh, buf, count, type))
+DEFINE_SHARED(write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype type), (fh, buf, count, type))
+DEFINE_SHARED(read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status), (fh, buf, status))
+DEFINE_SHARED(write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status), (fh, buf, status))
+
+/* ---- checkpoints, rollbacks and the end ---- */
+
+/* the next of those that are (@a is_late), or of those that are closed; NULL: there is none */
+static file_t *file_find(int is_late)
+{
+    for (size_t i = 0; i < files.size; i++) {
+        file_t *file = files.entries[i].object;
+
+        if (file != NULL && (is_late ? file->is_late : file->closed != NULL)) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+int keel_mpi_file_is_late(void)
+{
+    return file_find(1) != NULL;
+}
+
+void keel_mpi_file_drop_late(void)
+{
+    file_t *file;
+
+    while ((file = file_find(1)) != NULL) {
+        MPI_File handle = file->handle;
+
+        PMPI_File_close(&handle);
+        file_destroy(file);
+    }
+}
+
+void keel_mpi_file_revive(void)
+{
+    for (size_t i = 0; i < files.size; i++) {
+        file_t *file = files.entries[i].object;
+
+        if (file != NULL && *(const uint64_t *)keel_mpi_arena_at(file->comm->turn) == KEEL_MPI_FREED) {
+            if (file->closed == NULL && keel_mpi_is_alive(file->variable) && *file->variable == file->handle) {
+                *file->variable = MPI_FILE_NULL;
+                file->closed = file->variable;
+            }
+            file->closed = (file->closed != NULL) ? file->closed : &elsewhere;
+        } else if (file != NULL && file->closed != NULL) {
+            if (keel_mpi_is_alive(file->closed) && *file->closed == MPI_FILE_NULL) {
+                *file->closed = file->handle;
+            }
+            file->closed = NULL;
+        }
+    }
+}
+
+void keel_mpi_file_end_closed(void)
+{
+    file_t *file;
+
+    while ((file = file_find(0)) != NULL) {
+        MPI_File handle = file->handle;
+
+        PMPI_File_close(&handle);
+        if (file->name != NULL && file->comm->rank == 0) {
+            PMPI_File_delete(file->name, MPI_INFO_NULL);
+        }
+        file_destroy(file);
+    }
+}
+
+void keel_mpi_file_unmake(void)
+{
+    for (size_t i = 0; i < files.size; i++) {
+        file_t *file = files.entries[i].object;
+
+        if (file != NULL) {
+            free(file->comm->members);
+            free(file->comm);
+            free(file->name);
+            free(file);
+        }
+    }
+    free(files.entries);
+    files = (keel_mpi_table_t){0};
 }

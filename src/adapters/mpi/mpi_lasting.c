@@ -89,7 +89,19 @@ void keel_mpi_lasting_unmake(void)
                                                                                       : PMPI_##_kind##_free(handle); \
     }
 DEFINE_FREE(Info, MPI_Info, MPI_INFO_NULL)
-DEFINE_FREE(Errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL)
+
+/* the predefined one that MPI_Comm_get_errhandler() gives stands for one of Keel's, which has been let go there */
+int MPI_Errhandler_free(MPI_Errhandler *handler)
+{
+    const MPI_Errhandler none = MPI_ERRHANDLER_NULL;
+
+    if (*handler == MPI_ERRORS_ARE_FATAL) {
+        *handler = none;
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_lasting_keep((uintptr_t)*handler, handler, &none, sizeof(none)) ? MPI_SUCCESS
+                                                                                    : PMPI_Errhandler_free(handler);
+}
 
 /* requests that are open may use it still */
 #define DEFINE_FREE_LATE(_kind, _type, _none, _takes)                                 \

@@ -348,6 +348,9 @@ int MPI_Cancel(MPI_Request *request)
     keel_mpi_begin("MPI_Cancel");
     persistent = persistent_of(*request);
     open = keel_mpi_request_of(persistent != NULL ? persistent->now : *request);
+    if (persistent == NULL && open == NULL) { /* none, a generalized one of the program's, or one that is complete */
+        return PMPI_Cancel(request);
+    }
     if (open != NULL && open->ops->cancel != NULL) {
         open->ops->cancel(open, &open->status);
     }

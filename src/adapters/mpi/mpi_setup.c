@@ -6,6 +6,7 @@
 #include "mpi_comm.h"
 #include "mpi_direct.h"
 #include "mpi_error.h"
+#include "mpi_file.h"
 #include "mpi_lasting.h"
 #include "mpi_layout.h"
 #include "mpi_ordered.h"
@@ -145,6 +146,7 @@ int MPI_Finalize(void)
     keel_mpi_round_meet(&round);
     keel_mpi.is_ending = 1; /* what the program has to be done at its end, by which it may call MPI still */
     keel_mpi_attr_finalize();
+    keel_mpi_file_end_closed();
     keel_mpi_win_end_freed();
     keel_mpi_comm_end_freed();
     keel_mpi_ordered_come("MPI_Finalize");
@@ -152,6 +154,7 @@ int MPI_Finalize(void)
     keel_mpi.ctx = NULL;
     keel_mpi.is_final = 1;
     keel_mpi_survive_end();
+    keel_mpi_file_unmake();
     keel_mpi_win_unmake();
     keel_mpi_comm_unmake();
     keel_mpi_layout_unmake();

@@ -15,6 +15,7 @@
 #include "mpi_channel.h"
 #include "mpi_comm.h"
 #include "mpi_direct.h"
+#include "mpi_file.h"
 #include "mpi_lasting.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
@@ -267,6 +268,7 @@ static const char *unfit(void)
     const char *what = keel_mpi_win_unfit();
 
     return (what != NULL)               ? what
+           : keel_mpi_file_is_late()    ? "a file that several ranks opened after the restart point is still open"
            : keel_mpi_comm_is_late()    ? "a communicator that was made after the restart point is still there"
            : keel_mpi_request_is_open() ? "a request is open: complete or cancel it before a checkpoint"
                                         : NULL;
@@ -419,6 +421,7 @@ void keel_mpi_resume(void)
         keel_mpi_request_drop();
         keel_mpi_direct_unmake();
         keel_mpi_win_drop_late();
+        keel_mpi_file_drop_late();
         keel_mpi_comm_drop_late();
         if (keel_mpi.is_promised) {
             keel_mpi_alias_drop_late();
@@ -437,6 +440,7 @@ void keel_mpi_resume(void)
     } else {
         keel_mpi_alias_map();
     }
+    keel_mpi_file_revive();
     keel_mpi_comm_revive();
     keel_mpi_win_revive();
     keel_mpi_lasting_revive();

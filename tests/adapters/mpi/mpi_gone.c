@@ -1,7 +1,7 @@
 /*
- * What was made before the restart point and is freed behind it, at once or later, stays freed in who comes back behind that: mpi_gone STEPS
- * RANK@STEP.PLACE,... Its memory is others' then. And windows that touch, with one of the arena between them, come back where the arena
- * has no room for them in one piece.
+ * What was made before the restart point and is freed behind it, at once or later, stays freed in who comes back behind that, and its memory is
+ * others' then; a file is closed. And windows that touch, with one of the arena between them, come back where the arena has no room for
+ * them in one piece: mpi_gone STEPS -|RANK@STEP.PLACE,... DIRECTORY, where the files are.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -25,9 +25,10 @@ static struct {
 } apart __attribute__((aligned(PAGE))); /* on pages that no other window has */
 static char large[2 * LARGE] __attribute__((aligned(PAGE)));
 static int rank, ranks, right;
-static const char *deaths;
+static const char *deaths, *directory;
 static MPI_Win allocated, alone, first, second, halves[2];
 static MPI_Comm copy;
+static MPI_File file, closed; /* closed: with what is freed */
 static char *blocks[BLOCKS];
 static char *kept[BLOCKS]; /* what the program has to know of them, protected */
 
@@ -77,6 +78,23 @@ static void free_some(void)
     if (copy != MPI_COMM_NULL) {
         MPI_Comm_free(&copy);
     }
+    if (closed != MPI_FILE_NULL) {
+        MPI_File_close(&closed);
+    }
+}
+
+/* a word of each rank and step */
+static void use_file(void)
+{
+    const long value = at.step * 100 + rank, other = at.step * 100 + right;
+    long got = -1;
+
+    MPI_File_write_at(file, (at.step * ranks + rank) * (MPI_Offset)sizeof(value), &value, 1, MPI_LONG,
+                      MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_read_at(file, (at.step * ranks + right) * (MPI_Offset)sizeof(value), &got, 1, MPI_LONG, MPI_STATUS_IGNORE);
+    expect_is("a word of the file", got, other);
 }
 
 /* to the right one, from there, and in both halves across their border's sides */
@@ -109,9 +127,11 @@ static void step(void)
     } else if (at.step > 2) {
         expect_is("a window that was freed", allocated == MPI_WIN_NULL && first == MPI_WIN_NULL, 1);
         expect_is("a communicator that was freed", copy == MPI_COMM_NULL, 1);
+        expect_is("a file that was closed", closed == MPI_FILE_NULL, 1);
         free_some();
     }
     use();
+    use_file();
     blocks_check();
     expect_is("a byte beside a window", apart.beside[99] + apart.behind[0], 2 * 'w');
     expect_is("a byte beside a window", memory.beside[99] + memory.behind[0], 'x' + 'y');
@@ -121,9 +141,23 @@ static void step(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void file_make(MPI_File *made, const char *what)
+{
+    char name[1000];
+
+    snprintf(name, sizeof(name), "%s/%s", directory, what);
+    if (MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                      MPI_INFO_NULL, made) != MPI_SUCCESS) {
+        expect_is("a file", 0, 1);
+    }
+}
+
 static void make(void)
 {
     char *base;
+
+    file_make(&file, "kept");
+    file_make(&closed, "closed");
 
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     memset(memory.beside, 'x', sizeof(memory.beside));
@@ -141,11 +175,11 @@ static void make(void)
 
 int main(int argc, char **argv)
 {
-    const long steps = (argc == 3) ? strtol(argv[1], NULL, 10) : 0;
+    const long steps = (argc == 4) ? strtol(argv[1], NULL, 10) : 0;
     const char *job = getenv("KEELRUN_JOB");
 
     if (steps <= 0) {
-        fprintf(stderr, "usage: mpi_gone STEPS -|RANK@STEP.PLACE,...\n");
+        fprintf(stderr, "usage: mpi_gone STEPS -|RANK@STEP.PLACE,... DIRECTORY\n");
         return USAGE;
     }
     MPI_Init(&argc, &argv);
@@ -153,6 +187,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     right = (rank + 1) % ranks;
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
+    directory = argv[3];
     make();
     MPI_Barrier(MPI_COMM_WORLD);
     keel_mpi_protect(1, &at, sizeof(at));
@@ -167,6 +202,7 @@ int main(int argc, char **argv)
         printf("mpi_gone: %d ranks, %ld steps: right\n", ranks, steps);
         fflush(stdout);
     }
+    MPI_File_close(&file);
     MPI_Finalize();
     return 0;
 }

@@ -124,6 +124,7 @@ static int class_of(int code)
 static void check_wrong(void)
 {
     MPI_Errhandler comm_handler, win_handler, got;
+    MPI_Request none = MPI_REQUEST_NULL;
     MPI_Win win, other;
     MPI_Comm dup;
     int value = 0, n;
@@ -158,6 +159,9 @@ static void check_wrong(void)
     MPI_Win_allocate(40, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_get_errhandler(win, &got);
     EXPECT(got == MPI_ERRORS_ARE_FATAL);
+    MPI_Win_set_errhandler(win, got);
+    EXPECT(MPI_Errhandler_free(&got) == MPI_SUCCESS && got == MPI_ERRHANDLER_NULL);
+    WRONG(MPI_ERR_REQUEST, MPI_Cancel(&none));
     MPI_Win_set_errhandler(win, win_handler);
     WRONG(MPI_ERR_RMA_SYNC, MPI_Win_unlock(0, win));
     WRONG(MPI_ERR_RMA_SYNC, MPI_Win_complete(win));
@@ -191,6 +195,44 @@ static void check_wrong(void)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+static int query(void *asked, MPI_Status *status)
+{
+    *(int *)asked += 100;
+    MPI_Status_set_elements(status, MPI_INT, 3);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = 7;
+    status->MPI_TAG = 8;
+    return MPI_SUCCESS;
+}
+
+static int let_go(void *asked)
+{
+    *(int *)asked += 10;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *asked, int is_complete)
+{
+    *(int *)asked += is_complete ? 2 : 1;
+    return MPI_SUCCESS;
+}
+
+/* the program's own */
+static void check_generalized(void)
+{
+    int asked = 0, count;
+    MPI_Request request;
+    MPI_Status status;
+
+    MPI_Grequest_start(query, let_go, cancel, &asked, &request);
+    MPI_Cancel(&request);
+    EXPECT(asked == 1);
+    MPI_Grequest_complete(request);
+    MPI_Wait(&request, &status);
+    MPI_Get_elements(&status, MPI_INT, &count);
+    EXPECT(asked == 111 && count == 3 && status.MPI_SOURCE == 7 && status.MPI_TAG == 8);
 }
 
 static void check_files(void)
@@ -240,6 +282,7 @@ int main(int argc, char **argv)
     check_info();
     check_wrong();
     check_files();
+    check_generalized();
     check_memory();
     return expect_end("mpi_objects");
 }

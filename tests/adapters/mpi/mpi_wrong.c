@@ -1,4 +1,4 @@
-/* One call that ends the job, by a word: mpi_wrong port|shared|file|native|abort. */
+/* One call that ends the job, by a word: mpi_wrong port|shared|native|abort. */
 #include <mpi.h>
 
 #include <string.h>
@@ -8,7 +8,6 @@ int main(int argc, char **argv)
     char port[MPI_MAX_PORT_NAME];
     int rank;
     const char *word = (argc > 1) ? argv[1] : "";
-    MPI_File file;
     MPI_Win win;
     void *base;
 
@@ -18,9 +17,6 @@ int main(int argc, char **argv)
         MPI_Open_port(MPI_INFO_NULL, port);
     } else if (strcmp(word, "shared") == 0) {
         MPI_Win_allocate_shared(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    } else if (strcmp(word, "file") == 0) {
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-        MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     } else if (strcmp(word, "native") == 0 && rank == 1) {
         MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID); /* an error that the system's MPI finds */
     } else if (strcmp(word, "abort") == 0 && rank == 1) {
