@@ -74,6 +74,16 @@ keel_mpi_request_t *keel_mpi_ahead_expect(const keel_mpi_request_ops_t *ops, con
     return request;
 }
 
+void keel_mpi_ahead_expect_of(keel_mpi_request_t *request, const keel_mpi_round_t *round, uint32_t rank)
+{
+    keel_mpi_want_t *want = &request->wants[request->want_count++]; /* there is room for one more than was asked for */
+
+    *want = (keel_mpi_want_t){.context = round->context, .source = rank, .tag = round->tag};
+    if (!keel_mpi_is_replay()) {
+        keel_mpi_channel_post(want, request->call);
+    }
+}
+
 /* ---- data from some to some ---- */
 
 /* a copy of a layout, as the program may free the type; the one of the last part where it is the same */

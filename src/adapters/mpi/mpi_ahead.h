@@ -26,6 +26,8 @@ void keel_mpi_ahead_exchange(const keel_mpi_round_t *round, const keel_mpi_ends_
 /* an open request that wants something of each of these ranks, in their order */
 keel_mpi_request_t *keel_mpi_ahead_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_round_t *round,
                                           const keel_mpi_ends_t *from);
+/* and of one more, a rank of the job */
+void keel_mpi_ahead_expect_of(keel_mpi_request_t *request, const keel_mpi_round_t *round, uint32_t rank);
 int keel_mpi_ahead_has_all(keel_mpi_request_t *request);
 /* what the i-th of them had: @a bytes at most */
 void keel_mpi_ahead_take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes);

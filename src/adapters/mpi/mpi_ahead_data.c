@@ -201,7 +201,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 
 /* ---- MPI_Comm_idup ---- */
 
-/* the first member gives the context, which the others have when it has come */
+/* the first member, of the first of two groups, gives the context, which the others have when it has come */
 static void idup_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
     keel_mpi_comm_t *copy = request->buffer;
@@ -216,13 +216,14 @@ static const keel_mpi_request_ops_t idup_ops = {.is_ready = keel_mpi_ahead_has_a
 
 static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request, const char *call)
 {
-    const uint32_t first = 0;
-    keel_mpi_ends_t from = {.ranks = &first};
+    const keel_mpi_ends_t nobody = {.count = 0};
+    keel_mpi_comm_t room;
     keel_mpi_request_t *open;
-    keel_mpi_round_t round;
+    keel_mpi_round_t round, across;
     keel_mpi_comm_t *copy;
+    uint32_t giver;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
     code = keel_mpi_comm_duplicate(of, info, newcomm, call);
     if (code != MPI_SUCCESS) {
@@ -231,14 +232,20 @@ static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *re
     copy = keel_mpi_comm_of(*newcomm);
     round = keel_mpi_round_begin(of, call);
     round.is_ahead = 1;
-    from.count = of->rank != 0;
-    open = keel_mpi_ahead_expect(&idup_ops, &round, &from);
+    across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
+    giver = keel_mpi_inter_giver(of);
+    open = keel_mpi_ahead_expect(&idup_ops, &round, &nobody);
     open->buffer = copy;
-    if (of->rank == 0) {
+    if (giver == keel_mpi.rank) {
         copy->context = keel_mpi_comm_context_new();
         for (uint32_t i = 1; i < of->size; i++) {
             keel_mpi_round_send(&round, i, &copy->context, sizeof(copy->context));
         }
+        for (uint32_t i = 0; keel_mpi_comm_is_inter(of) && i < of->peer_count; i++) {
+            keel_mpi_round_send(&across, i, &copy->context, sizeof(copy->context));
+        }
+    } else {
+        keel_mpi_ahead_expect_of(open, &round, giver);
     }
     *request = open->handle;
     return MPI_SUCCESS;

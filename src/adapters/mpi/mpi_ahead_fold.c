@@ -18,7 +18,7 @@ static void fold_finish(keel_mpi_request_t *request, MPI_Status *status)
     const uint32_t count = request->want_count + (request->own_at != UINT32_MAX);
     const size_t bytes = request->layout->size * request->count;
     char *all = calloc(count + 1, bytes + 1);
-    keel_mpi_fold_t fold;
+    keel_mpi_fold_t fold, part;
     void *elements;
 
     if (all == NULL || keel_mpi_fold_make(&fold, request->comm, (int)request->count, request->type, request->op,
@@ -33,12 +33,16 @@ static void fold_finish(keel_mpi_request_t *request, MPI_Status *status)
         }
     }
     if (count > 0) {
-        elements = keel_mpi_fold_begin(&fold, request->buffer); /* for its form; all of it is set */
+        elements = keel_mpi_fold_begin(&fold, request->form); /* all of it is set */
         keel_mpi_unpack(all, bytes, elements, request->count, request->layout);
         for (uint32_t i = 1; i < count; i++) {
             keel_mpi_fold_behind(&fold, &elements, all + i * bytes);
         }
-        keel_mpi_fold_set(&fold, request->buffer, elements);
+        part = fold;
+        part.count = (int)request->part_count;
+        part.bytes = request->layout->size * request->part_count;
+        keel_mpi_fold_set(&part, request->buffer,
+                          (const char *)elements + (ptrdiff_t)request->part_at * request->layout->extent);
         keel_mpi_fold_end(&fold, elements);
     }
     free(all);
@@ -57,8 +61,8 @@ static keel_mpi_request_t *fold_expect(const keel_mpi_round_t *round, const keel
         keel_mpi_ahead_expect(&fold_ops, round, &(keel_mpi_ends_t){.count = share.behind, .ranks = ranks});
 
     free(ranks);
-    open->buffer = buffer;
-    open->count = (size_t)fold->count;
+    open->form = open->buffer = buffer;
+    open->count = open->part_count = (size_t)fold->count;
     open->layout = keel_mpi_layout_keep(fold->layout, round->call);
     open->type = fold->type;
     open->op = fold->op;
@@ -164,6 +168,31 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 /* ---- each rank's own part ---- */
 
+/* how the other group parts its result is not known here: so it is sent all, and each takes its own part of what it makes of that */
+static int reduce_scatter_across(const void *sendbuf, void *recvbuf, const keel_mpi_parts_t *parts, MPI_Op op,
+                                 const keel_mpi_comm_t *of, MPI_Request *request, const char *call)
+{
+    keel_mpi_request_t *open;
+    keel_mpi_fold_t fold;
+    int code = keel_mpi_parts_check(parts, of->size, of, call), total = 0, first = 0;
+
+    for (uint32_t i = 0; code == MPI_SUCCESS && i < of->size; i++) {
+        first = (i == of->rank) ? total : first;
+        total += (parts->counts != NULL) ? parts->counts[i] : parts->count;
+    }
+    code = (code == MPI_SUCCESS) ? keel_mpi_fold_make(&fold, of, total, parts->type, op, call) : code;
+    code = (code == MPI_SUCCESS)
+               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->peer_count, 0}, 0, of->peer_count, request)
+               : code;
+    if (code == MPI_SUCCESS) {
+        open = keel_mpi_request_of(*request);
+        open->form = sendbuf;
+        open->part_at = (size_t)first;
+        open->part_count = (size_t)((parts->counts != NULL) ? parts->counts[of->rank] : parts->count);
+    }
+    return code;
+}
+
 static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *parts, MPI_Op op, MPI_Comm comm,
                           MPI_Request *request, const char *call)
 {
@@ -171,8 +200,11 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     keel_mpi_round_t round;
     keel_mpi_fold_t fold;
     int code, total = 0, *displs;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_COMM(of, comm, call)
 
+    if (keel_mpi_comm_is_inter(of)) {
+        return reduce_scatter_across(sendbuf, recvbuf, parts, op, of, request, call);
+    }
     code = keel_mpi_parts_check(parts, of->size, of, call);
     code = (code == MPI_SUCCESS)
                ? keel_mpi_fold_make(&fold, of, parts->counts != NULL ? parts->counts[of->rank] : parts->count,

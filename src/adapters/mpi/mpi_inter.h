@@ -9,6 +9,8 @@
 
 /* a context for both groups; collective over them */
 uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call);
+/* who gives a context where nobody is asked: a rank of the job, the same for all members, of both groups */
+uint32_t keel_mpi_inter_giver(const keel_mpi_comm_t *comm);
 /* whom a collective's data goes to and comes from: the members themselves, or, by @a room, the other group in their stead; the rank is the own one */
 const keel_mpi_comm_t *keel_mpi_inter_others(const keel_mpi_comm_t *comm, keel_mpi_comm_t *room);
 /* the same round between the groups */

@@ -46,6 +46,8 @@ struct keel_mpi_request {
     } * places;
     keel_mpi_layout_t **kept; /* the copies that these need; allocated, as all are */
     uint32_t kept_count;
+    const void *form; /* of a reduction: such elements as it is done on; and the part of them that the buffer gets */
+    size_t part_at, part_count;
     void *own;       /* its own contribution, packed; allocated */
     uint32_t own_at; /* after so many of the others; UINT32_MAX: it is none */
     MPI_Datatype type;

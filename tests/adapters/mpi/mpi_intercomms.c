@@ -173,8 +173,9 @@ static void check_all(MPI_Comm inter, const sides_t *sides, int is_ahead)
 }
 
 /* each group has as many elements, and parts them among its own */
-static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides)
+static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides, int is_ahead)
 {
+    MPI_Request request = MPI_REQUEST_NULL;
     const int total = sides->size * sides->others;
     long *elements = malloc((size_t)total * sizeof(*elements)), got[64];
     int *counts = calloc((size_t)sides->size, sizeof(*counts)), rest = total;
@@ -182,7 +183,9 @@ static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides)
     for (int i = 0; i < total; i++) {
         elements[i] = rank * (i + 1L);
     }
-    MPI_Reduce_scatter_block(elements, got, sides->others, MPI_LONG, MPI_SUM, inter);
+    (void)(is_ahead ? MPI_Ireduce_scatter_block(elements, got, sides->others, MPI_LONG, MPI_SUM, inter, &request)
+                    : MPI_Reduce_scatter_block(elements, got, sides->others, MPI_LONG, MPI_SUM, inter));
+    wait_for(is_ahead, &request);
     for (int i = 0; i < sides->others; i++) {
         EXPECT(got[i] == sum_of_others(sides, sides->me * sides->others + i + 1));
     }
@@ -192,7 +195,9 @@ static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides)
     }
     counts[sides->size - 1] = rest;
     got[0] = -1;
-    MPI_Reduce_scatter(elements, got, counts, MPI_LONG, MPI_SUM, inter);
+    (void)(is_ahead ? MPI_Ireduce_scatter(elements, got, counts, MPI_LONG, MPI_SUM, inter, &request)
+                    : MPI_Reduce_scatter(elements, got, counts, MPI_LONG, MPI_SUM, inter));
+    wait_for(is_ahead, &request);
     EXPECT(rest <= 64 && got[0] == sum_of_others(sides, sides->me + 1));
     free(elements);
     free(counts);
@@ -207,8 +212,8 @@ static void check_collectives(MPI_Comm inter, int is_low, int low)
         check_all(inter, &sides, is_ahead);
         check_rooted(inter, &sides, is_low, 0, is_ahead); /* the low group has the root, */
         check_rooted(inter, &sides, !is_low, ranks - low - 1, is_ahead);
+        check_reduce_scatter(inter, &sides, is_ahead);
     }
-    check_reduce_scatter(inter, &sides);
 }
 
 /* those of a group by parity: of some one group has nobody */
@@ -290,6 +295,7 @@ int main(int argc, char **argv)
 {
     int low, is_low, is_inter, result, size;
     MPI_Comm half, inter, copy;
+    MPI_Request request;
     MPI_Group others, world;
 
     expect_begin(&argc, &argv);
@@ -317,6 +323,10 @@ int main(int argc, char **argv)
         EXPECT(result == MPI_UNEQUAL);
         check_messages(copy, is_low, low);
         check_collectives(copy, is_low, low);
+        MPI_Comm_free(&copy);
+        MPI_Comm_idup(inter, &copy, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check_messages(copy, is_low, low);
         check_split(copy, is_low, low);
         check_create(copy, is_low, low);
         check_merged(copy, is_low, is_low, low); /* the low group after the other */
