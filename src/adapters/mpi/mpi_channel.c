@@ -301,11 +301,11 @@ void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *cal
 }
 
 int64_t keel_mpi_channel_send_asking(keel_mpi_how_t how, uint32_t rank, uint64_t context, int64_t tag, const void *data,
-                                     size_t bytes, const char *call)
+                                     size_t bytes, uint64_t *ticket_p, const char *call)
 {
     const uint64_t answer = (keel_mpi.is_promised && rank != keel_mpi.rank) ? keel_mpi_unsent_next(rank) : ++box.asked;
 
-    (void)send_letter(
+    *ticket_p = send_letter(
         rank,
         (keel_mpi_head_t){.context = context, .tag = tag, .bytes = bytes, .source = keel_mpi.rank, .answer = answer},
         data, how, call);

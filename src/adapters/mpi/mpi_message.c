@@ -54,7 +54,7 @@ static keel_mpi_comm_t *comm_of(const message_t *message)
     return (message->held != NULL) ? message->held : keel_mpi_comm_of(message->comm);
 }
 
-/* @a answer_p: set to the tag of the answer that is asked for, 0: there is nobody; NULL: none is, and @a ticket_p is set to the message's */
+/* @a ticket_p: set to the message's; @a answer_p: to the tag of the answer that is asked for, 0: there is nobody; NULL: none is */
 static int send(const message_t *message, keel_mpi_how_t how, int64_t *answer_p, uint64_t *ticket_p, const char *call)
 {
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
@@ -64,7 +64,10 @@ static int send(const message_t *message, keel_mpi_how_t how, int64_t *answer_p,
     KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
 
     code = keel_mpi_message_check(of, message->count, layout, message->peer, 0, message->tag, call);
-    *(answer_p != NULL ? (uint64_t *)answer_p : ticket_p) = 0;
+    *ticket_p = 0;
+    if (answer_p != NULL) {
+        *answer_p = 0;
+    }
     if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
         return code;
     }
@@ -73,7 +76,7 @@ static int send(const message_t *message, keel_mpi_how_t how, int64_t *answer_p,
         (how == KEEL_MPI_KEEPS && room != NULL) ? KEEL_MPI_COPIES : how; /* the program's memory stays, and no other */
     if (answer_p != NULL) {
         *answer_p = keel_mpi_channel_send_asking(how, of->peers[message->peer], of->context, message->tag, packed,
-                                                 layout->size * (size_t)message->count, call);
+                                                 layout->size * (size_t)message->count, ticket_p, call);
     } else {
         *ticket_p = keel_mpi_channel_send_by(how, of->peers[message->peer], of->context, message->tag, packed,
                                              layout->size * (size_t)message->count, call);
@@ -287,9 +290,11 @@ int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
+/* with the promise all is copied, and sent without it */
 static int is_answered(keel_mpi_request_t *request)
 {
-    return keel_mpi_synchronous_is_done(&request->want, request->call);
+    return (keel_mpi.is_promised || keel_mpi_channel_is_sent(request->want.source, request->ticket)) &&
+           keel_mpi_synchronous_is_done(&request->want, request->call);
 }
 
 static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
@@ -353,7 +358,8 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
     const message_t *message = arguments;
     keel_mpi_request_t *open;
     int64_t answer = 0;
-    const int code = send(message, KEEL_MPI_KEEPS, &answer, NULL, "MPI_Issend");
+    uint64_t ticket = 0;
+    const int code = send(message, KEEL_MPI_KEEPS, &answer, &ticket, "MPI_Issend");
 
     if (code != MPI_SUCCESS) {
         return code;
@@ -362,6 +368,7 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
         return keel_mpi_request_complete(request);
     }
     open = keel_mpi_request_make(&answered_ops, "MPI_Issend");
+    open->ticket = ticket;
     open->want =
         (keel_mpi_want_t){.context = KEEL_MPI_ANSWERS, .source = comm_of(message)->peers[message->peer], .tag = answer};
     if (!keel_mpi_is_replay()) {
@@ -385,7 +392,8 @@ int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 {
     const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
     int64_t answer = 0;
-    const int code = send(&message, KEEL_MPI_KEEPS, &answer, NULL, "MPI_Ssend");
+    uint64_t ticket = 0;
+    const int code = send(&message, KEEL_MPI_WAITS, &answer, &ticket, "MPI_Ssend");
 
     if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_promised) {
         keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], answer, "MPI_Ssend");
