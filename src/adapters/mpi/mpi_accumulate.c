@@ -302,8 +302,8 @@ int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t
         return MPI_SUCCESS;
     }
     if (op != MPI_NO_OP) {
-        room = keel_mpi_pack(origin->buffer, (size_t)origin->count, origin->type, keel_mpi_layout_of(origin->type),
-                             &packed, target->call);
+        room = keel_mpi_pack(origin->buffer, (size_t)origin->count, keel_mpi_layout_of(origin->type), &packed,
+                             target->call);
     }
     if (result != NULL) {
         fetch(result, target, packed, op);

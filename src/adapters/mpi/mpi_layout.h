@@ -64,8 +64,8 @@ int keel_mpi_layout_each(const keel_mpi_layout_t *layout, size_t count, keel_mpi
 void keel_mpi_layout_span(const keel_mpi_layout_t *layout, size_t count, ptrdiff_t *low_p, size_t *bytes_p);
 
 /* packed bytes of elements; NULL: they lie in @a buffer as they are, at @a *packed_p. Free it. */
-void *keel_mpi_pack(const void *buffer, size_t count, MPI_Datatype type, const keel_mpi_layout_t *layout,
-                    const void **packed_p, const char *call);
+void *keel_mpi_pack(const void *buffer, size_t count, const keel_mpi_layout_t *layout, const void **packed_p,
+                    const char *call);
 /* the first @a bytes of packed elements to their places */
 void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t count, const keel_mpi_layout_t *layout);
 

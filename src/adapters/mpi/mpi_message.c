@@ -71,7 +71,7 @@ static int send(const message_t *message, keel_mpi_how_t how, int64_t *answer_p,
     if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
         return code;
     }
-    room = keel_mpi_pack(message->buffer, (size_t)message->count, message->type, layout, &packed, call);
+    room = keel_mpi_pack(message->buffer, (size_t)message->count, layout, &packed, call);
     how =
         (how == KEEL_MPI_KEEPS && room != NULL) ? KEEL_MPI_COPIES : how; /* the program's memory stays, and no other */
     if (answer_p != NULL) {

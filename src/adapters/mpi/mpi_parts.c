@@ -69,8 +69,8 @@ void *keel_mpi_part_pack(const keel_mpi_parts_t *parts, uint32_t i, const char *
 {
     const size_t bytes = keel_mpi_part_bytes(parts, i);
     const void *packed;
-    void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), type_of(parts, i),
-                               keel_mpi_layout_of(type_of(parts, i)), &packed, call);
+    void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), keel_mpi_layout_of(type_of(parts, i)),
+                               &packed, call);
 
     if (room == NULL) {
         room = malloc(bytes + 1);
@@ -91,8 +91,8 @@ void keel_mpi_part_unpack(const keel_mpi_parts_t *parts, uint32_t i, const void 
 void keel_mpi_part_send(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_round_t *round, uint32_t to)
 {
     const void *packed;
-    void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), type_of(parts, i),
-                               keel_mpi_layout_of(type_of(parts, i)), &packed, round->call);
+    void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), keel_mpi_layout_of(type_of(parts, i)),
+                               &packed, round->call);
 
     keel_mpi_round_send(round, to, packed, keel_mpi_part_bytes(parts, i));
     free(room);

@@ -256,8 +256,8 @@ static int put(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     if (!keel_mpi_origin_check(origin, target)) {
         return target->code;
     }
-    room = keel_mpi_pack(origin->buffer, (size_t)origin->count, origin->type, keel_mpi_layout_of(origin->type), &packed,
-                         target->call);
+    room =
+        keel_mpi_pack(origin->buffer, (size_t)origin->count, keel_mpi_layout_of(origin->type), &packed, target->call);
     keel_mpi_target_put(target, packed);
     free(room);
     return MPI_SUCCESS;

@@ -171,6 +171,52 @@ static void check_others(void)
     MPI_Type_free(&nothing);
 }
 
+/* which some processors copy without their padding */
+static void check_long_doubles(void)
+{
+    enum { MANY = 12 };
+    long double numbers[2 * MANY], got[2 * MANY];
+    struct {
+        char a;
+        long double number;
+        int b;
+    } mixed[3], back[3];
+    const int lengths[3] = {1, 1, 1};
+    const MPI_Aint places[3] = {0, (char *)&mixed[0].number - (char *)mixed, (char *)&mixed[0].b - (char *)mixed};
+    const MPI_Datatype parts[3] = {MPI_CHAR, MPI_LONG_DOUBLE, MPI_INT};
+    MPI_Datatype strided, made, whole;
+
+    MPI_Type_vector(MANY, 1, 2, MPI_LONG_DOUBLE, &strided);
+    MPI_Type_commit(&strided);
+    MPI_Type_create_struct(3, lengths, places, parts, &made);
+    MPI_Type_create_resized(made, 0, sizeof(mixed[0]), &whole);
+    MPI_Type_commit(&whole);
+    for (int i = 0; i < 2 * MANY; i++) {
+        numbers[i] = rank + i / 3.0L;
+        got[i] = -1;
+    }
+    for (int i = 0; i < 3; i++) {
+        mixed[i].a = (char)(rank + i);
+        mixed[i].number = rank + i / 7.0L;
+        mixed[i].b = rank * 10 + i;
+    }
+    MPI_Sendrecv(numbers, 1, strided, right, 1, got, 1, strided, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mixed, 3, whole, right, 2, back, 3, whole, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2 * MANY; i++) {
+        EXPECT(got[i] == (i % 2 == 0 ? left + i / 3.0L : -1));
+    }
+    for (int i = 0; i < 3; i++) {
+        EXPECT(back[i].a == (char)(left + i) && back[i].number == left + i / 7.0L && back[i].b == left * 10 + i);
+    }
+    MPI_Sendrecv(numbers, 1, strided, right, 3, got, MANY, MPI_LONG_DOUBLE, left, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < MANY; i++) {
+        EXPECT(got[i] == left + 2 * i / 3.0L);
+    }
+    MPI_Type_free(&strided);
+    MPI_Type_free(&made);
+    MPI_Type_free(&whole);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype types[TYPES];
@@ -189,6 +235,7 @@ int main(int argc, char **argv)
     check_columns();
     check_addresses();
     check_others();
+    check_long_doubles();
     for (int i = 0; i < TYPES; i++) {
         MPI_Type_free(&types[i]);
     }
