@@ -186,6 +186,9 @@ void keel_mpi_comm_drop_late(void)
             if (comm != NULL && comm->is_late) {
                 MPI_Comm handle = comm->handle;
 
+                if (keel_mpi_is_alive(comm->variable) && *comm->variable == handle) {
+                    *comm->variable = MPI_COMM_NULL;
+                }
                 PMPI_Comm_free(&handle); /* what the program has to be done with its attributes asks for it still */
                 keel_mpi_comm_remove(comm);
             }
@@ -204,6 +207,7 @@ void keel_mpi_comm_revive(void)
                 *comm->variable = MPI_COMM_NULL;
                 comm->freed = comm->variable;
             }
+            comm->was_freed |= comm->freed == NULL || comm->freed == comm->variable;
             comm->freed = (comm->freed != NULL) ? comm->freed : &elsewhere;
         } else if (comm != NULL && comm->freed != NULL) {
             if (keel_mpi_is_alive(comm->freed) && *comm->freed == MPI_COMM_NULL) {
@@ -368,7 +372,7 @@ static int was_freed(MPI_Comm handle)
 {
     const keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
 
-    return comm != NULL && comm->freed == &elsewhere;
+    return comm != NULL && comm->freed != NULL && comm->was_freed;
 }
 
 /* what the program has to be done with its attributes uses it still */

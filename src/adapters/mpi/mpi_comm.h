@@ -23,6 +23,7 @@ typedef struct keel_mpi_comm {
     int is_gone;                        /* removed, but for those */
     int is_late;                        /* made after the restart point: a rollback takes it away */
     MPI_Comm *variable; /* that it was made by, which a replacement has left as it was made; NULL: not known */
+    int was_freed;      /* by another life, whose replacement this process is */
     MPI_Comm
         *freed; /* the variable by which it was freed after the restart point, which a rollback undoes; NULL: in use */
 } keel_mpi_comm_t;

@@ -9,6 +9,7 @@
 #include "mpi_arena.h"
 #include "mpi_comm.h"
 #include "mpi_group.h"
+#include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
 #include "mpi_survive.h"
@@ -35,6 +36,21 @@ static file_t *file_of(MPI_File handle)
     file_t *file = keel_mpi_table_find(&files, (uintptr_t)handle);
 
     return (file != NULL && file->closed == NULL) ? file : NULL;
+}
+
+/* What one does to the file for all is done once: on its way to the restart point a replacement knows from the record what became of it. With
+ * the promise it would be done again by who is recovered alone, so then nobody is any more. */
+static int once(int code)
+{
+    keel_mpi_prefix_result(&code, sizeof(code));
+    return code;
+}
+
+static void say(int is_once, const char *call)
+{
+    if (is_once && keel_mpi.phase == KEEL_MPI_RUNS) {
+        keel_mpi_ordered_say(call);
+    }
 }
 
 /* ---- opening and closing ---- */
@@ -88,6 +104,7 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     if (of->size == 1 && keel_mpi.phase == KEEL_MPI_RUNS) {
         return PMPI_File_open(MPI_COMM_SELF, filename, amode, info, fh);
     }
+    say((amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE)) != 0, "MPI_File_open");
     context = keel_mpi_comm_context(of, "MPI_File_open");
     round = keel_mpi_round_begin(of, "MPI_File_open");
     code = open_together(&round, filename, amode, info, fh);
@@ -113,7 +130,7 @@ static int close_together(file_t *file, const keel_mpi_round_t *round, MPI_File 
 
     if (file->name != NULL) { /* when all have closed it, and gone when a call returns */
         keel_mpi_round_meet(round);
-        if (file->comm->rank == 0) {
+        if (file->comm->rank == 0 || keel_mpi_is_replay()) { /* who has opened it again has made it again */
             PMPI_File_delete(file->name, MPI_INFO_NULL);
         }
         keel_mpi_round_meet(round);
@@ -164,26 +181,36 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
 }
 
 /* by the first rank, when all have done what they had to do with the file */
-#define DEFINE_SIZE(_name)                                                          \
-    int MPI_File_##_name(MPI_File fh, MPI_Offset size)                              \
-    {                                                                               \
-        const file_t *file;                                                         \
-        keel_mpi_round_t round;                                                     \
-        int code;                                                                   \
-                                                                                    \
-        keel_mpi_begin("MPI_File_" #_name);                                         \
-        file = file_of(fh);                                                         \
-        if (file == NULL) {                                                         \
-            return PMPI_File_##_name(fh, size);                                     \
-        }                                                                           \
-        round = keel_mpi_round_begin(file->comm, "MPI_File_" #_name);               \
-        keel_mpi_round_meet(&round);                                                \
-        code = (file->comm->rank == 0) ? PMPI_File_##_name(fh, size) : MPI_SUCCESS; \
-        keel_mpi_round_spread(&round, 0, &code, sizeof(code));                      \
-        return code;                                                                \
+#define DEFINE_SIZE(_name)                                                                 \
+    int MPI_File_##_name(MPI_File fh, MPI_Offset size)                                     \
+    {                                                                                      \
+        const file_t *file;                                                                \
+        keel_mpi_round_t round;                                                            \
+        int code = MPI_SUCCESS;                                                            \
+                                                                                           \
+        keel_mpi_begin("MPI_File_" #_name);                                                \
+        say(1, "MPI_File_" #_name);                                                        \
+        file = file_of(fh);                                                                \
+        if (file == NULL) {                                                                \
+            return PMPI_File_##_name(fh, size);                                            \
+        }                                                                                  \
+        round = keel_mpi_round_begin(file->comm, "MPI_File_" #_name);                      \
+        keel_mpi_round_meet(&round);                                                       \
+        if (file->comm->rank == 0) {                                                       \
+            code = once(keel_mpi_is_replay() ? MPI_SUCCESS : PMPI_File_##_name(fh, size)); \
+        }                                                                                  \
+        keel_mpi_round_spread(&round, 0, &code, sizeof(code));                             \
+        return code;                                                                       \
     }
 DEFINE_SIZE(set_size)
 DEFINE_SIZE(preallocate)
+
+int MPI_File_delete(const char *filename, MPI_Info info)
+{
+    keel_mpi_begin("MPI_File_delete");
+    say(1, "MPI_File_delete");
+    return once(keel_mpi_is_replay() ? MPI_SUCCESS : PMPI_File_delete(filename, info));
+}
 
 /* ---- pointers that all share ---- */
 
@@ -249,6 +276,9 @@ void keel_mpi_file_drop_late(void)
     while ((file = file_find(1)) != NULL) {
         MPI_File handle = file->handle;
 
+        if (keel_mpi_is_alive(file->variable) && *file->variable == handle) {
+            *file->variable = MPI_FILE_NULL;
+        }
         PMPI_File_close(&handle);
         file_destroy(file);
     }

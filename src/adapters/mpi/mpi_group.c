@@ -31,6 +31,7 @@ static MPI_Group handle_make(void)
 
 MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *call)
 {
+    const MPI_Group none = MPI_GROUP_NULL;
     keel_mpi_group_t *group;
     MPI_Group handle;
 
@@ -45,7 +46,7 @@ MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *
     }
     group->size = size;
     memcpy(group->ranks, ranks, size * sizeof(*ranks));
-    keel_mpi_lasting_add((uintptr_t)handle, call);
+    keel_mpi_lasting_add((uintptr_t)handle, NULL, &none, sizeof(none), call);
     return handle;
 }
 

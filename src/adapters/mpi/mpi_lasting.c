@@ -13,25 +13,42 @@
 #include <string.h>
 
 typedef struct lasting {
+    void *made_by;     /* the variable that it was put to; NULL: not known */
     void *variable;    /* by which it was freed; NULL: in use */
     uint64_t freed_at; /* number of the newest checkpoint by then */
+    uint64_t number;   /* the same in every life */
+    int is_late;       /* made after the restart point */
     size_t size;       /* of a handle */
     char handle[sizeof(void *)], none[sizeof(void *)];
 } lasting_t;
 
 static keel_mpi_table_t lasting;
+static uint64_t made;                  /* that are not late */
+static char elsewhere[sizeof(void *)]; /* the variable by which another life freed one, which is not known */
 
-void keel_mpi_lasting_add(uintptr_t handle, const char *call)
+void keel_mpi_lasting_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call)
 {
     lasting_t *one;
 
-    if (keel_mpi.phase == KEEL_MPI_RUNS || keel_mpi_table_find(&lasting, handle) != NULL) {
+    if (keel_mpi_table_find(&lasting, handle) != NULL) {
         return;
     }
     one = calloc(1, sizeof(*one));
     if (one == NULL || !keel_mpi_table_add(&lasting, handle, one)) {
         keel_mpi_refuse(call, "no memory");
     }
+    one->made_by = variable;
+    one->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    one->number = one->is_late ? 0 : made++;
+    one->size = size;
+    memcpy(one->handle, &handle, size);
+    memcpy(one->none, none, size);
+}
+
+static int is_gone(const lasting_t *one)
+{
+    return one->number < KEEL_MPI_LASTING ? keel_mpi.hidden->gone[one->number]
+                                          : one->variable != NULL && one->freed_at < keel_mpi.hidden->checkpoints;
 }
 
 int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, size_t size)
@@ -41,18 +58,53 @@ int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, si
     if (one == NULL) {
         return 0;
     }
-    if (keel_mpi.phase != KEEL_MPI_RUNS) {
+    if (keel_mpi.phase != KEEL_MPI_RUNS || one->is_late) {
         keel_mpi_table_remove(&lasting, handle);
         free(one);
         return 0;
     }
     one->variable = variable;
     one->freed_at = keel_mpi.hidden->checkpoints;
-    one->size = size;
-    memcpy(one->handle, variable, size);
-    memcpy(one->none, none, size);
+    if (one->number < KEEL_MPI_LASTING) {
+        keel_mpi.hidden->gone[one->number] = 1;
+    }
     memcpy(variable, none, size);
     return 1;
+}
+
+/* whether a variable holds nothing, or what was made since the checkpoint */
+static int is_open(const lasting_t *one, const void *variable)
+{
+    uintptr_t handle = 0;
+    const lasting_t *other;
+
+    memcpy(&handle, variable, one->size);
+    other = keel_mpi_table_find(&lasting, handle);
+    return memcmp(variable, one->none, one->size) == 0 || (other != NULL && other->is_late);
+}
+
+/* freed by another life, whose replacement this process is */
+static void let_go(lasting_t *one)
+{
+    one->variable = elsewhere;
+    if (keel_mpi_is_alive(one->made_by) && memcmp(one->made_by, one->handle, one->size) == 0) {
+        memcpy(one->made_by, one->none, one->size);
+        one->variable = one->made_by;
+    }
+}
+
+static void drop_late(void)
+{
+    for (size_t i = 0; i < lasting.size;) {
+        lasting_t *one = lasting.entries[i].object;
+
+        if (one != NULL && one->is_late) { /* another may stand here then */
+            keel_mpi_table_remove(&lasting, lasting.entries[i].handle);
+            free(one);
+        } else {
+            i++;
+        }
+    }
 }
 
 void keel_mpi_lasting_revive(void)
@@ -60,13 +112,19 @@ void keel_mpi_lasting_revive(void)
     for (size_t i = 0; i < lasting.size; i++) {
         lasting_t *one = lasting.entries[i].object;
 
-        if (one != NULL && one->variable != NULL && one->freed_at >= keel_mpi.hidden->checkpoints) {
-            if (keel_mpi_is_alive(one->variable) && memcmp(one->variable, one->none, one->size) == 0) {
+        if (one == NULL || one->is_late) {
+            continue;
+        }
+        if (is_gone(one) && one->variable == NULL) {
+            let_go(one);
+        } else if (!is_gone(one) && one->variable != NULL) {
+            if (keel_mpi_is_alive(one->variable) && is_open(one, one->variable)) {
                 memcpy(one->variable, one->handle, one->size);
             }
             one->variable = NULL;
         }
     }
+    drop_late();
 }
 
 void keel_mpi_lasting_unmake(void)
@@ -121,22 +179,25 @@ int MPI_Errhandler_free(MPI_Errhandler *handler)
 DEFINE_FREE_LATE(Type, MPI_Datatype, MPI_DATATYPE_NULL, keel_mpi_request_takes_type)
 DEFINE_FREE_LATE(Op, MPI_Op, MPI_OP_NULL, keel_mpi_request_takes_op)
 
-#define DEFINE_MAKE(_name, _parameters, _arguments, _handle)              \
-    int MPI_##_name _parameters                                           \
-    {                                                                     \
-        const int code = PMPI_##_name _arguments;                         \
-                                                                          \
-        if (code == MPI_SUCCESS) {                                        \
-            keel_mpi_lasting_add((uintptr_t) * (_handle), "MPI_" #_name); \
-        }                                                                 \
-        return code;                                                      \
+#define DEFINE_MAKE(_name, _type, _none, _parameters, _arguments, _handle)                              \
+    int MPI_##_name _parameters                                                                         \
+    {                                                                                                   \
+        const _type none = _none;                                                                       \
+        const int code = PMPI_##_name _arguments;                                                       \
+                                                                                                        \
+        if (code == MPI_SUCCESS) {                                                                      \
+            keel_mpi_lasting_add((uintptr_t) * (_handle), _handle, &none, sizeof(none), "MPI_" #_name); \
+        }                                                                                               \
+        return code;                                                                                    \
     }
-DEFINE_MAKE(Type_commit, (MPI_Datatype * datatype), (datatype), datatype)
-DEFINE_MAKE(Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype), (oldtype, newtype), newtype)
-DEFINE_MAKE(Op_create, (MPI_User_function * function, int commute, MPI_Op *op), (function, commute, op), op)
-DEFINE_MAKE(Info_create, (MPI_Info * info), (info), info)
-DEFINE_MAKE(Info_dup, (MPI_Info info, MPI_Info *newinfo), (info, newinfo), newinfo)
-DEFINE_MAKE(Comm_create_errhandler, (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler),
-            (function, errhandler), errhandler)
-DEFINE_MAKE(Win_create_errhandler, (MPI_Win_errhandler_function * function, MPI_Errhandler *errhandler),
-            (function, errhandler), errhandler)
+DEFINE_MAKE(Type_commit, MPI_Datatype, MPI_DATATYPE_NULL, (MPI_Datatype * datatype), (datatype), datatype)
+DEFINE_MAKE(Type_dup, MPI_Datatype, MPI_DATATYPE_NULL, (MPI_Datatype oldtype, MPI_Datatype *newtype),
+            (oldtype, newtype), newtype)
+DEFINE_MAKE(Op_create, MPI_Op, MPI_OP_NULL, (MPI_User_function * function, int commute, MPI_Op *op),
+            (function, commute, op), op)
+DEFINE_MAKE(Info_create, MPI_Info, MPI_INFO_NULL, (MPI_Info * info), (info), info)
+DEFINE_MAKE(Info_dup, MPI_Info, MPI_INFO_NULL, (MPI_Info info, MPI_Info *newinfo), (info, newinfo), newinfo)
+DEFINE_MAKE(Comm_create_errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL,
+            (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler), (function, errhandler), errhandler)
+DEFINE_MAKE(Win_create_errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL,
+            (MPI_Win_errhandler_function * function, MPI_Errhandler *errhandler), (function, errhandler), errhandler)

@@ -4,8 +4,8 @@
 
 #include "mpi_state.h"
 
-/* nothing after the restart point */
-void keel_mpi_lasting_add(uintptr_t handle, const char *call);
+/* @a variable: where it is put, NULL: not known; @a none: what stands there when it is freed */
+void keel_mpi_lasting_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call);
 /* true: it was made before the restart point, and this is after it: the variable has none then, and the handle stays. Else it is to be freed. */
 int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, size_t size);
 /* those that were freed since the checkpoint whose tables are there again */

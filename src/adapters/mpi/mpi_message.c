@@ -122,6 +122,7 @@ static int isend(const message_t *message, keel_mpi_how_t how, MPI_Request *requ
     if (code != MPI_SUCCESS) {
         return code;
     }
+    ticket = (how == KEEL_MPI_COPIES && !keel_mpi.is_promised) ? 0 : ticket; /* a buffered one is complete */
     rank = (ticket != 0) ? comm_of(message)->peers[message->peer] : 0;
     ticket = (ticket != 0 && keel_mpi_channel_is_sent(rank, ticket)) ? 0 : ticket;
     if (keel_mpi.is_promised) { /* a replacement has the request open that was open */

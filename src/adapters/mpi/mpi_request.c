@@ -211,8 +211,9 @@ int keel_mpi_request_is_open(void)
     for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
-        open += request != NULL && !(request->ops->is_send && request->ops->await != NULL && /* it is sent */
-                                     request->ops->is_ready(request));
+        open += request != NULL && !request->is_orphan &&                 /* nobody asks for these */
+                !(request->ops->is_send && request->ops->await != NULL && /* it is sent */
+                  request->ops->is_ready(request));
     }
     return open > 0;
 }
@@ -253,6 +254,7 @@ void keel_mpi_request_drop(void)
 int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
                              keel_mpi_comm_t *comm, MPI_Request *request)
 {
+    const MPI_Request none = MPI_REQUEST_NULL;
     persistent_t *persistent = malloc(sizeof(*persistent) + bytes);
     int code;
 
@@ -268,7 +270,7 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
     if (code != MPI_SUCCESS || !keel_mpi_table_add(&persistents, (uintptr_t)*request, persistent)) {
         keel_mpi_refuse("MPI_Send_init", "no memory for a request");
     }
-    keel_mpi_lasting_add((uintptr_t)*request, "MPI_Send_init");
+    keel_mpi_lasting_add((uintptr_t)*request, request, &none, sizeof(none), "MPI_Send_init");
     return MPI_SUCCESS;
 }
 
@@ -321,9 +323,7 @@ int MPI_Request_free(MPI_Request *request)
         free(persistent);
     } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
         if (open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
-            keel_mpi_stream_copy(open->want.source, open->ticket,
-                                 open->want.context == KEEL_MPI_ANSWERS ? (uint64_t)open->want.tag : 0,
-                                 "MPI_Request_free");
+            keel_mpi_stream_copy(open->want.source, open->ticket, "MPI_Request_free");
         }
         if (open->ops->await == NULL && open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
             open->is_orphan = 1; /* whose answer somebody has to take */

@@ -14,6 +14,7 @@ keel_mpi_round_t keel_mpi_round_begin(const keel_mpi_comm_t *comm, const char *c
     uint64_t *turn = keel_mpi_arena_at(comm->turn);
 
     keel_mpi_ordered_await_rounds(call);
+    keel_mpi_stream_await_much(call);
     ++*turn;
     return (keel_mpi_round_t){comm, comm->context + 1, (int64_t)(*turn & INT64_MAX), call, 0};
 }

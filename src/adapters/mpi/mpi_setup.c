@@ -149,6 +149,11 @@ int MPI_Finalize(void)
     keel_mpi_file_end_closed();
     keel_mpi_win_end_freed();
     keel_mpi_comm_end_freed();
+    if (!keel_mpi.is_promised) { /* what these have sent, which the others take in this round */
+        keel_mpi_stream_await_all("MPI_Finalize");
+        round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+        keel_mpi_round_meet(&round);
+    }
     keel_mpi_ordered_come("MPI_Finalize");
     keel_mpi_check(keel_finalize(keel_mpi.ctx), "MPI_Finalize");
     keel_mpi.ctx = NULL;

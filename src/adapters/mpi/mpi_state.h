@@ -10,9 +10,11 @@
 #include <keel/keel.h>
 
 enum {
-    KEEL_MPI_BLOCKS = 16384,  /* of the arena that are in use at one time, at most */
-    KEEL_MPI_EXPOSED = 8192,  /* pieces of the program's own memory that are in windows at one time, at most */
-    KEEL_MPI_OPENED = 1024,   /* receives that are open, for which room is kept; others take some of the arena */
+    KEEL_MPI_BLOCKS = 16384, /* of the arena that are in use at one time, at most */
+    KEEL_MPI_EXPOSED = 8192, /* pieces of the program's own memory that are in windows at one time, at most */
+    KEEL_MPI_OPENED = 1024,  /* receives that are open, for which room is kept; others take some of the arena */
+    KEEL_MPI_LASTING =
+        4096, /* handles that were made before the restart point, of whom an image knows whether they are freed */
     KEEL_MPI_RING = 64 << 10, /* bytes on the way from one rank to another */
     KEEL_MPI_ALIGN = 64
 };
@@ -48,7 +50,8 @@ typedef struct keel_mpi_hidden {
         left; /* mpi_survive.c: times that all was received; put by others: the time at which something is unsent */
     uint64_t gsyncs; /* that this rank has come to, with the promise; others with something unsent read it */
     uint64_t version, opened, opened_count,
-        opened_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
+        opened_room;                /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
+    uint8_t gone[KEEL_MPI_LASTING]; /* mpi_lasting.c: by their number */
     uint64_t block_count, exposed_count;
     keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */

@@ -31,6 +31,7 @@ static struct {
     uint64_t queued, begun; /* how many there ever were, and how many of them are on the ring */
 } * lines;                  /* of each rank */
 static size_t lefts;        /* of all */
+static uint64_t copied;     /* bytes of the copies */
 
 void keel_mpi_stream_make(void)
 {
@@ -133,6 +134,7 @@ static void left_copy(left_t *left, const char *call)
         memcpy(left->copy, left->data, left->head.bytes);
     }
     left->data = left->copy;
+    copied += left->head.bytes;
 }
 
 static uint64_t left_add(uint32_t rank, const keel_mpi_head_t *head, const void *data, int is_copied, const char *call)
@@ -159,16 +161,23 @@ static void left_drop(uint32_t rank)
     lines[rank].first = left->next;
     lines[rank].begun++;
     lefts--;
+    copied -= (left->copy != NULL) ? left->head.bytes : 0;
     free(left->copy);
     free(left);
 }
 
-void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, uint64_t answer, const char *call)
+void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
 {
-    for (left_t *left = lines[rank].first; left != NULL; left = left->next) {
-        if (left->copy == NULL && (left->ticket == ticket || (answer != 0 && left->head.answer == answer))) {
-            left_copy(left, call);
-        }
+    left_t *left = (lines[rank].first != NULL) ? lines[rank].last : NULL; /* the newest one, mostly */
+
+    if (left != NULL && left->ticket != ticket) {
+        left = lines[rank].first;
+    }
+    while (left != NULL && left->ticket != ticket) {
+        left = left->next;
+    }
+    if (left != NULL && left->copy == NULL) {
+        left_copy(left, call);
     }
 }
 
@@ -210,6 +219,13 @@ void keel_mpi_stream_await_all(const char *call)
     }
 }
 
+void keel_mpi_stream_await_much(const char *call)
+{
+    while (copied > keel_mpi.bytes) {
+        keel_mpi_channel_idle(call);
+    }
+}
+
 int keel_mpi_stream_is_sent(uint32_t rank, uint64_t ticket)
 {
     return lines[rank].begun >= ticket;
@@ -246,5 +262,5 @@ uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *d
     while (how == KEEL_MPI_WAITS && !keel_mpi_stream_is_sent(rank, ticket)) {
         keel_mpi_channel_idle(call);
     }
-    return (how == KEEL_MPI_KEEPS && !keel_mpi_stream_is_sent(rank, ticket)) ? ticket : 0;
+    return keel_mpi_stream_is_sent(rank, ticket) ? 0 : ticket;
 }

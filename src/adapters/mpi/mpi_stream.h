@@ -7,7 +7,7 @@
 /* what becomes of a message that the ring has no room for */
 typedef enum {
     KEEL_MPI_WAITS,  /* the call returns when all of it is on the ring */
-    KEEL_MPI_COPIES, /* it returns at once */
+    KEEL_MPI_COPIES, /* it returns at once; who has a ticket need not look at it */
     KEEL_MPI_KEEPS   /* the same, and the data stays as it is until keel_mpi_stream_is_sent() */
 } keel_mpi_how_t;
 
@@ -16,11 +16,13 @@ void keel_mpi_stream_make(void);
 uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_how_t how,
                               const char *call);
 int keel_mpi_stream_is_sent(uint32_t rank, uint64_t ticket);
-/* of what is left with that ticket, or asks for that answer (0: does not), the data is the program's again */
-void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, uint64_t answer, const char *call);
+/* of what is left with that ticket the data is the program's again */
+void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call);
 /* sends what there is room for now; and until nothing is left */
 void keel_mpi_stream_push(const char *call);
 void keel_mpi_stream_await_all(const char *call);
+/* until the copies are no more than the arena has, for calls that would add to them without end */
+void keel_mpi_stream_await_much(const char *call);
 /* what is left is dropped: at a rollback */
 void keel_mpi_stream_reset(void);
 void keel_mpi_stream_unmake(void);

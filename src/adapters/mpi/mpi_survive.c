@@ -26,6 +26,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define STACK_MOST ((ptrdiff_t)64 << 20)
 
@@ -352,8 +354,15 @@ jmp_buf *keel_mpi_restart_buffer(void)
     return keel_restart_buffer(keel_mpi.ctx);
 }
 
+/* of memory that is gone nothing is looked at */
 int keel_mpi_is_alive(const void *variable)
 {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char is_there;
+
+    if (variable == NULL || mincore((void *)((uintptr_t)variable / page * page), page, &is_there) != 0) {
+        return 0;
+    }
     return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MOST;
 }
 

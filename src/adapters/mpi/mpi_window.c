@@ -269,7 +269,7 @@ static int was_freed(MPI_Win handle)
 {
     const keel_mpi_win_t *win = keel_mpi_table_find(&keel_mpi_wins, (uintptr_t)handle);
 
-    return win != NULL && win->freed == &elsewhere;
+    return win != NULL && win->freed != NULL && win->was_freed;
 }
 
 static int win_free(MPI_Win *win)
@@ -380,6 +380,9 @@ void keel_mpi_win_drop_late(void)
     while ((win = win_late()) != NULL) {
         MPI_Win handle = win->handle;
 
+        if (keel_mpi_is_alive(win->variable) && *win->variable == handle) {
+            *win->variable = MPI_WIN_NULL;
+        }
         PMPI_Win_free(&handle);
         win_destroy(win);
     }
@@ -414,6 +417,7 @@ void keel_mpi_win_revive(void)
                 *win->variable = MPI_WIN_NULL;
                 win->freed = win->variable;
             }
+            win->was_freed |= win->freed == NULL || win->freed == win->variable;
             win->freed = (win->freed != NULL) ? win->freed : &elsewhere;
         } else if (win->freed != NULL) {
             if (keel_mpi_is_alive(win->freed) && *win->freed == MPI_WIN_NULL) {

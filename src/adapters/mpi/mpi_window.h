@@ -68,6 +68,7 @@ typedef struct keel_mpi_win {
     struct keel_mpi_segment **segments; /* of each member that has several; NULL: none does */
     int is_searched;                    /* where a place is depends on the displacement: so it is, or it is dynamic */
     MPI_Win *variable, *freed;          /* as of communicators */
+    int was_freed;
 } keel_mpi_win_t;
 
 extern keel_mpi_table_t keel_mpi_wins; /* mpi_window.c */
