@@ -75,11 +75,9 @@ int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, si
 /* whether a variable holds nothing, or what was made since the checkpoint */
 static int is_open(const lasting_t *one, const void *variable)
 {
-    uintptr_t handle = 0;
-    const lasting_t *other;
+    const lasting_t *other = keel_mpi_table_find(
+        &lasting, one->size == sizeof(int) ? (uintptr_t) * (const int *)variable : *(const uintptr_t *)variable);
 
-    memcpy(&handle, variable, one->size);
-    other = keel_mpi_table_find(&lasting, handle);
     return memcmp(variable, one->none, one->size) == 0 || (other != NULL && other->is_late);
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRONG = 1, USAGE = 2, PAGE = 4096, BLOCKS = 6, LARGE = 5 << 20, CELLS = 100 };
+enum { WRONG = 1, USAGE = 2, PAGE = 4096, BLOCKS = 6, LARGE = 5 << 20, MUCH = 200000, CELLS = 100 };
 
 static struct {
     long step;
@@ -27,7 +27,10 @@ static char large[2 * LARGE] __attribute__((aligned(PAGE)));
 static int rank, ranks, right;
 static const char *deaths, *directory;
 static MPI_Win allocated, alone, first, second, halves[2];
-static MPI_Comm copy;
+static MPI_Comm copy, put, moved; /* moved: what was put to put, which it is freed by */
+static MPI_Request pair[2];       /* persistent: from the left one, to the right one */
+static long came, goes;
+static MPI_Datatype changing; /* freed, and another one made, between two checkpoints */
 static MPI_File file, closed; /* closed: with what is freed */
 static char *blocks[BLOCKS];
 static char *kept[BLOCKS]; /* what the program has to know of them, protected */
@@ -78,8 +81,41 @@ static void free_some(void)
     if (copy != MPI_COMM_NULL) {
         MPI_Comm_free(&copy);
     }
+    if (moved != MPI_COMM_NULL) {
+        MPI_Comm_free(&moved);
+    }
     if (closed != MPI_FILE_NULL) {
         MPI_File_close(&closed);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] != MPI_REQUEST_NULL) {
+            MPI_Request_free(&pair[i]);
+        }
+    }
+}
+
+static void use_pair(void)
+{
+    if (pair[0] != MPI_REQUEST_NULL) {
+        goes = at.step * 100 + rank;
+        MPI_Startall(2, pair);
+        MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+        expect_is("what came", came, at.step * 100 + (rank + ranks - 1) % ranks);
+    }
+}
+
+static void change(void)
+{
+    int size;
+
+    if (at.step == 1) {
+        MPI_Type_size(changing, &size);
+        expect_is("the size of a type", size, 2);
+        MPI_Type_free(&changing);
+        MPI_Type_contiguous(5, MPI_CHAR, &changing);
+        MPI_Type_commit(&changing);
+    } else if (at.step > 1) {
+        expect_is("a type that was freed", changing == MPI_DATATYPE_NULL, 1);
     }
 }
 
@@ -128,10 +164,16 @@ static void step(void)
         expect_is("a window that was freed", allocated == MPI_WIN_NULL && first == MPI_WIN_NULL, 1);
         expect_is("a communicator that was freed", copy == MPI_COMM_NULL, 1);
         expect_is("a file that was closed", closed == MPI_FILE_NULL, 1);
+        expect_is("a request that was freed", pair[0] == MPI_REQUEST_NULL && pair[1] == MPI_REQUEST_NULL, 1);
         free_some();
     }
+    change();
+    use_pair();
     use();
     use_file();
+    if (at.step == 1) {
+        MPI_Type_free(&changing);
+    }
     blocks_check();
     expect_is("a byte beside a window", apart.beside[99] + apart.behind[0], 2 * 'w');
     expect_is("a byte beside a window", memory.beside[99] + memory.behind[0], 'x' + 'y');
@@ -152,12 +194,36 @@ static void file_make(MPI_File *made, const char *what)
     }
 }
 
+/* more than a ring has room for, and asked for again and again: the record has each answer */
+static void send_and_test(void)
+{
+    MPI_Request requests[2];
+    int is_done = 0;
+
+    memset(large, rank + 1, MUCH);
+    MPI_Irecv(large + LARGE, MUCH, MPI_CHAR, (rank + ranks - 1) % ranks, 2, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(large, MUCH, MPI_CHAR, right, 2, MPI_COMM_WORLD, &requests[1]);
+    while (!is_done) {
+        MPI_Test(&requests[1], &is_done, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    expect_is("what was tested for", large[LARGE + MUCH - 1], (rank + ranks - 1) % ranks + 1);
+}
+
 static void make(void)
 {
     char *base;
 
     file_make(&file, "kept");
     file_make(&closed, "closed");
+    MPI_File_set_size(file, 0); /* once, and not by a replacement, too */
+    send_and_test();
+    MPI_Comm_dup(MPI_COMM_WORLD, &put);
+    moved = put;
+    MPI_Recv_init(&came, 1, MPI_LONG, (rank + ranks - 1) % ranks, 1, MPI_COMM_WORLD, &pair[0]);
+    MPI_Send_init(&goes, 1, MPI_LONG, right, 1, MPI_COMM_WORLD, &pair[1]);
+    MPI_Type_contiguous(2, MPI_CHAR, &changing);
+    MPI_Type_commit(&changing);
 
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     memset(memory.beside, 'x', sizeof(memory.beside));

@@ -168,9 +168,31 @@ static void send_and_end(void)
     }
 }
 
+/* in MPI_Finalize: what is sent there without waiting comes, too */
+static int send_at_the_end(MPI_Comm comm, int key, void *value, void *extra)
+{
+    static char room[LARGE + MPI_BSEND_OVERHEAD], late[LARGE];
+    void *back;
+    int size;
+
+    if (rank == 0) {
+        memset(late, 9, LARGE);
+        MPI_Buffer_attach(room, sizeof(room));
+        MPI_Bsend(late, LARGE, MPI_CHAR, 1, 9, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Recv(late, LARGE, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        EXPECT(late[0] == 9 && late[LARGE - 1] == 9);
+    }
+    if (rank == 0) {
+        MPI_Buffer_detach(&back, &size);
+    }
+    return MPI_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     long *base;
+    int key;
 
     expect_begin(&argc, &argv);
     data = malloc((size_t)KINDS * LARGE);
@@ -198,6 +220,8 @@ int main(int argc, char **argv)
     MPI_Win_free(&win);
     if (ranks > 1) {
         send_and_end();
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_at_the_end, &key, NULL);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     }
     free(data);
     free(got);
