@@ -1,6 +1,7 @@
 #include "mpi_layout.h"
 
 #include "mpi_combine.h"
+#include "mpi_typemap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,24 +225,51 @@ static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_
     return at;
 }
 
-static keel_mpi_layout_t *runs_of(const ptrdiff_t *at, size_t size, ptrdiff_t low)
+/* one that was not constructed, or in a way that is not known: found out by packing it */
+static int named_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
 {
-    keel_mpi_layout_t *layout;
-    size_t count = 0;
+    MPI_Aint low, extent;
+    ptrdiff_t *at;
+    int size, is_done;
 
-    for (size_t i = 0; i < size; i++) {
-        count += i == 0 || at[i] != at[i - 1] + 1;
+    if (PMPI_Type_size(type, &size) != MPI_SUCCESS || size < 0 ||
+        PMPI_Type_get_true_extent(type, &low, &extent) != MPI_SUCCESS) {
+        return 0;
     }
-    layout = calloc(1, sizeof(*layout) + (count + 1) * sizeof(layout->runs[0]));
-    if (layout == NULL) {
-        return NULL;
+    at = positions(type, (size_t)size, low, (size_t)extent);
+    is_done = at != NULL;
+    for (int i = 0; is_done && i < size; i++) {
+        is_done = keel_mpi_runs_add(runs, low + at[i], 1);
     }
-    for (size_t i = 0; i < size; i++) {
-        if (i == 0 || at[i] != at[i - 1] + 1) {
-            layout->runs[layout->run_count++].offset = low + at[i];
-        }
-        layout->runs[layout->run_count - 1].length++;
+    free(at);
+    return is_done;
+}
+
+/* else the system's MPI says what is wrong */
+static int is_committed(MPI_Datatype type)
+{
+    char nothing = 0;
+    int position = 0;
+
+    return PMPI_Unpack(&nothing, 0, &position, &nothing, 0, type, MPI_COMM_SELF) == MPI_SUCCESS;
+}
+
+static keel_mpi_layout_t *runs_of(MPI_Datatype type)
+{
+    keel_mpi_layout_t *layout = NULL;
+    keel_mpi_runs_t runs = {0};
+
+    if (is_committed(type) && keel_mpi_typemap(type, named_runs, &runs)) {
+        layout = calloc(1, sizeof(*layout) + (runs.count + 1) * sizeof(layout->runs[0]));
     }
+    for (size_t i = 0; layout != NULL && i < runs.count; i++) {
+        layout->runs[i] = runs.runs[i];
+        layout->size += runs.runs[i].length;
+    }
+    if (layout != NULL) {
+        layout->run_count = (unsigned)runs.count;
+    }
+    free(runs.runs);
     return layout;
 }
 
@@ -256,20 +284,16 @@ static keel_mpi_layout_t *layout_find(MPI_Datatype type)
 {
     MPI_Aint low, extent, true_low, true_extent;
     keel_mpi_layout_t *layout;
-    ptrdiff_t *at;
     int size;
 
-    if (PMPI_Type_size(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
+    if (PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
         PMPI_Type_get_true_extent(type, &true_low, &true_extent) != MPI_SUCCESS) {
         return NULL;
     }
-    at = positions(type, (size_t)size, true_low, (size_t)true_extent);
-    layout = (at != NULL) ? runs_of(at, (size_t)size, true_low) : NULL;
-    free(at);
+    layout = runs_of(type);
     if (layout == NULL) {
         return NULL;
     }
-    layout->size = (size_t)size;
     layout->extent = extent;
     layout->true_low = true_low;
     layout->true_extent = true_extent;

@@ -1,6 +1,6 @@
 /*
- * Where the bytes of a datatype lie: runs of them in the order in which the system's MPI packs them. That is found out from it, by packing,
- * once for each type, and kept with the type.
+ * Where the bytes of a datatype lie: runs of them in the order in which the system's MPI packs them. That follows from how it was constructed
+ * (mpi_typemap.h), and of what was not from packing it; once for each type, and kept with the type.
  */
 #ifndef KEEL_MPI_LAYOUT_H_
 #define KEEL_MPI_LAYOUT_H_
