@@ -315,14 +315,16 @@ void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes
     }
 }
 
-void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
-    if (bytes == 0) {
-        return;
-    }
-    if (!keel_mpi_is_replay()) {
+    if (bytes > 0 && !keel_mpi_is_replay()) {
         keel_mpi_check(keel_get(keel_mpi.arena, rank, offset, data, bytes), call);
     }
+}
+
+void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+{
+    keel_mpi_get_unrecorded(rank, offset, data, bytes, call);
     keel_mpi_prefix_result(data, bytes);
 }
 

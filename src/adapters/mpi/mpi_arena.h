@@ -50,6 +50,8 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p);
 /* accesses, ended by the job's end where they fail */
 void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes, const char *call);
 void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
+/* the same, of which the caller tells the record what the program is given */
+void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* one that the program may go on by, in a program whose deaths may be recovered alone */
 void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* complete at the next flush, or earlier */

@@ -196,9 +196,12 @@ int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *ta
 
 /* ---- bytes ---- */
 
+enum { DENSITY = 4 }; /* one byte of so many, at least, is one of an element */
+
 typedef struct {
     const keel_mpi_target_t *target;
     char *packed;
+    const char *from; /* the element's origin, where all has been got */
 } pieces_t;
 
 static int put_piece(void *user, ptrdiff_t offset, size_t length)
@@ -234,16 +237,52 @@ static int get_piece(void *user, ptrdiff_t offset, size_t length)
 
 void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
 {
-    pieces_t pieces = {target, (char *)packed};
+    pieces_t pieces = {.target = target, .packed = (char *)packed};
 
     (void)keel_mpi_target_each(target, put_piece, &pieces);
 }
 
+static int pick_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    pieces_t *pieces = user;
+
+    memcpy(pieces->packed, pieces->from + offset, length);
+    pieces->packed += length;
+    return 1;
+}
+
+/* much of what they lie in are the elements themselves: all of it is got at once, and they are picked out here */
+static int get_whole(const keel_mpi_target_t *target, void *packed)
+{
+    pieces_t pieces = {.target = target, .packed = packed};
+    ptrdiff_t low;
+    size_t span;
+    char *whole;
+
+    keel_mpi_layout_span(target->layout, target->count, &low, &span);
+    if (target->memory != NULL || target->is_polled || target->segments != NULL || target->layout->is_dense ||
+        span / DENSITY > target->layout->size * target->count) {
+        return 0;
+    }
+    whole = calloc(1, span + 1);
+    if (whole == NULL) {
+        return 0;
+    }
+    keel_mpi_get_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
+    pieces.from = whole - low;
+    (void)keel_mpi_layout_each(target->layout, target->count, pick_piece, &pieces);
+    free(whole);
+    keel_mpi_prefix_result(packed, target->layout->size * target->count);
+    return 1;
+}
+
 void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed)
 {
-    pieces_t pieces = {target, packed};
+    pieces_t pieces = {.target = target, .packed = packed};
 
-    (void)keel_mpi_target_each(target, get_piece, &pieces);
+    if (!get_whole(target, packed)) {
+        (void)keel_mpi_target_each(target, get_piece, &pieces);
+    }
 }
 
 /* ---- calls ---- */
