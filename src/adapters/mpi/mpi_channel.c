@@ -7,6 +7,7 @@
 #include "mpi_arena.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
+#include "mpi_request.h"
 #include "mpi_stream.h"
 #include "mpi_synchronous.h"
 #include "mpi_unsent.h"
@@ -141,6 +142,7 @@ int keel_mpi_channel_look(const char *call)
     }
     keel_mpi_channel_answer(call);
     keel_mpi_stream_push(call);
+    keel_mpi_request_settle_orphans();
     return is_news;
 }
 

@@ -90,7 +90,7 @@ static keel_mpi_request_t *orphan_that_is_ready(void)
 }
 
 /* removing one moves others to where was looked already: so until there is none */
-static void settle_orphans(void)
+void keel_mpi_request_settle_orphans(void)
 {
     keel_mpi_request_t *request;
 
@@ -110,7 +110,7 @@ keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, con
     if (request == NULL) {
         keel_mpi_refuse(call, "no memory");
     }
-    settle_orphans();
+    keel_mpi_request_settle_orphans();
     request->ops = ops;
     request->call = call;
     if (PMPI_Grequest_start(query, forget, cancel, request, &request->handle) != MPI_SUCCESS ||
@@ -207,7 +207,7 @@ int keel_mpi_request_is_open(void)
 {
     size_t open = 0;
 
-    settle_orphans();
+    keel_mpi_request_settle_orphans();
     for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
@@ -325,8 +325,9 @@ int MPI_Request_free(MPI_Request *request)
         if (open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
             keel_mpi_stream_copy(open->want.source, open->ticket, "MPI_Request_free");
         }
-        if (open->ops->await == NULL && open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
-            open->is_orphan = 1; /* whose answer somebody has to take */
+        if (!keel_mpi.is_promised && (open->ops->is_send ? open->ops->await == NULL && !keel_mpi_is_replay()
+                                                         : open->want_count == 0 && keel_mpi.phase == KEEL_MPI_RUNS)) {
+            open->is_orphan = 1; /* whose answer, or message, is taken when it comes */
             orphans++;
             *request = MPI_REQUEST_NULL;
             return MPI_SUCCESS;

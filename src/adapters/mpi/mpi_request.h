@@ -66,6 +66,8 @@ void keel_mpi_request_settle(keel_mpi_request_t *request);
 void keel_mpi_request_finish(keel_mpi_request_t *request);
 /* where the handle stands that the system's MPI is to be asked for: of a persistent one, of what was started */
 MPI_Request *keel_mpi_request_now(MPI_Request *handle);
+/* those whose handle is freed, and that are ready */
+void keel_mpi_request_settle_orphans(void);
 /* whether some are open; and all of them forgotten at a rollback */
 int keel_mpi_request_is_open(void);
 void keel_mpi_request_drop(void);

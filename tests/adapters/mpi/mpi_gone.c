@@ -24,7 +24,7 @@ static struct {
     char beside[100], window[PAGE], behind[100];
 } apart __attribute__((aligned(PAGE))); /* on pages that no other window has */
 static char large[2 * LARGE] __attribute__((aligned(PAGE)));
-static int rank, ranks, right;
+static int rank, ranks, right, is_promised;
 static const char *deaths, *directory;
 static MPI_Win allocated, alone, first, second, halves[2];
 static MPI_Comm copy, put, moved; /* moved: what was put to put, which it is freed by */
@@ -104,6 +104,26 @@ static void use_pair(void)
     }
 }
 
+/* a receive whose request is freed, for what is sent behind a message from here: it is there when what follows it has come */
+static void use_freed(void)
+{
+    const long out = at.step * 10 + rank;
+    long in = -1, word = 0;
+    MPI_Request request;
+    const int left = (rank + ranks - 1) % ranks;
+
+    if (!is_promised) {
+        MPI_Irecv(&in, 1, MPI_LONG, left, 3, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+        MPI_Send(&out, 1, MPI_LONG, left, 4, MPI_COMM_WORLD);
+        MPI_Recv(&word, 1, MPI_LONG, right, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&out, 1, MPI_LONG, right, 3, MPI_COMM_WORLD);
+        MPI_Send(&out, 1, MPI_LONG, right, 5, MPI_COMM_WORLD);
+        MPI_Recv(&word, 1, MPI_LONG, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        expect_is("what a freed receive got", in, at.step * 10 + left);
+    }
+}
+
 static void change(void)
 {
     int size;
@@ -169,6 +189,7 @@ static void step(void)
     }
     change();
     use_pair();
+    use_freed();
     use();
     use_file();
     if (at.step == 1) {
@@ -254,6 +275,7 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
     directory = argv[3];
+    is_promised = getenv("KEEL_DETERMINISTIC") != NULL && strcmp(getenv("KEEL_DETERMINISTIC"), "n") != 0;
     make();
     MPI_Barrier(MPI_COMM_WORLD);
     keel_mpi_protect(1, &at, sizeof(at));
