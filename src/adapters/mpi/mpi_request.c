@@ -203,6 +203,13 @@ void keel_mpi_request_finish(keel_mpi_request_t *request)
     keel_mpi_request_settle(request);
 }
 
+/* all that a send has to do is done, but that somebody asks for it, or for an answer that nobody waits for */
+static int is_sent(keel_mpi_request_t *request)
+{
+    return request->ops->is_send &&
+           (request->is_orphan || (request->ops->await != NULL && request->ops->is_ready(request)));
+}
+
 int keel_mpi_request_is_open(void)
 {
     size_t open = 0;
@@ -211,9 +218,7 @@ int keel_mpi_request_is_open(void)
     for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
-        open += request != NULL && !request->is_orphan &&                 /* nobody asks for these */
-                !(request->ops->is_send && request->ops->await != NULL && /* it is sent */
-                  request->ops->is_ready(request));
+        open += request != NULL && !is_sent(request);
     }
     return open > 0;
 }

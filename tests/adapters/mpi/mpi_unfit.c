@@ -1,5 +1,5 @@
 /*
- * A checkpoint that is refused, by a word: mpi_unfit request|window|communicator|post|handle|prefix|attach|attached. And
+ * A checkpoint that is refused, by a word: mpi_unfit request|freed|window|communicator|post|handle|prefix|attach|attached. And
  * one that is not, with two ranks: with "sent" nobody has received, nor waited for, what was sent, which is more than there is room for.
  */
 #include <keel_mpi.h>
@@ -37,8 +37,11 @@ int main(int argc, char **argv)
         MPI_Win_attach(win, page, sizeof(page));
     }
     KEEL_MPI_RESTART_POINT();
-    if (strcmp(word, "request") == 0) {
+    if (strcmp(word, "request") == 0 || strcmp(word, "freed") == 0) {
         MPI_Irecv(many, 1, MPI_CHAR, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &request);
+        if (strcmp(word, "freed") == 0) {
+            MPI_Request_free(&request);
+        }
     } else if (strcmp(word, "window") == 0) {
         MPI_Win_allocate(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &late);
     } else if (strcmp(word, "communicator") == 0) {
