@@ -329,6 +329,7 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
     }
     keel_mpi_prefix_result(&length, sizeof(length));
     keel_mpi_prefix_result(data, length);
+    keel_mpi_request_settle_freed();
     return length;
 }
 

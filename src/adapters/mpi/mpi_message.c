@@ -426,6 +426,7 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
         keel_mpi_channel_await(&want, call);
     }
     code = keel_mpi_deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
+    keel_mpi_request_settle_freed();
     return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
 }
 

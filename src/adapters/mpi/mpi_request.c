@@ -9,7 +9,12 @@
 
 static keel_mpi_table_t requests;    /* that are open */
 static keel_mpi_table_t persistents; /* by the handle that the program has */
-static size_t orphans;
+static size_t orphans;               /* sends whose handle is freed, and receives */
+static struct {
+    size_t open;
+    uint32_t last; /* of their numbers, by which the record has them */
+    int is_kept;   /* as they are, for the moment */
+} freed;
 
 typedef struct {
     MPI_Request now; /* of what was started; MPI_REQUEST_NULL: inactive */
@@ -77,16 +82,27 @@ static int cancel(void *of, int is_complete)
     return MPI_SUCCESS;
 }
 
-static keel_mpi_request_t *orphan_that_is_ready(void)
+static keel_mpi_request_t *orphan_that_is_ready(int is_send)
 {
     for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
-        if (request != NULL && request->is_orphan && request->ops->is_ready(request)) {
+        if (request != NULL && request->is_orphan && request->ops->is_send == is_send &&
+            request->ops->is_ready(request)) {
             return request;
         }
     }
     return NULL;
+}
+
+static void settle_orphan(keel_mpi_request_t *request)
+{
+    MPI_Request handle = request->handle;
+
+    request->is_orphan = 0;
+    *(request->ops->is_send ? &orphans : &freed.open) -= 1;
+    keel_mpi_request_settle(request);
+    PMPI_Request_free(&handle);
 }
 
 /* removing one moves others to where was looked already: so until there is none */
@@ -94,13 +110,55 @@ void keel_mpi_request_settle_orphans(void)
 {
     keel_mpi_request_t *request;
 
-    while (orphans > 0 && (request = orphan_that_is_ready()) != NULL) {
-        MPI_Request handle = request->handle;
-
-        orphans--;
-        keel_mpi_request_settle(request);
-        PMPI_Request_free(&handle);
+    while (orphans > 0 && (request = orphan_that_is_ready(1)) != NULL) {
+        settle_orphan(request);
     }
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !keel_mpi.is_promised) {
+        keel_mpi_request_settle_freed();
+    }
+}
+
+static keel_mpi_request_t *freed_with(uint32_t number)
+{
+    for (size_t i = 0; i < requests.size; i++) {
+        keel_mpi_request_t *request = requests.entries[i].object;
+
+        if (request != NULL && request->is_orphan && !request->ops->is_send && request->number == number) {
+            return request;
+        }
+    }
+    return NULL;
+}
+
+void keel_mpi_request_settle_freed(void)
+{
+    keel_mpi_request_t *request;
+
+    do {
+        uint32_t number = 0; /* of the one whose message has come */
+
+        if (freed.open == 0 || freed.is_kept) {
+            return;
+        }
+        request = keel_mpi_is_replay() ? NULL : orphan_that_is_ready(0);
+        number = (request != NULL) ? request->number : 0;
+        keel_mpi_prefix_result(&number, sizeof(number));
+        request = freed_with(number);
+        if (request != NULL) {
+            settle_orphan(request);
+        }
+    } while (request != NULL);
+}
+
+void keel_mpi_request_keep_freed(int is_kept)
+{
+    freed.is_kept = is_kept;
+}
+
+int keel_mpi_request_has_freed(void)
+{
+    keel_mpi_request_settle_freed();
+    return freed.open > 0;
 }
 
 keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, const char *call)
@@ -111,6 +169,7 @@ keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, con
         keel_mpi_refuse(call, "no memory");
     }
     keel_mpi_request_settle_orphans();
+    keel_mpi_request_settle_freed();
     request->ops = ops;
     request->call = call;
     if (PMPI_Grequest_start(query, forget, cancel, request, &request->handle) != MPI_SUCCESS ||
@@ -201,13 +260,15 @@ void keel_mpi_request_finish(keel_mpi_request_t *request)
         keel_mpi_channel_idle(request->call);
     }
     keel_mpi_request_settle(request);
+    keel_mpi_request_settle_freed();
 }
 
-/* all that a send has to do is done, but that somebody asks for it, or for an answer that nobody waits for */
+/* all that a send has to do is done, but that somebody asks for it, or for an answer that nobody waits for; receives that are freed are asked
+ * for apart */
 static int is_sent(keel_mpi_request_t *request)
 {
-    return request->ops->is_send &&
-           (request->is_orphan || (request->ops->await != NULL && request->ops->is_ready(request)));
+    return request->is_orphan ||
+           (request->ops->is_send && request->ops->await != NULL && request->ops->is_ready(request));
 }
 
 int keel_mpi_request_is_open(void)
@@ -244,7 +305,8 @@ void keel_mpi_request_drop(void)
     }
     free(requests.entries);
     requests = (keel_mpi_table_t){0};
-    orphans = 0;
+    orphans = freed.open = 0;
+    freed.is_kept = 0;
     for (size_t i = 0; i < persistents.size; i++) {
         persistent_t *persistent = persistents.entries[i].object;
 
@@ -330,10 +392,11 @@ int MPI_Request_free(MPI_Request *request)
         if (open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replay()) {
             keel_mpi_stream_copy(open->want.source, open->ticket, "MPI_Request_free");
         }
-        if (!keel_mpi.is_promised && (open->ops->is_send ? open->ops->await == NULL && !keel_mpi_is_replay()
-                                                         : open->want_count == 0 && keel_mpi.phase == KEEL_MPI_RUNS)) {
+        if (open->ops->is_send ? open->ops->await == NULL && !keel_mpi_is_replay() && !keel_mpi.is_promised
+                               : open->want_count == 0) {
             open->is_orphan = 1; /* whose answer, or message, is taken when it comes */
-            orphans++;
+            open->number = open->ops->is_send ? 0 : ++freed.last;
+            *(open->ops->is_send ? &orphans : &freed.open) += 1;
             *request = MPI_REQUEST_NULL;
             return MPI_SUCCESS;
         }

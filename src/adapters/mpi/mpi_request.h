@@ -27,7 +27,8 @@ struct keel_mpi_request {
     MPI_Request handle;
     MPI_Status status;
     int is_done;
-    int is_orphan; /* the program has freed its handle; it is complete when it is, in some call of this file */
+    int is_orphan;   /* the program has freed its handle; it is complete when it is, in some call of this file */
+    uint32_t number; /* of a receive whose handle is freed, from 1 */
     const char *call;
     /* a receive, and what else needs these */
     keel_mpi_want_t want;
@@ -66,8 +67,13 @@ void keel_mpi_request_settle(keel_mpi_request_t *request);
 void keel_mpi_request_finish(keel_mpi_request_t *request);
 /* where the handle stands that the system's MPI is to be asked for: of a persistent one, of what was started */
 MPI_Request *keel_mpi_request_now(MPI_Request *handle);
-/* those whose handle is freed, and that are ready */
+/* those whose handle is freed, and that are ready: sends, and where nothing has to be done again in the same way, receives */
 void keel_mpi_request_settle_orphans(void);
+/* such receives; where what is done has to be done again in the same way, only here: when a call has received something, in
+ * the record before the restart point. And whether some are left; and not there either until that is taken back. */
+void keel_mpi_request_settle_freed(void);
+void keel_mpi_request_keep_freed(int is_kept);
+int keel_mpi_request_has_freed(void);
 /* whether some are open; and all of them forgotten at a rollback */
 int keel_mpi_request_is_open(void);
 void keel_mpi_request_drop(void);

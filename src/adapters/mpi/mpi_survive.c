@@ -286,6 +286,9 @@ static void checkpoint(const char *call)
         keel_mpi_refuse(call, what);
     }
     settle(call);
+    if (keel_mpi_request_has_freed()) {
+        keel_mpi_refuse(call, "a receive is open, whose request was freed and whose message was not sent");
+    }
     keel_mpi_letter_save(call);
     for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
         memcpy(keel_mpi_arena_at(piece->offset), piece->address, piece->bytes);
@@ -314,7 +317,7 @@ void keel_mpi_survive_barrier(void)
         return;
     }
     round = keel_mpi_round_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
-    if (!keel_mpi_round_any(&round, unfit() != NULL)) {
+    if (!keel_mpi_round_any(&round, unfit() != NULL || keel_mpi_request_has_freed())) {
         checkpoint("MPI_Barrier");
     }
 }
@@ -397,6 +400,17 @@ static void refuse_handles(const piece_t *piece)
     }
 }
 
+/* receives whose request was freed: a replacement has what is in the record, and what is sent later nowhere to put */
+static void record_freed(const char *call)
+{
+    keel_mpi_request_keep_freed(1);
+    settle(call);
+    keel_mpi_request_keep_freed(0);
+    keel_mpi.phase = KEEL_MPI_RECORDS;
+    keel_mpi_request_settle_freed();
+    keel_mpi.phase = KEEL_MPI_RUNS;
+}
+
 static void resume_first(void)
 {
     if (keel_mpi_prefix_is_full()) {
@@ -410,6 +424,7 @@ static void resume_first(void)
     if (keel_mpi.is_withdrawn) {
         keel_mpi_ordered_say("KEEL_MPI_RESTART_POINT");
     }
+    record_freed("KEEL_MPI_RESTART_POINT");
     checkpoint("KEEL_MPI_RESTART_POINT");
 }
 
@@ -422,6 +437,7 @@ void keel_mpi_resume(void)
         resume_first();
         return;
     }
+    keel_mpi_request_settle_freed();
     keel_mpi.phase = KEEL_MPI_RUNS;
     if (keel_restarted(
             keel_mpi

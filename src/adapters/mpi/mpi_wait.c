@@ -74,6 +74,7 @@ static int mark_ready(int count, const MPI_Request now[], char *marks, int is_wa
         }
     } while (is_waiting && ready == 0 && is_open > 0 && !keel_mpi_is_replay());
     keel_mpi_prefix_result(marks, (size_t)count);
+    keel_mpi_request_settle_freed();
     ready = 0;
     for (int i = 0; i < count; i++) {
         ready += marks[i];

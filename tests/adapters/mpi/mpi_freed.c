@@ -72,6 +72,26 @@ static void check_messages(void)
     EXPECT(got[0] == left && status.MPI_SOURCE == left && status.MPI_TAG == 3);
 }
 
+/* what comes for it is sent when this one has gone on */
+static void check_receives(void)
+{
+    int in[2] = {-1, -1}, word = 0, out = rank;
+    MPI_Request requests[2];
+
+    MPI_Irecv(&in[0], 1, MPI_INT, left, 6, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv_init(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &requests[1]);
+    MPI_Start(&requests[1]);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    MPI_Send(&out, 1, MPI_INT, left, 8, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_INT, right, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int tag = 6; tag < 9; tag++) {
+        MPI_Send(&out, 1, MPI_INT, right, tag, MPI_COMM_WORLD);
+    }
+    MPI_Recv(&word, 1, MPI_INT, left, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT(in[0] == left && in[1] == left);
+}
+
 static void check_reductions(void)
 {
     int mine = rank + 1, sum = -1, of_pairs[2] = {rank, 2 * rank}, sums[2] = {-1, -1};
@@ -224,6 +244,7 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
     check_messages();
+    check_receives();
     check_reductions();
     check_overlaps();
     check_calls();

@@ -24,14 +24,14 @@ static struct {
     char beside[100], window[PAGE], behind[100];
 } apart __attribute__((aligned(PAGE))); /* on pages that no other window has */
 static char large[2 * LARGE] __attribute__((aligned(PAGE)));
-static int rank, ranks, right, is_promised;
+static int rank, ranks, right;
 static const char *deaths, *directory;
 static MPI_Win allocated, alone, first, second, halves[2];
 static MPI_Comm copy, put, moved; /* moved: what was put to put, which it is freed by */
 static MPI_Request pair[2];       /* persistent: from the left one, to the right one */
-static long came, goes;
-static MPI_Datatype changing; /* freed, and another one made, between two checkpoints */
-static MPI_File file, closed; /* closed: with what is freed */
+static long came, goes, freed[2]; /* freed: of receives before the restart point whose requests were */
+static MPI_Datatype changing;     /* freed, and another one made, between two checkpoints */
+static MPI_File file, closed;     /* closed: with what is freed */
 static char *blocks[BLOCKS];
 static char *kept[BLOCKS]; /* what the program has to know of them, protected */
 
@@ -105,23 +105,34 @@ static void use_pair(void)
 }
 
 /* a receive whose request is freed, for what is sent behind a message from here: it is there when what follows it has come */
-static void use_freed(void)
+static void use_freed(long *in, long value)
 {
-    const long out = at.step * 10 + rank;
-    long in = -1, word = 0;
+    const long out = value + rank;
+    long word = 0;
     MPI_Request request;
     const int left = (rank + ranks - 1) % ranks;
 
-    if (!is_promised) {
-        MPI_Irecv(&in, 1, MPI_LONG, left, 3, MPI_COMM_WORLD, &request);
-        MPI_Request_free(&request);
-        MPI_Send(&out, 1, MPI_LONG, left, 4, MPI_COMM_WORLD);
-        MPI_Recv(&word, 1, MPI_LONG, right, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(&out, 1, MPI_LONG, right, 3, MPI_COMM_WORLD);
-        MPI_Send(&out, 1, MPI_LONG, right, 5, MPI_COMM_WORLD);
-        MPI_Recv(&word, 1, MPI_LONG, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        expect_is("what a freed receive got", in, at.step * 10 + left);
-    }
+    *in = -1;
+    MPI_Irecv(in, 1, MPI_LONG, left, 3, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+    MPI_Send(&out, 1, MPI_LONG, left, 4, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_LONG, right, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&out, 1, MPI_LONG, right, 3, MPI_COMM_WORLD);
+    MPI_Send(&out, 1, MPI_LONG, right, 5, MPI_COMM_WORLD);
+    MPI_Recv(&word, 1, MPI_LONG, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect_is("what a freed receive got", *in, value + left);
+}
+
+/* before the restart point: this one's message is taken there, as nothing is received behind it */
+static void use_freed_late(void)
+{
+    const long out = 2000 + rank;
+    MPI_Request request;
+
+    MPI_Irecv(&freed[1], 1, MPI_LONG, (rank + ranks - 1) % ranks, 6, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(&out, 1, MPI_LONG, right, 6, MPI_COMM_WORLD);
 }
 
 static void change(void)
@@ -177,6 +188,8 @@ static void use(void)
 
 static void step(void)
 {
+    long in;
+
     if (at.step == 2) {
         free_some();
         blocks_make();
@@ -189,7 +202,9 @@ static void step(void)
     }
     change();
     use_pair();
-    use_freed();
+    use_freed(&in, at.step * 10);
+    expect_is("what the first freed receive got", freed[0], 1000 + (rank + ranks - 1) % ranks);
+    expect_is("what the second one got", freed[1], 2000 + (rank + ranks - 1) % ranks);
     use();
     use_file();
     if (at.step == 1) {
@@ -275,9 +290,9 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
     directory = argv[3];
-    is_promised = getenv("KEEL_DETERMINISTIC") != NULL && strcmp(getenv("KEEL_DETERMINISTIC"), "n") != 0;
     make();
-    MPI_Barrier(MPI_COMM_WORLD);
+    use_freed(&freed[0], 1000);
+    use_freed_late();
     keel_mpi_protect(1, &at, sizeof(at));
     keel_mpi_protect(2, kept, sizeof(kept));
     KEEL_MPI_RESTART_POINT();

@@ -316,7 +316,7 @@ unfit_checkpoints_are_refused()
         grep -q "^mpi [01] error: $text" "$err" || fail "$word: no line with '$text'"
     done <<'END'
 request|keel_mpi_checkpoint: a request is open: complete or cancel it before a checkpoint$
-freed|keel_mpi_checkpoint: a request is open: complete or cancel it before a checkpoint$
+freed|keel_mpi_checkpoint: a receive is open, whose request was freed and whose message was not sent$
 window|keel_mpi_checkpoint: a window that was made after the restart point is still there$
 communicator|keel_mpi_checkpoint: a communicator that was made after the restart point is still there$
 post|keel_mpi_checkpoint: amid an epoch of MPI_Win_post or MPI_Win_start$
