@@ -30,6 +30,36 @@ static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_letter_t *letter
     return handle;
 }
 
+static void message_end(matched_t *matched)
+{
+    keel_mpi_comm_let_go(matched->comm);
+    free(matched);
+}
+
+int keel_mpi_matched_is_open(void)
+{
+    for (size_t i = 0; i < messages.size; i++) {
+        if (messages.entries[i].object != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void keel_mpi_matched_drop(void)
+{
+    for (size_t i = 0; i < messages.size; i++) {
+        matched_t *matched = messages.entries[i].object;
+
+        if (matched != NULL) {
+            free(matched->want.letter);
+            message_end(matched);
+        }
+    }
+    free(messages.entries);
+    messages = (keel_mpi_table_t){0};
+}
+
 /* @a message NULL: it stays in the queue */
 static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status,
                  int is_waiting, const char *call)
@@ -136,8 +166,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
         code = keel_mpi_raise(keel_mpi_comm_handle(matched->comm), code, "MPI_Mrecv",
                               "a message that is longer than the buffer");
     }
-    keel_mpi_comm_let_go(matched->comm);
-    free(matched);
+    message_end(matched);
     return code;
 }
 

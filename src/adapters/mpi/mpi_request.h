@@ -87,6 +87,10 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
 int keel_mpi_request_takes_op(MPI_Op op);
 int keel_mpi_request_takes_type(MPI_Datatype type);
 
+/* mpi_matched.c: messages that were matched by MPI_Mprobe and are not received: whether there are some, and all of them forgotten at a rollback */
+int keel_mpi_matched_is_open(void);
+void keel_mpi_matched_drop(void);
+
 /* mpi_message.c: MPI_SUCCESS, or an error that was raised; @a is_any: of what receives or looks, which may be for any */
 int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer,
                            int is_any, int tag, const char *call);

@@ -273,6 +273,7 @@ static const char *unfit(void)
            : keel_mpi_file_is_late()    ? "a file that several ranks opened after the restart point is still open"
            : keel_mpi_comm_is_late()    ? "a communicator that was made after the restart point is still there"
            : keel_mpi_request_is_open() ? "a request is open: complete or cancel it before a checkpoint"
+           : keel_mpi_matched_is_open() ? "a message was matched by MPI_Mprobe and is not received"
                                         : NULL;
 }
 
@@ -444,6 +445,7 @@ void keel_mpi_resume(void)
                 .ctx)) { /* rolled back, or once more since MPI_Init; or with the promise, whose memory comes here */
         kept_forget();
         keel_mpi_request_drop();
+        keel_mpi_matched_drop();
         keel_mpi_direct_unmake();
         keel_mpi_win_drop_late();
         keel_mpi_file_drop_late();

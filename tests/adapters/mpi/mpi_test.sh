@@ -317,6 +317,7 @@ unfit_checkpoints_are_refused()
     done <<'END'
 request|keel_mpi_checkpoint: a request is open: complete or cancel it before a checkpoint$
 freed|keel_mpi_checkpoint: a receive is open, whose request was freed and whose message was not sent$
+matched|keel_mpi_checkpoint: a message was matched by MPI_Mprobe and is not received$
 window|keel_mpi_checkpoint: a window that was made after the restart point is still there$
 communicator|keel_mpi_checkpoint: a communicator that was made after the restart point is still there$
 post|keel_mpi_checkpoint: amid an epoch of MPI_Win_post or MPI_Win_start$

@@ -1,5 +1,5 @@
 /*
- * A checkpoint that is refused, by a word: mpi_unfit request|freed|window|communicator|post|handle|prefix|attach|attached. And
+ * A checkpoint that is refused, by a word: mpi_unfit request|freed|matched|window|communicator|post|handle|prefix|attach|attached. And
  * one that is not, with two ranks: with "sent" nobody has received, nor waited for, what was sent, which is more than there is room for.
  */
 #include <keel_mpi.h>
@@ -19,6 +19,7 @@ int main(int argc, char **argv)
     static char many[100000], page[20000];
     MPI_Request request = MPI_REQUEST_NULL;
     static int rank, is_wrong;
+    MPI_Message message;
     MPI_Win win, late;
     MPI_Group world;
     MPI_Comm dup;
@@ -42,6 +43,9 @@ int main(int argc, char **argv)
         if (strcmp(word, "freed") == 0) {
             MPI_Request_free(&request);
         }
+    } else if (strcmp(word, "matched") == 0) {
+        MPI_Send(many, 1, MPI_CHAR, 0, 4, MPI_COMM_SELF);
+        MPI_Mprobe(0, 4, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE);
     } else if (strcmp(word, "window") == 0) {
         MPI_Win_allocate(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &late);
     } else if (strcmp(word, "communicator") == 0) {
