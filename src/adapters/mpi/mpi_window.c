@@ -11,6 +11,7 @@
 #include "mpi_shared.h"
 #include "mpi_survive.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,10 +141,11 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     return win;
 }
 
-/* The program takes its promise back with this window: its info key says no. Before the restart point no death is recovered by logs that begin
- * there, so that is said again behind it (mpi_survive.c). */
-static void withdraw(MPI_Info info, const char *call)
+/* The program takes its promise back with this window, whose info key says no; before the restart point no death is recovered by logs that begin
+ * there, so that is said again behind it (mpi_survive.c). It cannot give it with one, as logs would have begun in MPI_Init: who does is told. */
+static void consider_promise(MPI_Info info, const keel_mpi_comm_t *comm, const char *call)
 {
+    static int is_told;
     char value[8] = "";
     int is_said = 0;
 
@@ -153,6 +155,12 @@ static void withdraw(MPI_Info info, const char *call)
     if (is_said && (strcmp(value, "false") == 0 || strcmp(value, "n") == 0)) {
         keel_mpi.is_withdrawn = 1;
         keel_mpi_ordered_say(call);
+    } else if (is_said && !keel_mpi.is_promised && comm->rank == 0 && !is_told) {
+        is_told = 1;
+        fprintf(stderr,
+                "mpi %u: %s: keel_deterministic is %s, but KEEL_DETERMINISTIC was not set in MPI_Init: deaths are "
+                "rollbacks\n",
+                keel_mpi.rank, call, value);
     }
 }
 
@@ -173,7 +181,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
     }
     *handle_p = win->handle;
     win->variable = handle_p;
-    withdraw(info, call);
+    consider_promise(info, win->comm, call);
     return MPI_SUCCESS;
 }
 

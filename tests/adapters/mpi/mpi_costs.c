@@ -368,6 +368,17 @@ static void withdrawn_of(void)
     fences_of();
 }
 
+/* where the program gives the promise itself, and where it says with a window alone that it has it */
+static void given_of(void)
+{
+    fences_of();
+}
+
+static void said_of(void)
+{
+    fences_of();
+}
+
 static const struct {
     const char *name;
     void (*of)(void);
@@ -391,24 +402,33 @@ static const struct {
               {"crowded", crowded_of},
               {"crowded_gsyncs", crowded_gsyncs_of},
               {"crowded_saves", crowded_saves_of},
-              {"withdrawn", withdrawn_of}};
+              {"withdrawn", withdrawn_of},
+              {"given", given_of},
+              {"said", said_of}};
 
-static void make(int is_withdrawn)
+static void make(int is_withdrawn, int is_said)
 {
-    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info no = MPI_INFO_NULL, yes = MPI_INFO_NULL;
 
     if (is_withdrawn) {
-        MPI_Info_create(&info);
-        MPI_Info_set(info, "keel_deterministic", "false");
+        MPI_Info_create(&no);
+        MPI_Info_set(no, "keel_deterministic", "false");
+    }
+    if (is_said) {
+        MPI_Info_create(&yes);
+        MPI_Info_set(yes, "keel_deterministic", "true");
     }
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Comm_rank(half, &mate);
     MPI_Comm_size(half, &mates);
     mate = (mate + 1) % mates;
-    MPI_Win_allocate(MANY * sizeof(*cells), sizeof(*cells), MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &all_win);
-    MPI_Win_allocate(MANY * sizeof(*some), sizeof(*some), info, half, &some, &half_win);
+    MPI_Win_allocate(MANY * sizeof(*cells), sizeof(*cells), yes, MPI_COMM_WORLD, &cells, &all_win);
+    MPI_Win_allocate(MANY * sizeof(*some), sizeof(*some), no, half, &some, &half_win);
     if (is_withdrawn) {
-        MPI_Info_free(&info);
+        MPI_Info_free(&no);
+    }
+    if (is_said) {
+        MPI_Info_free(&yes);
     }
     memset(cells, 0, MANY * sizeof(*cells));
     memset(some, 0, MANY * sizeof(*some));
@@ -428,13 +448,16 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: mpi_costs GROUP STEPS RANK@STEP.PLACE,...|-\n");
         return USAGE;
     }
+    if (groups[group].of == given_of) {
+        setenv("KEEL_DETERMINISTIC", "y", 1);
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
     deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
-    make(groups[group].of == withdrawn_of);
+    make(groups[group].of == withdrawn_of, groups[group].of == given_of || groups[group].of == said_of);
     if (groups[group].of == open_of || groups[group].of == polls_of) {
         MPI_Win_lock_all(0, all_win);
     }

@@ -220,6 +220,10 @@ deaths_cost_as_documented()
     done < <(sed -n 's/^| [^|]* | \([a-z]*\) | \([a-z]*\) | \([a-z]*\) | `\([a-z_]*\)` |$/\1|\2|\3|\4/p' "$here/../../../contrib/doc/mpi.md")
     [ $lines -eq 21 ] || fail "$lines lines in mpi.md"
     costs direct fences n rollback
+    costs direct given n local
+    has "$err" 0 'KEEL_DETERMINISTIC was not set'
+    costs direct said n rollback
+    grep -q '^mpi 0: MPI_Win_allocate: keel_deterministic is true, but KEEL_DETERMINISTIC was not set in MPI_Init: deaths are rollbacks$' "$err" || fail "nothing is said"
     run 1 -n 1 "${small[@]}" -x KEEL_DETERMINISTIC=maybe "$programs/mpi_costs_$mpi" fences 1 -
     grep -q '^mpi 0 error: MPI_Init: KEEL_DETERMINISTIC is n, y or waits$' "$err" || fail "not named"
 }
