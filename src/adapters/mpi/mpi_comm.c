@@ -5,7 +5,6 @@
 #include "mpi_inter.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
-#include "mpi_survive.h"
 #include "mpi_table.h"
 #include "mpi_topology.h"
 
@@ -15,13 +14,13 @@
 enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 1, RANK_BITS = 24 };
 
 static keel_mpi_table_t comms;
-static MPI_Comm elsewhere; /* the variable by which another life freed one, which is not known */
+static const MPI_Comm none = MPI_COMM_NULL;
 
 keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle)
 {
     keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
 
-    return (comm != NULL && comm->freed == NULL) ? comm : NULL;
+    return (comm != NULL && comm->variables.freed_by == NULL) ? comm : NULL;
 }
 
 uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const char *call)
@@ -142,10 +141,10 @@ void keel_mpi_comm_end_freed(void)
     for (size_t i = 0; i < comms.size; i++) {
         keel_mpi_comm_t *comm = comms.entries[i].object;
 
-        if (comm != NULL && comm->freed != NULL) {
+        if (comm != NULL && comm->variables.freed_by != NULL) {
             MPI_Comm handle = comm->handle;
 
-            comm->freed = NULL;
+            comm->variables.freed_by = NULL;
             PMPI_Comm_free(&handle);
         }
     }
@@ -186,9 +185,7 @@ void keel_mpi_comm_drop_late(void)
             if (comm != NULL && comm->is_late) {
                 MPI_Comm handle = comm->handle;
 
-                if (keel_mpi_is_alive(comm->variable) && *comm->variable == handle) {
-                    *comm->variable = MPI_COMM_NULL;
-                }
+                keel_mpi_variables_forget(&comm->variables, &handle, &none, sizeof(none));
                 PMPI_Comm_free(&handle); /* what the program has to be done with its attributes asks for it still */
                 keel_mpi_comm_remove(comm);
             }
@@ -201,19 +198,10 @@ void keel_mpi_comm_revive(void)
     for (size_t i = 0; i < comms.size; i++) {
         keel_mpi_comm_t *comm = comms.entries[i].object;
 
-        if (comm != NULL &&
-            *(const uint64_t *)keel_mpi_arena_at(comm->turn) == KEEL_MPI_FREED) { /* a replacement has made it again */
-            if (comm->freed == NULL && keel_mpi_is_alive(comm->variable) && *comm->variable == comm->handle) {
-                *comm->variable = MPI_COMM_NULL;
-                comm->freed = comm->variable;
-            }
-            comm->was_freed |= comm->freed == NULL || comm->freed == comm->variable;
-            comm->freed = (comm->freed != NULL) ? comm->freed : &elsewhere;
-        } else if (comm != NULL && comm->freed != NULL) {
-            if (keel_mpi_is_alive(comm->freed) && *comm->freed == MPI_COMM_NULL) {
-                *comm->freed = comm->handle;
-            }
-            comm->freed = NULL;
+        if (comm != NULL) {
+            const int is_freed = *(const uint64_t *)keel_mpi_arena_at(comm->turn) == KEEL_MPI_FREED;
+
+            keel_mpi_variables_revive(&comm->variables, is_freed, &comm->handle, &none, sizeof(none));
         }
     }
 }
@@ -328,7 +316,7 @@ int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *
         keel_mpi_comm_set_remote(copy, of->peer_count, keel_mpi_members_copy(of->peer_count, of->peers, call));
     }
     copy->topology = keel_mpi_topology_copy(of->topology, call);
-    copy->variable = newcomm;
+    copy->variables.made_by = newcomm;
     return MPI_SUCCESS;
 }
 
@@ -362,7 +350,7 @@ int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *me
     int code = handle_make(of->handle, 0, MPI_INFO_NULL, newcomm);
 
     if (code == MPI_SUCCESS) {
-        keel_mpi_comm_add(*newcomm, size, members, context, call)->variable = newcomm;
+        keel_mpi_comm_add(*newcomm, size, members, context, call)->variables.made_by = newcomm;
     }
     return code;
 }
@@ -372,7 +360,7 @@ static int was_freed(MPI_Comm handle)
 {
     const keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
 
-    return comm != NULL && comm->freed != NULL && comm->was_freed;
+    return comm != NULL && comm->variables.freed_by != NULL && comm->variables.was_freed;
 }
 
 /* what the program has to be done with its attributes uses it still */
@@ -386,7 +374,7 @@ static int comm_free(MPI_Comm *comm)
     }
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
         *(uint64_t *)keel_mpi_arena_at(of->turn) = KEEL_MPI_FREED;
-        of->freed = comm;
+        of->variables.freed_by = comm;
         *comm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }

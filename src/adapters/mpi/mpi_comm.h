@@ -6,6 +6,7 @@
 #define KEEL_MPI_COMM_H_
 
 #include "mpi_state.h"
+#include "mpi_variables.h"
 
 /* the number of collectives of one that was freed behind the restart point: its block stays, so that images say so */
 #define KEEL_MPI_FREED UINT64_MAX
@@ -22,10 +23,7 @@ typedef struct keel_mpi_comm {
     unsigned uses;                      /* by requests that are open */
     int is_gone;                        /* removed, but for those */
     int is_late;                        /* made after the restart point: a rollback takes it away */
-    MPI_Comm *variable; /* that it was made by, which a replacement has left as it was made; NULL: not known */
-    int was_freed;      /* by another life, whose replacement this process is */
-    MPI_Comm
-        *freed; /* the variable by which it was freed after the restart point, which a rollback undoes; NULL: in use */
+    keel_mpi_variables_t variables;
 } keel_mpi_comm_t;
 
 /* MPI_COMM_WORLD and MPI_COMM_SELF */

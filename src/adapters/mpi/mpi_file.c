@@ -12,7 +12,6 @@
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_round.h"
-#include "mpi_survive.h"
 #include "mpi_table.h"
 
 #include <stdio.h>
@@ -24,18 +23,18 @@ typedef struct file {
     keel_mpi_comm_t *comm; /* its own */
     char *name;            /* of one that is deleted when it is closed; NULL: it is not */
     int is_late;
-    MPI_File *variable, *closed; /* as of communicators */
+    keel_mpi_variables_t variables; /* as of communicators */
 } file_t;
 
 static keel_mpi_table_t files; /* not those of one rank that were opened behind the restart point */
-static MPI_File elsewhere;     /* the variable by which another life closed one, which is not known */
+static const MPI_File none = MPI_FILE_NULL;
 
 /* NULL: of one rank, or none */
 static file_t *file_of(MPI_File handle)
 {
     file_t *file = keel_mpi_table_find(&files, (uintptr_t)handle);
 
-    return (file != NULL && file->closed == NULL) ? file : NULL;
+    return (file != NULL && file->variables.freed_by == NULL) ? file : NULL;
 }
 
 /* What one does to the file for all is done once: on its way to the restart point a replacement knows from the record what became of it. With
@@ -68,7 +67,7 @@ static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *f
         keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
     file->name = (amode & MPI_MODE_DELETE_ON_CLOSE) ? strdup(filename) : NULL;
     file->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
-    file->variable = fh;
+    file->variables.made_by = fh;
     if (!keel_mpi_table_add(&files, (uintptr_t)*fh, file)) {
         keel_mpi_refuse(call, "no memory");
     }
@@ -150,7 +149,7 @@ int MPI_File_close(MPI_File *fh)
     if (file == NULL) {
         return PMPI_File_close(fh);
     }
-    if (file->closed == NULL) {
+    if (file->variables.freed_by == NULL) {
         round = keel_mpi_round_begin(file->comm, "MPI_File_close");
         keel_mpi_round_meet(&round);
         if (keel_mpi.phase != KEEL_MPI_RUNS || file->is_late) {
@@ -161,7 +160,7 @@ int MPI_File_close(MPI_File *fh)
             PMPI_File_sync(*fh);
         }
         *(uint64_t *)keel_mpi_arena_at(file->comm->turn) = KEEL_MPI_FREED;
-        file->closed = fh;
+        file->variables.freed_by = fh;
     }
     *fh = MPI_FILE_NULL;
     return MPI_SUCCESS;
@@ -257,7 +256,7 @@ static file_t *file_find(int is_late)
     for (size_t i = 0; i < files.size; i++) {
         file_t *file = files.entries[i].object;
 
-        if (file != NULL && (is_late ? file->is_late : file->closed != NULL)) {
+        if (file != NULL && (is_late ? file->is_late : file->variables.freed_by != NULL)) {
             return file;
         }
     }
@@ -276,9 +275,7 @@ void keel_mpi_file_drop_late(void)
     while ((file = file_find(1)) != NULL) {
         MPI_File handle = file->handle;
 
-        if (keel_mpi_is_alive(file->variable) && *file->variable == handle) {
-            *file->variable = MPI_FILE_NULL;
-        }
+        keel_mpi_variables_forget(&file->variables, &handle, &none, sizeof(none));
         PMPI_File_close(&handle);
         file_destroy(file);
     }
@@ -289,17 +286,10 @@ void keel_mpi_file_revive(void)
     for (size_t i = 0; i < files.size; i++) {
         file_t *file = files.entries[i].object;
 
-        if (file != NULL && *(const uint64_t *)keel_mpi_arena_at(file->comm->turn) == KEEL_MPI_FREED) {
-            if (file->closed == NULL && keel_mpi_is_alive(file->variable) && *file->variable == file->handle) {
-                *file->variable = MPI_FILE_NULL;
-                file->closed = file->variable;
-            }
-            file->closed = (file->closed != NULL) ? file->closed : &elsewhere;
-        } else if (file != NULL && file->closed != NULL) {
-            if (keel_mpi_is_alive(file->closed) && *file->closed == MPI_FILE_NULL) {
-                *file->closed = file->handle;
-            }
-            file->closed = NULL;
+        if (file != NULL) {
+            const int is_closed = *(const uint64_t *)keel_mpi_arena_at(file->comm->turn) == KEEL_MPI_FREED;
+
+            keel_mpi_variables_revive(&file->variables, is_closed, &file->handle, &none, sizeof(none));
         }
     }
 }

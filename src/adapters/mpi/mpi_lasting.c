@@ -8,13 +8,13 @@
 #include "mpi_request.h"
 #include "mpi_survive.h"
 #include "mpi_table.h"
+#include "mpi_variables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct lasting {
-    void *made_by;     /* the variable that it was put to; NULL: not known */
-    void *variable;    /* by which it was freed; NULL: in use */
+    keel_mpi_variables_t variables;
     uint64_t freed_at; /* number of the newest checkpoint by then */
     uint64_t number;   /* the same in every life */
     int is_late;       /* made after the restart point */
@@ -23,8 +23,7 @@ typedef struct lasting {
 } lasting_t;
 
 static keel_mpi_table_t lasting;
-static uint64_t made;                  /* that are not late */
-static char elsewhere[sizeof(void *)]; /* the variable by which another life freed one, which is not known */
+static uint64_t made; /* that are not late */
 
 void keel_mpi_lasting_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call)
 {
@@ -37,7 +36,7 @@ void keel_mpi_lasting_add(uintptr_t handle, void *variable, const void *none, si
     if (one == NULL || !keel_mpi_table_add(&lasting, handle, one)) {
         keel_mpi_refuse(call, "no memory");
     }
-    one->made_by = variable;
+    one->variables.made_by = variable;
     one->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
     one->number = one->is_late ? 0 : made++;
     one->size = size;
@@ -47,8 +46,9 @@ void keel_mpi_lasting_add(uintptr_t handle, void *variable, const void *none, si
 
 static int is_gone(const lasting_t *one)
 {
-    return one->number < KEEL_MPI_LASTING ? keel_mpi.hidden->gone[one->number]
-                                          : one->variable != NULL && one->freed_at < keel_mpi.hidden->checkpoints;
+    return one->number < KEEL_MPI_LASTING
+               ? keel_mpi.hidden->gone[one->number]
+               : one->variables.freed_by != NULL && one->freed_at < keel_mpi.hidden->checkpoints;
 }
 
 int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, size_t size)
@@ -63,7 +63,7 @@ int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, si
         free(one);
         return 0;
     }
-    one->variable = variable;
+    one->variables.freed_by = variable;
     one->freed_at = keel_mpi.hidden->checkpoints;
     if (one->number < KEEL_MPI_LASTING) {
         keel_mpi.hidden->gone[one->number] = 1;
@@ -72,23 +72,13 @@ int keel_mpi_lasting_keep(uintptr_t handle, void *variable, const void *none, si
     return 1;
 }
 
-/* whether a variable holds nothing, or what was made since the checkpoint */
-static int is_open(const lasting_t *one, const void *variable)
+/* whether a variable holds what was made since the checkpoint */
+static int has_late(const lasting_t *one, const void *variable)
 {
     const lasting_t *other = keel_mpi_table_find(
         &lasting, one->size == sizeof(int) ? (uintptr_t) * (const int *)variable : *(const uintptr_t *)variable);
 
-    return memcmp(variable, one->none, one->size) == 0 || (other != NULL && other->is_late);
-}
-
-/* freed by another life, whose replacement this process is */
-static void let_go(lasting_t *one)
-{
-    one->variable = elsewhere;
-    if (keel_mpi_is_alive(one->made_by) && memcmp(one->made_by, one->handle, one->size) == 0) {
-        memcpy(one->made_by, one->none, one->size);
-        one->variable = one->made_by;
-    }
+    return other != NULL && other->is_late;
 }
 
 static void drop_late(void)
@@ -113,14 +103,10 @@ void keel_mpi_lasting_revive(void)
         if (one == NULL || one->is_late) {
             continue;
         }
-        if (is_gone(one) && one->variable == NULL) {
-            let_go(one);
-        } else if (!is_gone(one) && one->variable != NULL) {
-            if (keel_mpi_is_alive(one->variable) && is_open(one, one->variable)) {
-                memcpy(one->variable, one->handle, one->size);
-            }
-            one->variable = NULL;
+        if (!is_gone(one) && keel_mpi_is_alive(one->variables.freed_by) && has_late(one, one->variables.freed_by)) {
+            memcpy(one->variables.freed_by, one->none, one->size);
         }
+        keel_mpi_variables_revive(&one->variables, is_gone(one), one->handle, one->none, one->size);
     }
     drop_late();
 }

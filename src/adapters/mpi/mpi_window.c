@@ -9,14 +9,13 @@
 #include "mpi_prefix.h"
 #include "mpi_round.h"
 #include "mpi_shared.h"
-#include "mpi_survive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 keel_mpi_table_t keel_mpi_wins;
-static MPI_Win elsewhere; /* the variable by which another life freed one, which is not known */
+static const MPI_Win none = MPI_WIN_NULL;
 
 enum { MEETING = KEEL_MPI_ALIGN, ACCESS = MEETING + sizeof(keel_mpi_meeting_t) };
 
@@ -180,7 +179,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
         keel_mpi_refuse(call, "no memory");
     }
     *handle_p = win->handle;
-    win->variable = handle_p;
+    win->variables.made_by = handle_p;
     consider_promise(info, win->comm, call);
     return MPI_SUCCESS;
 }
@@ -277,7 +276,7 @@ static int was_freed(MPI_Win handle)
 {
     const keel_mpi_win_t *win = keel_mpi_table_find(&keel_mpi_wins, (uintptr_t)handle);
 
-    return win != NULL && win->freed != NULL && win->was_freed;
+    return win != NULL && win->variables.freed_by != NULL && win->variables.was_freed;
 }
 
 static int win_free(MPI_Win *win)
@@ -296,7 +295,7 @@ static int win_free(MPI_Win *win)
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
         win_give(of);
         keel_mpi_win_access(of)->is_freed = 1;
-        of->freed = win;
+        of->variables.freed_by = win;
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
@@ -321,10 +320,10 @@ void keel_mpi_win_end_freed(void)
     for (size_t i = 0; i < keel_mpi_wins.size; i++) {
         keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
-        if (win != NULL && win->freed != NULL) {
+        if (win != NULL && win->variables.freed_by != NULL) {
             MPI_Win handle = win->handle;
 
-            win->freed = NULL;
+            win->variables.freed_by = NULL;
             PMPI_Win_free(&handle);
             win->handle = MPI_WIN_NULL;
         }
@@ -388,9 +387,7 @@ void keel_mpi_win_drop_late(void)
     while ((win = win_late()) != NULL) {
         MPI_Win handle = win->handle;
 
-        if (keel_mpi_is_alive(win->variable) && *win->variable == handle) {
-            *win->variable = MPI_WIN_NULL;
-        }
+        keel_mpi_variables_forget(&win->variables, &handle, &none, sizeof(none));
         PMPI_Win_free(&handle);
         win_destroy(win);
     }
@@ -401,7 +398,7 @@ void keel_mpi_win_check_restorable(const char *call)
     for (size_t i = 0; i < keel_mpi_wins.size; i++) {
         const keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
-        if (win != NULL && win->freed == NULL && win->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
+        if (win != NULL && win->variables.freed_by == NULL && win->flavor == MPI_WIN_FLAVOR_DYNAMIC &&
             keel_mpi_dynamic_has_own(win)) {
             keel_mpi_refuse(call, "memory of the program's own is attached to a dynamic window, and may have another "
                                   "address in a replacement: attach memory of MPI_Alloc_mem");
@@ -420,19 +417,8 @@ void keel_mpi_win_revive(void)
         free((void *)win->posted);
         free((void *)win->started);
         win->posted = win->started = NULL;
-        if (keel_mpi_win_access(win)->is_freed) { /* a replacement has made it again */
-            if (win->freed == NULL && keel_mpi_is_alive(win->variable) && *win->variable == win->handle) {
-                *win->variable = MPI_WIN_NULL;
-                win->freed = win->variable;
-            }
-            win->was_freed |= win->freed == NULL || win->freed == win->variable;
-            win->freed = (win->freed != NULL) ? win->freed : &elsewhere;
-        } else if (win->freed != NULL) {
-            if (keel_mpi_is_alive(win->freed) && *win->freed == MPI_WIN_NULL) {
-                *win->freed = win->handle;
-            }
-            win->freed = NULL;
-        }
+        keel_mpi_variables_revive(&win->variables, keel_mpi_win_access(win)->is_freed, &win->handle, &none,
+                                  sizeof(none));
     }
 }
 
@@ -457,7 +443,7 @@ void keel_mpi_win_places(const char *call)
         for (size_t i = 0; i < keel_mpi_wins.size; i++) {
             keel_mpi_win_t *win = keel_mpi_wins.entries[i].object;
 
-            if (win != NULL && win->freed == NULL && win->comm->context > last &&
+            if (win != NULL && win->variables.freed_by == NULL && win->comm->context > last &&
                 (next == NULL || win->comm->context < next->comm->context)) {
                 next = win;
             }

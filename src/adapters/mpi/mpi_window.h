@@ -67,8 +67,7 @@ typedef struct keel_mpi_win {
     int is_mapped;                      /* all members have has_all: each says so to all */
     struct keel_mpi_segment **segments; /* of each member that has several; NULL: none does */
     int is_searched;                    /* where a place is depends on the displacement: so it is, or it is dynamic */
-    MPI_Win *variable, *freed;          /* as of communicators */
-    int was_freed;
+    keel_mpi_variables_t variables;     /* as of communicators */
 } keel_mpi_win_t;
 
 extern keel_mpi_table_t keel_mpi_wins; /* mpi_window.c */
@@ -78,7 +77,7 @@ static inline keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
 {
     keel_mpi_win_t *win = (keel_mpi_win_t *)keel_mpi_table_find(&keel_mpi_wins, (uintptr_t)handle);
 
-    return (win != NULL && win->freed == NULL) ? win : NULL;
+    return (win != NULL && win->variables.freed_by == NULL) ? win : NULL;
 }
 /* collective: a handle, and who has its memory where; @a offset is that of the own part */
 int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
