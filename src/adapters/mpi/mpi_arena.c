@@ -32,7 +32,7 @@ static uint64_t align_up(uint64_t offset, size_t alignment)
 
 static uint64_t rings_begin(void)
 {
-    return align_up(sizeof(keel_mpi_hidden_t) + keel_mpi.ranks * sizeof(keel_mpi_channel_t), KEEL_MPI_ALIGN);
+    return align_up(keel_mpi_arena_word(keel_mpi.ranks, 0), KEEL_MPI_ALIGN);
 }
 
 static uint64_t blocks_begin(void)
@@ -69,11 +69,6 @@ void *keel_mpi_arena_mapped(uint32_t rank, const char *call)
     }
     keel_mpi_check(keel_win_ptr(keel_mpi.arena, rank, &base), call);
     return base;
-}
-
-keel_mpi_channel_t *keel_mpi_arena_channels(void)
-{
-    return (keel_mpi_channel_t *)(keel_mpi.hidden + 1);
 }
 
 uint64_t keel_mpi_arena_ring(uint32_t source)

@@ -19,11 +19,22 @@ static inline uint64_t keel_mpi_arena_offset(const void *address)
     return (uint64_t)((const char *)address - (const char *)keel_mpi.hidden);
 }
 
+/* in any rank's arena, where the word lies that it has of @a rank: a member of its keel_mpi_channel_t */
+static inline uint64_t keel_mpi_arena_word(uint32_t rank, size_t member)
+{
+    return sizeof(keel_mpi_hidden_t) + rank * sizeof(keel_mpi_channel_t) + member;
+}
+
+/* the own one */
+static inline keel_mpi_channel_t *keel_mpi_arena_channel(uint32_t rank)
+{
+    return (keel_mpi_channel_t *)keel_mpi_arena_at(keel_mpi_arena_word(rank, 0));
+}
+
 int keel_mpi_arena_has(const void *address, size_t bytes);
 /* where the arena of a rank of the job is mapped here; NULL: it is not */
 void *keel_mpi_arena_mapped(uint32_t rank, const char *call);
-keel_mpi_channel_t *keel_mpi_arena_channels(void); /* one for each rank */
-uint64_t keel_mpi_arena_ring(uint32_t source);     /* offset of the ring that @a source writes */
+uint64_t keel_mpi_arena_ring(uint32_t source); /* offset of the ring that @a source writes */
 
 /* a block's offset; 0: there is no room. Local. A replacement is given the one of its predecessor. */
 uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment);

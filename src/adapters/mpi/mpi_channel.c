@@ -27,11 +27,6 @@ static struct {
     uint32_t glance; /* whom the next one looks at first */
 } box;
 
-static keel_mpi_channel_t *channel_of(uint32_t rank)
-{
-    return &keel_mpi_arena_channels()[rank];
-}
-
 void keel_mpi_channel_make(void)
 {
     box.coming = calloc(keel_mpi.ranks, sizeof(*box.coming));
@@ -40,11 +35,6 @@ void keel_mpi_channel_make(void)
     }
     keel_mpi_stream_make();
     keel_mpi_ordered_make();
-}
-
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
 }
 
 /* ---- receiving ---- */
@@ -61,22 +51,21 @@ static void ring_read(uint32_t source, uint64_t from, void *data, size_t bytes)
 /* tells a sender what it may write over, when that is a good part of the ring */
 static void tell_freed(uint32_t source, const char *call)
 {
-    keel_mpi_channel_t *channel = channel_of(source);
+    keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
 
     if (channel->taken - channel->told < KEEL_MPI_RING / 4) {
         return;
     }
     channel->told = channel->taken;
-    keel_mpi_put(source,
-                 sizeof(keel_mpi_hidden_t) + keel_mpi.rank * sizeof(*channel) + offsetof(keel_mpi_channel_t, freed),
-                 &channel->told, sizeof(channel->told), call);
+    keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->told,
+                 sizeof(channel->told), call);
     keel_mpi_flush(source, call);
 }
 
 /* what has come from one rank; true when that was something */
 static int take_from(uint32_t source, const char *call)
 {
-    keel_mpi_channel_t *channel = channel_of(source);
+    keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
     const uint64_t arrived = __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE), before = channel->taken;
 
     while (channel->taken < arrived) {
@@ -98,8 +87,9 @@ static int take_from(uint32_t source, const char *call)
         some = (some < arrived - channel->taken) ? some : arrived - channel->taken;
         ring_read(source, channel->taken, letter->data + letter->here, some);
         letter->here += some;
-        channel->taken +=
-            (letter->here == letter->head.bytes) ? some + padded(letter->head.bytes) - letter->head.bytes : some;
+        channel->taken += (letter->here == letter->head.bytes)
+                              ? some + keel_mpi_padded(letter->head.bytes) - letter->head.bytes
+                              : some;
         if (letter->here == letter->head.bytes) {
             box.coming[source] = NULL;
         }
@@ -148,8 +138,6 @@ int keel_mpi_channel_look(const char *call)
 
 void keel_mpi_channel_glance(const char *call)
 {
-    const keel_mpi_channel_t *channels = keel_mpi_arena_channels();
-
     if (keel_mpi_is_replay()) {
         return;
     }
@@ -159,9 +147,10 @@ void keel_mpi_channel_glance(const char *call)
     }
     for (unsigned i = 0; i < GLANCES && i < keel_mpi.ranks; i++) {
         const uint32_t source = box.glance;
+        const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
 
         box.glance = (source + 1 < keel_mpi.ranks) ? source + 1 : 0;
-        if (__atomic_load_n(&channels[source].arrived, __ATOMIC_RELAXED) != channels[source].taken) {
+        if (__atomic_load_n(&channel->arrived, __ATOMIC_RELAXED) != channel->taken) {
             (void)take_from(source, call);
         }
     }

@@ -17,11 +17,6 @@ static struct {
     size_t answer_count, answer_room;
 } box = {.last = &box.first, .posted_last = &box.posted};
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
-}
-
 int keel_mpi_letter_fits(const keel_mpi_want_t *want, const keel_mpi_head_t *head)
 {
     return want->context == head->context && (want->source == KEEL_MPI_ANY_RANK || want->source == head->source) &&
@@ -191,7 +186,7 @@ void keel_mpi_letter_save(const char *call)
         hidden->saved = hidden->saved_bytes = 0;
     }
     for (const keel_mpi_letter_t *letter = box.first; letter != NULL; letter = letter->next) {
-        bytes += sizeof(letter->head) + padded(letter->head.bytes);
+        bytes += sizeof(letter->head) + keel_mpi_padded(letter->head.bytes);
     }
     if (bytes == 0) {
         return;
@@ -203,7 +198,7 @@ void keel_mpi_letter_save(const char *call)
 
         memcpy(place, &letter->head, sizeof(letter->head));
         memcpy(place + sizeof(letter->head), letter->data, letter->head.bytes);
-        at += sizeof(letter->head) + padded(letter->head.bytes);
+        at += sizeof(letter->head) + keel_mpi_padded(letter->head.bytes);
     }
 }
 
@@ -231,6 +226,6 @@ void keel_mpi_letter_restore(void)
         memcpy(letter->data, place + sizeof(head), head.bytes);
         letter->here = head.bytes;
         letter_queue(letter);
-        at += sizeof(head) + padded(head.bytes);
+        at += sizeof(head) + keel_mpi_padded(head.bytes);
     }
 }

@@ -22,6 +22,12 @@ typedef struct keel_mpi_head {
     uint64_t taken;
 } keel_mpi_head_t;
 
+/* bytes of a message's data, and those behind it up to the next multiple of 8 */
+static inline size_t keel_mpi_padded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
 typedef struct keel_mpi_letter {
     struct keel_mpi_letter *next;
     keel_mpi_head_t head;

@@ -52,14 +52,4 @@ typedef struct keel_mpi_line {
 
 extern keel_mpi_line_t *keel_mpi_lines;
 
-static inline keel_mpi_channel_t *keel_mpi_line_channel(uint32_t rank)
-{
-    return &keel_mpi_arena_channels()[rank];
-}
-
-static inline size_t keel_mpi_line_padded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
-}
-
 #endif

@@ -23,11 +23,6 @@ enum { GLANCES = 100, TELL_AT = KEEL_MPI_RING / 4, ASKED_MOST = 4096 };
 keel_mpi_line_t *keel_mpi_lines;
 static unsigned glances; /* since a receive is open, or the last look */
 
-uint64_t keel_mpi_ordered_word(uint32_t rank, size_t member)
-{
-    return sizeof(keel_mpi_hidden_t) + rank * sizeof(keel_mpi_channel_t) + member;
-}
-
 void keel_mpi_ordered_make(void)
 {
     keel_mpi_lines = calloc(keel_mpi.ranks, sizeof(*keel_mpi_lines));
@@ -47,7 +42,7 @@ void keel_mpi_ordered_reset(int gives)
 
         keel_mpi_unsent_reset(rank, gives);
         free(line->coming);
-        *line = (keel_mpi_line_t){.known = keel_mpi_line_channel(rank)->sent};
+        *line = (keel_mpi_line_t){.known = keel_mpi_arena_channel(rank)->sent};
     }
 }
 
@@ -113,8 +108,8 @@ static int ask_and_send(const keel_word_t *word, int waits, const char *call)
     }
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         if (keel_mpi_lines[rank].unsent != NULL) {
-            words[count] = word_of(keel_mpi_ordered_word(rank, offsetof(keel_mpi_channel_t, freed)),
-                                   keel_mpi_lines[rank].known + 1);
+            words[count] =
+                word_of(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)), keel_mpi_lines[rank].known + 1);
             ranks[count++] = rank;
         }
     }
@@ -189,7 +184,7 @@ static void learn(void)
 {
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         keel_mpi_line_t *line = &keel_mpi_lines[rank];
-        const uint64_t freed = load(keel_mpi_ordered_word(rank, offsetof(keel_mpi_channel_t, freed)));
+        const uint64_t freed = load(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)));
 
         line->known = (freed > line->known) ? freed : line->known;
     }
@@ -285,12 +280,12 @@ static uint64_t head_read(uint32_t source, keel_mpi_head_t *head_p, const char *
 /* tells the sender what has been taken: when that was a node, or a good part of the ring since it was told */
 static void tell(uint32_t source, int is_node, const char *call)
 {
-    const keel_mpi_channel_t *channel = keel_mpi_line_channel(source);
+    const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
     keel_mpi_line_t *line = &keel_mpi_lines[source];
 
     if (is_node || line->read - line->told >= TELL_AT) {
         line->told = line->read;
-        keel_mpi_put(source, keel_mpi_ordered_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->taken,
+        keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->taken,
                      sizeof(channel->taken), call);
         keel_mpi_flush(source, call);
     }
@@ -307,7 +302,7 @@ static void take(uint32_t source, const char *call)
 
     if (node == 0) {
         ring_read(source, letter->data + letter->here, head.part);
-        ring_read(source, padding, keel_mpi_line_padded(head.part) - head.part);
+        ring_read(source, padding, keel_mpi_padded(head.part) - head.part);
         letter->here += head.part;
     } else {
         if (head.bytes > 0) {
@@ -319,7 +314,7 @@ static void take(uint32_t source, const char *call)
     line->coming = (letter->here < head.bytes) ? letter : NULL;
     line->follow = head.is_chain ? node : 0;
     line->known = (head.taken > line->known) ? head.taken : line->known;
-    keel_mpi_line_channel(source)->taken++;
+    keel_mpi_arena_channel(source)->taken++;
     tell(source, node != 0, call);
     if (line->coming == NULL) {
         keel_mpi_letter_deliver(letter);
@@ -328,8 +323,8 @@ static void take(uint32_t source, const char *call)
 
 void keel_mpi_ordered_take(uint32_t source, const char *call)
 {
-    await(source, keel_mpi_ordered_word(source, offsetof(keel_mpi_channel_t, arrived)),
-          keel_mpi_line_channel(source)->taken + 1, call);
+    await(source, keel_mpi_arena_word(source, offsetof(keel_mpi_channel_t, arrived)),
+          keel_mpi_arena_channel(source)->taken + 1, call);
     take(source, call);
     keel_mpi_channel_answer(call);
 }
@@ -337,7 +332,7 @@ void keel_mpi_ordered_take(uint32_t source, const char *call)
 void keel_mpi_ordered_take_all(const char *call)
 {
     for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
-        const keel_mpi_channel_t *channel = keel_mpi_line_channel(source);
+        const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
         const uint64_t arrived = __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE);
 
         while (channel->taken < arrived) {
@@ -374,7 +369,7 @@ int keel_mpi_ordered_look(const char *call)
     keel_mpi_check(keel_progress(keel_mpi.ctx), call);
     keel_mpi_ordered_send_more(call);
     for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
-        const keel_mpi_channel_t *channel = keel_mpi_line_channel(source);
+        const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
 
         while (channel->taken < __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE)) {
             take(source, call);

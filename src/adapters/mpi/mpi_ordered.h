@@ -5,8 +5,6 @@
 #include "mpi_channel.h"
 
 void keel_mpi_ordered_make(void);
-/* where at another rank the word lies that it has of @a rank: a member of its keel_mpi_channel_t */
-uint64_t keel_mpi_ordered_word(uint32_t rank, size_t member);
 /* of a message that mpi_unsent.c gave a ticket for: it is on its way, or not much is unsent, so a call may return that is to have sent it; and
  * waits until that is so */
 int keel_mpi_ordered_is_sent(uint32_t rank, uint64_t ticket);

@@ -41,21 +41,11 @@ void keel_mpi_stream_make(void)
     }
 }
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
-}
-
 /* ---- the ring ---- */
-
-static keel_mpi_channel_t *channel_of(uint32_t rank)
-{
-    return &keel_mpi_arena_channels()[rank];
-}
 
 static void ring_write(uint32_t rank, const void *data, size_t bytes, const char *call)
 {
-    keel_mpi_channel_t *channel = channel_of(rank);
+    keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
     const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = channel->sent % KEEL_MPI_RING;
     const size_t first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
 
@@ -63,15 +53,14 @@ static void ring_write(uint32_t rank, const void *data, size_t bytes, const char
     keel_mpi_put(rank, ring, (const char *)data + first, bytes - first, call);
     keel_mpi_fence(call);
     channel->sent += bytes;
-    keel_mpi_put(rank,
-                 sizeof(keel_mpi_hidden_t) + keel_mpi.rank * sizeof(*channel) + offsetof(keel_mpi_channel_t, arrived),
-                 &channel->sent, sizeof(channel->sent), call);
+    keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &channel->sent,
+                 sizeof(channel->sent), call);
     keel_mpi_flush(rank, call);
 }
 
 static size_t ring_room(uint32_t rank)
 {
-    const keel_mpi_channel_t *channel = channel_of(rank);
+    const keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
 
     return KEEL_MPI_RING - (size_t)(channel->sent - __atomic_load_n(&channel->freed, __ATOMIC_ACQUIRE));
 }
@@ -113,12 +102,12 @@ static void write_letter(uint32_t rank, const keel_mpi_head_t *head, const void 
         if (bytes > 0) {
             memcpy(together + sizeof(*head), data, bytes);
         }
-        memset(together + sizeof(*head) + bytes, 0, padded(bytes) - bytes);
-        write_all(rank, together, sizeof(*head) + padded(bytes), call);
+        memset(together + sizeof(*head) + bytes, 0, keel_mpi_padded(bytes) - bytes);
+        write_all(rank, together, sizeof(*head) + keel_mpi_padded(bytes), call);
     } else {
         write_all(rank, head, sizeof(*head), call);
         write_all(rank, data, bytes, call);
-        write_all(rank, padding, padded(bytes) - bytes, call);
+        write_all(rank, padding, keel_mpi_padded(bytes) - bytes, call);
     }
 }
 
@@ -184,7 +173,8 @@ void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
 /* true: all of it is on the ring */
 static int left_write(uint32_t rank, left_t *left, const char *call)
 {
-    const uint64_t head = sizeof(left->head), data = head + left->head.bytes, end = head + padded(left->head.bytes);
+    const uint64_t head = sizeof(left->head), data = head + left->head.bytes,
+                   end = head + keel_mpi_padded(left->head.bytes);
     uint64_t some = 1;
 
     while (some > 0 && left->done < end) {
@@ -253,7 +243,7 @@ uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *d
     const int is_behind = lines[rank].first != NULL;
     uint64_t ticket;
 
-    if (!is_behind && (how == KEEL_MPI_WAITS || sizeof(head) + padded(head.bytes) <= ring_room(rank))) {
+    if (!is_behind && (how == KEEL_MPI_WAITS || sizeof(head) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
         write_letter(rank, &head, data, call);
         return 0;
     }

@@ -188,8 +188,7 @@ static int is_met(uint32_t rank, uint64_t answer, const char *call)
         return 0;
     }
     look_at(rank, offsetof(keel_mpi_hidden_t, opened), where, sizeof(where), call);
-    look_at(rank, keel_mpi_ordered_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, taken)), &taken, sizeof(taken),
-            call);
+    look_at(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, taken)), &taken, sizeof(taken), call);
     if (version_of(rank, call) != version) { /* what was read may be of two lists */
         return 0;
     }

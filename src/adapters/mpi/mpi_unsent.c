@@ -137,7 +137,7 @@ static void ring_write(uint32_t rank, const void *data, size_t bytes, const char
 /* what was put is told: the count of entries covers it */
 static void tell(uint32_t rank, keel_mpi_sent_t sent, const char *call)
 {
-    keel_mpi_channel_t *channel = keel_mpi_line_channel(rank);
+    keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
     keel_mpi_line_t *line = &keel_mpi_lines[rank];
 
     sent.number = ++channel->sent;
@@ -146,7 +146,7 @@ static void tell(uint32_t rank, keel_mpi_sent_t sent, const char *call)
     line->kept += sent.kept;
     queue_add(line, sent, call);
     keel_mpi_fence(call);
-    keel_mpi_put(rank, keel_mpi_ordered_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &sent.number,
+    keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &sent.number,
                  sizeof(sent.number), call);
     keel_mpi_flush(rank, call);
 }
@@ -155,7 +155,7 @@ static void tell(uint32_t rank, keel_mpi_sent_t sent, const char *call)
 static void send_by_ring(uint32_t rank, keel_mpi_head_t head, const char *data, uint64_t done, const char *call)
 {
     char together[sizeof(head) + PART];
-    const size_t bytes = head.part, padded = keel_mpi_line_padded(bytes);
+    const size_t bytes = head.part, padded = keel_mpi_padded(bytes);
 
     memcpy(together, &head, sizeof(head));
     if (bytes > 0) {
@@ -200,7 +200,7 @@ static int send_by_node(uint32_t rank, keel_mpi_head_t head, const void *data, c
 
 static int has_room(const keel_mpi_line_t *line, uint64_t bytes)
 {
-    return line->last == 0 && ring_room(line) >= 2 * sizeof(keel_mpi_head_t) + keel_mpi_line_padded(bytes);
+    return line->last == 0 && ring_room(line) >= 2 * sizeof(keel_mpi_head_t) + keel_mpi_padded(bytes);
 }
 
 /* true: all of it is on its way */
@@ -209,9 +209,9 @@ static int send_some(uint32_t rank, keel_mpi_head_t head, const char *data, uint
     keel_mpi_line_t *line = &keel_mpi_lines[rank];
 
     queue_free(line);
-    head.taken = keel_mpi_line_channel(rank)->taken;
-    if (line->last != 0 && line->known == keel_mpi_line_channel(rank)->sent) { /* it has taken all: the ring is empty */
-        line->last = 0;
+    head.taken = keel_mpi_arena_channel(rank)->taken;
+    if (line->last != 0 && line->known == keel_mpi_arena_channel(rank)->sent) {
+        line->last = 0; /* it has taken all: the ring is empty */
     }
     if (*done == 0 && (head.bytes > SHORT || !has_room(line, head.bytes)) && send_by_node(rank, head, data, call)) {
         return 1;
@@ -284,7 +284,7 @@ uint64_t keel_mpi_unsent_send(uint32_t rank, keel_mpi_head_t head, const void *d
     keel_mpi_line_t *line = &keel_mpi_lines[rank];
     uint64_t done = 0;
 
-    keel_mpi_line_channel(rank)->told++;
+    keel_mpi_arena_channel(rank)->told++;
     push(rank, call);
     if (line->unsent == NULL && send_some(rank, head, data, &done, call)) {
         return 0;
@@ -294,7 +294,7 @@ uint64_t keel_mpi_unsent_send(uint32_t rank, keel_mpi_head_t head, const void *d
 
 uint64_t keel_mpi_unsent_next(uint32_t rank)
 {
-    return keel_mpi_line_channel(rank)->told + 1;
+    return keel_mpi_arena_channel(rank)->told + 1;
 }
 
 size_t keel_mpi_unsent_count(void)
