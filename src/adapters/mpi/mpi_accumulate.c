@@ -73,8 +73,16 @@ static void combine(const keel_mpi_target_t *target, const char *packed, char *o
     free(inout);
 }
 
-/* @a old has room for what was there, and is left so */
-static void exchange(const keel_mpi_target_t *target, const void *packed, char *old, MPI_Op op)
+/* packed bytes to the places of the target's elements and from there */
+typedef struct {
+    void (*get)(const keel_mpi_target_t *target, void *packed);
+    void (*put)(const keel_mpi_target_t *target, const void *packed);
+} move_ops_t;
+
+static const move_ops_t by_keel = {keel_mpi_target_get, keel_mpi_target_put};
+
+/* with the target's word; @a old has room for what was there, and is left so */
+static void exchange(const keel_mpi_target_t *target, const move_ops_t *ops, const void *packed, char *old, MPI_Op op)
 {
     const size_t bytes = target->layout->size * target->count;
     char *sum = malloc(bytes);
@@ -82,16 +90,14 @@ static void exchange(const keel_mpi_target_t *target, const void *packed, char *
     if (sum == NULL) {
         keel_mpi_refuse(target->call, "no memory");
     }
-    word_take(target);
-    keel_mpi_target_get(target, old);
+    ops->get(target, old);
     if (op == MPI_REPLACE) {
-        keel_mpi_target_put(target, packed);
+        ops->put(target, packed);
     } else if (op != MPI_NO_OP) {
         memcpy(sum, old, bytes);
         combine(target, packed, sum, op);
-        keel_mpi_target_put(target, sum);
+        ops->put(target, sum);
     }
-    word_give(target);
     free(sum);
 }
 
@@ -192,25 +198,17 @@ static int put_in(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* elements that may lie across a segment's end; @a old as of exchange() */
-static void do_in_segments(const keel_mpi_target_t *target, const char *packed, char *old, MPI_Op op)
+static void get_in_place(const keel_mpi_target_t *target, void *packed)
 {
-    const size_t bytes = target->layout->size * target->count;
-    char *sum = malloc(bytes);
-
-    if (sum == NULL) {
-        keel_mpi_refuse(target->call, "no memory");
-    }
-    (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = old});
-    if (op != MPI_NO_OP) {
-        memcpy(sum, op == MPI_REPLACE ? packed : old, bytes);
-        if (op != MPI_REPLACE) {
-            combine(target, packed, sum, op);
-        }
-        (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = sum});
-    }
-    free(sum);
+    (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = packed});
 }
+
+static void put_in_place(const keel_mpi_target_t *target, const void *packed)
+{
+    (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = packed});
+}
+
+static const move_ops_t by_memory = {get_in_place, put_in_place};
 
 static void do_in_place(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
@@ -224,8 +222,8 @@ static void do_in_place(const keel_mpi_target_t *target, const void *packed, cha
         keel_mpi_direct_take(word_in_place(target), target->call);
         if (target->segments == NULL) {
             (void)keel_mpi_layout_each(target->layout, target->count, piece_in_place, &in_place);
-        } else {
-            do_in_segments(target, packed, old, op);
+        } else { /* elements may lie across a segment's end */
+            exchange(target, &by_memory, packed, old, op);
         }
         keel_mpi_direct_give(word_in_place(target));
     }
@@ -256,7 +254,9 @@ static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetc
     if (old == NULL) {
         keel_mpi_refuse(target->call, "no memory");
     }
-    exchange(target, packed, old, op);
+    word_take(target);
+    exchange(target, &by_keel, packed, old, op);
+    word_give(target);
     if (fetched == NULL) {
         free(old);
     }
@@ -357,9 +357,9 @@ static void compare_in_place(const keel_mpi_target_t *target, const void *origin
 
     if (!keel_mpi_is_replay()) {
         keel_mpi_direct_take(word_in_place(target), target->call);
-        (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = result});
+        get_in_place(target, result);
         if (memcmp(result, compare, size) == 0) {
-            (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = origin});
+            put_in_place(target, origin);
         }
         keel_mpi_direct_give(word_in_place(target));
     }
