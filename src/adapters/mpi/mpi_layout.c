@@ -378,11 +378,17 @@ static int pack_piece(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
+void keel_mpi_pack_into(const void *buffer, size_t count, const keel_mpi_layout_t *layout, void *packed)
+{
+    pack_t pack = {packed, buffer};
+
+    (void)keel_mpi_layout_each(layout, count, pack_piece, &pack);
+}
+
 void *keel_mpi_pack(const void *buffer, size_t count, const keel_mpi_layout_t *layout, const void **packed_p,
                     const char *call)
 {
     const size_t bytes = count * layout->size;
-    pack_t pack = {.buffer = buffer};
     void *packed;
 
     if (layout->is_dense || bytes == 0) {
@@ -393,8 +399,7 @@ void *keel_mpi_pack(const void *buffer, size_t count, const keel_mpi_layout_t *l
     if (packed == NULL) {
         keel_mpi_refuse(call, "no memory to pack what is not contiguous");
     }
-    pack.packed = packed;
-    (void)keel_mpi_layout_each(layout, count, pack_piece, &pack);
+    keel_mpi_pack_into(buffer, count, layout, packed);
     *packed_p = packed;
     return packed;
 }

@@ -66,6 +66,8 @@ void keel_mpi_layout_span(const keel_mpi_layout_t *layout, size_t count, ptrdiff
 /* packed bytes of elements; NULL: they lie in @a buffer as they are, at @a *packed_p. Free it. */
 void *keel_mpi_pack(const void *buffer, size_t count, const keel_mpi_layout_t *layout, const void **packed_p,
                     const char *call);
+/* the same, to where there is room for all of them */
+void keel_mpi_pack_into(const void *buffer, size_t count, const keel_mpi_layout_t *layout, void *packed);
 /* the first @a bytes of packed elements to their places */
 void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t count, const keel_mpi_layout_t *layout);
 

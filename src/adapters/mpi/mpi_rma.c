@@ -8,7 +8,6 @@
 #include "mpi_prefix.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the other end ---- */
 
@@ -201,7 +200,6 @@ enum { DENSITY = 4 }; /* one byte of so many, at least, is one of an element */
 typedef struct {
     const keel_mpi_target_t *target;
     char *packed;
-    const char *from; /* the element's origin, where all has been got */
 } pieces_t;
 
 static int put_piece(void *user, ptrdiff_t offset, size_t length)
@@ -242,19 +240,9 @@ void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
     (void)keel_mpi_target_each(target, put_piece, &pieces);
 }
 
-static int pick_piece(void *user, ptrdiff_t offset, size_t length)
-{
-    pieces_t *pieces = user;
-
-    memcpy(pieces->packed, pieces->from + offset, length);
-    pieces->packed += length;
-    return 1;
-}
-
 /* much of what they lie in are the elements themselves: all of it is got at once, and they are picked out here */
 static int get_whole(const keel_mpi_target_t *target, void *packed)
 {
-    pieces_t pieces = {.target = target, .packed = packed};
     ptrdiff_t low;
     size_t span;
     char *whole;
@@ -269,8 +257,7 @@ static int get_whole(const keel_mpi_target_t *target, void *packed)
         return 0;
     }
     keel_mpi_get_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
-    pieces.from = whole - low;
-    (void)keel_mpi_layout_each(target->layout, target->count, pick_piece, &pieces);
+    keel_mpi_pack_into(whole - low, target->count, target->layout, packed);
     free(whole);
     keel_mpi_prefix_result(packed, target->layout->size * target->count);
     return 1;
