@@ -35,20 +35,11 @@ void keel_mpi_layout_unmake(void)
 
 /* ---- what a type is made of ---- */
 
-static int is_named(MPI_Datatype type)
-{
-    int integers, addresses, types, combiner;
-
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           (combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-            combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX);
-}
-
 MPI_Datatype keel_mpi_type_hold(MPI_Datatype type, const char *call)
 {
     MPI_Datatype held = type;
 
-    if (!is_named(type) && PMPI_Type_dup(type, &held) != MPI_SUCCESS) {
+    if (!keel_mpi_type_is_named(type) && PMPI_Type_dup(type, &held) != MPI_SUCCESS) {
         keel_mpi_refuse(call, "no memory for a datatype");
     }
     return held;
@@ -56,7 +47,7 @@ MPI_Datatype keel_mpi_type_hold(MPI_Datatype type, const char *call)
 
 void keel_mpi_type_let_go(MPI_Datatype type)
 {
-    if (!is_named(type)) {
+    if (!keel_mpi_type_is_named(type)) {
         PMPI_Type_free(&type);
     }
 }
@@ -64,30 +55,19 @@ void keel_mpi_type_let_go(MPI_Datatype type)
 /* adds what a type is made of to what was found so far; MPI_DATATYPE_NULL: nothing yet */
 static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p)
 {
-    int integers, addresses, types, combiner, *integer;
-    MPI_Datatype *all;
-    MPI_Aint *address;
+    keel_mpi_contents_t contents;
 
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS || types == 0) {
+    if (!keel_mpi_contents_count(type, &contents) || contents.type_count == 0) {
         *is_mixed_p |= *basic_p != MPI_DATATYPE_NULL && *basic_p != type;
         *basic_p = (*basic_p == MPI_DATATYPE_NULL) ? type : *basic_p;
         return;
     }
-    integer = calloc((size_t)integers + 1, sizeof(*integer));
-    address = calloc((size_t)addresses + 1, sizeof(*address));
-    all = calloc((size_t)types + 1, sizeof(*all));
-    if (integer != NULL && address != NULL && all != NULL &&
-        PMPI_Type_get_contents(type, integers, addresses, types, integer, address, all) == MPI_SUCCESS) {
-        for (int i = 0; i < types; i++) {
-            basic_find(all[i], basic_p, is_mixed_p);
-            if (!is_named(all[i])) {
-                PMPI_Type_free(&all[i]);
-            }
+    if (keel_mpi_contents_get(type, &contents)) {
+        for (int i = 0; i < contents.type_count; i++) {
+            basic_find(contents.types[i], basic_p, is_mixed_p);
         }
+        keel_mpi_contents_free(&contents);
     }
-    free(integer);
-    free(address);
-    free(all);
 }
 
 /* ---- where its bytes lie ---- */

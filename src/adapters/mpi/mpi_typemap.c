@@ -1,14 +1,57 @@
 #include "mpi_typemap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct {
-    int combiner, integer_count, address_count, type_count;
-    int *integers;
-    MPI_Aint *addresses;
-    MPI_Datatype *types;
-} contents_t;
+/* ---- how it was constructed ---- */
+
+int keel_mpi_contents_count(MPI_Datatype type, keel_mpi_contents_t *contents)
+{
+    *contents = (keel_mpi_contents_t){0};
+    return PMPI_Type_get_envelope(type, &contents->integer_count, &contents->address_count, &contents->type_count,
+                                  &contents->combiner) == MPI_SUCCESS;
+}
+
+int keel_mpi_type_is_named(MPI_Datatype type)
+{
+    keel_mpi_contents_t contents;
+
+    return keel_mpi_contents_count(type, &contents) &&
+           (contents.combiner == MPI_COMBINER_NAMED || contents.combiner == MPI_COMBINER_F90_INTEGER ||
+            contents.combiner == MPI_COMBINER_F90_REAL || contents.combiner == MPI_COMBINER_F90_COMPLEX);
+}
+
+static void arrays_free(keel_mpi_contents_t *contents)
+{
+    free(contents->integers);
+    free(contents->addresses);
+    free(contents->types);
+}
+
+int keel_mpi_contents_get(MPI_Datatype type, keel_mpi_contents_t *contents)
+{
+    contents->integers = calloc((size_t)contents->integer_count + 1, sizeof(*contents->integers));
+    contents->addresses = calloc((size_t)contents->address_count + 1, sizeof(*contents->addresses));
+    contents->types = calloc((size_t)contents->type_count + 1, sizeof(MPI_Datatype));
+    if (contents->integers != NULL && contents->addresses != NULL && contents->types != NULL &&
+        PMPI_Type_get_contents(type, contents->integer_count, contents->address_count, contents->type_count,
+                               contents->integers, contents->addresses, contents->types) == MPI_SUCCESS) {
+        return 1;
+    }
+    arrays_free(contents);
+    return 0;
+}
+
+void keel_mpi_contents_free(keel_mpi_contents_t *contents)
+{
+    for (int i = 0; i < contents->type_count; i++) {
+        if (!keel_mpi_type_is_named(contents->types[i])) {
+            PMPI_Type_free(&contents->types[i]);
+        }
+    }
+    arrays_free(contents);
+}
+
+/* ---- its runs ---- */
 
 int keel_mpi_runs_add(keel_mpi_runs_t *runs, ptrdiff_t offset, size_t length)
 {
@@ -52,7 +95,8 @@ static int repeat(keel_mpi_runs_t *runs, const keel_mpi_runs_t *inner, ptrdiff_t
 }
 
 /* blocks of so many elements, of each its own place in bytes */
-static int blocks(const contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, keel_mpi_runs_t *runs)
+static int blocks(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent,
+                  keel_mpi_runs_t *runs)
 {
     const int *integers = contents->integers, count = integers[0];
     const int is_one_length =
@@ -72,7 +116,8 @@ static int blocks(const contents_t *contents, const keel_mpi_runs_t *inner, ptrd
 }
 
 /* as many blocks one stride apart */
-static int stride(const contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, keel_mpi_runs_t *runs)
+static int stride(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent,
+                  keel_mpi_runs_t *runs)
 {
     const ptrdiff_t apart =
         (contents->combiner == MPI_COMBINER_HVECTOR) ? contents->addresses[0] : contents->integers[2] * extent;
@@ -86,8 +131,8 @@ static int stride(const contents_t *contents, const keel_mpi_runs_t *inner, ptrd
 }
 
 /* of an array of arrays, from the dimension on whose elements are @a extent apart: the last one is that of the innermost arrays */
-static int part(const contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, int dimension, ptrdiff_t at,
-                keel_mpi_runs_t *runs)
+static int part(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, int dimension,
+                ptrdiff_t at, keel_mpi_runs_t *runs)
 {
     const int dimensions = contents->integers[0], *sizes = contents->integers + 1;
     const int *some = sizes + dimensions, *starts = some + dimensions;
@@ -110,7 +155,7 @@ static int part(const contents_t *contents, const keel_mpi_runs_t *inner, ptrdif
     return 1;
 }
 
-static int structure(const contents_t *contents, keel_mpi_named_cb_t named, keel_mpi_runs_t *runs)
+static int structure(const keel_mpi_contents_t *contents, keel_mpi_named_cb_t named, keel_mpi_runs_t *runs)
 {
     for (int i = 0; i < contents->type_count; i++) {
         keel_mpi_runs_t inner = {0};
@@ -127,7 +172,7 @@ static int structure(const contents_t *contents, keel_mpi_named_cb_t named, keel
     return 1;
 }
 
-static int constructed(const contents_t *contents, keel_mpi_named_cb_t named, keel_mpi_runs_t *runs)
+static int constructed(const keel_mpi_contents_t *contents, keel_mpi_named_cb_t named, keel_mpi_runs_t *runs)
 {
     keel_mpi_runs_t inner = {0};
     MPI_Aint low, extent;
@@ -168,43 +213,22 @@ static int is_known(int combiner)
            combiner == MPI_COMBINER_SUBARRAY;
 }
 
-static int is_made(MPI_Datatype type)
-{
-    int integers, addresses, types, combiner;
-
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_INTEGER &&
-           combiner != MPI_COMBINER_F90_REAL && combiner != MPI_COMBINER_F90_COMPLEX;
-}
-
 int keel_mpi_typemap(MPI_Datatype type, keel_mpi_named_cb_t named, keel_mpi_runs_t *runs)
 {
-    contents_t contents = {0};
-    int is_done = 0;
+    keel_mpi_contents_t contents;
+    int is_done;
 
-    if (PMPI_Type_get_envelope(type, &contents.integer_count, &contents.address_count, &contents.type_count,
-                               &contents.combiner) != MPI_SUCCESS) {
+    if (!keel_mpi_contents_count(type, &contents)) {
         return 0;
     }
     if (!is_known(contents.combiner)) {
         return named(type, runs);
     }
-    contents.integers = calloc((size_t)contents.integer_count + 1, sizeof(*contents.integers));
-    contents.addresses = calloc((size_t)contents.address_count + 1, sizeof(*contents.addresses));
-    contents.types = calloc((size_t)contents.type_count + 1, sizeof(MPI_Datatype));
-    if (contents.integers != NULL && contents.addresses != NULL && contents.types != NULL &&
-        PMPI_Type_get_contents(type, contents.integer_count, contents.address_count, contents.type_count,
-                               contents.integers, contents.addresses, contents.types) == MPI_SUCCESS) {
-        is_done = (contents.combiner == MPI_COMBINER_STRUCT) ? structure(&contents, named, runs)
-                                                             : constructed(&contents, named, runs);
-        for (int i = 0; i < contents.type_count; i++) {
-            if (is_made(contents.types[i])) {
-                PMPI_Type_free(&contents.types[i]);
-            }
-        }
+    if (!keel_mpi_contents_get(type, &contents)) {
+        return 0;
     }
-    free(contents.integers);
-    free(contents.addresses);
-    free(contents.types);
+    is_done = (contents.combiner == MPI_COMBINER_STRUCT) ? structure(&contents, named, runs)
+                                                         : constructed(&contents, named, runs);
+    keel_mpi_contents_free(&contents);
     return is_done;
 }
