@@ -128,10 +128,8 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     int code;
     KEEL_MPI_COMM(of, comm, call)
 
-    if (to->buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(of)) {
-        return keel_mpi_raise(comm, MPI_ERR_ARG, call, "MPI_IN_PLACE, which is not for intercommunicators");
-    }
-    code = keel_mpi_parts_check(from, of->peer_count, of, call);
+    code = keel_mpi_place_check(to->buffer, of, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, of->peer_count, of, call) : code;
     code =
         (code == MPI_SUCCESS) ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : of->peer_count, of, call) : code;
     if (code != MPI_SUCCESS) {

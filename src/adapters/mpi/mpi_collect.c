@@ -214,26 +214,20 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     return MPI_SUCCESS;
 }
 
-/* there is no own part among what comes from another group */
-static int no_place(const keel_mpi_comm_t *comm, const char *call)
-{
-    return keel_mpi_raise(comm->handle, MPI_ERR_ARG, call, "MPI_IN_PLACE, which is not for intercommunicators");
-}
-
 /* with MPI_IN_PLACE what is sent lies where the own part is received */
 static int all_gather(keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, MPI_Comm comm, const char *call)
 {
+    int code;
     KEEL_MPI_COMM(of, comm, call)
 
-    if (mine->buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(of)) {
-        return no_place(of, call);
+    code = keel_mpi_place_check(mine->buffer, of, call);
+    if (code == MPI_SUCCESS && mine->buffer == MPI_IN_PLACE) {
+        code = keel_mpi_parts_check(all, of->size, of, call);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
     }
     if (mine->buffer == MPI_IN_PLACE) {
-        const int code = keel_mpi_parts_check(all, of->size, of, call);
-
-        if (code != MPI_SUCCESS) {
-            return code;
-        }
         mine->buffer = keel_mpi_part_at(all, of->rank);
         mine->count = (all->counts != NULL) ? all->counts[of->rank] : all->count;
         mine->type = all->type;
@@ -262,12 +256,11 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 /* with MPI_IN_PLACE all parts are packed and sent before any is received */
 static int all_to_all(const keel_mpi_parts_t *to, const keel_mpi_parts_t *from, MPI_Comm comm, const char *call)
 {
+    int code;
     KEEL_MPI_COMM(of, comm, call)
 
-    if (to->buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(of)) {
-        return no_place(of, call);
-    }
-    return exchange(to->buffer == MPI_IN_PLACE ? from : to, 0, from, comm, call);
+    code = keel_mpi_place_check(to->buffer, of, call);
+    return (code == MPI_SUCCESS) ? exchange(to->buffer == MPI_IN_PLACE ? from : to, 0, from, comm, call) : code;
 }
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,

@@ -21,7 +21,7 @@ static int is_first(const keel_mpi_comm_t *inter)
 
 uint32_t keel_mpi_inter_giver(const keel_mpi_comm_t *comm)
 {
-    return (comm->members[0] < comm->peers[0]) ? comm->members[0] : comm->peers[0];
+    return is_first(comm) ? comm->members[0] : comm->peers[0];
 }
 
 const keel_mpi_comm_t *keel_mpi_inter_others(const keel_mpi_comm_t *comm, keel_mpi_comm_t *room)

@@ -52,6 +52,14 @@ int keel_mpi_parts_check_rooted(const keel_mpi_parts_t *mine, const keel_mpi_par
     return code;
 }
 
+int keel_mpi_place_check(const void *buffer, const keel_mpi_comm_t *comm, const char *call)
+{
+    if (buffer == MPI_IN_PLACE && keel_mpi_comm_is_inter(comm)) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_ARG, call, "MPI_IN_PLACE, which is not for intercommunicators");
+    }
+    return MPI_SUCCESS;
+}
+
 size_t keel_mpi_part_bytes(const keel_mpi_parts_t *parts, uint32_t i)
 {
     return keel_mpi_layout_of(type_of(parts, i))->size * count_of(parts, i);

@@ -22,6 +22,8 @@ int keel_mpi_root_check(const keel_mpi_comm_t *comm, int root, const char *call)
 /* and of what goes from all to it or from it to all: @a mine unless it is MPI_IN_PLACE, at the root @a all */
 int keel_mpi_parts_check_rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root,
                                 const keel_mpi_comm_t *comm, const char *call);
+/* the same of MPI_IN_PLACE, which is for the own part: none is among what comes from another group */
+int keel_mpi_place_check(const void *buffer, const keel_mpi_comm_t *comm, const char *call);
 size_t keel_mpi_part_bytes(const keel_mpi_parts_t *parts, uint32_t i);
 void *keel_mpi_part_at(const keel_mpi_parts_t *parts, uint32_t i);
 /* to a rank, and from one: waits */
