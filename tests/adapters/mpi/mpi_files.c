@@ -7,7 +7,7 @@
 
 enum { WORDS = 1000 };
 
-static char name[100];
+static char name[200];
 
 /* the same for all, and nobody else's */
 static void name_make(const char *what, int mine)
@@ -17,7 +17,8 @@ static void name_make(const char *what, int mine)
     if (!mine) {
         MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    snprintf(name, sizeof(name), "/tmp/mpi_files_%d_%s", process, what);
+    snprintf(name, sizeof(name), "%s/mpi_files_%d_%s", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp", process,
+             what);
 }
 
 static int class_of(int code)
