@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* does not return when it is said here; NULL: nowhere */
@@ -17,6 +18,14 @@ static inline void die_when_said(const char *deaths, unsigned long rank, unsigne
             raise(SIGKILL);
         }
     }
+}
+
+/* they are for a rank's first life, in a job that was not started anew; NULL in others */
+static inline const char *deaths_of_first_life(const char *deaths, unsigned incarnation)
+{
+    const char *job = getenv("KEELRUN_JOB");
+
+    return (incarnation == 0 && job != NULL && strcmp(job, "0") == 0) ? deaths : NULL;
 }
 
 #endif

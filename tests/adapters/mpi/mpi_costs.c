@@ -438,7 +438,6 @@ static void make(int is_withdrawn, int is_said)
 int main(int argc, char **argv)
 {
     const long steps = (argc == 4) ? strtol(argv[2], NULL, 10) : 0;
-    const char *job = getenv("KEELRUN_JOB");
     static size_t group; /* as KEEL_MPI_RESTART_POINT() wants it */
 
     while (argc == 4 && group < sizeof(groups) / sizeof(groups[0]) && strcmp(groups[group].name, argv[1]) != 0) {
@@ -456,7 +455,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
-    deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
+    deaths = deaths_of_first_life(argv[3], keel_mpi_incarnation());
     make(groups[group].of == withdrawn_of, groups[group].of == given_of || groups[group].of == said_of);
     if (groups[group].of == open_of || groups[group].of == polls_of) {
         MPI_Win_lock_all(0, all_win);

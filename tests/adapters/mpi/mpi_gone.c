@@ -278,7 +278,6 @@ static void make(void)
 int main(int argc, char **argv)
 {
     const long steps = (argc == 4) ? strtol(argv[1], NULL, 10) : 0;
-    const char *job = getenv("KEELRUN_JOB");
 
     if (steps <= 0) {
         fprintf(stderr, "usage: mpi_gone STEPS -|RANK@STEP.PLACE,... DIRECTORY\n");
@@ -288,7 +287,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     right = (rank + 1) % ranks;
-    deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
+    deaths = deaths_of_first_life(argv[2], keel_mpi_incarnation());
     directory = argv[3];
     make();
     use_freed(&freed[0], 1000);

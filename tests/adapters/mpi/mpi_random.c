@@ -338,7 +338,6 @@ static void make(void)
 int main(int argc, char **argv)
 {
     const long steps = (argc == 4) ? strtol(argv[2], NULL, 10) : 0;
-    const char *job = getenv("KEELRUN_JOB");
     long stack[CELLS]; /* a window, too */
 
     if (steps <= 0) {
@@ -351,7 +350,7 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
     asked = argv[3];
-    deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[3] : NULL;
+    deaths = deaths_of_first_life(argv[3], keel_mpi_incarnation());
     at.draw = strtoull(argv[1], NULL, 10);
     counts = stack;
     make();

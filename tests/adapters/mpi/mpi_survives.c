@@ -181,7 +181,6 @@ int main(int argc, char **argv)
 {
     const long steps = (argc > 2) ? strtol(argv[1], NULL, 10) : 0;
     const int is_plain = argc == 4 && strcmp(argv[3], "plain") == 0;
-    const char *job = getenv("KEELRUN_JOB");
     memory_t *memory;
     MPI_Win counters, cells;
     MPI_Comm half;
@@ -197,7 +196,7 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, die_at_the_end, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-    deaths = (keel_mpi_incarnation() == 0 && job != NULL && strcmp(job, "0") == 0) ? argv[2] : NULL;
+    deaths = deaths_of_first_life(argv[2], keel_mpi_incarnation());
     MPI_Win_allocate(sizeof(*memory), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &counters);
     MPI_Win_create(ring, sizeof(ring), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &cells);
     memset(memory, 0, sizeof(*memory));

@@ -130,7 +130,6 @@ static void play(void)
 int main(int argc, char **argv)
 {
     const long rounds = (argc == 3) ? strtol(argv[1], NULL, 10) : 0;
-    const char *job = getenv("KEELRUN_JOB");
     int provided = -1;
 
     if (rounds <= 0) {
@@ -148,7 +147,7 @@ int main(int argc, char **argv)
     if (shmemx_restarted()) {
         shmemx_restore();
     }
-    deaths = (job != NULL && job[0] == '0' && shmemx_incarnation() == 0) ? argv[2] : NULL;
+    deaths = deaths_of_first_life(argv[2], shmemx_incarnation());
     while (at.round < rounds) {
         play();
     }
