@@ -142,7 +142,6 @@ void keel_mpi_ahead_exchange(const keel_mpi_round_t *round, const keel_mpi_ends_
                              MPI_Request *request)
 {
     keel_mpi_request_t *open = keel_mpi_ahead_expect(&exchange_ops, round, from);
-
     keel_mpi_comm_t room;
     const keel_mpi_comm_t *others = keel_mpi_inter_others(round->comm, &room);
 

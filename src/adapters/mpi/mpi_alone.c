@@ -66,8 +66,8 @@ int keel_mpi_alone_init(int *argc, char ***argv, int required, int *provided)
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
         setenv(alone[i][0], alone[i][1], 1);
     }
-    setenv("OMPI_MCA_sharedfp", "^sm",
-           0); /* looked for with the first file: that one needs a directory, which one that is alone has not */
+    /* looked for with the first file: that one needs a directory, which one that is alone has not */
+    setenv("OMPI_MCA_sharedfp", "^sm", 0);
     code = PMPI_Init_thread(argc, argv, required, provided);
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
         unsetenv(alone[i][0]);

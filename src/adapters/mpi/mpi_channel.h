@@ -20,7 +20,8 @@ static inline void keel_mpi_channel_send(uint32_t rank, uint64_t context, int64_
 /* whether a call may return that is to have sent it; and waits until that is so */
 int keel_mpi_channel_is_sent(uint32_t rank, uint64_t ticket);
 void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *call);
-/* the same, and sets the ticket; the receiver answers, when it has matched it and not when it has all of it, by an empty message of KEEL_MPI_ANSWERS and the tag that is returned */
+/* the same, and sets the ticket; the receiver answers, when it has matched it and not when it has all of it, by an empty message of
+ * KEEL_MPI_ANSWERS and the tag that is returned */
 int64_t keel_mpi_channel_send_asking(keel_mpi_how_t how, uint32_t rank, uint64_t context, int64_t tag, const void *data,
                                      size_t bytes, uint64_t *ticket_p, const char *call);
 /* takes what has come; true when that was something */
