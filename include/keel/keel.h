@@ -547,8 +547,9 @@ KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
 
 /** What this process has done and seen since keel_init(). It grows at its end: keel_stats() is told its size. */
 typedef struct keel_stats {
-    uint64_t puts, gets, atomics, gsyncs; /**< calls; of accumulates that are atomics each of these */
-    uint64_t put_bytes, get_bytes;        /**< bytes */
+    uint64_t puts, gets, atomics,
+        gsyncs;                    /**< calls; of accumulates of up to four elements that are atomics each of these */
+    uint64_t put_bytes, get_bytes; /**< bytes */
     uint64_t put_log_bytes, put_log_peak; /**< bytes held now, and at most */
     uint64_t get_log_bytes, get_log_peak;
     uint64_t log_overflows;                          /**< how often logging towards a target stopped */

@@ -1,24 +1,26 @@
 /*
- * Accumulates [F 2.1]. Where each element is an atomic that logs have records of (api/atomic), and these are few, that is what is done:
- * one after another, each once whoever dies, and of its class. Else the program mixes (api/elements).
+ * Accumulates [F 2.1]. Where each element is an atomic that logs have records of (api/atomic), that is what is done, each once whoever dies,
+ * and of its class: one after another, or, of more than a few, by records of many. Else the program mixes (api/elements).
  */
+#include "api/atomic.h"
 #include "api/elements.h"
+#include "api/get.h"
 #include "api/inside.h"
+#include "api/lock.h"
 #include "api/mix.h"
+#include "api/request.h"
 #include "api/target.h"
 
 #include "api/by_message.h"
 #include "api/device.h"
-#include "api/flush.h"
 #include "api/refuse.h"
 #include "peer/combine.h"
 
 #include <string.h>
 
-#define ACCUMULATE_ATOMICS 256 /* at most, in one call: in the log each takes 48 bytes, and the accumulate its values */
-
-#define ACCUMULATE_SENT \
-    64 /* elements of a call that are sent at once where the target is served, and not with what follows */
+/* of no more elements each is an atomic of its own, which takes its shortest path; the same on both lanes, as it is numbered by a re-execution
+ * on either */
+#define ACCUMULATE_FEW 4
 
 /* that each element is one of; KEEL_ATOMIC_LAST: none */
 static keel_atomic_op_t accumulate_atomic(keel_op_t op, keel_type_t type)
@@ -48,34 +50,77 @@ static keel_atomic_op_t accumulate_atomic(keel_op_t op, keel_type_t type)
     }
 }
 
-/* 1: the elements are atomics, and *status_p is what became of them. Several that are fetched are not: they would be several requests. */
-static int accumulate_by_atomics(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
-                                 const char *values, size_t count, void *result, const keel_rma_params_t *params,
-                                 keel_req_h *req_p, keel_status_t *status_p)
+static keel_status_t accumulate_few(keel_win_h win, keel_atomic_op_t atomic, size_t size, uint32_t rank,
+                                    uint64_t offset, const char *values, size_t count, void *result,
+                                    const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    const keel_atomic_op_t atomic = accumulate_atomic(op, type);
-    const size_t size = keel_type_size(type);
+    keel_status_t status = keel_win_check(win, rank, offset, count * size, values, params);
     uint64_t operand = 0;
 
-    if (atomic == KEEL_ATOMIC_LAST || count > (result != NULL ? 1 : ACCUMULATE_ATOMICS) || keel_may_mix(win->ctx) ||
-        (rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank))) {
-        return 0;
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
     }
-    *status_p = keel_win_check(win, rank, offset, count * size, values, params);
-    if (*status_p != KEEL_OK) {
-        *status_p = keel_win_end(win, *status_p);
-    }
-    for (size_t i = 0; i < count && *status_p == KEEL_OK; i++) {
+    for (size_t i = 0; i < count && status == KEEL_OK; i++) {
         const int is_last = i + 1 == count; /* which the request, or the callback, is for */
 
         memcpy(&operand, values + i * size, size);
-        *status_p = keel_atomic_nbx(win, atomic, rank, offset + i * size, size, operand, 0, result,
-                                    is_last ? params : NULL, is_last ? req_p : NULL);
+        status = keel_atomic_nbx(win, atomic, rank, offset + i * size, size, operand, 0, result,
+                                 is_last ? params : NULL, is_last ? req_p : NULL);
     }
-    if (*status_p == KEEL_OK && count >= ACCUMULATE_SENT) {
-        *status_p = keel_win_end(win, keel_flush_start(win->ctx, rank)); /* as an accumulate would be on its way */
+    return status;
+}
+
+/* whether the elements are atomics that logs have. Several that are fetched are not: they would be several requests. */
+static int accumulate_is_atomics(keel_win_h win, keel_atomic_op_t atomic, uint32_t rank, size_t count,
+                                 const void *result)
+{
+    return atomic != KEEL_ATOMIC_LAST && (count == 1 || result == NULL) && !keel_may_mix(win->ctx) &&
+           !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
+}
+
+/* A re-execution numbers the same records, on either lane: so what is one does not depend on the lane. */
+static keel_status_t pieces_issue(keel_atomic_call_t *call, uint64_t offset, keel_record_accumulate_t *head,
+                                  size_t count)
+{
+    const size_t size = call->atomic->size, most = (call->win->ctx->puts.record_max - sizeof(*head)) / size;
+    keel_status_t status = KEEL_OK;
+
+    while (count > 0 && status == KEEL_OK) {
+        head->count = (uint32_t)(count < most ? count : most);
+        call->where = keel_where(offset, KEEL_RECORD_ATOMICS, call->win->region);
+        status = keel_atomic_issue(call);
+        count -= head->count;
+        offset += head->count * size;
+        call->values += head->count * size;
     }
-    return 1;
+    return status;
+}
+
+static keel_status_t accumulate_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_t op, keel_type_t type,
+                                     uint32_t rank, uint64_t offset, const char *values, size_t count,
+                                     const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type};
+    const keel_record_atomic_t one = {.op = (uint8_t)atomic, .size = (uint8_t)keel_type_size(type)};
+    keel_atomic_call_t call = {.win = win, .rank = rank, .atomic = &one, .many = &head, .values = values};
+    keel_status_t status = keel_win_check(win, rank, offset, count * one.size, values, params);
+
+    if (status == KEEL_OK) {
+        status = keel_lock_admit(win->ctx, rank, 1);
+    }
+    if (status == KEEL_OK) {
+        status = keel_mix_access(win->ctx, rank);
+    }
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    call.req = keel_req_obtain(win->ctx, params);
+    if (call.req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    win->ctx->stats.atomics++;
+    status = pieces_issue(&call, offset, &head, count);
+    return keel_win_end(win, keel_request_finish(call.req, status, req_p));
 }
 
 /* ---- calls ---- */
@@ -112,18 +157,21 @@ keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type
                                   keel_req_h *req_p)
 {
     KEEL_INSIDE_WIN(win);
+    const keel_atomic_op_t atomic = accumulate_atomic(op, type);
     keel_status_t status = accumulate_check(win, op, type, rank, offset, buffer, count);
 
     if (status == KEEL_OK && count == 0) {
         return keel_win_end(win, keel_win_check(win, rank, offset, 0, win, params));
     }
-    if (status == KEEL_OK &&
-        accumulate_by_atomics(win, op, type, rank, offset, buffer, count, result, params, req_p, &status)) {
+    if (status != KEEL_OK) {
         return status;
     }
-    return (status == KEEL_OK)
-               ? keel_accumulate_elements(win, op, type, rank, offset, buffer, count, result, params, req_p)
-               : status;
+    if (!accumulate_is_atomics(win, atomic, rank, count, result)) {
+        return keel_accumulate_elements(win, op, type, rank, offset, buffer, count, result, params, req_p);
+    }
+    return (count <= ACCUMULATE_FEW)
+               ? accumulate_few(win, atomic, keel_type_size(type), rank, offset, buffer, count, result, params, req_p)
+               : accumulate_many(win, atomic, op, type, rank, offset, buffer, count, params, req_p);
 }
 
 keel_status_t keel_accumulate(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,

@@ -15,6 +15,7 @@
 #include "api/atomic.h"
 #include "api/inside.h"
 #include "api/elements.h"
+#include "api/atomic_record.h"
 #include "api/atomic_served.h"
 #include "api/atomic_tell.h"
 #include "api/fetch.h"
@@ -26,6 +27,7 @@
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/apply.h"
+#include "peer/combine.h"
 #include "peer/issue.h"
 #include "peer/tell.h"
 #include "api/get.h"
@@ -41,13 +43,16 @@
 
 #include <string.h>
 
-static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)
+static keel_status_t atomic_own(const keel_atomic_call_t *call)
 {
+    const keel_win_h win = call->win;
+    const uint64_t offset = keel_where_offset(call->where);
+    const keel_record_atomic_t *atomic = call->atomic;
     keel_status_t status;
     unsigned rounds = 0;
 
     if (keel_fetch_is_own(win->ctx, atomic)) {
-        return keel_fetch_own(win, offset, atomic, result);
+        return keel_fetch_own(win, offset, atomic, call->result);
     }
     while (keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
         status = keel_context_wait(win->ctx, &rounds);
@@ -62,22 +67,12 @@ static keel_status_t atomic_own(keel_win_h win, uint64_t offset, const keel_reco
     if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
         keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
     }
-    keel_atomic_store_result(result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
-    return KEEL_OK;
-}
-
-keel_record_t *keel_atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic)
-{
-    keel_record_t *record = keel_put_log_reserve(&ctx->puts, rank, sizeof(*atomic));
-
-    if (record != NULL) {
-        (void)keel_put_log_number(&ctx->puts, rank);
-        keel_record_fill(&ctx->puts, record, where, atomic, sizeof(*atomic));
-    } else if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
-        return NULL; /* it is tried again, and counted then */
+    if (call->many != NULL) {
+        keel_combine(call->many, (char *)win->base + offset, call->values, NULL);
+    } else {
+        keel_atomic_store_result(call->result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
     }
-    keel_put_log_note_atomic(&ctx->puts, rank, (keel_atomic_op_t)atomic->op);
-    return record;
+    return KEEL_OK;
 }
 
 /*
@@ -107,7 +102,11 @@ static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, 
 
 static void atomic_carry_out(const keel_atomic_call_t *call, char *target)
 {
-    if (call->is_ordered) {
+    if (call->many != NULL) {
+        KEEL_MOMENT();
+        keel_combine(call->many, target, call->values, NULL);
+        KEEL_MOMENT();
+    } else if (call->is_ordered) {
         keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
     } else {
         atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
@@ -131,7 +130,7 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
     if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
         return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
     }
-    if (keel_atomic_log(ctx, rank, call->where, atomic) == NULL) {
+    if (keel_atomic_log(call) == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }
     if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
@@ -162,7 +161,7 @@ static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *tar
 
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     keel_store_fence();
-    if (keel_atomic_log(ctx, call->rank, call->where, call->atomic) == NULL) {
+    if (keel_atomic_log(call) == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
     atomic_carry_out(call, target);
@@ -192,7 +191,7 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     if (keel_board_counted(slot, ctx->rec.phase) > number && call->atomic->fetches) {
         return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
     }
-    if (keel_atomic_log(ctx, call->rank, call->where, call->atomic) == NULL) {
+    if (keel_atomic_log(call) == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
     if (keel_board_counted(slot, ctx->rec.phase) > number && !KEEL_PLANT(counted_again)) {
@@ -334,7 +333,7 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
            keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
 }
 
-static keel_status_t atomic_issue(const keel_atomic_call_t *call)
+keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
 {
     keel_win_h win = call->win;
     keel_context_h ctx = win->ctx;
@@ -352,7 +351,7 @@ static keel_status_t atomic_issue(const keel_atomic_call_t *call)
         return status;
     }
     if (is_own) {
-        return atomic_own(win, keel_where_offset(call->where), atomic, call->result);
+        return atomic_own(call);
     }
     keel_context_touch(ctx, rank);
     status = keel_put_clock(win, rank);
@@ -362,14 +361,14 @@ static keel_status_t atomic_issue(const keel_atomic_call_t *call)
     keel_case_access(ctx, rank, 1);
     status = atomic_replay(call);
     if (status != KEEL_INPROGRESS) {
-        return (status == KEEL_OK) ? keel_atomic_replayed(ctx, rank, call->where, atomic) : status;
+        return (status == KEEL_OK) ? keel_atomic_replayed(call) : status;
     }
     while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
             keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
         if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
             !keel_position_holds_puts(&ctx->rec, rank)) {
-            const int is_logged = keel_atomic_log(ctx, rank, call->where, atomic) != NULL;
+            const int is_logged = keel_atomic_log(call) != NULL;
 
             if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
                 if (!is_logged) {
@@ -463,7 +462,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
                                 .result = result,
                                 .req = req,
                                 .is_ordered = keel_fetch_is_ordered(win->ctx, rank, &atomic)};
-    status = atomic_issue(&call);
+    status = keel_atomic_issue(&call);
     if (status == KEEL_OK && call.is_ordered) {
         status = keel_fetch_end(req, rank, size, result);
     }

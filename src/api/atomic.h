@@ -28,9 +28,12 @@ typedef struct keel_atomic_call {
     void *result; /* NULL: nothing is fetched */
     struct keel_req *req;
     int is_ordered; /* what is fetched goes to the request (api/fetch) */
+    const keel_record_accumulate_t
+        *many;          /* NULL: it is one; else elements side by side, each such an atomic, and nothing is fetched */
+    const char *values; /* of these */
 } keel_atomic_call_t;
 
-/* its record in the put log, filled; NULL: there is no room */
-keel_record_t *keel_atomic_log(keel_context_h ctx, uint32_t rank, uint64_t where, const keel_record_atomic_t *atomic);
+/* one that is admitted */
+keel_status_t keel_atomic_issue(const keel_atomic_call_t *call);
 
 #endif

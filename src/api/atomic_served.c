@@ -1,4 +1,5 @@
 /* Atomics that the target's service side carries out, what becomes of them when it dies, and those that a record answers. */
+#include "api/atomic_record.h"
 #include "api/atomic_served.h"
 #include "api/atomic.h"
 #include "api/target.h"
@@ -20,9 +21,10 @@
 #include <assert.h>
 #include <string.h>
 
-keel_status_t keel_atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t where,
-                                   const keel_record_atomic_t *atomic)
+keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
 {
+    const keel_context_h ctx = call->win->ctx;
+    const uint32_t rank = call->rank;
     keel_status_t status = KEEL_OK;
 
     keel_recovery_count_gets(&ctx->rec, 1);
@@ -31,7 +33,7 @@ keel_status_t keel_atomic_replayed(keel_context_h ctx, uint32_t rank, uint64_t w
     } else {
         KEEL_REACHED(fetched_recorded_same);
     }
-    if (keel_atomic_log(ctx, rank, where, atomic) != NULL) {
+    if (keel_atomic_log(call) != NULL) {
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
@@ -67,10 +69,10 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
         }
     }
     fetch.number = keel_put_log_count(&ctx->puts, rank);
-    record = keel_atomic_log(ctx, rank, where, atomic);
+    record = keel_atomic_log(call);
     if (record == NULL) {
         if (!atomic->fetches) {
-            return keel_put_bounce(ctx, rank, where, atomic, sizeof(*atomic));
+            return keel_atomic_bounce(call);
         }
         status = keel_bounce_fill(ctx, rank, where, atomic, sizeof(*atomic));
         while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
@@ -84,8 +86,8 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
         }
         fetch.record = (keel_record_t *)ctx->bounce;
         fetch.number = keel_put_log_number_sent(&ctx->puts, rank);
-    } else if (!atomic->fetches) {
-        return KEEL_OK; /* goes with the records around it */
+    } else if (!atomic->fetches) { /* one goes with the records around it */
+        return (call->many != NULL) ? keel_put_log_gather(&ctx->puts, rank, keel_atomic_length(call), 0, 0) : KEEL_OK;
     } else {
         fetch.record = record;
         keel_put_log_mark_sent(&ctx->puts, rank);

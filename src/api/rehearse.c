@@ -151,10 +151,8 @@ static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t
     const keel_record_t *record;
 
     while ((record = keel_records_next(&run)) != NULL) {
-        const unsigned op = keel_where_op(record->where);
-
-        if (op == KEEL_RECORD_PUT ||
-            op == KEEL_RECORD_ATOMIC) { /* the others are no accesses, and none of the program's */
+        if (keel_where_op(record->where) == KEEL_RECORD_PUT ||
+            keel_where_is_atomic(record->where)) { /* the others are no accesses, and none of the program's */
             line->amount++;
             line->bytes += record->length;
             line->crc = keel_crc(line->crc, &record->where, sizeof(record->where));

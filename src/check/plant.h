@@ -36,6 +36,8 @@
       "a replacement does atomics again that were done, in a program that does not wait")                              \
     _(put_before_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr --seed 1020",                        \
       "and what it had put before them")                                                                               \
+    _(atomics_unhanded, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                    \
+      "many atomics in one record are not handed over on mapped memory")                                               \
     _(half_done_local, 4000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                       \
       "an atomic that its source died in counts as not done")                                                          \
     _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \
@@ -159,7 +161,7 @@
       "a rank does not tell which classes of atomics it uses")                                                         \
     _(fetched_incomplete, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                     \
       "a value is fetched from a replacement while others hand over to it")                                            \
-    _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2 --seed 19500",                                       \
+    _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2 --seed 121800",                                      \
       "... or an atomic that does not commute with others is done there")                                              \
     _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                            \
       "who has done nothing yet does not tell that a dead rank had done atomics")                                      \

@@ -123,6 +123,7 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
     case KEEL_RECORD_ATOMIC:
         return served_atomic(lane, record, payload, &old);
     case KEEL_RECORD_ACCUMULATE:
+    case KEEL_RECORD_ATOMICS:
         return keel_served_combine(lane, record, payload);
     case KEEL_RECORD_LOCK:
     case KEEL_RECORD_CLOCK:
@@ -167,7 +168,7 @@ static const char *served_record(keel_lane_t *lane, uint32_t source, uint32_t ph
 {
     uint64_t clock;
 
-    if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
+    if (keel_where_is_atomic(record->where)) {
         keel_lane_note_atomics(lane, source, phase);
     }
     if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {

@@ -4,6 +4,7 @@
 #include "check/plant.h"
 #include "peer/access.h"
 #include "peer/apply.h"
+#include "peer/combine.h"
 #include "peer/issue.h"
 #include "peer/tell.h"
 #include "peer/region.h"
@@ -37,6 +38,13 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     }
     if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
         keel_store_bytes(target, record + 1, record->length);
+    } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
+        keel_board_mark(slot, over->phase, 1);
+        if (KEEL_PLANT(atomics_unhanded)) {
+            return;
+        }
+        keel_combine((const void *)(record + 1), target,
+                     (const uint8_t *)(record + 1) + sizeof(keel_record_accumulate_t), NULL);
     } else {
         keel_board_mark(slot, over->phase, 1);
         old = keel_apply_atomic(target, (const void *)(record + 1));

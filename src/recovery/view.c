@@ -18,6 +18,7 @@
 #include "recovery/position.h"
 #include "recovery/say.h"
 #include "peer/access.h"
+#include "peer/combine.h"
 #include "peer/control.h"
 #include "oplog/getlog_replay.h"
 
@@ -131,7 +132,26 @@ typedef struct words {
     uint64_t touched, fetched;
 } words_t;
 
-/* records of atomics; a bit a word, which may be of others too */
+/* a bit a word, which may be of others too */
+static uint64_t word_bit(uint64_t where, uint64_t behind)
+{
+    const uint64_t word = ((uint64_t)keel_where_region(where) << 52) ^ (keel_where_offset(where) / 8 + behind);
+
+    return 1ull << ((word * 0x9e3779b97f4a7c15u) >> 58);
+}
+
+static uint64_t words_bits(const keel_record_t *record)
+{
+    const keel_record_accumulate_t *head = (const void *)(record + 1);
+    uint64_t bits = 0;
+
+    for (uint64_t i = 0; i <= keel_combine_bytes(head) / 8; i++) { /* from amid a word maybe to amid one */
+        bits |= word_bit(record->where, i);
+    }
+    return bits;
+}
+
+/* records of atomics */
 static keel_status_t words_add(void *arg, const keel_record_t *records, size_t length)
 {
     words_t *words = arg;
@@ -139,13 +159,13 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
     const keel_record_t *record;
 
     while ((record = keel_records_next(&run)) != NULL) {
-        const uint64_t word =
-            ((uint64_t)keel_where_region(record->where) << 52) ^ (keel_where_offset(record->where) / 8);
-        const uint64_t bit = 1ull << ((word * 0x9e3779b97f4a7c15u) >> 58);
-
         if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
+            const uint64_t bit = word_bit(record->where, 0);
+
             words->touched |= bit;
             words->fetched |= ((const keel_record_atomic_t *)(record + 1))->fetches ? bit : 0;
+        } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
+            words->touched |= words_bits(record);
         }
     }
     return KEEL_OK;

@@ -301,7 +301,7 @@ static int has_atomics(const void *records, size_t length)
     int has = 0;
 
     while ((record = keel_records_next(&run)) != NULL) {
-        has |= keel_where_op(record->where) == KEEL_RECORD_ATOMIC;
+        has |= keel_where_is_atomic(record->where);
     }
     return has;
 }

@@ -72,7 +72,7 @@ static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32
     if (record->length == sizeof(word) && keel_where_op(record->where) == KEEL_RECORD_PUT) {
         memcpy(&word, data, sizeof(word));
         sum = keel_digest_mix(sum, word);
-    } else if (keel_where_op(record->where) <= KEEL_RECORD_ATOMIC) {
+    } else if (keel_where_op(record->where) == KEEL_RECORD_PUT || keel_where_is_atomic(record->where)) {
         sum = keel_digest_data(sum, (const uint8_t *)data, record->length);
     }
     digest->sum = sum;

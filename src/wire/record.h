@@ -17,6 +17,7 @@ typedef enum {
     KEEL_RECORD_CLOCK =
         4, /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
     KEEL_RECORD_ACCUMULATE = 5, /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
+    KEEL_RECORD_ATOMICS = 7,    /* the same payload: each element is a posted atomic of one class, and it is replayed */
     KEEL_RECORD_ANSWER =
         6 /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */
 } keel_record_op_t;
@@ -54,7 +55,7 @@ typedef struct keel_polled {
 } keel_polled_t;
 _Static_assert(sizeof(keel_polled_t) == 16, "log format");
 
-/* never replayed: who accumulates is in a program whose deaths are rollbacks */
+/* as KEEL_RECORD_ACCUMULATE never replayed: who accumulates so is in a program whose deaths are rollbacks */
 typedef struct keel_record_accumulate {
     uint8_t op;   /* keel_op_t, KEEL_COMBINE_CSWAP */
     uint8_t type; /* keel_type_t */
@@ -101,6 +102,10 @@ static inline uint64_t keel_where_offset(uint64_t where)
 static inline unsigned keel_where_op(uint64_t where)
 {
     return (where >> 48) & 0xf;
+}
+static inline int keel_where_is_atomic(uint64_t where)
+{
+    return keel_where_op(where) == KEEL_RECORD_ATOMIC || keel_where_op(where) == KEEL_RECORD_ATOMICS;
 }
 static inline unsigned keel_where_region(uint64_t where)
 {

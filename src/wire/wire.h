@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 20
+#define KEEL_WIRE_VERSION 21
 
 typedef enum {
     /* requests */

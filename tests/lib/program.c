@@ -1,4 +1,5 @@
 /* A plan as a Keel program: windows, protected state, restart, rollback; compared with the oracle as it goes. */
+#include "many.h"
 #include "play.h"
 #include "sim/random.h"
 
@@ -94,26 +95,16 @@ static keel_status_t access_get(void *arg, const plan_op_t *op, void *buffer, ke
                         access_params(&params, cb, user), req_p);
 }
 
-/* the same by another name */
-static keel_op_t accumulate_op(unsigned atomic)
+/* where a slot is one of atomics, of which only its first word is changed, all of it may be combined with what changes nothing else */
+static size_t accumulate_count(const program_t *program, const plan_op_t *op)
 {
-    static const uint8_t ops[KEEL_ATOMIC_LAST] = {
-        [KEEL_ATOMIC_ADD] = KEEL_OP_SUM,        [KEEL_ATOMIC_AND] = KEEL_OP_BAND,
-        [KEEL_ATOMIC_OR] = KEEL_OP_BOR,         [KEEL_ATOMIC_XOR] = KEEL_OP_BXOR,
-        [KEEL_ATOMIC_SWAP] = KEEL_OP_LAST,      [KEEL_ATOMIC_CSWAP] = KEEL_OP_LAST,
-        [KEEL_ATOMIC_FETCH] = KEEL_OP_LAST,     [KEEL_ATOMIC_SET] = KEEL_OP_REPLACE,
-        [KEEL_ATOMIC_MIN] = KEEL_OP_MIN,        [KEEL_ATOMIC_MAX] = KEEL_OP_MAX,
-        [KEEL_ATOMIC_MIN_SIGNED] = KEEL_OP_MIN, [KEEL_ATOMIC_MAX_SIGNED] = KEEL_OP_MAX};
+    const plan_t *plan = program->host->plan;
+    const plan_slot_t *slot = &plan->window[op->window].slot[op->slot];
+    const plan_role_t *role = plan_role(plan, (uint32_t)program->play.state.phase, op->window, op->target, op->slot);
 
-    return (keel_op_t)ops[atomic];
-}
-
-static keel_type_t accumulate_type(const plan_op_t *op)
-{
-    const int is_signed = op->atomic == KEEL_ATOMIC_MIN_SIGNED || op->atomic == KEEL_ATOMIC_MAX_SIGNED;
-
-    return (op->length == 8) ? (is_signed ? KEEL_TYPE_INT64 : KEEL_TYPE_UINT64)
-                             : (is_signed ? KEEL_TYPE_INT32 : KEEL_TYPE_UINT32);
+    return (role->kind == PLAN_ATOMIC && op->atomic != KEEL_ATOMIC_SET && op->offset == slot->offset)
+               ? slot->length / op->length
+               : 1;
 }
 
 static keel_status_t access_update(void *arg, const plan_op_t *op, uint64_t operand, uint64_t compare, void *result,
@@ -123,9 +114,9 @@ static keel_status_t access_update(void *arg, const plan_op_t *op, uint64_t oper
     keel_rma_params_t params;
 
     program_note(program, "update", op);
-    if (result == NULL && (op->offset / 8 + op->target) % 3 == 0 && accumulate_op(op->atomic) != KEEL_OP_LAST) {
-        return keel_accumulate_nbx(program->win[op->window], accumulate_op(op->atomic), accumulate_type(op), op->target,
-                                   op->offset, &operand, 1, NULL, access_params(&params, cb, user), req_p);
+    if (result == NULL && (op->offset / 8 + op->target) % 3 == 0 && many_is_known(op->atomic)) {
+        return many_atomics(program->win[op->window], op->atomic, op->target, op->offset, op->length, operand, 0,
+                            accumulate_count(program, op), access_params(&params, cb, user), req_p);
     }
     if (op->mode == PLAN_BLOCKING) {
         return keel_atomic(program->win[op->window], op->atomic, op->target, op->offset, op->length, operand, compare,

@@ -77,6 +77,36 @@ static keel_status_t run_atomic(races_run_t *run, keel_random_t *random, races_s
     return KEEL_OK;
 }
 
+/* two that follow each other, posted, as one accumulate of all words, where they may be */
+static int is_pair(const races_run_t *run, const races_seen_t *seen, unsigned left)
+{
+    const races_options_t *options = &run->journal->options;
+
+    return options->seed % 4 == 3 && left > 1 && options->kind != RACES_SWAPS && run->host->rank % 2 == 0 &&
+           seen->word == 0;
+}
+
+static keel_status_t run_pair(races_run_t *run, races_seen_t *seen, const uint64_t *operands)
+{
+    uint64_t values[RACES_WORDS + RACES_BESIDE] = {operands[0], operands[1]};
+
+    seen[1] = seen[0];
+    for (unsigned i = 0; i < 2; i++) {
+        seen[i].op = KEEL_ATOMIC_ADD;
+        seen[i].word = (uint8_t)i;
+        seen[i].operand = values[i];
+        run->state.last[seen[i].target][i] = values[i];
+    }
+    return play_did(run->host, PLAY_DID_PUT, seen->target,
+                    keel_accumulate(run->win, KEEL_OP_SUM, KEEL_TYPE_UINT64, seen->target, 0, values,
+                                    RACES_WORDS + RACES_BESIDE, NULL));
+}
+
+static uint64_t operand_of(const races_run_t *run, unsigned i)
+{
+    return keel_random_mix(run->journal->options.seed ^ ((uint64_t)run->host->rank << 40) ^ (run->state.step << 8) ^ i);
+}
+
 /* a replacement computes now and then, and others go on: what its predecessor did is done again late */
 static keel_status_t run_late(races_run_t *run)
 {
@@ -125,8 +155,11 @@ static keel_status_t run_step(races_run_t *run)
             TRY(play_did(
                 run->host, PLAY_DID_GET, seen[i].target,
                 keel_get(run->win, seen[i].target, seen[i].word * sizeof(uint64_t), &seen[i].found, sizeof(uint64_t))));
+        } else if (is_pair(run, &seen[i], count - i)) {
+            TRY(run_pair(run, &seen[i], (uint64_t[]){operand_of(run, i), operand_of(run, i + 1)}));
+            i++;
         } else {
-            TRY(run_atomic(run, &random, &seen[i], keel_random_mix(options->seed ^ (own << 40) ^ (step << 8) ^ i)));
+            TRY(run_atomic(run, &random, &seen[i], operand_of(run, i)));
         }
     }
     return KEEL_OK;

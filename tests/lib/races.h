@@ -11,6 +11,7 @@
 #include "play.h"
 
 #define RACES_WORDS     2
+#define RACES_BESIDE    4 /* words that nothing is done to but by accumulates, which leave them as they are */
 #define RACES_STEPS_MAX 40
 #define RACES_RANKS_MAX 32
 #define RACES_EACH      8 /* of a rank in a step; fewer of each in larger jobs */
@@ -42,7 +43,7 @@ typedef struct races_seen {
 typedef struct races_journal {
     races_options_t options;
     races_seen_t seen[RACES_RANKS_MAX][RACES_STEPS_MAX][RACES_EACH];
-    uint64_t end[RACES_RANKS_MAX][RACES_WORDS];
+    uint64_t end[RACES_RANKS_MAX][RACES_WORDS + RACES_BESIDE];
 } races_journal_t;
 
 /* as play_program(), with host->races */

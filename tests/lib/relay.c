@@ -2,6 +2,7 @@
 #include "relay.h"
 
 #include "life.h"
+#include "many.h"
 #include "sim/random.h"
 
 #include <stddef.h>
@@ -185,6 +186,12 @@ static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, ui
         return KEEL_OK;
     }
     relay_point(relay, hop, "adds at", rank, 0);
+    if (relay->seed % 4 == 3 && relay->posted > 0 && !relay->fetches && many_is_known(op) && op != KEEL_ATOMIC_SET) {
+        return play_did(relay->host, PLAY_DID_PUT,
+                        rank, /* from the words to the end of what is beside, which stay as they are */
+                        many_atomics(relay->win, op, rank, relay->offset + offsetof(relay_area_t, word),
+                                     sizeof(operand), operand, RELAY_TOKENS, RELAY_TOKENS + 5, NULL, NULL));
+    }
     return play_did(relay->host, PLAY_DID_PUT, rank,
                     keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, 0, NULL));
 }

@@ -20,6 +20,7 @@ typedef struct relay_area {
     uint64_t flag[RELAY_TOKENS]; /* step << 16 | number of the hop, + 1 */
     uint64_t word[RELAY_TOKENS]; /* of whoever holds the token, by atomics */
     uint64_t sum;                /* whoever holds any token adds to it */
+    uint64_t beside[4];          /* accumulates leave them as they are */
 } relay_area_t;
 
 typedef struct relay {

@@ -1,0 +1,17 @@
+/*
+ * The records of atomics in the put log. Many of one class, side by side, are one: numbered, marked, and in doubt as one, so that who replaces their
+ * source does all of it again, or none.
+ */
+#ifndef KEEL_API_ATOMIC_RECORD_H_
+#define KEEL_API_ATOMIC_RECORD_H_
+
+#include "api/atomic.h"
+
+/* bytes of it */
+size_t keel_atomic_length(const keel_atomic_call_t *call);
+/* filled; NULL: there is no room */
+keel_record_t *keel_atomic_log(const keel_atomic_call_t *call);
+/* of a posted one to who is served, that is in no log */
+keel_status_t keel_atomic_bounce(const keel_atomic_call_t *call);
+
+#endif
