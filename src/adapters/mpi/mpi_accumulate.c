@@ -129,6 +129,8 @@ static int is_applicable(const keel_mpi_target_t *target, MPI_Op op)
 
 static int check(keel_mpi_target_t *target, MPI_Op op)
 {
+    const keel_mpi_kind_t kind = (keel_mpi_kind_t)target->layout->basic_kind;
+
     if (!is_predefined(op)) {
         return keel_mpi_raise_win(target->win->handle, MPI_ERR_OP, target->call, "not a predefined operation");
     }
@@ -136,8 +138,8 @@ static int check(keel_mpi_target_t *target, MPI_Op op)
         return keel_mpi_raise_win(target->win->handle, MPI_ERR_TYPE, target->call,
                                   "a datatype that is made of several predefined ones");
     }
-    if (op == MPI_REPLACE || op == MPI_NO_OP ||
-        keel_mpi_combine((keel_mpi_kind_t)target->layout->basic_kind, op, NULL, NULL, 0) || is_applicable(target, op)) {
+    if (op == MPI_REPLACE || op == MPI_NO_OP || keel_mpi_combine(kind, op, NULL, NULL, 0) ||
+        (!keel_mpi_kind_is_floating(kind) && is_applicable(target, op))) {
         return MPI_SUCCESS;
     }
     return keel_mpi_raise_win(target->win->handle, MPI_ERR_OP, target->call, "an operation not for this datatype");

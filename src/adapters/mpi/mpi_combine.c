@@ -2,33 +2,6 @@
 
 #include <string.h>
 
-/* ---- which elements ---- */
-
-#define SIGNED(_)        \
-    _(MPI_INT)           \
-    _(MPI_LONG)          \
-    _(MPI_LONG_LONG_INT) \
-    _(MPI_INT32_T) _(MPI_INT64_T) _(MPI_AINT) _(MPI_OFFSET) _(MPI_COUNT) _(MPI_INTEGER) _(MPI_INTEGER4) _(MPI_INTEGER8)
-#define UNSIGNED(_) _(MPI_UNSIGNED) _(MPI_UNSIGNED_LONG) _(MPI_UNSIGNED_LONG_LONG) _(MPI_UINT32_T) _(MPI_UINT64_T)
-
-keel_mpi_kind_t keel_mpi_kind_of(MPI_Datatype basic, size_t size)
-{
-#define IS(_type) || basic == (_type)
-    if (size != 4 && size != 8) {
-        return KEEL_MPI_OTHER;
-    }
-    if (0 SIGNED(IS)) {
-        return (size == 4) ? KEEL_MPI_INT32 : KEEL_MPI_INT64;
-    }
-    if (0 UNSIGNED(IS)) {
-        return (size == 4) ? KEEL_MPI_UINT32 : KEEL_MPI_UINT64;
-    }
-#undef IS
-    return (basic == MPI_FLOAT) ? KEEL_MPI_FLOAT : (basic == MPI_DOUBLE) ? KEEL_MPI_DOUBLE : KEEL_MPI_OTHER;
-}
-
-/* ---- what is done ---- */
-
 /* once more for processors that have wider vectors */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
@@ -49,34 +22,47 @@ typedef void (*combine_t)(void *into, const void *from, size_t count);
         for (size_t i = 0; i < count; i++) {                                   \
             const _type a = others[i], b = all[i];                             \
                                                                                \
-            all[i] = (_what);                                                  \
+            all[i] = (_type)(_what);                                           \
         }                                                                      \
     }
 
-/* sums and products of integers wrap, whether they have a sign or not */
+/* sums and products of integers wrap, whether they have a sign or not; 1u: products of short words are no signed ones */
 #define WORDS(_)        \
+    _(word8, uint8_t)   \
+    _(word16, uint16_t) \
     _(word32, uint32_t) \
     _(word64, uint64_t)
-#define REALS(_)    \
-    _(float, float) \
-    _(double, double)
+#define REALS(_)      \
+    _(float, float)   \
+    _(double, double) \
+    _(long_double, long double)
+#define COMPLEX(_)                   \
+    _(float_complex, float _Complex) \
+    _(double_complex, double _Complex)
 #define ORDERED(_)      \
+    _(int8, int8_t)     \
+    _(int16, int16_t)   \
     _(int32, int32_t)   \
-    _(uint32, uint32_t) \
     _(int64, int64_t)   \
+    _(uint8, uint8_t)   \
+    _(uint16, uint16_t) \
+    _(uint32, uint32_t) \
     _(uint64, uint64_t) \
     REALS(_)
-#define SUM(_name, _type)     LOOP(sum, _name, _type, a + b)
-#define PRODUCT(_name, _type) LOOP(product, _name, _type, a *b)
-#define MIN(_name, _type)     LOOP(min, _name, _type, a < b ? a : b)
-#define MAX(_name, _type)     LOOP(max, _name, _type, a > b ? a : b)
-#define BAND(_name, _type)    LOOP(band, _name, _type, a &b)
-#define BOR(_name, _type)     LOOP(bor, _name, _type, a | b)
-#define BXOR(_name, _type)    LOOP(bxor, _name, _type, a ^ b)
+#define SUM(_name, _type)          LOOP(sum, _name, _type, a + b)
+#define PRODUCT(_name, _type)      LOOP(product, _name, _type, a *b)
+#define WORD_PRODUCT(_name, _type) LOOP(product, _name, _type, 1u * a * b)
+#define MIN(_name, _type)          LOOP(min, _name, _type, a < b ? a : b)
+#define MAX(_name, _type)          LOOP(max, _name, _type, a > b ? a : b)
+#define BAND(_name, _type)         LOOP(band, _name, _type, a &b)
+#define BOR(_name, _type)          LOOP(bor, _name, _type, a | b)
+#define BXOR(_name, _type)         LOOP(bxor, _name, _type, a ^ b)
 WORDS(SUM)
 REALS(SUM)
-WORDS(PRODUCT)
+COMPLEX(SUM)
+WORDS(WORD_PRODUCT)
 REALS(PRODUCT)
+COMPLEX(PRODUCT)
 ORDERED(MIN)
 ORDERED(MAX)
 WORDS(BAND)
@@ -90,12 +76,19 @@ enum { SUMS, PRODUCTS, MINS, MAXS, BANDS, BORS, BXORS, OPS };
         sum_##_word, product_##_word, min_##_name, max_##_name, band_##_word, bor_##_word, bxor_##_word \
     }
 static const combine_t combines[KEEL_MPI_KINDS][OPS] = {
+    [KEEL_MPI_INT8] = INTEGERS_DO(int8, word8),
+    [KEEL_MPI_UINT8] = INTEGERS_DO(uint8, word8),
+    [KEEL_MPI_INT16] = INTEGERS_DO(int16, word16),
+    [KEEL_MPI_UINT16] = INTEGERS_DO(uint16, word16),
     [KEEL_MPI_INT32] = INTEGERS_DO(int32, word32),
     [KEEL_MPI_UINT32] = INTEGERS_DO(uint32, word32),
     [KEEL_MPI_INT64] = INTEGERS_DO(int64, word64),
     [KEEL_MPI_UINT64] = INTEGERS_DO(uint64, word64),
     [KEEL_MPI_FLOAT] = {sum_float, product_float, min_float, max_float},
     [KEEL_MPI_DOUBLE] = {sum_double, product_double, min_double, max_double},
+    [KEEL_MPI_LONG_DOUBLE] = {sum_long_double, product_long_double, min_long_double, max_long_double},
+    [KEEL_MPI_FLOAT_COMPLEX] = {sum_float_complex, product_float_complex},
+    [KEEL_MPI_DOUBLE_COMPLEX] = {sum_double_complex, product_double_complex},
 };
 
 int keel_mpi_combine(keel_mpi_kind_t kind, MPI_Op op, void *into, const void *from, size_t count)

@@ -1,12 +1,13 @@
 /*
- * Keel's atomics of words are logged, one by one, and so are its accumulates of some hundred integers, which are such atomics, where nothing
- * is fetched; of others no log has anything: from the first one on every death is a rollback. With the promise a few elements are
- * atomics, fetched or not. All are atomic against each other, so elements that meet may go either way.
+ * Keel's atomics of words of 4 and 8 bytes are logged, one by one, and so are its accumulates of some hundred such
+ * integers, which are such atomics, where nothing is fetched; of others no log has anything: from the first one on every
+ * death is a rollback. With the promise a few elements are atomics, fetched or not. All are atomic against each other, so
+ * elements that meet may go either way. A type goes this way with all operations that it has, or with none.
  */
 #include "mpi_elements.h"
 
 #include "mpi_arena.h"
-#include "mpi_combine.h"
+#include "mpi_kind.h"
 
 #include <string.h>
 
@@ -47,24 +48,11 @@ static keel_atomic_op_t atomic_of(keel_op_t op, keel_mpi_kind_t kind)
         [KEEL_OP_MAX] = KEEL_ATOMIC_MAX,   [KEEL_OP_BAND] = KEEL_ATOMIC_AND,     [KEEL_OP_BOR] = KEEL_ATOMIC_OR,
         [KEEL_OP_BXOR] = KEEL_ATOMIC_XOR,  [KEEL_OP_LAND] = KEEL_ATOMIC_LAST,    [KEEL_OP_LOR] = KEEL_ATOMIC_LAST,
         [KEEL_OP_LXOR] = KEEL_ATOMIC_LAST, [KEEL_OP_REPLACE] = KEEL_ATOMIC_SWAP, [KEEL_OP_NO_OP] = KEEL_ATOMIC_ADD};
-    const int is_signed = kind == KEEL_MPI_INT32 || kind == KEEL_MPI_INT64;
+    const int is_signed = keel_mpi_kind_is_signed(kind);
 
     return (is_signed && op == KEEL_OP_MIN)   ? KEEL_ATOMIC_MIN_SIGNED
            : (is_signed && op == KEEL_OP_MAX) ? KEEL_ATOMIC_MAX_SIGNED
                                               : atomics[op];
-}
-
-/* KEEL_TYPE_LAST: none */
-static keel_type_t type_of(keel_mpi_kind_t kind)
-{
-    static const keel_type_t types[KEEL_MPI_KINDS] = {
-        [KEEL_MPI_OTHER] = KEEL_TYPE_LAST,    [KEEL_MPI_INT32] = KEEL_TYPE_INT32,
-        [KEEL_MPI_UINT32] = KEEL_TYPE_UINT32, [KEEL_MPI_INT64] = KEEL_TYPE_INT64,
-        [KEEL_MPI_UINT64] = KEEL_TYPE_UINT64, [KEEL_MPI_FLOAT] = KEEL_TYPE_FLOAT,
-        [KEEL_MPI_DOUBLE] = KEEL_TYPE_DOUBLE,
-    };
-
-    return types[kind];
 }
 
 static int is_aligned(void *user, ptrdiff_t offset, size_t length)
@@ -109,7 +97,7 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
     const keel_mpi_kind_t kind = (keel_mpi_kind_t)target->layout->basic_kind;
     elements_t elements = {.target = target,
                            .op = op_of(op),
-                           .type = type_of(kind),
+                           .type = keel_mpi_kind_type(kind),
                            .size = target->layout->basic_size,
                            .packed = packed,
                            .fetched = fetched,
@@ -120,7 +108,8 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
         !keel_mpi_target_each(target, is_aligned, &elements)) {
         return 0;
     }
-    if (keel_mpi_kind_is_integer(kind) && count <= (keel_mpi.is_promised ? FEW : 1)) {
+    if (keel_mpi_kind_is_integer(kind) && elements.size >= sizeof(uint32_t) &&
+        count <= (keel_mpi.is_promised ? FEW : 1)) {
         elements.atomic = atomic_of(elements.op, kind);
     }
     (void)keel_mpi_target_each(target, piece, &elements);

@@ -1,6 +1,6 @@
 #include "mpi_layout.h"
 
-#include "mpi_combine.h"
+#include "mpi_kind.h"
 #include "mpi_typemap.h"
 
 #include <stdlib.h>

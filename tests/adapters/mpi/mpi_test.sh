@@ -9,7 +9,7 @@ keelrun=$build/src/adapters/mpi/keel-mpirun
 programs=$build/tests/adapters/mpi
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/../../proc/proc_lib.sh"
-chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files)
+chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files)
 small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
 
 # each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
@@ -235,6 +235,10 @@ chapters_are_right_with_the_promise()
     chapters_are_right auto 4
     run 0 -n 3 --nodes 3 "${small[@]}" -x KEELMPI_ARENA=4m -x KEELMPI_PREFIX=64k "$programs/mpi_crowded_$mpi" 4
     has "$out" 3 '^mpi_crowded: rank [0-2] of 3: right$'
+    small+=(-x KEEL_DETERMINISTIC=y)
+    chapters=(mpi_kinds)
+    chapters_are_right direct 4
+    chapters_are_right served 2
 }
 
 # what the arena has no room for is sent all the same

@@ -1,0 +1,49 @@
+/* What an accumulate's elements are, and which of Keel's types that is. */
+#ifndef KEEL_MPI_KIND_H_
+#define KEEL_MPI_KIND_H_
+
+#include <keel/ops.h>
+#include <mpi.h>
+#include <stddef.h>
+
+/* integers and words each in the order of their sizes, 1, 2, 4 and 8 bytes */
+typedef enum {
+    KEEL_MPI_OTHER,
+    KEEL_MPI_INT8,
+    KEEL_MPI_INT16,
+    KEEL_MPI_INT32,
+    KEEL_MPI_INT64,
+    KEEL_MPI_UINT8,
+    KEEL_MPI_UINT16,
+    KEEL_MPI_UINT32,
+    KEEL_MPI_UINT64,
+    KEEL_MPI_WORD8, /* bytes, characters and truth: the system's MPI knows what may be done to them */
+    KEEL_MPI_WORD16,
+    KEEL_MPI_WORD32,
+    KEEL_MPI_WORD64,
+    KEEL_MPI_FLOAT,
+    KEEL_MPI_DOUBLE,
+    KEEL_MPI_LONG_DOUBLE,
+    KEEL_MPI_FLOAT_COMPLEX,
+    KEEL_MPI_DOUBLE_COMPLEX,
+    KEEL_MPI_KINDS
+} keel_mpi_kind_t;
+
+keel_mpi_kind_t keel_mpi_kind_of(MPI_Datatype basic, size_t size);
+/* KEEL_TYPE_LAST: none */
+keel_type_t keel_mpi_kind_type(keel_mpi_kind_t kind);
+
+static inline int keel_mpi_kind_is_integer(keel_mpi_kind_t kind)
+{
+    return kind >= KEEL_MPI_INT8 && kind <= KEEL_MPI_WORD64;
+}
+static inline int keel_mpi_kind_is_signed(keel_mpi_kind_t kind)
+{
+    return kind >= KEEL_MPI_INT8 && kind <= KEEL_MPI_INT64;
+}
+static inline int keel_mpi_kind_is_floating(keel_mpi_kind_t kind)
+{
+    return kind >= KEEL_MPI_FLOAT && kind <= KEEL_MPI_DOUBLE_COMPLEX;
+}
+
+#endif
