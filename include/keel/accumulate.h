@@ -29,8 +29,8 @@ extern "C" {
  * @param [in]  buffer  @a count elements; not read by NO_OP, and may be NULL then.
  * @param [out] result  NULL, or room for as many elements, apart from @a buffer: what they were before.
  * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED: another
- *         type or operation, an operation on bits or truth with a floating type, or MIN or MAX of complex numbers. There are no elements of
- *         more than 16 bytes; a long double complex is summed and replaced as two, each by itself.
+ *         type or operation, an operation on bits or truth with a floating type, MIN or MAX of complex numbers, or MINLOC or MAXLOC of what
+ *         is no pair, and other sums of pairs. There are no elements of more than 16 bytes; a long double complex is summed and replaced as two, each by itself.
  */
 KEEL_API keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank,
                                            uint64_t offset, const void *buffer, size_t count, void *result,

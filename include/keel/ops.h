@@ -22,6 +22,15 @@ typedef enum {
     KEEL_TYPE_FLOAT_COMPLEX,  /**< two of them, which are one element, aligned to 8 bytes; no MIN or MAX */
     KEEL_TYPE_LONG_DOUBLE,    /**< 16 bytes; this one and the next on x86-64 alone, elsewhere they are refused */
     KEEL_TYPE_DOUBLE_COMPLEX, /**< one element of 16 bytes, aligned to as many; no MIN or MAX */
+    /** a value and an index, as C's struct of both: one element of 8 bytes, aligned to as many; MINLOC, MAXLOC, REPLACE and NO_OP
+     *  alone. What lies between the two, or behind them, is nobody's: it stays as it is. */
+    KEEL_TYPE_INT16_INT32,
+    KEEL_TYPE_INT32_INT32,
+    KEEL_TYPE_FLOAT_INT32,
+    KEEL_TYPE_FLOAT_FLOAT,
+    KEEL_TYPE_INT64_INT32, /**< the same of 16 bytes, from here on; on x86-64 alone, elsewhere they are refused */
+    KEEL_TYPE_DOUBLE_INT32,
+    KEEL_TYPE_DOUBLE_DOUBLE,
     KEEL_TYPE_LAST
 } keel_type_t;
 
@@ -37,7 +46,9 @@ typedef enum {
     KEEL_OP_LOR,
     KEEL_OP_LXOR,
     KEEL_OP_REPLACE,
-    KEEL_OP_NO_OP, /**< leaves the element: with a result it is an atomic get */
+    KEEL_OP_NO_OP,  /**< leaves the element: with a result it is an atomic get */
+    KEEL_OP_MINLOC, /**< the pair whose value is less, of equal ones that whose index is; of pairs only, as MAXLOC */
+    KEEL_OP_MAXLOC, /**< the pair whose value is greater, of equal ones that whose index is less */
     KEEL_OP_LAST
 } keel_op_t;
 

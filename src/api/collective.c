@@ -325,7 +325,8 @@ keel_status_t keel_group_broadcast(keel_group_h group, unsigned root, void *buff
 
 static keel_status_t group_check_op(keel_group_h group, keel_op_t op, keel_type_t type)
 {
-    if ((unsigned)op < KEEL_OP_REPLACE && keel_combine_is_known((unsigned)op, (unsigned)type)) {
+    if ((unsigned)op < KEEL_OP_LAST && op != KEEL_OP_REPLACE && op != KEEL_OP_NO_OP &&
+        keel_combine_is_known((unsigned)op, (unsigned)type)) {
         return KEEL_OK;
     }
     keel_error_ctx(group->ctx, "there is no reduction %u of type %u", (unsigned)op, (unsigned)type);

@@ -85,8 +85,40 @@ COMBINE_FLOATS(COMBINE_FLOAT)
     }
 COMBINE_COMPLEX(FLOAT_COMPLEX, float _Complex, uint64_t)
 
-/* an element is compared as the word that it lies in, so a number that is none does not keep it from being written */
-#define COMBINE_ARRAY(_name, _type, _word)                                                                         \
+/* name, types of value and index, and the bits of the word between them that are neither's */
+#define COMBINE_PAIRS(_)                                   \
+    _(INT16_INT32, int16_t, int32_t, UINT64_C(0xffff0000)) \
+    _(INT32_INT32, int32_t, int32_t, 0)                    \
+    _(FLOAT_INT32, float, int32_t, 0)                      \
+    _(FLOAT_FLOAT, float, float, 0)
+#define COMBINE_WIDE_PAIRS(_)                                  \
+    _(INT64_INT32, int64_t, int32_t, (wide_t)UINT32_MAX << 96) \
+    _(DOUBLE_INT32, double, int32_t, (wide_t)UINT32_MAX << 96) \
+    _(DOUBLE_DOUBLE, double, double, 0)
+
+#define COMBINE_PAIR(_name, _value, _index, _gap)                                                          \
+    typedef struct {                                                                                       \
+        _value value;                                                                                      \
+        _index index;                                                                                      \
+    } _name##_t;                                                                                           \
+    static _name##_t combine_##_name(const keel_record_accumulate_t *head, _name##_t old, _name##_t value) \
+    {                                                                                                      \
+        const int is_first = value.value == old.value && value.index < old.index;                          \
+                                                                                                           \
+        switch (head->op) {                                                                                \
+        case KEEL_OP_MINLOC:                                                                               \
+            return (value.value < old.value || is_first) ? value : old;                                    \
+        case KEEL_OP_MAXLOC:                                                                               \
+            return (value.value > old.value || is_first) ? value : old;                                    \
+        default:                                                                                           \
+            return value;                                                                                  \
+        }                                                                                                  \
+    }
+COMBINE_PAIRS(COMBINE_PAIR)
+
+/* an element is compared as the word that it lies in, so a number that is none does not keep it from being written; @a
+ * gap: bits that stay */
+#define COMBINE_ARRAY_WITH(_name, _type, _word, _gap)                                                              \
     static void combine_all_##_name(const keel_record_accumulate_t *head, void *target, const char *values,        \
                                     char *result)                                                                  \
     {                                                                                                              \
@@ -102,6 +134,7 @@ COMBINE_COMPLEX(FLOAT_COMPLEX, float _Complex, uint64_t)
                 memcpy(&old, &before, sizeof(old));                                                                \
                 value = combine_##_name(head, old, value);                                                         \
                 memcpy(&after, &value, sizeof(after));                                                             \
+                after = (_word)((after & ~(_gap)) | (before & (_gap)));                                            \
                 if (__atomic_compare_exchange_n(element, &before, after, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) { \
                     break;                                                                                         \
                 }                                                                                                  \
@@ -111,9 +144,12 @@ COMBINE_COMPLEX(FLOAT_COMPLEX, float _Complex, uint64_t)
             }                                                                                                      \
         }                                                                                                          \
     }
+#define COMBINE_ARRAY(_name, _type, _word)              COMBINE_ARRAY_WITH(_name, _type, _word, (_word)0)
+#define COMBINE_PAIR_ARRAY(_name, _value, _index, _gap) COMBINE_ARRAY_WITH(_name, _name##_t, uint64_t, (uint64_t)(_gap))
 COMBINE_INTEGERS(COMBINE_ARRAY)
 COMBINE_FLOATS(COMBINE_ARRAY)
 COMBINE_ARRAY(FLOAT_COMPLEX, float _Complex, uint64_t)
+COMBINE_PAIRS(COMBINE_PAIR_ARRAY)
 
 /* ---- elements of 16 bytes ---- */
 
@@ -124,6 +160,7 @@ typedef unsigned __int128 wide_t;
 
 COMBINE_FLOAT(LONG_DOUBLE, long double, wide_t)
 COMBINE_COMPLEX(DOUBLE_COMPLEX, double _Complex, wide_t)
+COMBINE_WIDE_PAIRS(COMBINE_PAIR)
 
 /* what it was; it is @a after now where that is @a before. All x86-64 machines since 2006 have the instruction. Inlined it would be compiled without (clang). */
 static __attribute__((noinline, target("cx16"))) wide_t wide_exchange(wide_t *element, wide_t before, wide_t after)
@@ -131,8 +168,9 @@ static __attribute__((noinline, target("cx16"))) wide_t wide_exchange(wide_t *el
     return __sync_val_compare_and_swap(element, before, after);
 }
 
-/* @a used: bytes of a value that count; the others are 0 after it, so that equal numbers are equal words */
-#define COMBINE_WIDE(_name, _type, _used)                                                                   \
+/* @a used: bytes of a value that count; the others are 0 after it, so that equal numbers are equal words, but for the
+ * bits of @a gap, which stay */
+#define COMBINE_WIDE(_name, _type, _used, _gap)                                                             \
     static void combine_all_##_name(const keel_record_accumulate_t *head, void *target, const char *values, \
                                     char *result)                                                           \
     {                                                                                                       \
@@ -148,6 +186,7 @@ static __attribute__((noinline, target("cx16"))) wide_t wide_exchange(wide_t *el
                 memcpy(&old, &before, sizeof(old));                                                         \
                 value = combine_##_name(head, old, value);                                                  \
                 memcpy(&after, &value, _used);                                                              \
+                after = (after & ~(wide_t)(_gap)) | (before & (wide_t)(_gap));                              \
                 seen = wide_exchange(element, before, after);                                               \
                 if (seen == before) {                                                                       \
                     break;                                                                                  \
@@ -159,11 +198,13 @@ static __attribute__((noinline, target("cx16"))) wide_t wide_exchange(wide_t *el
             }                                                                                               \
         }                                                                                                   \
     }
-COMBINE_WIDE(LONG_DOUBLE, long double, 10)
-COMBINE_WIDE(DOUBLE_COMPLEX, double _Complex, 16)
+#define COMBINE_WIDE_PAIR(_name, _value, _index, _gap) COMBINE_WIDE(_name, _name##_t, sizeof(_name##_t), _gap)
+COMBINE_WIDE(LONG_DOUBLE, long double, 10, 0)
+COMBINE_WIDE(DOUBLE_COMPLEX, double _Complex, 16, 0)
+COMBINE_WIDE_PAIRS(COMBINE_WIDE_PAIR)
 #endif
 
-enum combine_kind { COMBINE_KIND_INTEGER, COMBINE_KIND_FLOAT, COMBINE_KIND_COMPLEX };
+enum combine_kind { COMBINE_KIND_INTEGER, COMBINE_KIND_FLOAT, COMBINE_KIND_COMPLEX, COMBINE_KIND_PAIR };
 
 static const struct {
     void (*all)(const keel_record_accumulate_t *head, void *target, const char *values, char *result);
@@ -173,16 +214,25 @@ static const struct {
     [KEEL_TYPE_##_name] = {combine_all_##_name, sizeof(_type), COMBINE_KIND_INTEGER},
     COMBINE_INTEGERS(COMBINE_ROW)
 #undef COMBINE_ROW
-#define COMBINE_ROW(_name, _type, _word) [KEEL_TYPE_##_name] = {combine_all_##_name, sizeof(_type), COMBINE_KIND_FLOAT},
-        COMBINE_FLOATS(COMBINE_ROW)
+#define COMBINE_ROW(_name, _value, _index, _gap) [KEEL_TYPE_##_name] = {combine_all_##_name, 8, COMBINE_KIND_PAIR},
+        COMBINE_PAIRS(COMBINE_ROW)
 #undef COMBINE_ROW
-            [KEEL_TYPE_FLOAT_COMPLEX] = {combine_all_FLOAT_COMPLEX, 8, COMBINE_KIND_COMPLEX},
+#define COMBINE_ROW(_name, _type, _word) [KEEL_TYPE_##_name] = {combine_all_##_name, sizeof(_type), COMBINE_KIND_FLOAT},
+            COMBINE_FLOATS(COMBINE_ROW)
+#undef COMBINE_ROW
+                [KEEL_TYPE_FLOAT_COMPLEX] = {combine_all_FLOAT_COMPLEX, 8, COMBINE_KIND_COMPLEX},
 #ifdef COMBINE_HAS_WIDE
     [KEEL_TYPE_LONG_DOUBLE] = {combine_all_LONG_DOUBLE, 16, COMBINE_KIND_FLOAT},
     [KEEL_TYPE_DOUBLE_COMPLEX] = {combine_all_DOUBLE_COMPLEX, 16, COMBINE_KIND_COMPLEX},
+    [KEEL_TYPE_INT64_INT32] = {combine_all_INT64_INT32, 16, COMBINE_KIND_PAIR},
+    [KEEL_TYPE_DOUBLE_INT32] = {combine_all_DOUBLE_INT32, 16, COMBINE_KIND_PAIR},
+    [KEEL_TYPE_DOUBLE_DOUBLE] = {combine_all_DOUBLE_DOUBLE, 16, COMBINE_KIND_PAIR},
 #else
     [KEEL_TYPE_LONG_DOUBLE] = {NULL, 16, COMBINE_KIND_FLOAT},
     [KEEL_TYPE_DOUBLE_COMPLEX] = {NULL, 16, COMBINE_KIND_COMPLEX},
+    [KEEL_TYPE_INT64_INT32] = {NULL, 16, COMBINE_KIND_PAIR},
+    [KEEL_TYPE_DOUBLE_INT32] = {NULL, 16, COMBINE_KIND_PAIR},
+    [KEEL_TYPE_DOUBLE_DOUBLE] = {NULL, 16, COMBINE_KIND_PAIR},
 #endif
 };
 
@@ -196,10 +246,19 @@ int keel_combine_is_known(unsigned op, unsigned type)
     if (type >= KEEL_TYPE_LAST || op > KEEL_COMBINE_CSWAP || combine_types[type].all == NULL) {
         return 0;
     }
-    if (combine_types[type].kind == COMBINE_KIND_INTEGER || op == KEEL_OP_REPLACE || op == KEEL_OP_NO_OP) {
+    if (op == KEEL_OP_REPLACE || op == KEEL_OP_NO_OP) {
         return 1;
     }
-    return op <= (combine_types[type].kind == COMBINE_KIND_FLOAT ? KEEL_OP_MAX : KEEL_OP_PROD);
+    switch (combine_types[type].kind) {
+    case COMBINE_KIND_INTEGER:
+        return op != KEEL_OP_MINLOC && op != KEEL_OP_MAXLOC;
+    case COMBINE_KIND_FLOAT:
+        return op <= KEEL_OP_MAX;
+    case COMBINE_KIND_COMPLEX:
+        return op <= KEEL_OP_PROD;
+    default:
+        return op == KEEL_OP_MINLOC || op == KEEL_OP_MAXLOC;
+    }
 }
 
 void keel_combine(const keel_record_accumulate_t *head, void *target, const void *values, void *result)

@@ -547,6 +547,15 @@ static void make_record(void)
     save(&input, "unnumbered");
     input.bytes[0] = FUZZ_RECORD_RECORDS;
     save(&input, "accumulates");
+
+    record_make(bytes, KEEL_RECORD_ACCUMULATE, 32, sizeof(keel_record_accumulate_t) + 16);
+    bytes[16] = KEEL_OP_MAXLOC;
+    bytes[17] = KEEL_TYPE_DOUBLE_INT32;
+    bytes[20] = 1;
+    input.bytes[0] = FUZZ_RECORD_ACCUMULATE;
+    input.length = 1;
+    add(&input, bytes, 48);
+    save(&input, "pair");
 }
 
 /* ---- images ---- */

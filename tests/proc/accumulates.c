@@ -16,7 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, RANKS_MAX = 16, BINS = 20000, TICKETS = 4096 };
+enum {
+    SAVE_EVERY = 5,
+    EXIT_WRONG = 1,
+    EXIT_USAGE = 2,
+    EXIT_KEEL = 3,
+    RANKS_MAX = 16,
+    BINS = 20000,
+    TICKETS = 4096,
+    KEPT = 77
+};
+
+typedef struct {
+    double value;
+    int32_t index, kept; /* the latter is in no pair */
+} best_t;
 
 typedef struct {
     double bin[BINS]; /* of more than two messages */
@@ -28,6 +42,7 @@ typedef struct {
     uint64_t last[RANKS_MAX];
     long double wide __attribute__((aligned(16))); /* its own rank adds to it, too */
     double complex turned __attribute__((aligned(16)));
+    best_t best __attribute__((aligned(16)));
 } memory_t;
 
 typedef struct {
@@ -72,6 +87,7 @@ static keel_status_t combine(job_t *job, uint32_t target)
     const float factor = -1;
     const long double wide = 0x1p-50L + 1;
     const double complex turned = I;
+    const best_t best = {(double)(job->step / 2), (int32_t)job->rank, 1};
     keel_req_h req = NULL;
     keel_status_t status;
     uint64_t found = 0;
@@ -89,6 +105,8 @@ static keel_status_t combine(job_t *job, uint32_t target)
                         NULL));
     TRY(keel_accumulate(job->win, KEEL_OP_PROD, KEEL_TYPE_DOUBLE_COMPLEX, target, offsetof(memory_t, turned), &turned,
                         1, NULL));
+    TRY(keel_accumulate(job->win, KEEL_OP_MAXLOC, KEEL_TYPE_DOUBLE_INT32, target, offsetof(memory_t, best), &best, 1,
+                        NULL));
     TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_UINT64, 0, offsetof(memory_t, tickets), &one, 1, &found));
     die_here(job, 1);
     status =
@@ -133,11 +151,13 @@ static void check(const job_t *job)
     const memory_t *own = keel_win_base(job->win);
     const double complex turned[4] = {1, I, -1, -I};
     uint64_t sum = 0, last[RANKS_MAX] = {0};
+    int32_t index = INT32_MAX;
 
     for (uint64_t s = 0; s < job->steps; s++) {
         const uint32_t from = (uint32_t)((job->rank + job->size - s % job->size) % job->size);
 
         sum += from + 1;
+        index = (s / 2 == (job->steps - 1) / 2 && (int32_t)from < index) ? (int32_t)from : index;
         last[from] = ((s + 1) << 8) + 3;
     }
     for (unsigned i = 0; i < BINS; i++) {
@@ -156,6 +176,9 @@ static void check(const job_t *job)
     }
     if (own->wide != (0x1p-50L + 1) * (2 * job->steps) || own->turned != turned[job->steps % 4]) {
         wrong(job, "a long double, or a complex number", (double)own->wide);
+    }
+    if (own->best.value != (double)((job->steps - 1) / 2) || own->best.index != index || own->best.kept != KEPT) {
+        wrong(job, "who has most", own->best.index);
     }
     if (memcmp(own->last, last, sizeof(last)) != 0) {
         wrong(job, "the last write of rank 0", (double)own->last[0]);
@@ -177,6 +200,7 @@ static keel_status_t run(job_t *job)
         } else {
             ((memory_t *)keel_win_base(job->win))->product = 1;
             ((memory_t *)keel_win_base(job->win))->turned = 1;
+            ((memory_t *)keel_win_base(job->win))->best = (best_t){-1, 0, KEPT};
             status = keel_checkpoint(job->ctx);
         }
         while (status == KEEL_OK && job->step < job->steps) {

@@ -77,6 +77,12 @@ static void check_accumulates(const job_t *job)
         EXPECT(KEEL_ERR_UNSUPPORTED,
                keel_accumulate(job->win, KEEL_OP_BXOR, KEEL_TYPE_DOUBLE, rank, 0, &value, 1, NULL));
         EXPECT(KEEL_ERR_UNSUPPORTED, keel_accumulate(job->win, KEEL_OP_LOR, KEEL_TYPE_FLOAT, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED,
+               keel_accumulate(job->win, KEEL_OP_MINLOC, KEEL_TYPE_INT64, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_UNSUPPORTED,
+               keel_accumulate(job->win, KEEL_OP_MIN, KEEL_TYPE_INT32_INT32, rank, 0, &value, 1, NULL));
+        EXPECT(KEEL_ERR_ALIGNMENT,
+               keel_accumulate(job->win, KEEL_OP_MINLOC, KEEL_TYPE_INT32_INT32, rank, 4, &value, 1, NULL));
         EXPECT(KEEL_ERR_RANGE, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT8, rank, WINDOW, &value, 1, NULL));
         EXPECT(KEEL_ERR_RANGE,
                keel_accumulate(job->win, KEEL_OP_NO_OP, KEEL_TYPE_INT64, rank, 8, NULL, WINDOW / 8, found));

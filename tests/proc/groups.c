@@ -71,6 +71,29 @@ static keel_status_t sum_row(job_t *job)
     return KEEL_OK;
 }
 
+/* who has the least, of equal ones the first */
+static keel_status_t find_least(job_t *job)
+{
+    struct {
+        int64_t value;
+        int32_t index;
+    } own = {(int64_t)((job->rank * 3 + job->step) % 5) - 2, (int32_t)job->rank}, least, expected = own;
+
+    for (uint32_t r = 0; r < job->size; r++) {
+        const int64_t value = (int64_t)((r * 3 + job->step) % 5) - 2;
+
+        if (value < expected.value || (value == expected.value && (int32_t)r < expected.index)) {
+            expected.value = value;
+            expected.index = (int32_t)r;
+        }
+    }
+    TRY(keel_group_allreduce(job->all, KEEL_OP_MINLOC, KEEL_TYPE_INT64_INT32, &own, &least, 1));
+    if (least.value != expected.value || least.index != expected.index) {
+        wrong(job, "who has the least", least.index);
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t share(job_t *job)
 {
     const uint32_t root = (uint32_t)(job->step % job->size);
@@ -124,6 +147,7 @@ static keel_status_t step(job_t *job)
     TRY(sum_row(job));
     die_here(job, 1);
     TRY(share(job));
+    TRY(find_least(job));
     TRY(exchange(job));
     die_here(job, 2);
     TRY(keel_group_barrier(job->row));

@@ -3,12 +3,15 @@
  * integers, which are such atomics, where nothing is fetched; of others no log has anything: from the first one on every
  * death is a rollback. With the promise a few elements are atomics, fetched or not. All are atomic against each other, so
  * elements that meet may go either way. A type goes this way with all operations that it has, or with none.
+ *
+ * Pairs with a gap, between their two numbers or behind them, are packed without it, and Keel's are as in memory.
  */
 #include "mpi_elements.h"
 
 #include "mpi_arena.h"
 #include "mpi_kind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { FEW = 16 };
@@ -38,16 +41,19 @@ static keel_op_t op_of(MPI_Op op)
            : (op == MPI_LXOR)    ? KEEL_OP_LXOR
            : (op == MPI_REPLACE) ? KEEL_OP_REPLACE
            : (op == MPI_NO_OP)   ? KEEL_OP_NO_OP
+           : (op == MPI_MINLOC)  ? KEEL_OP_MINLOC
+           : (op == MPI_MAXLOC)  ? KEEL_OP_MAXLOC
                                  : KEEL_OP_LAST;
 }
 
 static keel_atomic_op_t atomic_of(keel_op_t op, keel_mpi_kind_t kind)
 {
     static const keel_atomic_op_t atomics[KEEL_OP_LAST] = {
-        [KEEL_OP_SUM] = KEEL_ATOMIC_ADD,   [KEEL_OP_PROD] = KEEL_ATOMIC_LAST,    [KEEL_OP_MIN] = KEEL_ATOMIC_MIN,
-        [KEEL_OP_MAX] = KEEL_ATOMIC_MAX,   [KEEL_OP_BAND] = KEEL_ATOMIC_AND,     [KEEL_OP_BOR] = KEEL_ATOMIC_OR,
-        [KEEL_OP_BXOR] = KEEL_ATOMIC_XOR,  [KEEL_OP_LAND] = KEEL_ATOMIC_LAST,    [KEEL_OP_LOR] = KEEL_ATOMIC_LAST,
-        [KEEL_OP_LXOR] = KEEL_ATOMIC_LAST, [KEEL_OP_REPLACE] = KEEL_ATOMIC_SWAP, [KEEL_OP_NO_OP] = KEEL_ATOMIC_ADD};
+        [KEEL_OP_SUM] = KEEL_ATOMIC_ADD,     [KEEL_OP_PROD] = KEEL_ATOMIC_LAST,    [KEEL_OP_MIN] = KEEL_ATOMIC_MIN,
+        [KEEL_OP_MAX] = KEEL_ATOMIC_MAX,     [KEEL_OP_BAND] = KEEL_ATOMIC_AND,     [KEEL_OP_BOR] = KEEL_ATOMIC_OR,
+        [KEEL_OP_BXOR] = KEEL_ATOMIC_XOR,    [KEEL_OP_LAND] = KEEL_ATOMIC_LAST,    [KEEL_OP_LOR] = KEEL_ATOMIC_LAST,
+        [KEEL_OP_LXOR] = KEEL_ATOMIC_LAST,   [KEEL_OP_REPLACE] = KEEL_ATOMIC_SWAP, [KEEL_OP_NO_OP] = KEEL_ATOMIC_ADD,
+        [KEEL_OP_MINLOC] = KEEL_ATOMIC_LAST, [KEEL_OP_MAXLOC] = KEEL_ATOMIC_LAST};
     const int is_signed = keel_mpi_kind_is_signed(kind);
 
     return (is_signed && op == KEEL_OP_MIN)   ? KEEL_ATOMIC_MIN_SIGNED
@@ -92,6 +98,102 @@ static int piece(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
+/* ---- with gaps ---- */
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    const keel_mpi_layout_t *basic;
+    unsigned run; /* that comes next, and what is done of it already */
+    size_t done;
+    size_t count;
+    uint64_t *places; /* of elements; the last one may be half there */
+} places_t;
+
+/* false: an element that is not aligned to its extent, or in parts that lie apart */
+static int places_add(void *user, ptrdiff_t offset, size_t length)
+{
+    places_t *places = user;
+    uint64_t at = places->target->offset + (uint64_t)offset;
+
+    while (length > 0) {
+        const keel_mpi_run_t *run = &places->basic->runs[places->run];
+        const size_t left = run->length - places->done, some = (length < left) ? length : left;
+        const uint64_t place = at - (uint64_t)run->offset - places->done;
+
+        if (places->run == 0 && places->done == 0) {
+            places->places[places->count] = place;
+        }
+        if (places->places[places->count] != place || place % (uint64_t)places->basic->extent != 0) {
+            return 0;
+        }
+        at += some;
+        length -= some;
+        places->done += some;
+        if (places->done == run->length) {
+            places->done = 0;
+            places->run = (places->run + 1) % places->basic->run_count;
+            places->count += (places->run == 0);
+        }
+    }
+    return 1;
+}
+
+/* @a values and @a results are as in memory; the latter NULL: nothing is fetched */
+static void combine_places(const elements_t *elements, const places_t *places, const char *values, char *results)
+{
+    const size_t extent = (size_t)places->basic->extent;
+    size_t some;
+
+    for (size_t i = 0; i < places->count; i += some) {
+        some = 1;
+        while (i + some < places->count && places->places[i + some] == places->places[i] + some * extent) {
+            some++;
+        }
+        keel_mpi_combine_there(elements->op, elements->type, places->target->rank, places->places[i],
+                               values + i * extent, some, results != NULL ? results + i * extent : NULL,
+                               places->target->call);
+    }
+}
+
+/* @a bytes of packed elements from those in memory */
+static void pack_results(const keel_mpi_layout_t *basic, const char *results, size_t count, char *packed, size_t bytes,
+                         const char *call)
+{
+    const void *there;
+    void *room = keel_mpi_pack(results, count, basic, &there, call);
+
+    memcpy(packed, there, bytes);
+    free(room);
+}
+
+static int pairs(const elements_t *elements, size_t count)
+{
+    const keel_mpi_target_t *target = elements->target;
+    const keel_mpi_layout_t *basic = keel_mpi_layout_of(target->layout->basic);
+    const size_t extent = (size_t)basic->extent, bytes = count * elements->size;
+    places_t places = {.target = target, .basic = basic, .places = malloc(count * sizeof(uint64_t))};
+    char *values = calloc(count, extent), *results = malloc(count * extent);
+    int is_done;
+
+    if (places.places == NULL || values == NULL || results == NULL) {
+        keel_mpi_refuse(target->call, "no memory");
+    }
+    is_done = keel_mpi_target_each(target, places_add, &places);
+    if (is_done && elements->packed != NULL) {
+        keel_mpi_unpack(elements->packed, bytes, values, count, basic);
+    }
+    if (is_done) {
+        combine_places(elements, &places, values, (elements->fetched != NULL) ? results : NULL);
+    }
+    if (is_done && elements->fetched != NULL) {
+        pack_results(basic, results, count, elements->fetched, bytes, target->call);
+    }
+    free(places.places);
+    free(values);
+    free(results);
+    return is_done;
+}
+
 int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
     const keel_mpi_kind_t kind = (keel_mpi_kind_t)target->layout->basic_kind;
@@ -104,8 +206,13 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
                            .atomic = KEEL_ATOMIC_LAST};
     const size_t count = target->layout->size * target->count / elements.size;
 
-    if (elements.op == KEEL_OP_LAST || elements.type == KEEL_TYPE_LAST ||
-        !keel_mpi_target_each(target, is_aligned, &elements)) {
+    if (elements.op == KEEL_OP_LAST || elements.type == KEEL_TYPE_LAST) {
+        return 0;
+    }
+    if (!target->layout->basic_is_dense) {
+        return pairs(&elements, count);
+    }
+    if (!keel_mpi_target_each(target, is_aligned, &elements)) {
         return 0;
     }
     if (keel_mpi_kind_is_integer(kind) && elements.size >= sizeof(uint32_t) &&

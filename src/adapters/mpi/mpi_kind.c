@@ -56,6 +56,20 @@ static keel_mpi_kind_t complex_of(size_t size)
                                           : KEEL_MPI_OTHER;
 }
 
+/* that of a long double and an index has no word that is wide enough */
+static keel_mpi_kind_t pair_of(MPI_Datatype basic, size_t size)
+{
+    return (basic == MPI_SHORT_INT)                         ? KEEL_MPI_INT16_INT32
+           : (basic == MPI_2INT)                            ? KEEL_MPI_INT32_INT32
+           : (basic == MPI_LONG_INT && size == 12)          ? KEEL_MPI_INT64_INT32
+           : (basic == MPI_FLOAT_INT)                       ? KEEL_MPI_FLOAT_INT32
+           : (basic == MPI_DOUBLE_INT)                      ? KEEL_MPI_DOUBLE_INT32
+           : (basic == MPI_2INTEGER && size == 8)           ? KEEL_MPI_INT32_INT32
+           : (basic == MPI_2REAL && size == 8)              ? KEEL_MPI_FLOAT_FLOAT
+           : (basic == MPI_2DOUBLE_PRECISION && size == 16) ? KEEL_MPI_DOUBLE_DOUBLE
+                                                            : KEEL_MPI_OTHER;
+}
+
 keel_mpi_kind_t keel_mpi_kind_of(MPI_Datatype basic, size_t size)
 {
     const int combiner = combiner_of(basic);
@@ -77,7 +91,7 @@ keel_mpi_kind_t keel_mpi_kind_of(MPI_Datatype basic, size_t size)
         return complex_of(size);
     }
 #undef OR_IS
-    return KEEL_MPI_OTHER;
+    return pair_of(basic, size);
 }
 
 keel_type_t keel_mpi_kind_type(keel_mpi_kind_t kind)
@@ -99,11 +113,19 @@ keel_type_t keel_mpi_kind_type(keel_mpi_kind_t kind)
         [KEEL_MPI_FLOAT] = KEEL_TYPE_FLOAT,
         [KEEL_MPI_DOUBLE] = KEEL_TYPE_DOUBLE,
         [KEEL_MPI_FLOAT_COMPLEX] = KEEL_TYPE_FLOAT_COMPLEX,
+        [KEEL_MPI_INT16_INT32] = KEEL_TYPE_INT16_INT32,
+        [KEEL_MPI_INT32_INT32] = KEEL_TYPE_INT32_INT32,
+        [KEEL_MPI_FLOAT_INT32] = KEEL_TYPE_FLOAT_INT32,
+        [KEEL_MPI_FLOAT_FLOAT] = KEEL_TYPE_FLOAT_FLOAT,
 #ifdef __x86_64__ /* Keel has accumulates of 16 bytes there alone */
         [KEEL_MPI_LONG_DOUBLE] = KEEL_TYPE_LONG_DOUBLE,
         [KEEL_MPI_DOUBLE_COMPLEX] = KEEL_TYPE_DOUBLE_COMPLEX,
+        [KEEL_MPI_INT64_INT32] = KEEL_TYPE_INT64_INT32,
+        [KEEL_MPI_DOUBLE_INT32] = KEEL_TYPE_DOUBLE_INT32,
+        [KEEL_MPI_DOUBLE_DOUBLE] = KEEL_TYPE_DOUBLE_DOUBLE,
 #else
-        [KEEL_MPI_LONG_DOUBLE] = KEEL_TYPE_LAST, [KEEL_MPI_DOUBLE_COMPLEX] = KEEL_TYPE_LAST,
+        [KEEL_MPI_LONG_DOUBLE] = KEEL_TYPE_LAST,
+        [KEEL_MPI_DOUBLE_COMPLEX] = KEEL_TYPE_LAST,
 #endif
     };
 

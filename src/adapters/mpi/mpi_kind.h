@@ -26,6 +26,13 @@ typedef enum {
     KEEL_MPI_LONG_DOUBLE,
     KEEL_MPI_FLOAT_COMPLEX,
     KEEL_MPI_DOUBLE_COMPLEX,
+    KEEL_MPI_INT16_INT32, /* a value and its index, as of here */
+    KEEL_MPI_INT32_INT32,
+    KEEL_MPI_INT64_INT32,
+    KEEL_MPI_FLOAT_INT32,
+    KEEL_MPI_DOUBLE_INT32,
+    KEEL_MPI_FLOAT_FLOAT,
+    KEEL_MPI_DOUBLE_DOUBLE,
     KEEL_MPI_KINDS
 } keel_mpi_kind_t;
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 3, SLOT = 512, ROUNDS = 40, BURST = 8000, TYPES_MAX = 80 };
+enum { COUNT = 3, SLOT = 512, ROUNDS = 40, BURST = 8000, KEPT = 77, TYPES_MAX = 80 };
 
 /* from 0 on where the system's MPI has another order of what is less than 0 */
 typedef enum { INTEGER, NATURAL, TRUTH, REAL, COMPLEX, PAIR } family_t;
@@ -378,6 +378,17 @@ static void check_orders(MPI_Win win, MPI_Aint slot)
 
 /* ---- all ranks at rank 0 ---- */
 
+/* pairs, and what lies between or behind their numbers and is nobody's */
+typedef struct {
+    short value, kept;
+    int index;
+} short_pair_t;
+
+typedef struct {
+    double value;
+    int index, kept;
+} double_pair_t;
+
 typedef struct {
     uint8_t bytes[8], swapped[8];
     int16_t burst[4];
@@ -387,6 +398,8 @@ typedef struct {
     long double sum;
     double turned[2], both[2];
     float small[2];
+    short_pair_t best;
+    double_pair_t least __attribute__((aligned(16))), same;
 } memory_t;
 
 #define AT(_field, _index) ((MPI_Aint)(offsetof(memory_t, _field) + (_index) * sizeof(((memory_t *)0)->_field[0])))
@@ -420,6 +433,15 @@ static void burst(MPI_Win win)
     }
 }
 
+static void meet_pairs(int round, MPI_Win win)
+{
+    const short_pair_t best = {(short)(round / 2), 1, rank};
+    const double_pair_t least = {-(round / 2), rank, 1};
+
+    MPI_Accumulate(&best, 1, MPI_SHORT_INT, 0, offsetof(memory_t, best), 1, MPI_SHORT_INT, MPI_MAXLOC, win);
+    MPI_Accumulate(&least, 1, MPI_DOUBLE_INT, 0, offsetof(memory_t, least), 1, MPI_DOUBLE_INT, MPI_MINLOC, win);
+}
+
 static void meet(MPI_Win win)
 {
     const uint8_t one = 1, bit = (uint8_t)(1 << rank % 8);
@@ -427,6 +449,8 @@ static void meet(MPI_Win win)
     const long double part = 1 + 0x1p-50L;
     const double turn[2] = {0, 1}, both[2] = {rank + 1, rank + 1};
     const float small[2] = {1, 2};
+    const double_pair_t same = {rank + 1, rank + 1, 1};
+    double_pair_t found_pair = {0, 0, 0};
     double found[2] = {0, 0};
     int8_t was;
 
@@ -440,7 +464,11 @@ static void meet(MPI_Win win)
         MPI_Accumulate(both, 1, MPI_C_DOUBLE_COMPLEX, 0, AT(both, 0), 1, MPI_C_DOUBLE_COMPLEX, MPI_REPLACE, win);
         MPI_Get_accumulate(NULL, 0, MPI_DOUBLE, found, 1, MPI_C_DOUBLE_COMPLEX, 0, AT(both, 0), 1, MPI_C_DOUBLE_COMPLEX,
                            MPI_NO_OP, win);
+        meet_pairs(i, win);
+        MPI_Accumulate(&same, 1, MPI_DOUBLE_INT, 0, offsetof(memory_t, same), 1, MPI_DOUBLE_INT, MPI_REPLACE, win);
+        MPI_Fetch_and_op(NULL, &found_pair, MPI_DOUBLE_INT, 0, offsetof(memory_t, same), MPI_NO_OP, win);
         swap_up(i % 2 == 0 ? 0 : 7, win);
+        EXPECT(found_pair.value == found_pair.index);
         EXPECT(found[0] == found[1]);
     }
 }
@@ -462,6 +490,9 @@ static void check_met(const memory_t *memory)
     EXPECT(memory->turned[0] == turned[all % 4][0] && memory->turned[1] == turned[all % 4][1]);
     EXPECT(memory->small[0] == (float)all && memory->small[1] == 2.0F * (float)all);
     EXPECT(memory->both[0] == memory->both[1]);
+    EXPECT(memory->best.value == ROUNDS / 2 - 1 && memory->best.index == 0 && memory->best.kept == KEPT);
+    EXPECT(memory->least.value == 1 - ROUNDS / 2 && memory->least.index == 0 && memory->least.kept == KEPT);
+    EXPECT(memory->same.value == memory->same.index && memory->same.value > 0 && memory->same.kept == KEPT);
 }
 
 static void check_together(void)
@@ -473,6 +504,9 @@ static void check_together(void)
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
     memset(memory, 0, sizeof(*memory));
     memory->turned[0] = 1;
+    memory->best = (short_pair_t){-1, KEPT, -1};
+    memory->least = (double_pair_t){1, -1, KEPT};
+    memory->same.kept = KEPT;
     MPI_Win_unlock(rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
