@@ -1,8 +1,8 @@
 /*
- * Keel's atomics of words of 4 and 8 bytes are logged, one by one, and so are its accumulates of some hundred such
- * integers, which are such atomics, where nothing is fetched; of others no log has anything: from the first one on every
- * death is a rollback. With the promise a few elements are atomics, fetched or not. All are atomic against each other, so
- * elements that meet may go either way. A type goes this way with all operations that it has, or with none.
+ * Keel's atomics of words of 4 and 8 bytes are logged, and so are its accumulates of such integers, which are such atomics, where nothing is
+ * fetched; of others no log has anything: from the first one on every death is a rollback. With the promise a few that are fetched are atomics,
+ * too. All are atomic against each other, so elements that meet may go either way. A type goes this way with all operations that it has,
+ * or with none.
  *
  * Pairs with a gap, between their two numbers or behind them, are packed without it, and Keel's are as in memory.
  */
@@ -216,7 +216,7 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
         return 0;
     }
     if (keel_mpi_kind_is_integer(kind) && elements.size >= sizeof(uint32_t) &&
-        count <= (keel_mpi.is_promised ? FEW : 1)) {
+        count <= (keel_mpi.is_promised && fetched != NULL ? FEW : 1)) {
         elements.atomic = atomic_of(elements.op, kind);
     }
     (void)keel_mpi_target_each(target, piece, &elements);

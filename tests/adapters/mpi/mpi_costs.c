@@ -160,14 +160,15 @@ static void accumulates_of(void)
 
 static void integers_of(void)
 {
-    const long before = cells[16], add[16] = {[15] = step};
+    const long before = cells[16], last = cells[MANY - 1], add[MANY] = {[16] = step, [MANY - 1] = 1};
 
     MPI_Win_fence(0, all_win);
-    MPI_Accumulate(add, 16, MPI_LONG, right, 1, 16, MPI_LONG, MPI_SUM, all_win);
+    MPI_Accumulate(add, MANY, MPI_LONG, right, 0, MANY, MPI_LONG, MPI_SUM, all_win);
     die_here(1);
-    MPI_Accumulate(add, 16, MPI_LONG, left, 1, 16, MPI_LONG, MPI_SUM, all_win);
+    MPI_Accumulate(add + 1, 16, MPI_LONG, left, 1, 16, MPI_LONG, MPI_SUM, all_win);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, all_win);
     check(cells[16], before + 2 * step, "what is added");
+    check(cells[MANY - 1], last + 1, "what is added at the end");
 }
 
 static void flushes_of(void)
