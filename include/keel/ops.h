@@ -23,7 +23,7 @@ typedef enum {
     KEEL_TYPE_LONG_DOUBLE,    /**< 16 bytes; this one and the next on x86-64 alone, elsewhere they are refused */
     KEEL_TYPE_DOUBLE_COMPLEX, /**< one element of 16 bytes, aligned to as many; no MIN or MAX */
     /** a value and an index, as C's struct of both: one element of 8 bytes, aligned to as many; MINLOC, MAXLOC, REPLACE and NO_OP
-     *  alone. What lies between the two, or behind them, is nobody's: it stays as it is. */
+     *  alone. What lies between the two, or behind them, is nobody's: it stays as it is, and reductions leave 0 there. */
     KEEL_TYPE_INT16_INT32,
     KEEL_TYPE_INT32_INT32,
     KEEL_TYPE_FLOAT_INT32,

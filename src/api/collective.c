@@ -348,7 +348,7 @@ static keel_status_t group_reduce(keel_group_h group, unsigned root, const keel_
 
         part = (count < part) ? count : part;
         head.count = (uint32_t)part;
-        memcpy(group->sum, from, part * size);
+        keel_combine_copy(&head, group->sum, from);
         group_own(group)->turn++;
         status = tree_up(group, root, &head);
         if (status == KEEL_OK && is_all) {

@@ -265,3 +265,16 @@ void keel_combine(const keel_record_accumulate_t *head, void *target, const void
 {
     combine_types[head->type].all(head, target, values, result);
 }
+
+void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const void *values)
+{
+    keel_record_accumulate_t replace = *head;
+
+    if (combine_types[head->type].kind != COMBINE_KIND_PAIR) {
+        memcpy(to, values, keel_combine_bytes(head));
+        return;
+    }
+    memset(to, 0, keel_combine_bytes(head));
+    replace.op = KEEL_OP_REPLACE;
+    keel_combine(&replace, to, values, NULL);
+}

@@ -27,5 +27,7 @@ static inline uint64_t keel_combine_bytes(const keel_record_accumulate_t *head)
 
 /* a known one; @a values and @a result lie anyhow, and may be NULL where they are not asked for */
 void keel_combine(const keel_record_accumulate_t *head, void *target, const void *values, void *result);
+/* its elements; what of them is nobody's is 0, so that what is sent of equal ones is equal */
+void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const void *values);
 
 #endif

@@ -310,11 +310,30 @@ START_TEST(what_is_not_a_number_is_written_over)
 }
 END_TEST
 
+/* those that are sent, as by reductions, have to be equal where their elements are */
+START_TEST(copies_of_pairs_have_nothing_between)
+{
+    const keel_record_accumulate_t head = {.op = KEEL_OP_MINLOC, .type = KEEL_TYPE_INT16_INT32, .count = COUNT};
+    struct {
+        int16_t value;
+        int32_t index;
+    } values[COUNT];
+    uint64_t copies[COUNT];
+
+    memset(values, 0xff, sizeof(values));
+    memset(copies, 0xff, sizeof(copies));
+    keel_combine_copy(&head, copies, values);
+    for (unsigned i = 0; i < COUNT; i++) {
+        ck_assert_uint_eq(copies[i], UINT64_C(0xffffffff0000ffff));
+    }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {every_operation_combines_each_element_of_every_type,
                                   pairs_are_compared_by_value_then_by_index_and_keep_what_lies_between,
-                                  what_is_not_a_number_is_written_over, NULL};
+                                  copies_of_pairs_have_nothing_between, what_is_not_a_number_is_written_over, NULL};
 
     return unit_run("combine", tests);
 }
