@@ -142,10 +142,11 @@ static uint64_t word_bit(uint64_t where, uint64_t behind)
 
 static uint64_t words_bits(const keel_record_t *record)
 {
-    const keel_record_accumulate_t *head = (const void *)(record + 1);
+    const uint64_t bytes = keel_combine_bytes((const void *)(record + 1));
+    const uint64_t words = (keel_where_offset(record->where) % 8 + bytes + 7) / 8;
     uint64_t bits = 0;
 
-    for (uint64_t i = 0; i <= keel_combine_bytes(head) / 8; i++) { /* from amid a word maybe to amid one */
+    for (uint64_t i = 0; i < words; i++) {
         bits |= word_bit(record->where, i);
     }
     return bits;

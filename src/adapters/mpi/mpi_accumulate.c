@@ -73,16 +73,52 @@ static void combine(const keel_mpi_target_t *target, const char *packed, char *o
     free(inout);
 }
 
-/* packed bytes to the places of the target's elements and from there */
+/* packed bytes to the places of the target's elements, but for those that are done (NULL: none is), and from there */
 typedef struct {
     void (*get)(const keel_mpi_target_t *target, void *packed);
-    void (*put)(const keel_mpi_target_t *target, const void *packed);
+    void (*put)(const keel_mpi_target_t *target, const void *packed, const char *done);
 } move_ops_t;
 
-static const move_ops_t by_keel = {keel_mpi_target_get, keel_mpi_target_put};
+typedef struct {
+    const keel_mpi_target_t *target;
+    const char *packed, *done;
+    size_t at; /* packed bytes before what comes next */
+} rest_t;
+
+/* what of it belongs to elements that are not done */
+static int put_rest(void *user, ptrdiff_t offset, size_t length)
+{
+    rest_t *rest = user;
+    const keel_mpi_target_t *target = rest->target;
+    const size_t size = target->layout->basic_size;
+
+    while (length > 0) {
+        const size_t left = size - rest->at % size, some = (length < left) ? length : left;
+
+        if (!rest->done[rest->at / size]) {
+            keel_mpi_put(target->rank, target->offset + (uint64_t)offset, rest->packed + rest->at, some, target->call);
+        }
+        rest->at += some;
+        offset += (ptrdiff_t)some;
+        length -= some;
+    }
+    return 1;
+}
+
+static void put_by_keel(const keel_mpi_target_t *target, const void *packed, const char *done)
+{
+    if (done == NULL) {
+        keel_mpi_target_put(target, packed);
+    } else {
+        (void)keel_mpi_target_each(target, put_rest, &(rest_t){.target = target, .packed = packed, .done = done});
+    }
+}
+
+static const move_ops_t by_keel = {keel_mpi_target_get, put_by_keel};
 
 /* with the target's word; @a old has room for what was there, and is left so */
-static void exchange(const keel_mpi_target_t *target, const move_ops_t *ops, const void *packed, char *old, MPI_Op op)
+static void exchange(const keel_mpi_target_t *target, const move_ops_t *ops, const void *packed, char *old, MPI_Op op,
+                     const char *done)
 {
     const size_t bytes = target->layout->size * target->count;
     char *sum = malloc(bytes);
@@ -92,11 +128,11 @@ static void exchange(const keel_mpi_target_t *target, const move_ops_t *ops, con
     }
     ops->get(target, old);
     if (op == MPI_REPLACE) {
-        ops->put(target, packed);
+        ops->put(target, packed, done);
     } else if (op != MPI_NO_OP) {
         memcpy(sum, old, bytes);
         combine(target, packed, sum, op);
-        ops->put(target, sum);
+        ops->put(target, sum, done);
     }
     free(sum);
 }
@@ -205,8 +241,9 @@ static void get_in_place(const keel_mpi_target_t *target, void *packed)
     (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = packed});
 }
 
-static void put_in_place(const keel_mpi_target_t *target, const void *packed)
+static void put_in_place(const keel_mpi_target_t *target, const void *packed, const char *done)
 {
+    (void)done; /* there are none */
     (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = packed});
 }
 
@@ -225,7 +262,7 @@ static void do_in_place(const keel_mpi_target_t *target, const void *packed, cha
         if (target->segments == NULL) {
             (void)keel_mpi_layout_each(target->layout, target->count, piece_in_place, &in_place);
         } else { /* elements may lie across a segment's end */
-            exchange(target, &by_memory, packed, old, op);
+            exchange(target, &by_memory, packed, old, op, NULL);
         }
         keel_mpi_direct_give(word_in_place(target));
     }
@@ -242,26 +279,32 @@ static void do_in_place(const keel_mpi_target_t *target, const void *packed, cha
 /* what there was is left at @a fetched, where that is not NULL */
 static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
-    const size_t bytes = target->layout->size * target->count;
-    char *old;
+    const size_t size = target->layout->basic_size, bytes = target->layout->size * target->count;
+    char *old, *done = NULL;
 
     if (target->win->is_mapped && target->layout->basic_is_dense) {
         do_in_place(target, packed, fetched, op);
         return;
     }
-    if (!target->win->is_mapped && keel_mpi_elements(target, packed, fetched, op)) {
+    if (!target->win->is_mapped && keel_mpi_elements(target, packed, fetched, op, &done)) {
         return;
     }
-    old = (fetched != NULL) ? fetched : malloc(bytes);
+    old = (fetched != NULL && done == NULL) ? fetched : malloc(bytes);
     if (old == NULL) {
         keel_mpi_refuse(target->call, "no memory");
     }
     word_take(target);
-    exchange(target, &by_keel, packed, old, op);
+    exchange(target, &by_keel, packed, old, op, done);
     word_give(target);
-    if (fetched == NULL) {
+    for (size_t i = 0; i < bytes / size && done != NULL && fetched != NULL; i++) {
+        if (!done[i]) {
+            memcpy(fetched + i * size, old + i * size, size);
+        }
+    }
+    if (old != fetched) {
         free(old);
     }
+    free(done);
 }
 
 /* into @a result, at once where its elements have no gaps */
@@ -361,27 +404,41 @@ static void compare_in_place(const keel_mpi_target_t *target, const void *origin
         keel_mpi_direct_take(word_in_place(target), target->call);
         get_in_place(target, result);
         if (memcmp(result, compare, size) == 0) {
-            put_in_place(target, origin);
+            put_in_place(target, origin, NULL);
         }
         keel_mpi_direct_give(word_in_place(target));
     }
     keel_mpi_prefix_result(result, size);
 }
 
+typedef struct {
+    ptrdiff_t offset;
+    size_t length;
+} first_t;
+
+static int first_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    *(first_t *)user = (first_t){offset, length};
+    return 0;
+}
+
 static void compare_and_swap(const keel_mpi_target_t *target, const void *origin, const void *compare, void *result)
 {
     const size_t size = target->layout->size;
-    uint64_t operand = 0, expected = 0;
+    uint64_t operand = 0, expected = 0, place;
+    first_t first = {0, 0};
 
     if (target->win->is_mapped) {
         compare_in_place(target, origin, compare, result);
         return;
     }
-    if (keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind) && target->offset % size == 0 &&
-        target->segments == NULL) {
+    (void)keel_mpi_target_each(target, first_piece, &first);
+    place = target->offset + (uint64_t)first.offset;
+    if (keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind) && place % size == 0 &&
+        first.length == size) {
         memcpy(&operand, origin, size);
         memcpy(&expected, compare, size);
-        keel_mpi_atomic(KEEL_ATOMIC_CSWAP, target->rank, target->offset, size, operand, expected, result, target->call);
+        keel_mpi_atomic(KEEL_ATOMIC_CSWAP, target->rank, place, size, operand, expected, result, target->call);
         return;
     }
     word_take(target);

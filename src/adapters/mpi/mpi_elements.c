@@ -4,7 +4,8 @@
  * too. All are atomic against each other, so elements that meet may go either way. A type goes this way with all operations that it has,
  * or with none.
  *
- * Pairs with a gap, between their two numbers or behind them, are packed without it, and Keel's are as in memory.
+ * Whether it is an element's way is its own place's affair, whatever else is done by the same call: who does something to it alone goes the same
+ * way. Pairs with a gap, between their two numbers or behind them, are packed without it, and Keel's are as in memory.
  */
 #include "mpi_elements.h"
 
@@ -98,7 +99,9 @@ static int piece(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* ---- with gaps ---- */
+/* ---- one by one ---- */
+
+#define NOWHERE UINT64_MAX
 
 typedef struct {
     const keel_mpi_target_t *target;
@@ -106,10 +109,10 @@ typedef struct {
     unsigned run; /* that comes next, and what is done of it already */
     size_t done;
     size_t count;
-    uint64_t *places; /* of elements; the last one may be half there */
+    uint64_t *
+        places; /* of elements, the last one may be half there; NOWHERE: it is not aligned to its extent, or in parts that lie apart */
 } places_t;
 
-/* false: an element that is not aligned to its extent, or in parts that lie apart */
 static int places_add(void *user, ptrdiff_t offset, size_t length)
 {
     places_t *places = user;
@@ -118,14 +121,11 @@ static int places_add(void *user, ptrdiff_t offset, size_t length)
     while (length > 0) {
         const keel_mpi_run_t *run = &places->basic->runs[places->run];
         const size_t left = run->length - places->done, some = (length < left) ? length : left;
-        const uint64_t place = at - (uint64_t)run->offset - places->done;
+        const uint64_t here = at - (uint64_t)run->offset - places->done;
+        const uint64_t place = (here % (uint64_t)places->basic->extent == 0) ? here : NOWHERE;
+        uint64_t *known = &places->places[places->count];
 
-        if (places->run == 0 && places->done == 0) {
-            places->places[places->count] = place;
-        }
-        if (places->places[places->count] != place || place % (uint64_t)places->basic->extent != 0) {
-            return 0;
-        }
+        *known = ((places->run == 0 && places->done == 0) || *known == place) ? place : NOWHERE;
         at += some;
         length -= some;
         places->done += some;
@@ -146,6 +146,9 @@ static void combine_places(const elements_t *elements, const places_t *places, c
 
     for (size_t i = 0; i < places->count; i += some) {
         some = 1;
+        if (places->places[i] == NOWHERE) {
+            continue;
+        }
         while (i + some < places->count && places->places[i + some] == places->places[i] + some * extent) {
             some++;
         }
@@ -155,46 +158,70 @@ static void combine_places(const elements_t *elements, const places_t *places, c
     }
 }
 
-/* @a bytes of packed elements from those in memory */
-static void pack_results(const keel_mpi_layout_t *basic, const char *results, size_t count, char *packed, size_t bytes,
-                         const char *call)
+/* packed ones of those that were fetched, as in memory */
+static void take_results(const elements_t *elements, const places_t *places, const char *results)
 {
-    const void *there;
-    void *room = keel_mpi_pack(results, count, basic, &there, call);
+    const void *packed;
+    void *room = keel_mpi_pack(results, places->count, places->basic, &packed, elements->target->call);
 
-    memcpy(packed, there, bytes);
+    for (size_t i = 0; i < places->count; i++) {
+        if (places->places[i] != NOWHERE) {
+            memcpy(elements->fetched + i * elements->size, (const char *)packed + i * elements->size, elements->size);
+        }
+    }
     free(room);
 }
 
-static int pairs(const elements_t *elements, size_t count)
+/* which are done; NULL: none is */
+static char *marks_of(const places_t *places, size_t *done_p)
+{
+    char *marks = calloc(places->count, 1);
+
+    if (marks == NULL) {
+        keel_mpi_refuse(places->target->call, "no memory");
+    }
+    *done_p = 0;
+    for (size_t i = 0; i < places->count; i++) {
+        marks[i] = places->places[i] != NOWHERE;
+        *done_p += (size_t)marks[i];
+    }
+    return marks;
+}
+
+static int one_by_one(const elements_t *elements, size_t count, char **done_p)
 {
     const keel_mpi_target_t *target = elements->target;
     const keel_mpi_layout_t *basic = keel_mpi_layout_of(target->layout->basic);
-    const size_t extent = (size_t)basic->extent, bytes = count * elements->size;
-    places_t places = {.target = target, .basic = basic, .places = malloc(count * sizeof(uint64_t))};
-    char *values = calloc(count, extent), *results = malloc(count * extent);
-    int is_done;
+    const size_t extent = (size_t)basic->extent;
+    places_t places = {.target = target, .basic = basic, .places = malloc((count + 1) * sizeof(uint64_t))};
+    char *values = calloc(count, extent), *results = calloc(count, extent);
+    size_t done;
 
     if (places.places == NULL || values == NULL || results == NULL) {
         keel_mpi_refuse(target->call, "no memory");
     }
-    is_done = keel_mpi_target_each(target, places_add, &places);
-    if (is_done && elements->packed != NULL) {
-        keel_mpi_unpack(elements->packed, bytes, values, count, basic);
+    (void)keel_mpi_target_each(target, places_add, &places);
+    *done_p = marks_of(&places, &done);
+    if (done > 0 && elements->packed != NULL) {
+        keel_mpi_unpack(elements->packed, count * elements->size, values, count, basic);
     }
-    if (is_done) {
+    if (done > 0) {
         combine_places(elements, &places, values, (elements->fetched != NULL) ? results : NULL);
     }
-    if (is_done && elements->fetched != NULL) {
-        pack_results(basic, results, count, elements->fetched, bytes, target->call);
+    if (done > 0 && elements->fetched != NULL) {
+        take_results(elements, &places, results);
     }
     free(places.places);
     free(values);
     free(results);
-    return is_done;
+    if (done == 0 || done == count) {
+        free(*done_p);
+        *done_p = NULL;
+    }
+    return done == count;
 }
 
-int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
+int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op, char **done_p)
 {
     const keel_mpi_kind_t kind = (keel_mpi_kind_t)target->layout->basic_kind;
     elements_t elements = {.target = target,
@@ -206,14 +233,12 @@ int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char 
                            .atomic = KEEL_ATOMIC_LAST};
     const size_t count = target->layout->size * target->count / elements.size;
 
+    *done_p = NULL;
     if (elements.op == KEEL_OP_LAST || elements.type == KEEL_TYPE_LAST) {
         return 0;
     }
-    if (!target->layout->basic_is_dense) {
-        return pairs(&elements, count);
-    }
-    if (!keel_mpi_target_each(target, is_aligned, &elements)) {
-        return 0;
+    if (!target->layout->basic_is_dense || !keel_mpi_target_each(target, is_aligned, &elements)) {
+        return one_by_one(&elements, count, done_p);
     }
     if (keel_mpi_kind_is_integer(kind) && elements.size >= sizeof(uint32_t) &&
         count <= (keel_mpi.is_promised && fetched != NULL ? FEW : 1)) {

@@ -4,7 +4,8 @@
 
 #include "mpi_rma.h"
 
-/* what there was is left at @a fetched, where that is not NULL; false: Keel has no such elements or operation, or they are not aligned */
-int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op);
+/* What there was is left at @a fetched, where that is not NULL. False: Keel has no such elements or operation, or some are not aligned, or lie
+ * in parts; then the bytes of *@a done_p, which is freed by the caller, say which elements are done all the same, NULL: none. */
+int keel_mpi_elements(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op, char **done_p);
 
 #endif

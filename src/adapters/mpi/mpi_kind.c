@@ -126,6 +126,9 @@ keel_type_t keel_mpi_kind_type(keel_mpi_kind_t kind)
 #else
         [KEEL_MPI_LONG_DOUBLE] = KEEL_TYPE_LAST,
         [KEEL_MPI_DOUBLE_COMPLEX] = KEEL_TYPE_LAST,
+        [KEEL_MPI_INT64_INT32] = KEEL_TYPE_LAST,
+        [KEEL_MPI_DOUBLE_INT32] = KEEL_TYPE_LAST,
+        [KEEL_MPI_DOUBLE_DOUBLE] = KEEL_TYPE_LAST,
 #endif
     };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 3, SLOT = 512, ROUNDS = 40, BURST = 8000, KEPT = 77, TYPES_MAX = 80 };
+enum { COUNT = 3, SLOT = 512, ROUNDS = 40, APART = 300, BURST = 8000, KEPT = 77, TYPES_MAX = 80 };
 
 /* from 0 on where the system's MPI has another order of what is less than 0 */
 typedef enum { INTEGER, NATURAL, TRUTH, REAL, COMPLEX, PAIR } family_t;
@@ -522,6 +522,50 @@ static void check_together(void)
     MPI_Win_free(&win);
 }
 
+/* pairs at 4 and 16, the second of which alone is aligned to its size: some ranks do something to both at once, some to that one */
+static void meet_apart(int round, MPI_Datatype both, MPI_Win win)
+{
+    const int mine[4] = {2 * round, rank, 2 * round, rank}, more[2] = {2 * round + 1, rank};
+    const int before = (round == 1) ? 0 : 2 * round - 2;
+    int found[4] = {before, 0, before, 0};
+
+    if (rank % 2 == 1) {
+        MPI_Accumulate(more, 1, MPI_2INT, 0, 16, 1, MPI_2INT, MPI_MAXLOC, win);
+    } else if (round % 2 == 0) {
+        MPI_Accumulate(mine, 2, MPI_2INT, 0, 4, 1, both, MPI_MAXLOC, win);
+    } else {
+        MPI_Get_accumulate(mine, 2, MPI_2INT, found, 2, MPI_2INT, 0, 4, 1, both, MPI_MAXLOC, win);
+    }
+    MPI_Win_fence(0, win);
+    EXPECT(found[0] == before || found[0] == 2 * round);
+    EXPECT(found[2] >= before && found[2] <= 2 * round + 1);
+}
+
+static void check_apart(void)
+{
+    typedef struct {
+        int before, value, index;
+    } behind_t;
+    behind_t *memory;
+    MPI_Datatype both;
+    MPI_Win win;
+
+    MPI_Win_allocate(2 * sizeof(*memory), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    memset(memory, 0, 2 * sizeof(*memory));
+    MPI_Type_create_hvector(2, 1, sizeof(*memory), MPI_2INT, &both);
+    MPI_Type_commit(&both);
+    MPI_Win_fence(0, win);
+    for (int round = 1; round <= APART; round++) {
+        meet_apart(round, both, win);
+        EXPECT(rank != 0 || (memory[0].value == 2 * round && memory[0].index == 0));
+        EXPECT(rank != 0 || (memory[1].value == 2 * round + (ranks > 1) && memory[1].index == (ranks > 1)));
+        MPI_Win_fence(0, win);
+    }
+    EXPECT(memory[0].before == 0 && memory[1].before == 0);
+    MPI_Type_free(&both);
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv)
 {
     char *base;
@@ -541,5 +585,6 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
     check_together();
+    check_apart();
     return expect_end("mpi_kinds");
 }
