@@ -270,7 +270,7 @@ void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const voi
 {
     keel_record_accumulate_t replace = *head;
 
-    if (combine_types[head->type].kind != COMBINE_KIND_PAIR) {
+    if (combine_types[head->type].kind != COMBINE_KIND_PAIR && head->type != KEEL_TYPE_LONG_DOUBLE) {
         memcpy(to, values, keel_combine_bytes(head));
         return;
     }

@@ -311,7 +311,7 @@ START_TEST(what_is_not_a_number_is_written_over)
 END_TEST
 
 /* those that are sent, as by reductions, have to be equal where their elements are */
-START_TEST(copies_of_pairs_have_nothing_between)
+START_TEST(copies_have_nothing_that_is_nobodys)
 {
     const keel_record_accumulate_t head = {.op = KEEL_OP_MINLOC, .type = KEEL_TYPE_INT16_INT32, .count = COUNT};
     struct {
@@ -326,6 +326,16 @@ START_TEST(copies_of_pairs_have_nothing_between)
     for (unsigned i = 0; i < COUNT; i++) {
         ck_assert_uint_eq(copies[i], UINT64_C(0xffffffff0000ffff));
     }
+#ifdef __x86_64__
+    const keel_record_accumulate_t wide = {.op = KEEL_OP_SUM, .type = KEEL_TYPE_LONG_DOUBLE, .count = 1};
+    long double value;
+    uint64_t words[2] __attribute__((aligned(16)));
+
+    memset(&value, 0xff, sizeof(value));
+    memset(words, 0xff, sizeof(words));
+    keel_combine_copy(&wide, words, &value);
+    ck_assert(words[0] == UINT64_MAX && words[1] == 0xffff);
+#endif
 }
 END_TEST
 
@@ -333,7 +343,7 @@ int main(void)
 {
     const TTest *const tests[] = {every_operation_combines_each_element_of_every_type,
                                   pairs_are_compared_by_value_then_by_index_and_keep_what_lies_between,
-                                  copies_of_pairs_have_nothing_between, what_is_not_a_number_is_written_over, NULL};
+                                  copies_have_nothing_that_is_nobodys, what_is_not_a_number_is_written_over, NULL};
 
     return unit_run("combine", tests);
 }

@@ -12,6 +12,7 @@
 #include "mpi_elements.h"
 #include "mpi_prefix.h"
 #include "mpi_rma.h"
+#include "mpi_typemap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,18 +147,27 @@ static int is_predefined(MPI_Op op)
            op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
-/* tried on one element of nothing, before what others would see half done */
+/* tried on one element of nothing, before what others would see half done; it is the window's error handler's affair, and none of those that
+ * the system's MPI would call */
 static int is_applicable(const keel_mpi_target_t *target, MPI_Op op)
 {
+    const MPI_Comm asked[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
     const keel_mpi_layout_t *layout = target->layout;
     char *room = calloc(2, (size_t)layout->basic_extent + 16);
+    MPI_Errhandler handlers[2];
     int is = 1;
 
     if (room == NULL) {
         keel_mpi_refuse(target->call, "no memory");
     }
-    if (op != MPI_REPLACE && op != MPI_NO_OP) {
-        is = PMPI_Reduce_local(room, room + (layout->basic_extent + 15) / 16 * 16, 1, layout->basic, op) == MPI_SUCCESS;
+    for (unsigned i = 0; i < 2; i++) {
+        PMPI_Comm_get_errhandler(asked[i], &handlers[i]);
+        PMPI_Comm_set_errhandler(asked[i], MPI_ERRORS_RETURN);
+    }
+    is = PMPI_Reduce_local(room, room + (layout->basic_extent + 15) / 16 * 16, 1, layout->basic, op) == MPI_SUCCESS;
+    for (unsigned i = 0; i < 2; i++) {
+        PMPI_Comm_set_errhandler(asked[i], handlers[i]);
+        PMPI_Errhandler_free(&handlers[i]);
     }
     free(room);
     return is;
@@ -391,9 +401,12 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     const keel_mpi_origin_t result = {result_addr, 1, datatype};
     keel_mpi_target_t target;
 
-    return keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Fetch_and_op")
+    if (!keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Fetch_and_op")) {
+        return target.code;
+    }
+    return keel_mpi_type_is_named(datatype)
                ? keel_mpi_accumulate(&origin, &result, &target, op)
-               : target.code;
+               : keel_mpi_raise_win(win, MPI_ERR_TYPE, target.call, "not a predefined datatype");
 }
 
 static void compare_in_place(const keel_mpi_target_t *target, const void *origin, const void *compare, void *result)
@@ -454,8 +467,12 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
 {
     keel_mpi_target_t target;
 
-    if (keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Compare_and_swap")) {
-        compare_and_swap(&target, origin_addr, compare_addr, result_addr);
+    if (!keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Compare_and_swap")) {
+        return target.code;
     }
-    return target.code;
+    if (!keel_mpi_kind_is_integer((keel_mpi_kind_t)target.layout->basic_kind) || !keel_mpi_type_is_named(datatype)) {
+        return keel_mpi_raise_win(win, MPI_ERR_TYPE, target.call, "not a predefined integer, logical or byte");
+    }
+    compare_and_swap(&target, origin_addr, compare_addr, result_addr);
+    return MPI_SUCCESS;
 }

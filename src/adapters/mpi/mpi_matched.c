@@ -176,5 +176,6 @@ int MPI_Imrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MP
     MPI_Status status;
     const int code = MPI_Mrecv(buf, count, type, message, &status);
 
+    *request = MPI_REQUEST_NULL;
     return (code == MPI_SUCCESS) ? keel_mpi_request_received(&status, request) : code;
 }

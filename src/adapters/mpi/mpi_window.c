@@ -145,16 +145,22 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
 static void consider_promise(MPI_Info info, const keel_mpi_comm_t *comm, const char *call)
 {
     static int is_told;
-    char value[8] = "";
-    int is_said = 0;
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int is_said = 0, is_yes, is_no;
 
     if (info != MPI_INFO_NULL) {
         PMPI_Info_get(info, "keel_deterministic", sizeof(value) - 1, value, &is_said);
     }
-    if (is_said && (strcmp(value, "false") == 0 || strcmp(value, "n") == 0)) {
+    is_yes = strcmp(value, "true") == 0 || strcmp(value, "y") == 0;
+    is_no = strcmp(value, "false") == 0 || strcmp(value, "n") == 0;
+    if (is_said && !is_yes) {
         keel_mpi.is_withdrawn = 1;
         keel_mpi_ordered_say(call);
-    } else if (is_said && !keel_mpi.is_promised && comm->rank == 0 && !is_told) {
+    }
+    if (is_said && !is_yes && !is_no && comm->rank == 0) {
+        fprintf(stderr, "mpi %u: %s: keel_deterministic is '%s', neither true nor false: deaths are rollbacks\n",
+                keel_mpi.rank, call, value);
+    } else if (is_yes && !keel_mpi.is_promised && comm->rank == 0 && !is_told) {
         is_told = 1;
         fprintf(stderr,
                 "mpi %u: %s: keel_deterministic is %s, but KEEL_DETERMINISTIC was not set in MPI_Init: deaths are "

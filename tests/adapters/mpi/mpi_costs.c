@@ -380,6 +380,12 @@ static void said_of(void)
     fences_of();
 }
 
+/* and where it says so with a word that there is not */
+static void unclear_of(void)
+{
+    fences_of();
+}
+
 static const struct {
     const char *name;
     void (*of)(void);
@@ -405,9 +411,11 @@ static const struct {
               {"crowded_saves", crowded_saves_of},
               {"withdrawn", withdrawn_of},
               {"given", given_of},
-              {"said", said_of}};
+              {"said", said_of},
+              {"unclear", unclear_of}};
 
-static void make(int is_withdrawn, int is_said)
+/* @a said: in the info key of the first window, NULL: it has none */
+static void make(int is_withdrawn, const char *said)
 {
     MPI_Info no = MPI_INFO_NULL, yes = MPI_INFO_NULL;
 
@@ -415,9 +423,9 @@ static void make(int is_withdrawn, int is_said)
         MPI_Info_create(&no);
         MPI_Info_set(no, "keel_deterministic", "false");
     }
-    if (is_said) {
+    if (said != NULL) {
         MPI_Info_create(&yes);
-        MPI_Info_set(yes, "keel_deterministic", "true");
+        MPI_Info_set(yes, "keel_deterministic", said);
     }
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Comm_rank(half, &mate);
@@ -428,7 +436,7 @@ static void make(int is_withdrawn, int is_said)
     if (is_withdrawn) {
         MPI_Info_free(&no);
     }
-    if (is_said) {
+    if (said != NULL) {
         MPI_Info_free(&yes);
     }
     memset(cells, 0, MANY * sizeof(*cells));
@@ -457,7 +465,9 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
     deaths = deaths_of_first_life(argv[3], keel_mpi_incarnation());
-    make(groups[group].of == withdrawn_of, groups[group].of == given_of || groups[group].of == said_of);
+    make(groups[group].of == withdrawn_of, groups[group].of == given_of || groups[group].of == said_of ? "true"
+                                           : groups[group].of == unclear_of                            ? "no"
+                                                                                                       : NULL);
     if (groups[group].of == open_of || groups[group].of == polls_of) {
         MPI_Win_lock_all(0, all_win);
     }

@@ -213,6 +213,7 @@ static void types_add(void)
 static int has(const type_t *type, MPI_Op op)
 {
     long double nothing[4] = {0}, other[4] = {0};
+    int is;
 
     if (op == MPI_REPLACE || op == MPI_NO_OP) {
         return 1;
@@ -220,7 +221,12 @@ static int has(const type_t *type, MPI_Op op)
     if (type->family == REAL || type->family == COMPLEX) {
         return op == MPI_SUM || op == MPI_PROD || (type->family == REAL && (op == MPI_MIN || op == MPI_MAX));
     }
-    return MPI_Reduce_local(nothing, other, 1, type->type, op) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    is = MPI_Reduce_local(nothing, other, 1, type->type, op) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL); /* which is not asked about accumulates */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    return is;
 }
 
 /* what is there = mine op what is there */
@@ -566,6 +572,21 @@ static void check_apart(void)
     MPI_Win_free(&win);
 }
 
+/* what takes one predefined element alone, or one that is an integer */
+static void check_single(MPI_Win win)
+{
+    double number = 1, old = 2;
+    MPI_Datatype one;
+
+    MPI_Type_contiguous(1, MPI_INT, &one);
+    MPI_Type_commit(&one);
+    EXPECT(MPI_Fetch_and_op(&number, &old, one, 0, 0, MPI_SUM, win) == MPI_ERR_TYPE);
+    EXPECT(MPI_Compare_and_swap(&number, &number, &old, one, 0, 0, win) == MPI_ERR_TYPE);
+    EXPECT(MPI_Compare_and_swap(&number, &number, &old, MPI_DOUBLE, 0, 0, win) == MPI_ERR_TYPE);
+    EXPECT(old == 2);
+    MPI_Type_free(&one);
+}
+
 int main(int argc, char **argv)
 {
     char *base;
@@ -573,8 +594,6 @@ int main(int argc, char **argv)
 
     expect_begin(&argc, &argv);
     types_add();
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Win_allocate(SLOT, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Win_lock_all(0, win);
@@ -582,6 +601,7 @@ int main(int argc, char **argv)
         check_type(&types[i], win, 0);
     }
     check_orders(win, 0);
+    check_single(win);
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
     check_together();

@@ -224,6 +224,8 @@ deaths_cost_as_documented()
     has "$err" 0 'KEEL_DETERMINISTIC was not set'
     costs direct said n rollback
     grep -q '^mpi 0: MPI_Win_allocate: keel_deterministic is true, but KEEL_DETERMINISTIC was not set in MPI_Init: deaths are rollbacks$' "$err" || fail "nothing is said"
+    costs direct unclear y rollback
+    grep -q "^mpi 0: MPI_Win_allocate: keel_deterministic is 'no', neither true nor false: deaths are rollbacks\$" "$err" || fail "nothing is said"
     run 1 -n 1 "${small[@]}" -x KEEL_DETERMINISTIC=maybe "$programs/mpi_costs_$mpi" fences 1 -
     grep -q '^mpi 0 error: MPI_Init: KEEL_DETERMINISTIC is n, y or waits$' "$err" || fail "not named"
 }
