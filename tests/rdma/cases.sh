@@ -144,14 +144,14 @@ fail_and_kill()
 }
 
 # no_memory_left: who comes back asks for connections that processes of the other node have no memory for, though they live: they say so,
-# end, and come back on its node
+# end, and come back on its node. One of them is of its group: there is no image yet, or both would be lost for good.
 no_memory_left()
 {
     local status
 
     rm -f out has_failed
     when_met fail_and_kill 0 &
-    job 0 '^rank 3, life 1: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic -x KEEL_HEARTBEAT_TIMEOUT=0 -x FAILING_NODE=1 \
+    job 0 '^rank 3, life 1: 524288$' "${verbs[@]}" -x KEEL_GROUP_SIZE=2 --map cyclic -x KEEL_HEARTBEAT_TIMEOUT=0 -x KEEL_CKPT_INTERVAL=off -x FAILING_NODE=1 \
         -x "FAILING_FILE=$PWD/has_failed" -x FAILING_MEMORY=y -x "LD_PRELOAD=$PWD/failing_device.so" ./on_device ./hello_keel
     status=$?
     wait
