@@ -12,7 +12,6 @@
 #include "mpi_elements.h"
 #include "mpi_prefix.h"
 #include "mpi_rma.h"
-#include "mpi_typemap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -404,7 +403,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     if (!keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Fetch_and_op")) {
         return target.code;
     }
-    return keel_mpi_type_is_named(datatype)
+    return target.layout->basic == datatype
                ? keel_mpi_accumulate(&origin, &result, &target, op)
                : keel_mpi_raise_win(win, MPI_ERR_TYPE, target.call, "not a predefined datatype");
 }
@@ -470,7 +469,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     if (!keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Compare_and_swap")) {
         return target.code;
     }
-    if (!keel_mpi_kind_is_integer((keel_mpi_kind_t)target.layout->basic_kind) || !keel_mpi_type_is_named(datatype)) {
+    if (!keel_mpi_kind_is_integer((keel_mpi_kind_t)target.layout->basic_kind) || target.layout->basic != datatype) {
         return keel_mpi_raise_win(win, MPI_ERR_TYPE, target.call, "not a predefined integer, logical or byte");
     }
     compare_and_swap(&target, origin_addr, compare_addr, result_addr);
