@@ -6,7 +6,6 @@
 #include "api/elements.h"
 #include "api/get.h"
 #include "api/inside.h"
-#include "api/lock.h"
 #include "api/mix.h"
 #include "api/request.h"
 #include "api/target.h"
@@ -103,14 +102,8 @@ static keel_status_t accumulate_many(keel_win_h win, keel_atomic_op_t atomic, ke
     keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type};
     const keel_record_atomic_t one = {.op = (uint8_t)atomic, .size = (uint8_t)keel_type_size(type)};
     keel_atomic_call_t call = {.win = win, .rank = rank, .atomic = &one, .many = &head, .values = values};
-    keel_status_t status = keel_win_check(win, rank, offset, count * one.size, values, params);
+    keel_status_t status = keel_atomic_admit(win, rank, offset, count * one.size, params);
 
-    if (status == KEEL_OK) {
-        status = keel_lock_admit(win->ctx, rank, 1);
-    }
-    if (status == KEEL_OK) {
-        status = keel_mix_access(win->ctx, rank);
-    }
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

@@ -333,6 +333,15 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
            keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
 }
 
+keel_status_t keel_atomic_admit(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
+                                const keel_rma_params_t *params)
+{
+    keel_status_t status = keel_win_check(win, rank, offset, length, win, params);
+
+    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 1) : status;
+    return (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+}
+
 keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
 {
     keel_win_h win = call->win;
@@ -438,15 +447,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     if (status == KEEL_OK && (!keel_atomic_is_logged((unsigned)op) || size < 4 || keel_win_is_by_message(win, rank))) {
         return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
     }
-    if (status == KEEL_OK) {
-        status = keel_win_check(win, rank, offset, size, win, params);
-    }
-    if (status == KEEL_OK) {
-        status = keel_lock_admit(win->ctx, rank, 1);
-    }
-    if (status == KEEL_OK) {
-        status = keel_mix_access(win->ctx, rank);
-    }
+    status = (status == KEEL_OK) ? keel_atomic_admit(win, rank, offset, size, params) : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }
