@@ -135,7 +135,7 @@ void keel_mpi_request_settle_freed(void)
     keel_mpi_request_t *request;
 
     do {
-        uint32_t number = 0; /* of the one whose message has come */
+        uint32_t number; /* of the one whose message has come; 0: none has */
 
         if (freed.open == 0 || freed.is_kept) {
             return;
@@ -143,7 +143,7 @@ void keel_mpi_request_settle_freed(void)
         request = keel_mpi_is_replay() ? NULL : orphan_that_is_ready(0);
         number = (request != NULL) ? request->number : 0;
         keel_mpi_prefix_result(&number, sizeof(number));
-        request = freed_with(number);
+        request = keel_mpi_is_replay() ? freed_with(number) : request;
         if (request != NULL) {
             settle_orphan(request);
         }
