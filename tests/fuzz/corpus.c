@@ -486,6 +486,23 @@ static void record_get(uint8_t *at, uint32_t phase, uint32_t index)
     memset(at + sizeof(record), 0x44, 8);
 }
 
+/* of 16 bytes of elements, all 0 */
+static void save_accumulate(unsigned kind, keel_record_op_t record, unsigned op, unsigned type, unsigned count,
+                            const char *name)
+{
+    uint8_t bytes[16 + sizeof(keel_record_accumulate_t) + 16] = {0};
+    input_t input = {.length = 0};
+
+    record_make(bytes, record, 32, sizeof(keel_record_accumulate_t) + 16);
+    memset(bytes + 16, 0, sizeof(bytes) - 16);
+    bytes[16] = (uint8_t)op;
+    bytes[17] = (uint8_t)type;
+    bytes[20] = (uint8_t)count;
+    add_byte(&input, kind);
+    add(&input, bytes, sizeof(bytes));
+    save(&input, name);
+}
+
 static void make_record(void)
 {
     static uint64_t arena[FUZZ_GETLOG / 8];
@@ -534,28 +551,11 @@ static void make_record(void)
     add(&input, bytes, 48);
     save(&input, "atomic");
 
-    record_make(bytes, KEEL_RECORD_ACCUMULATE, 16, sizeof(keel_record_accumulate_t) + 16);
-    memset(bytes + 16, 0, sizeof(keel_record_accumulate_t) + 16);
-    bytes[16] = KEEL_OP_SUM;
-    bytes[17] = KEEL_TYPE_DOUBLE;
-    bytes[20] = 2; /* elements */
-    input.bytes[0] = FUZZ_RECORD_ACCUMULATE;
-    input.length = 1;
-    add(&input, bytes, 48);
-    save(&input, "accumulate");
-    input.bytes[0] = FUZZ_RECORD_UNNUMBERED;
-    save(&input, "unnumbered");
-    input.bytes[0] = FUZZ_RECORD_RECORDS;
-    save(&input, "accumulates");
-
-    record_make(bytes, KEEL_RECORD_ACCUMULATE, 32, sizeof(keel_record_accumulate_t) + 16);
-    bytes[16] = KEEL_OP_MAXLOC;
-    bytes[17] = KEEL_TYPE_DOUBLE_INT32;
-    bytes[20] = 1;
-    input.bytes[0] = FUZZ_RECORD_ACCUMULATE;
-    input.length = 1;
-    add(&input, bytes, 48);
-    save(&input, "pair");
+    save_accumulate(FUZZ_RECORD_ACCUMULATE, KEEL_RECORD_ACCUMULATE, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, 2, "accumulate");
+    save_accumulate(FUZZ_RECORD_UNNUMBERED, KEEL_RECORD_ACCUMULATE, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, 2, "unnumbered");
+    save_accumulate(FUZZ_RECORD_RECORDS, KEEL_RECORD_ACCUMULATE, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, 2, "accumulates");
+    save_accumulate(FUZZ_RECORD_ACCUMULATE, KEEL_RECORD_ACCUMULATE, KEEL_OP_MAXLOC, KEEL_TYPE_DOUBLE_INT32, 1, "pair");
+    save_accumulate(FUZZ_RECORD_RECORDS, KEEL_RECORD_ATOMICS, KEEL_OP_SUM, KEEL_TYPE_UINT64, 2, "atomics");
 }
 
 /* ---- images ---- */
