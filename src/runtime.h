@@ -63,6 +63,8 @@ typedef enum {
 /* what a spare does while it waits; as need() told last */
 typedef keel_status_t (*keel_prepare_cb_t)(void *arg, const uint64_t *bytes, unsigned count);
 
+#define KEEL_START_WITH_MAX 255 /* bytes of NAME=VALUE */
+
 typedef struct keel_runtime_ops {
     const char *name;
     keel_status_t (*open)(void *driver_arg, keel_runtime_t **runtime_p);
@@ -113,6 +115,10 @@ typedef struct keel_runtime_ops {
     void (*finish)(keel_runtime_t *runtime);
     /* ends the whole job with @a status, for @a reason; does not return when the runtime can do so */
     void (*abort)(keel_runtime_t *runtime, int status, const char *reason);
+    /* ends the job with @a status, which the launcher starts anew with @a setting (NAME=VALUE) in its environment; returns, KEEL_ERR_STATE, where
+     * the variable is set, and, KEEL_ERR_UNSUPPORTED, where it
+     * does not. NULL: it never does */
+    keel_status_t (*start_with)(keel_runtime_t *runtime, int status, const char *setting);
     /* flushes stdio, and tells a launcher that prints once what is computed again; NULL: there is no output */
     void (*mark)(keel_runtime_t *runtime, keel_mark_t mark, uint32_t number);
     /* ends this process as SIGKILL would; NULL: it cannot be done */

@@ -13,6 +13,8 @@
 
 #include <pmix_common.h>
 
+#include <runtime/pmix_events.h>
+
 #include "report.h"
 
 void job_init(job_t *job, const options_t *options, const int *node_fds)
@@ -384,10 +386,35 @@ static void job_on_fence(job_t *job, uint32_t node, const message_t *message, co
     fence_remove(&job->fences, fence);
 }
 
+/* the environment has not got it: else it would be asked for again and again */
+static char *job_setting(const char *payload, size_t length)
+{
+    const size_t begin = strlen(KEELRUN_START_WITH);
+    char *setting, *end;
+
+    if (length <= begin || memcmp(payload, KEELRUN_START_WITH, begin) != 0) {
+        return NULL;
+    }
+    setting = strndup(payload + begin, length - begin);
+    end = (setting == NULL) ? NULL : strchr(setting, '=');
+    if (end != NULL) {
+        *end = '\0';
+        if (*setting != '\0' && getenv(setting) == NULL) {
+            *end = '=';
+            return setting;
+        }
+    }
+    free(setting);
+    return NULL;
+}
+
 static void job_on_abort(job_t *job, const message_t *message, const char *payload)
 {
     int status = (int)message->value & 0xff;
 
+    if (status == KEELRUN_STATUS_AGAIN) {
+        job->setting = job_setting(payload, message->length);
+    }
     if (status == 0) {
         report_verbose("rank %u ends the job: %.*s", message->rank, (int)message->length, payload);
         job_end(job, 0, NULL);

@@ -89,6 +89,7 @@ typedef struct job {
     bool has_death;            /* fences fail from now on */
     bool is_ending;
     int status;
+    char *setting; /* NAME=VALUE, with which it is to be started anew; or NULL */
 } job_t;
 
 void job_init(job_t *job, const options_t *options, const int *node_fds);

@@ -16,11 +16,15 @@ static int run_job(options_t *options)
     int status;
 
     for (;;) {
-        char text[16];
+        char text[16], *setting;
 
         snprintf(text, sizeof text, "%u", restarts);
         setenv("KEELRUN_JOB", text, 1);
-        status = master_run(options);
+        status = master_run(options, &setting);
+        if (setting != NULL && putenv(setting) == 0) { /* it is the environment's now */
+            report("the job is started anew with %s", setting);
+            continue;
+        }
         if (status != KEELRUN_STATUS_AGAIN || options->rehearse || restarts == options->job_restarts) {
             return status;
         }

@@ -211,13 +211,14 @@ out:
     return status;
 }
 
-int master_run(const options_t *options)
+int master_run(const options_t *options, char **setting_p)
 {
     master_t master;
     int status;
 
     memset(&master, 0, sizeof master);
     master.options = options;
+    *setting_p = NULL;
     master.signals = master_open_signals();
     if (master_start(&master) != 0) {
         close(master.signals);
@@ -232,7 +233,8 @@ int master_run(const options_t *options)
         job_report_unfired(&master.job);
     }
     status = master.job.status;
-    if (options->rehearse) {
+    *setting_p = master.job.setting;
+    if (options->rehearse && *setting_p == NULL) {
         status = rehearsal_report(options, master.janitor.session, status);
     }
     janitor_finish(&master.janitor);

@@ -4,6 +4,7 @@
 
 #include "options.h"
 
-int master_run(const options_t *options); /* the status of the job */
+/* the status of the job; *setting_p: with what it asks to be started anew (NAME=VALUE, to be freed), or NULL */
+int master_run(const options_t *options, char **setting_p);
 
 #endif

@@ -115,6 +115,14 @@ KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
  */
 KEEL_API void keel_abort(keel_context_h ctx, int status) __attribute__((noreturn));
 
+/**
+ * For a runtime that learns from its program, at its start, what keel_init() has to know: ends the job like keel_abort(), and keelrun starts
+ * it anew with @a setting (NAME=VALUE, at most 255 bytes) in its environment, which KEEL_JOB_RESTARTS does not count. Nothing of the job is kept, and
+ * what was to be killed still is. Does not return but
+ * @return KEEL_ERR_STATE where the variable is set already; KEEL_ERR_UNSUPPORTED under other launchers; KEEL_ERR_INVALID_PARAM.
+ */
+KEEL_API keel_status_t keel_start_with(keel_context_h ctx, const char *setting);
+
 KEEL_API uint32_t keel_rank(keel_context_h ctx); /**< 0 .. size-1; survives the process; of NULL UINT32_MAX */
 KEEL_API uint32_t keel_size(keel_context_h ctx); /**< number of ranks that run the program */
 KEEL_API uint32_t

@@ -13,6 +13,7 @@
 #include "recovery/recover.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
@@ -61,6 +62,21 @@ void keel_abort(keel_context_h ctx, int status)
         ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
     }
     _exit(status & 0xff);
+}
+
+keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
+{
+    if (ctx == NULL || keel_fork_is_child(ctx)) {
+        return keel_refuse_null("keel_start_with: the context");
+    }
+    if (setting == NULL || setting[0] == '=' || strchr(setting, '=') == NULL || strlen(setting) > KEEL_START_WITH_MAX) {
+        keel_error_ctx(ctx, "keel_start_with: what is to be set is NAME=VALUE, of at most %d bytes",
+                       KEEL_START_WITH_MAX);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    return (ctx->runtime->ops->start_with == NULL)
+               ? KEEL_ERR_UNSUPPORTED
+               : ctx->runtime->ops->start_with(ctx->runtime, KEEL_EXIT_AGAIN, setting);
 }
 
 static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)

@@ -53,6 +53,23 @@ void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason)
     _exit(status);
 }
 
+static keel_status_t pmix_start_with(keel_runtime_t *base, int status, const char *setting)
+{
+    char reason[sizeof(KEELRUN_START_WITH) + KEEL_START_WITH_MAX], name[KEEL_START_WITH_MAX + 1];
+
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(setting, "="), setting);
+    if (getenv(name) != NULL) {
+        return KEEL_ERR_STATE;
+    }
+    if (!((keel_runtime_pmix_t *)base)->is_keelrun) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    fflush(NULL);
+    snprintf(reason, sizeof(reason), KEELRUN_START_WITH "%s", setting);
+    keel_pmix_abort(base, status, reason);
+    return KEEL_OK;
+}
+
 static void pmix_die(keel_runtime_t *runtime)
 {
     (void)runtime;
@@ -382,6 +399,7 @@ const keel_runtime_ops_t keel_runtime_pmix_ops = {
     .replace = keel_pmix_replace,
     .finish = keel_pmix_spares_finish,
     .abort = keel_pmix_abort,
+    .start_with = pmix_start_with,
     .mark = keel_pmix_mark,
     .die = pmix_die,
 };

@@ -37,6 +37,9 @@
 
 #define KEEL_PMIX_ADDRESS_MAX 65536 /* bytes */
 
+/* before NAME=VALUE, as the reason of an abort with KEEL_EXIT_AGAIN: keelrun starts the job anew with that */
+#define KEELRUN_START_WITH "start with "
+
 /* environment of a rank */
 #define KEEL_ENV_INCARNATION "KEEL_INCARNATION" /* set by keelrun: how often this rank was replaced */
 #define KEELRUN_ENV_NODE     "KEELRUN_NODE"     /* the emulated node; its presence says that keelrun started us */

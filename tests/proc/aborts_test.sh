@@ -45,4 +45,24 @@ jobs_that_ask_for_it_are_started_anew()
     run 124 -n 1 --timeout 1 --job-restarts 1000000 sh -c 'sleep 0.3; exit 75'
 }
 
+# once: the variable is set then. It is not one of KEEL_JOB_RESTARTS, and kills of the job stay.
+jobs_are_started_anew_with_what_they_ask_for()
+{
+    local setting
+
+    run 0 -n 3 --nodes 2 --job-restarts 0 "${small[@]}" "$aborts" SOME_THING=y=z
+    has "$err" 1 '^keelrun: .*the job is started anew with SOME_THING=y=z$'
+    has "$out" 2 '^rank 1 of job 0$'
+    has "$out" 1 '^not started: call out of order'
+    run 0 -n 3 "${small[@]}" -x SOME_THING= "$aborts" SOME_THING=1
+    has "$out" 1 '^not started: call out of order'
+    for setting in = =1 "A=$(printf '%0256d' 0)"; do
+        run 0 -n 3 "${small[@]}" "$aborts" "$setting"
+        has "$out" 1 '^not started: invalid parameter'
+    done
+    run 0 -n 3 "${small[@]}" --kill 0@1000 "$aborts" "A=$(printf '%0253d' 0)"
+    has "$err" 1 'started anew with A=0'
+    has "$err" 1 'rank 0 was not killed: the job ended before'
+}
+
 run_case

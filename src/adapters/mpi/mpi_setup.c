@@ -11,6 +11,7 @@
 #include "mpi_layout.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
+#include "mpi_promise.h"
 #include "mpi_round.h"
 #include "mpi_still.h"
 #include "mpi_survive.h"
@@ -57,24 +58,11 @@ void keel_mpi_check(keel_status_t status, const char *call)
 
 /* ---- beginning and end ---- */
 
-/* what the program promises, as Keel's flags */
-static uint64_t promise(const char *call)
-{
-    const char *text = getenv("KEEL_DETERMINISTIC");
-
-    keel_mpi.waits = text != NULL && strcmp(text, "waits") == 0;
-    keel_mpi.is_promised = keel_mpi.waits || (text != NULL && strcmp(text, "y") == 0);
-    if (text != NULL && !keel_mpi.is_promised && strcmp(text, "n") != 0) {
-        keel_mpi_refuse(call, "KEEL_DETERMINISTIC is n, y or waits");
-    }
-    return !keel_mpi.is_promised ? KEEL_PARAM_FLAG_NONDETERMINISTIC : keel_mpi.waits ? KEEL_PARAM_FLAG_WAITS : 0;
-}
-
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
 {
     const char *env[3] = {NULL};
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_SIGNAL,
-                                  .flags = promise(call),
+                                  .flags = keel_mpi_promise_flags(call),
                                   .env = env,
                                   .signal = keel_mpi_still_signal()};
     unsigned count = 0;

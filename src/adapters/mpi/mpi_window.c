@@ -1,5 +1,4 @@
 #include "mpi_window.h"
-#include "mpi_ordered.h"
 
 #include "mpi_alias.h"
 #include "mpi_arena.h"
@@ -7,6 +6,7 @@
 #include "mpi_dynamic.h"
 #include "mpi_error.h"
 #include "mpi_prefix.h"
+#include "mpi_promise.h"
 #include "mpi_round.h"
 #include "mpi_shared.h"
 
@@ -140,35 +140,6 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     return win;
 }
 
-/* The program takes its promise back with this window, whose info key says no; before the restart point no death is recovered by logs that begin
- * there, so that is said again behind it (mpi_survive.c). It cannot give it with one, as logs would have begun in MPI_Init: who does is told. */
-static void consider_promise(MPI_Info info, const keel_mpi_comm_t *comm, const char *call)
-{
-    static int is_told;
-    char value[MPI_MAX_INFO_VAL + 1] = "";
-    int is_said = 0, is_yes, is_no;
-
-    if (info != MPI_INFO_NULL) {
-        PMPI_Info_get(info, "keel_deterministic", sizeof(value) - 1, value, &is_said);
-    }
-    is_yes = strcmp(value, "true") == 0 || strcmp(value, "y") == 0;
-    is_no = strcmp(value, "false") == 0 || strcmp(value, "n") == 0;
-    if (is_said && !is_yes) {
-        keel_mpi.is_withdrawn = 1;
-        keel_mpi_ordered_say(call);
-    }
-    if (is_said && !is_yes && !is_no && comm->rank == 0) {
-        fprintf(stderr, "mpi %u: %s: keel_deterministic is '%s', neither true nor false: deaths are rollbacks\n",
-                keel_mpi.rank, call, value);
-    } else if (is_yes && !keel_mpi.is_promised && comm->rank == 0 && !is_told) {
-        is_told = 1;
-        fprintf(stderr,
-                "mpi %u: %s: keel_deterministic is %s, but KEEL_DETERMINISTIC was not set in MPI_Init: deaths are "
-                "rollbacks\n",
-                keel_mpi.rank, call, value);
-    }
-}
-
 /* the system's MPI is given no memory: it has no part in what is done to it */
 int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call)
@@ -186,7 +157,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
     }
     *handle_p = win->handle;
     win->variables.made_by = handle_p;
-    consider_promise(info, win->comm, call);
+    keel_mpi_promise_consider(info, win->comm, call);
     return MPI_SUCCESS;
 }
 

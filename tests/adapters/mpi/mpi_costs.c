@@ -369,19 +369,8 @@ static void withdrawn_of(void)
     fences_of();
 }
 
-/* where the program gives the promise itself, and where it says with a window alone that it has it */
+/* where the program gives the promise itself, by what it sets before MPI_Init */
 static void given_of(void)
-{
-    fences_of();
-}
-
-static void said_of(void)
-{
-    fences_of();
-}
-
-/* and where it says so with a word that there is not */
-static void unclear_of(void)
 {
     fences_of();
 }
@@ -411,10 +400,23 @@ static const struct {
               {"crowded_saves", crowded_saves_of},
               {"withdrawn", withdrawn_of},
               {"given", given_of},
-              {"said", said_of},
-              {"unclear", unclear_of}};
+              {"said", fences_of},
+              {"said_waits", fences_of},
+              {"unclear", fences_of}};
 
-/* @a said: in the info key of the first window, NULL: it has none */
+/* what a group has in the info key of its first window; NULL: nothing */
+static const char *said_by(const char *name)
+{
+    static const char *const said[][2] = {{"said", "true"}, {"said_waits", "waits"}, {"unclear", "no"}};
+
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        if (strcmp(said[i][0], name) == 0) {
+            return said[i][1];
+        }
+    }
+    return NULL;
+}
+
 static void make(int is_withdrawn, const char *said)
 {
     MPI_Info no = MPI_INFO_NULL, yes = MPI_INFO_NULL;
@@ -465,9 +467,7 @@ int main(int argc, char **argv)
     right = (rank + 1) % ranks;
     left = (rank + ranks - 1) % ranks;
     deaths = deaths_of_first_life(argv[3], keel_mpi_incarnation());
-    make(groups[group].of == withdrawn_of, groups[group].of == given_of || groups[group].of == said_of ? "true"
-                                           : groups[group].of == unclear_of                            ? "no"
-                                                                                                       : NULL);
+    make(groups[group].of == withdrawn_of, said_by(argv[1]));
     if (groups[group].of == open_of || groups[group].of == polls_of) {
         MPI_Win_lock_all(0, all_win);
     }

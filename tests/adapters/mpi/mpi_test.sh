@@ -199,7 +199,7 @@ costs()
     local deaths=1@4.0,2@6.1,0@8.2
 
     [ "$2" != crowded_saves ] || deaths=0@4.2,1@9.2,3@11.1 # those who send, before their checkpoints
-    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_GETLOG_SIZE=4m -x KEELMPI_ARENA=3m -x KEEL_VERBOSE=y -x KEEL_LANES="$1" -x KEEL_DETERMINISTIC="$3" "$programs/mpi_costs_$mpi" \
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_GETLOG_SIZE=4m -x KEELMPI_ARENA=3m -x KEEL_VERBOSE=y -x KEEL_LANES="$1" ${3:+-x KEEL_DETERMINISTIC="$3"} "$programs/mpi_costs_$mpi" \
         "$2" 12 $deaths
     grep -q "^mpi_costs: $2: right\$" "$out" || fail "$*: no result"
     check_cost "$4" "$*"
@@ -221,11 +221,18 @@ deaths_cost_as_documented()
     [ $lines -eq 21 ] || fail "$lines lines in mpi.md"
     costs direct fences n rollback
     costs direct given n local
-    has "$err" 0 'KEEL_DETERMINISTIC was not set'
+    has "$err" 0 'started anew'
+    costs direct said '' local
+    has "$err" 1 '^keelrun: .*the job is started anew with KEEL_DETERMINISTIC=y$'
+    costs served said_waits '' local
+    has "$err" 1 '^keelrun: .*the job is started anew with KEEL_DETERMINISTIC=waits$'
+    costs direct said y local
+    has "$err" 0 'started anew'
     costs direct said n rollback
-    grep -q '^mpi 0: MPI_Win_allocate: keel_deterministic is true, but KEEL_DETERMINISTIC was not set in MPI_Init: deaths are rollbacks$' "$err" || fail "nothing is said"
+    has "$err" 0 'started anew'
+    grep -q '^mpi 0: MPI_Win_allocate: keel_deterministic is true, but KEEL_DETERMINISTIC is n: deaths are rollbacks$' "$err" || fail "nothing is said"
     costs direct unclear y rollback
-    grep -q "^mpi 0: MPI_Win_allocate: keel_deterministic is 'no', neither true nor false: deaths are rollbacks\$" "$err" || fail "nothing is said"
+    grep -q "^mpi 0: MPI_Win_allocate: keel_deterministic is 'no', none of true, waits and false: deaths are rollbacks\$" "$err" || fail "nothing is said"
     run 1 -n 1 "${small[@]}" -x KEEL_DETERMINISTIC=maybe "$programs/mpi_costs_$mpi" fences 1 -
     grep -q '^mpi 0 error: MPI_Init: KEEL_DETERMINISTIC is n, y or waits$' "$err" || fail "not named"
 }
