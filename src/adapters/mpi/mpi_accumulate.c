@@ -374,6 +374,10 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
     const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
     keel_mpi_target_t target;
 
+    if (keel_mpi_accumulate_at_once(&origin, NULL, target_rank, target_disp, target_count, target_datatype, op, win,
+                                    "MPI_Accumulate")) {
+        return MPI_SUCCESS;
+    }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Accumulate")
                ? keel_mpi_accumulate(&origin, NULL, &target, op)
                : target.code;
@@ -400,6 +404,10 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     const keel_mpi_origin_t result = {result_addr, 1, datatype};
     keel_mpi_target_t target;
 
+    if (keel_mpi_accumulate_at_once(&origin, result_addr, target_rank, target_disp, 1, datatype, op, win,
+                                    "MPI_Fetch_and_op")) {
+        return MPI_SUCCESS;
+    }
     if (!keel_mpi_target_find(&target, target_rank, target_disp, 1, datatype, win, "MPI_Fetch_and_op")) {
         return target.code;
     }

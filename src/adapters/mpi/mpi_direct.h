@@ -33,7 +33,9 @@ void keel_mpi_direct_unmake(void);
 void keel_mpi_direct_copy_parts(char *to, const char *from, size_t bytes);
 static inline void keel_mpi_direct_copy(char *to, const char *from, size_t bytes)
 {
-    if (bytes <= KEEL_MPI_COPY) {
+    if (bytes == sizeof(uint64_t)) {
+        memcpy(to, from, sizeof(uint64_t)); /* one load and one store, without a call */
+    } else if (bytes <= KEEL_MPI_COPY) {
         memmove(to, from, bytes);
     } else {
         keel_mpi_direct_copy_parts(to, from, bytes);

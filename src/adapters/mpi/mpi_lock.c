@@ -5,6 +5,7 @@
  */
 #include "mpi_arena.h"
 #include "mpi_channel.h"
+#include "mpi_direct.h"
 #include "mpi_prefix.h"
 #include "mpi_synchronous.h"
 #include "mpi_window.h"
@@ -21,22 +22,44 @@ static uint32_t home_of(const keel_mpi_win_t *win, uint32_t target)
     return (uint32_t)win->places[target].home;
 }
 
+static uint64_t word_of(const keel_mpi_win_t *win, uint32_t target)
+{
+    return win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
+}
+
+/* where that is, of a window that is mapped here; NULL: it is asked of Keel */
+static uint64_t *word_in_place(const keel_mpi_win_t *win, uint32_t target)
+{
+    char *arena = win->is_mapped ? keel_mpi_direct(home_of(win, target)) : NULL;
+
+    return (arena == NULL) ? NULL : (uint64_t *)(arena + word_of(win, target));
+}
+
+/* CSWAP: where it is 0 */
 static uint64_t word_change(const keel_mpi_win_t *win, uint32_t target, keel_atomic_op_t op, uint64_t operand,
                             const char *call)
 {
-    const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
+    uint64_t *word = word_in_place(win, target);
     uint64_t was = 0;
 
-    keel_mpi_atomic(op, home_of(win, target), offset, sizeof(was), operand, 0, &was, call);
+    if (word == NULL) {
+        keel_mpi_atomic(op, home_of(win, target), word_of(win, target), sizeof(was), operand, 0, &was, call);
+        return was;
+    }
+    if (op == KEEL_ATOMIC_ADD) {
+        was = __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_compare_exchange_n(word, &was, operand, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    }
+    keel_mpi_prefix_result(&was, sizeof(was));
     return was;
 }
 
 static uint64_t word_look(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
-    const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
     uint64_t is = 0;
 
-    keel_mpi_get(home_of(win, target), offset, &is, sizeof(is), call);
+    keel_mpi_get(home_of(win, target), word_of(win, target), &is, sizeof(is), call);
     return is;
 }
 
@@ -67,11 +90,16 @@ static void take_alone(const keel_mpi_win_t *win, uint32_t target, const char *c
 static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     const uint8_t held = *held_of(win, target);
-    const uint64_t offset = win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
     const uint64_t minus = (held == KEEL_MPI_HELD_ALONE) ? -KEEL_MPI_EXCLUSIVE : (uint64_t)-1;
+    uint64_t *word = word_in_place(win, target);
 
-    if (held == KEEL_MPI_HELD_ALONE || held == KEEL_MPI_HELD_SHARED) {
-        keel_mpi_atomic(KEEL_ATOMIC_ADD, home_of(win, target), offset, sizeof(minus), minus, 0, NULL, call);
+    if (held != KEEL_MPI_HELD_ALONE && held != KEEL_MPI_HELD_SHARED) {
+        /* nobody else knows of it */
+    } else if (word != NULL) {
+        __atomic_fetch_add(word, minus, __ATOMIC_SEQ_CST);
+    } else {
+        keel_mpi_atomic(KEEL_ATOMIC_ADD, home_of(win, target), word_of(win, target), sizeof(minus), minus, 0, NULL,
+                        call);
         keel_mpi_flush(home_of(win, target), call);
     }
     *held_of(win, target) = KEEL_MPI_HELD_NOT;
@@ -89,6 +117,23 @@ void keel_mpi_lock_need(keel_mpi_win_t *win, uint32_t target, const char *call)
     if (*held_of(win, target) == KEEL_MPI_HELD_LAZY) {
         take_shared(win, target, call);
         *held_of(win, target) = KEEL_MPI_HELD_SHARED;
+    }
+}
+
+/* ---- completion ---- */
+
+/*
+ * What was stored to memory that is mapped here is there, and nothing else is under way in such a window: so Keel is asked, for deaths, by
+ * one flush of a few.
+ */
+static void complete(const keel_mpi_win_t *win, uint32_t target, const char *call)
+{
+    static unsigned flushes;
+
+    if (win->is_mapped && ++flushes % ASKED != 0) {
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    } else {
+        keel_mpi_flush(home_of(win, target), call);
     }
 }
 
@@ -141,7 +186,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
     if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NOT || keel_mpi_win_access(of)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock", "the caller does not have it locked");
     }
-    keel_mpi_flush(home_of(of, (uint32_t)rank), "MPI_Win_unlock");
+    complete(of, (uint32_t)rank, "MPI_Win_unlock");
     give(of, (uint32_t)rank, "MPI_Win_unlock");
     keel_mpi_win_access(of)->locks--;
     keel_mpi_channel_glance("MPI_Win_unlock");
@@ -183,22 +228,7 @@ int MPI_Win_unlock_all(MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* ---- completion ---- */
-
-/*
- * What was stored to memory that is mapped here is there, and nothing else is under way in such a window: so Keel is asked, for deaths, by
- * one flush of a few.
- */
-static void complete(const keel_mpi_win_t *win, uint32_t target, const char *call)
-{
-    static unsigned flushes;
-
-    if (win->is_mapped && ++flushes % ASKED != 0) {
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    } else {
-        keel_mpi_flush(home_of(win, target), call);
-    }
-}
+/* ---- flushes ---- */
 
 static int flush(int rank, MPI_Win win, const char *call)
 {

@@ -2,6 +2,7 @@
 
 #include "mpi_alias.h"
 #include "mpi_arena.h"
+#include "mpi_combine.h"
 #include "mpi_direct.h"
 #include "mpi_dynamic.h"
 #include "mpi_ordered.h"
@@ -393,4 +394,36 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
                ? get(&origin, &target)
                : target.code;
+}
+
+int keel_mpi_accumulate_at_once(const keel_mpi_origin_t *origin, void *result, int rank, MPI_Aint disp, int count,
+                                MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call)
+{
+    const keel_mpi_layout_t *layout;
+    const keel_mpi_win_t *win;
+    uint64_t *word;
+    size_t bytes;
+    char *there = at_once(origin->type, origin->count, rank, disp, count, type, handle, &bytes, &layout);
+
+    if (there == NULL || layout->is_mixed || (result != NULL && layout->basic != type) || keel_mpi_is_replay() ||
+        !keel_mpi_combine((keel_mpi_kind_t)layout->basic_kind, op, NULL, NULL, 0)) {
+        return 0;
+    }
+    win = keel_mpi_win_of(handle);
+    if (!win->is_mapped) {
+        return 0;
+    }
+    word = (uint64_t *)(keel_mpi_direct((uint32_t)win->places[rank].home) + win->places[rank].guard +
+                        offsetof(keel_mpi_guard_t, accumulate));
+    keel_mpi_direct_take(word, call);
+    if (result != NULL) {
+        memcpy(result, there, bytes);
+    }
+    (void)keel_mpi_combine((keel_mpi_kind_t)layout->basic_kind, op, there,
+                           (const char *)origin->buffer + layout->true_low, bytes / layout->basic_size);
+    keel_mpi_direct_give(word);
+    if (result != NULL) {
+        keel_mpi_prefix_result(result, bytes);
+    }
+    return 1;
 }

@@ -42,6 +42,10 @@ int keel_mpi_target_each(const keel_mpi_target_t *target, keel_mpi_piece_cb_t ea
 void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed);
 void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed);
 
+/* the usual one of these, of as many elements without gaps on both sides (where something is fetched, of a predefined type), in a window that
+ * all have mapped; false: nothing is done, and the general way is to be gone */
+int keel_mpi_accumulate_at_once(const keel_mpi_origin_t *origin, void *result, int rank, MPI_Aint disp, int count,
+                                MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call);
 /* MPI_Accumulate and all like it; @a result NULL: nothing is fetched */
 int keel_mpi_accumulate(const keel_mpi_origin_t *origin, const keel_mpi_origin_t *result, keel_mpi_target_t *target,
                         MPI_Op op);
