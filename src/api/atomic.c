@@ -17,6 +17,7 @@
 #include "api/elements.h"
 #include "api/atomic_record.h"
 #include "api/atomic_served.h"
+#include "api/atomic_stored.h"
 #include "api/atomic_tell.h"
 #include "api/fetch.h"
 #include "api/target.h"
@@ -73,155 +74,6 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
         keel_atomic_store_result(call->result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
     }
     return KEEL_OK;
-}
-
-/*
- * The operation, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
- * no load passes the locked instruction, so what it does not need is best done before.
- */
-static inline __attribute__((always_inline)) void atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
-                                                            char *target, const keel_record_atomic_t *atomic,
-                                                            void *result)
-{
-    keel_get_record_t *record = NULL;
-    uint32_t index;
-    uint64_t old;
-
-    if (atomic->fetches) {
-        record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &index);
-    }
-    KEEL_MOMENT();
-    old = keel_apply_atomic(target, atomic);
-    KEEL_MOMENT();
-    if (record != NULL) {
-        memcpy(record + 1, &old, sizeof(old)); /* padded to as much */
-        record->reserved = KEEL_GET_COMPLETE;
-    }
-    keel_atomic_store_result(result, atomic->size, old);
-}
-
-static void atomic_carry_out(const keel_atomic_call_t *call, char *target)
-{
-    if (call->many != NULL) {
-        KEEL_MOMENT();
-        keel_combine(call->many, target, call->values, NULL);
-        KEEL_MOMENT();
-    } else if (call->is_ordered) {
-        keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
-    } else {
-        atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
-    }
-}
-
-/*
- * Programs that wait: as a put (put_numbered() in api/put.c), and the board says that what is open is an atomic. Whoever dies with
- * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
- */
-static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *target)
-{
-    keel_context_h ctx = call->win->ctx;
-    const keel_record_atomic_t *atomic = call->atomic;
-    const uint32_t rank = call->rank;
-    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
-    const uint32_t number = keel_put_log_count(&ctx->puts, rank);
-    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
-
-    keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
-    if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
-        return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
-    }
-    if (keel_atomic_log(call) == NULL) {
-        (void)keel_put_log_number(&ctx->puts, rank);
-    }
-    if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
-        atomic_carry_out(call, target);
-        return KEEL_OK;
-    }
-    if (keel_board_get(&slot->done) >= word && !atomic->fetches && !KEEL_PLANT(atomic_again)) {
-        KEEL_REACHED(atomic_was_done);
-        return KEEL_OK;
-    }
-    keel_put_push_gets(ctx, rank);
-    keel_board_set(&slot->opened_atomic, word);
-    keel_board_set(&slot->opened, word);
-    keel_store_fence();
-    KEEL_MOMENT();
-    atomic_carry_out(call, target);
-    KEEL_MOMENT();
-    keel_board_done(slot, ctx->rec.phase, number + 1);
-    keel_lane_ring(&ctx->lane, rank);
-    return KEEL_OK;
-}
-
-/* programs that lock: what is open in a section is in doubt, and what is not is none of theirs */
-static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *target)
-{
-    keel_context_h ctx = call->win->ctx;
-    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
-
-    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
-    keel_store_fence();
-    if (keel_atomic_log(call) == NULL) {
-        (void)keel_put_log_number(&ctx->puts, call->rank);
-    }
-    atomic_carry_out(call, target);
-    return KEEL_OK;
-}
-
-/* before it is done: whoever replaces this process is answered, or the target knows that there is no record */
-static inline void atomic_push(keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
-{
-    if (atomic->fetches && !KEEL_PLANT(counted_unpushed)) {
-        keel_get_log_push(&ctx->gets, rank);
-    }
-}
-
-/* Others: puts have no numbers, but atomics have, which a re-execution on this lane counts alike. On another one they are in doubt
- * (recovery/view), as is a phase for which all numbers are taken. */
-static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target)
-{
-    keel_context_h ctx = call->win->ctx;
-    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
-    const uint32_t number = keel_put_log_counted(&ctx->puts, call->rank);
-    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
-    const int has_number = number != ctx->puts.number_end;
-
-    keel_put_push_gets(ctx, call->rank);
-    keel_board_mark(slot, ctx->rec.phase, !has_number);
-    if (keel_board_counted(slot, ctx->rec.phase) > number && call->atomic->fetches) {
-        return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
-    }
-    if (keel_atomic_log(call) == NULL) {
-        (void)keel_put_log_number(&ctx->puts, call->rank);
-    }
-    if (keel_board_counted(slot, ctx->rec.phase) > number && !KEEL_PLANT(counted_again)) {
-        KEEL_REACHED(atomic_was_done);
-        return KEEL_OK;
-    }
-    if (has_number) {
-        keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number)); /* not what was counted on another lane */
-        keel_board_set(&slot->opened, word);
-    }
-    keel_store_fence();
-    KEEL_MOMENT();
-    atomic_carry_out(call, target);
-    atomic_push(ctx, call->rank, call->atomic);
-    KEEL_MOMENT();
-    if (has_number) {
-        keel_board_done(slot, ctx->rec.phase, number + 1);
-    }
-    return KEEL_OK;
-}
-
-static keel_status_t atomic_direct(const keel_atomic_call_t *call)
-{
-    char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
-    const keel_context_h ctx = call->win->ctx;
-
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
-        return atomic_numbered(call, target);
-    }
-    return keel_sync_is_sectioned(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);
 }
 
 /* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, all others'
@@ -302,9 +154,9 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         }
         keel_board_set(&slot->opened, done);
     }
-    atomic_do(ctx, rank, where, target, &atomic, result);
+    keel_atomic_do(ctx, rank, where, target, &atomic, result);
     if (slot != NULL) {
-        atomic_push(ctx, rank, &atomic);
+        keel_atomic_push(ctx, rank, &atomic);
         keel_store_word_release(&slot->done, done);
     }
     return 1;
@@ -404,7 +256,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (call->is_ordered) {
         call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
     }
-    return keel_access_is_stored(&ctx->lane, rank) ? atomic_direct(call) : keel_atomic_served(call);
+    return keel_access_is_stored(&ctx->lane, rank) ? keel_atomic_stored(call) : keel_atomic_served(call);
 }
 
 static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size)

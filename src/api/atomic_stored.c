@@ -1,0 +1,132 @@
+/*
+ * How an atomic on mapped memory is marked at its target while it is done, so that its source's replacement knows what is done already, and
+ * what is in doubt.
+ */
+#include "api/atomic_stored.h"
+#include "api/atomic_record.h"
+#include "api/fetch.h"
+#include "api/target.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "peer/access.h"
+#include "peer/combine.h"
+#include "api/get.h"
+#include "api/put.h"
+#include "api/request.h"
+
+static void atomic_carry_out(const keel_atomic_call_t *call, char *target)
+{
+    if (call->many != NULL) {
+        KEEL_MOMENT();
+        keel_combine(call->many, target, call->values, NULL);
+        KEEL_MOMENT();
+    } else if (call->is_ordered) {
+        keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
+    } else {
+        keel_atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
+    }
+}
+
+/*
+ * Programs that wait: as a put (put_numbered() in api/put.c), and the board says that what is open is an atomic. Whoever dies with
+ * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
+ */
+static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    const keel_record_atomic_t *atomic = call->atomic;
+    const uint32_t rank = call->rank;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
+    const uint32_t number = keel_put_log_count(&ctx->puts, rank);
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+
+    keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
+    if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
+        return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
+    }
+    if (keel_atomic_log(call) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+    }
+    if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
+        atomic_carry_out(call, target);
+        return KEEL_OK;
+    }
+    if (keel_board_get(&slot->done) >= word && !atomic->fetches && !KEEL_PLANT(atomic_again)) {
+        KEEL_REACHED(atomic_was_done);
+        return KEEL_OK;
+    }
+    keel_put_push_gets(ctx, rank);
+    keel_board_set(&slot->opened_atomic, word);
+    keel_board_set(&slot->opened, word);
+    keel_store_fence();
+    KEEL_MOMENT();
+    atomic_carry_out(call, target);
+    KEEL_MOMENT();
+    keel_board_done(slot, ctx->rec.phase, number + 1);
+    keel_lane_ring(&ctx->lane, rank);
+    return KEEL_OK;
+}
+
+/* programs that lock: what is open in a section is in doubt, and what is not is none of theirs */
+static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
+
+    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
+    keel_store_fence();
+    if (keel_atomic_log(call) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, call->rank);
+    }
+    atomic_carry_out(call, target);
+    return KEEL_OK;
+}
+
+/* Others: puts have no numbers, but atomics have, which a re-execution on this lane counts alike. On another one they are in doubt
+ * (recovery/view), as is a phase for which all numbers are taken. */
+static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
+    const uint32_t number = keel_put_log_counted(&ctx->puts, call->rank);
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+    const int has_number = number != ctx->puts.number_end;
+
+    keel_put_push_gets(ctx, call->rank);
+    keel_board_mark(slot, ctx->rec.phase, !has_number);
+    if (keel_board_counted(slot, ctx->rec.phase) > number && call->atomic->fetches) {
+        return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
+    }
+    if (keel_atomic_log(call) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, call->rank);
+    }
+    if (keel_board_counted(slot, ctx->rec.phase) > number && !KEEL_PLANT(counted_again)) {
+        KEEL_REACHED(atomic_was_done);
+        return KEEL_OK;
+    }
+    if (has_number) {
+        keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number)); /* not what was counted on another lane */
+        keel_board_set(&slot->opened, word);
+    }
+    keel_store_fence();
+    KEEL_MOMENT();
+    atomic_carry_out(call, target);
+    keel_atomic_push(ctx, call->rank, call->atomic);
+    KEEL_MOMENT();
+    if (has_number) {
+        keel_board_done(slot, ctx->rec.phase, number + 1);
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_atomic_stored(const keel_atomic_call_t *call)
+{
+    char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
+    const keel_context_h ctx = call->win->ctx;
+
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        return atomic_numbered(call, target);
+    }
+    return keel_sync_is_sectioned(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);
+}
