@@ -22,10 +22,11 @@ extern "C" {
  * puts of one rank to one target take effect in the order issued. On mapped memory the caller's CPU does it, elsewhere the target's
  * service side, without the target's help; a call of more than a message (some 60 KB) is several. @a count may be 0.
  *
- * Death: integers of 4 or 8 bytes, with SUM, MIN, MAX, BAND, BOR, BXOR or REPLACE and without a result, are each a keel_atomic() of the same
- * name (REPLACE: SET), of which the log has the values, and 32 bytes for a message; who dies amid those to mapped memory is in doubt. With a
- * result that is so of one element alone. All others no log has, so a program that calls them mixes, as keel_lock() has it: from its first
- * such call on every death is a rollback.
+ * Death: without a result each element is an atomic, and a call a record of 32 bytes and its values in the log for each message; who dies amid
+ * those to mapped memory is in doubt. Integers of 4 or 8 bytes with SUM, MIN, MAX, BAND, BOR or BXOR are each a keel_atomic() of the same name. All
+ * others (floating types, smaller ones, pairs, other operations) are like swaps: on mapped memory the log has by how much each changed, so a target that
+ * dies is recovered with the same bits, sums of floating types too; elsewhere its death is a rollback. With a result that is so of one such
+ * integer alone; all others no log has, so a program that calls them mixes, as keel_lock() has it: from its first such call on every death is a rollback.
  * @param [in]  buffer  @a count elements; not read by NO_OP, and may be NULL then.
  * @param [out] result  NULL, or room for as many elements, apart from @a buffer: what they were before.
  * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED: another

@@ -3,6 +3,7 @@
  * and of its class: one after another, or, of more than a few, by records of many. Else the program mixes (api/elements).
  */
 #include "api/atomic.h"
+#include "api/atomic_many.h"
 #include "api/elements.h"
 #include "api/get.h"
 #include "api/inside.h"
@@ -10,6 +11,7 @@
 #include "api/request.h"
 #include "api/target.h"
 
+#include "base/memory.h"
 #include "api/by_message.h"
 #include "api/device.h"
 #include "api/refuse.h"
@@ -69,51 +71,14 @@ static keel_status_t accumulate_few(keel_win_h win, keel_atomic_op_t atomic, siz
     return status;
 }
 
-/* whether the elements are atomics that logs have. Several that are fetched are not: they would be several requests. */
-static int accumulate_is_atomics(keel_win_h win, keel_atomic_op_t atomic, uint32_t rank, size_t count,
+/* Whether the elements are atomics that logs have. Several that are fetched are not: they would be several requests. */
+static int accumulate_is_atomics(keel_win_h win, keel_op_t op, keel_atomic_op_t atomic, uint32_t rank, size_t count,
                                  const void *result)
 {
-    return atomic != KEEL_ATOMIC_LAST && (count == 1 || result == NULL) && !keel_may_mix(win->ctx) &&
+    const int has_records = (result == NULL) ? op != KEEL_OP_NO_OP : count == 1 && atomic != KEEL_ATOMIC_LAST;
+
+    return has_records && !keel_may_mix(win->ctx) &&
            !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
-}
-
-/* A re-execution numbers the same records, on either lane: so what is one does not depend on the lane. */
-static keel_status_t pieces_issue(keel_atomic_call_t *call, uint64_t offset, keel_record_accumulate_t *head,
-                                  size_t count)
-{
-    const size_t size = call->atomic->size, most = (call->win->ctx->puts.record_max - sizeof(*head)) / size;
-    keel_status_t status = KEEL_OK;
-
-    while (count > 0 && status == KEEL_OK) {
-        head->count = (uint32_t)(count < most ? count : most);
-        call->where = keel_where(offset, KEEL_RECORD_ATOMICS, call->win->region);
-        status = keel_atomic_issue(call);
-        count -= head->count;
-        offset += head->count * size;
-        call->values += head->count * size;
-    }
-    return status;
-}
-
-static keel_status_t accumulate_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_t op, keel_type_t type,
-                                     uint32_t rank, uint64_t offset, const char *values, size_t count,
-                                     const keel_rma_params_t *params, keel_req_h *req_p)
-{
-    keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type};
-    const keel_record_atomic_t one = {.op = (uint8_t)atomic, .size = (uint8_t)keel_type_size(type)};
-    keel_atomic_call_t call = {.win = win, .rank = rank, .atomic = &one, .many = &head, .values = values};
-    keel_status_t status = keel_atomic_admit(win, rank, offset, count * one.size, params);
-
-    if (status != KEEL_OK) {
-        return keel_win_end(win, status);
-    }
-    call.req = keel_req_obtain(win->ctx, params);
-    if (call.req == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    win->ctx->stats.atomics++;
-    status = pieces_issue(&call, offset, &head, count);
-    return keel_win_end(win, keel_request_finish(call.req, status, req_p));
 }
 
 /* ---- calls ---- */
@@ -159,12 +124,12 @@ keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type
     if (status != KEEL_OK) {
         return status;
     }
-    if (!accumulate_is_atomics(win, atomic, rank, count, result)) {
+    if (!accumulate_is_atomics(win, op, atomic, rank, count, result)) {
         return keel_accumulate_elements(win, op, type, rank, offset, buffer, count, result, params, req_p);
     }
-    return (count <= ACCUMULATE_FEW)
+    return (count <= ACCUMULATE_FEW && atomic != KEEL_ATOMIC_LAST)
                ? accumulate_few(win, atomic, keel_type_size(type), rank, offset, buffer, count, result, params, req_p)
-               : accumulate_many(win, atomic, op, type, rank, offset, buffer, count, params, req_p);
+               : keel_atomic_many(win, atomic, op, type, rank, offset, buffer, count, params, req_p);
 }
 
 keel_status_t keel_accumulate(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,

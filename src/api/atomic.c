@@ -13,6 +13,7 @@
  * looked at each time and not a copy of what was written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
+#include "api/atomic_issue.h"
 #include "api/inside.h"
 #include "api/elements.h"
 #include "api/atomic_record.h"
@@ -44,38 +45,6 @@
 
 #include <string.h>
 
-static keel_status_t atomic_own(const keel_atomic_call_t *call)
-{
-    const keel_win_h win = call->win;
-    const uint64_t offset = keel_where_offset(call->where);
-    const keel_record_atomic_t *atomic = call->atomic;
-    keel_status_t status;
-    unsigned rounds = 0;
-
-    if (keel_fetch_is_own(win->ctx, atomic)) {
-        return keel_fetch_own(win, offset, atomic, call->result);
-    }
-    while (keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
-        status = keel_context_wait(win->ctx, &rounds);
-        if (status != KEEL_OK) {
-            return status;
-        }
-    }
-    status = keel_fetch_own_first(win->ctx, atomic);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
-        keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
-    }
-    if (call->many != NULL) {
-        keel_combine(call->many, (char *)win->base + offset, call->values, NULL);
-    } else {
-        keel_atomic_store_result(call->result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
-    }
-    return KEEL_OK;
-}
-
 /* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, all others'
  * that they fetch, and what was to be read before it has been */
 static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
@@ -104,10 +73,11 @@ static inline __attribute__((always_inline)) void atomic_write(keel_record_t *re
     payload->op = atomic->op;
     payload->size = atomic->size;
     payload->fetches = atomic->fetches;
+    payload->is_changed = payload->is_answered = 0;
     memset(payload->reserved, 0, sizeof(payload->reserved));
     payload->operand = atomic->operand;
     payload->compare = atomic->compare;
-    payload->sequence = 0;
+    payload->change = 0;
 }
 
 /* a live, mapped target: done when it returns 1; 0: it goes the general way */
@@ -119,9 +89,9 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
     char *target = keel_win_reach(win, rank, offset, size);
     keel_board_slot_t *slot = NULL;
-    keel_record_t *record;
+    keel_record_t *record = NULL;
     keel_context_h ctx;
-    uint64_t where, done = 0;
+    uint64_t where, old, done = 0;
 
     if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
                              (unsigned)op >= KEEL_ATOMIC_FAST,
@@ -146,7 +116,7 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         slot = keel_access_slot(&ctx->lane, rank);
         done = keel_phase_word(ctx->rec.phase, keel_put_log_counted(&ctx->puts, rank) + 1);
         record = keel_put_log_reserve(&ctx->puts, rank, sizeof(atomic));
-        keel_put_log_note_atomic(&ctx->puts, rank, op);
+        keel_put_log_note_atomic(&ctx->puts, rank, keel_classes_kind(op, 1));
         if (record != NULL) {
             keel_prefetch_write((const uint8_t *)(record + 1) + KEEL_COPY_AHEAD);
             keel_put_log_head(&ctx->puts, record, where, sizeof(atomic));
@@ -154,109 +124,15 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         }
         keel_board_set(&slot->opened, done);
     }
-    keel_atomic_do(ctx, rank, where, target, &atomic, result);
+    old = keel_atomic_do(ctx, rank, where, target, &atomic, result);
+    if (record != NULL && (result != NULL || keel_atomic_may_change(op))) {
+        keel_atomic_found(record, old);
+    }
     if (slot != NULL) {
         keel_atomic_push(ctx, rank, &atomic);
         keel_store_word_release(&slot->done, done);
     }
     return 1;
-}
-
-static keel_status_t atomic_replay(const keel_atomic_call_t *call)
-{
-    keel_context_h ctx = call->win->ctx;
-    keel_status_t status = KEEL_INPROGRESS;
-
-    if (call->atomic->fetches) {
-        status =
-            call->is_ordered
-                ? keel_get_log_replay(&ctx->gets, call->rank, call->where, sizeof(keel_fetched_t), &call->req->fetched)
-                : keel_get_log_replay(&ctx->gets, call->rank, call->where, call->atomic->size, call->result);
-    }
-    return (status == KEEL_ERR_CORRUPT) ? keel_recovery_ask(&ctx->rec, status) : status;
-}
-
-/* Records lie at the target in the order of the accesses: gets that were meant for its predecessor are done first. */
-static int atomic_awaits_gets(const keel_atomic_call_t *call)
-{
-    const keel_context_h ctx = call->win->ctx;
-
-    return (call->is_ordered || (call->atomic->fetches && !keel_sync_is_sectioned(&ctx->sync))) &&
-           keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
-}
-
-keel_status_t keel_atomic_admit(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
-                                const keel_rma_params_t *params)
-{
-    keel_status_t status = keel_win_check(win, rank, offset, length, win, params);
-
-    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 1) : status;
-    return (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
-}
-
-keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
-{
-    keel_win_h win = call->win;
-    keel_context_h ctx = win->ctx;
-    const keel_record_atomic_t *atomic = call->atomic;
-    const uint32_t rank = call->rank;
-    const int is_own = rank == ctx->lane.rank;
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
-
-    if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
-        status = atomic->fetches ? keel_atomic_tell_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic)) : KEEL_OK;
-        status = (status == KEEL_OK) ? keel_atomic_tell_class(ctx, atomic->op, is_own, atomic->fetches) : status;
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    if (is_own) {
-        return atomic_own(call);
-    }
-    keel_context_touch(ctx, rank);
-    status = keel_put_clock(win, rank);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    keel_case_access(ctx, rank, 1);
-    status = atomic_replay(call);
-    if (status != KEEL_INPROGRESS) {
-        return (status == KEEL_OK) ? keel_atomic_replayed(call) : status;
-    }
-    while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
-           (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
-            keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
-        if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
-            !keel_position_holds_puts(&ctx->rec, rank)) {
-            const int is_logged = keel_atomic_log(call) != NULL;
-
-            if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
-                if (!is_logged) {
-                    (void)keel_put_log_number_sent(&ctx->puts, rank);
-                }
-                return KEEL_OK; /* the target has it, or will be given it */
-            }
-        }
-        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
-            return keel_get_is_missing(ctx, rank);
-        }
-        status = keel_context_wait(ctx, &rounds);
-        if (status != KEEL_OK) {
-            return status;
-        }
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    keel_context_touch(ctx, rank);                                 /* callbacks may have flushed */
-    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
-    }
-    if (call->is_ordered) {
-        call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
-    }
-    return keel_access_is_stored(&ctx->lane, rank) ? keel_atomic_stored(call) : keel_atomic_served(call);
 }
 
 static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size)

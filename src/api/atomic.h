@@ -31,12 +31,7 @@ typedef struct keel_atomic_call {
     const keel_record_accumulate_t
         *many;          /* NULL: it is one; else elements side by side, each such an atomic, and nothing is fetched */
     const char *values; /* of these */
+    char *room;         /* where many may change what no class has: twice their bytes */
 } keel_atomic_call_t;
-
-/* before the first that goes to these bytes: they are there, and the program may */
-keel_status_t keel_atomic_admit(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
-                                const keel_rma_params_t *params);
-/* one that is admitted */
-keel_status_t keel_atomic_issue(const keel_atomic_call_t *call);
 
 #endif

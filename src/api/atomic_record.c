@@ -5,6 +5,7 @@
 
 #include "oplog/put_log.h"
 #include "peer/combine.h"
+#include "wire/digest.h"
 
 size_t keel_atomic_length(const keel_atomic_call_t *call)
 {
@@ -13,15 +14,20 @@ size_t keel_atomic_length(const keel_atomic_call_t *call)
 
 static void record_write(const keel_atomic_call_t *call, keel_record_t *record)
 {
+    keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);
+
     if (call->many == NULL) {
         memcpy(record + 1, call->atomic, sizeof(*call->atomic));
         return;
     }
-    memcpy(record + 1, call->many, sizeof(*call->many));
-    memcpy((char *)(record + 1) + sizeof(*call->many), call->values, keel_combine_bytes(call->many));
+    *head = *call->many;
+    keel_combine_copy(call->many, head + 1, call->values);
+    if (head->may_change) {
+        head->compare = keel_digest_data(0, (const uint8_t *)(head + 1), (uint32_t)keel_combine_bytes(head));
+    }
 }
 
-keel_record_t *keel_atomic_log(const keel_atomic_call_t *call)
+keel_record_t *keel_atomic_log(const keel_atomic_call_t *call, int is_known)
 {
     const keel_context_h ctx = call->win->ctx;
     const size_t length = keel_atomic_length(call);
@@ -34,8 +40,15 @@ keel_record_t *keel_atomic_log(const keel_atomic_call_t *call)
     } else if (ctx->lane.peers[call->rank].mode == KEEL_PEER_BEHIND) {
         return NULL; /* it is tried again, and counted then */
     }
-    keel_put_log_note_atomic(&ctx->puts, call->rank, (keel_atomic_op_t)call->atomic->op);
+    keel_put_log_note_atomic(&ctx->puts, call->rank, keel_classes_kind(call->atomic->op, is_known));
     return record;
+}
+
+void keel_atomic_found_many(keel_record_t *record, const void *old, void *room)
+{
+    keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);
+
+    keel_combine_change(head, head + 1, old, room);
 }
 
 keel_status_t keel_atomic_bounce(const keel_atomic_call_t *call)

@@ -6,11 +6,26 @@
 #define KEEL_API_ATOMIC_RECORD_H_
 
 #include "api/atomic.h"
+#include "peer/apply.h"
 
 /* bytes of it */
 size_t keel_atomic_length(const keel_atomic_call_t *call);
-/* filled; NULL: there is no room */
-keel_record_t *keel_atomic_log(const keel_atomic_call_t *call);
+/* Filled; NULL: there is no room. @a is_known: what it finds is known before anything else is done here, and then keel_atomic_found(), or of many
+ * keel_atomic_found_many(), is told. */
+keel_record_t *keel_atomic_log(const keel_atomic_call_t *call, int is_known);
+/* what a logged one found */
+static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_t *record, uint64_t old)
+{
+    keel_record_atomic_t *atomic = (keel_record_atomic_t *)(record + 1);
+
+    if (keel_atomic_may_change(atomic->op)) {
+        atomic->change = keel_atomic_change(atomic, old);
+        atomic->is_changed = 1;
+    }
+    atomic->is_answered = 1;
+}
+/* the same of many, which found @a old; @a room is for as many bytes */
+void keel_atomic_found_many(keel_record_t *record, const void *old, void *room);
 /* of a posted one to who is served, that is in no log */
 keel_status_t keel_atomic_bounce(const keel_atomic_call_t *call);
 

@@ -26,14 +26,23 @@ keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
     const keel_context_h ctx = call->win->ctx;
     const uint32_t rank = call->rank;
     keel_status_t status = KEEL_OK;
+    keel_record_t *record;
+    uint64_t old = 0;
 
+    if (call->is_ordered) {
+        old = call->req->fetched.old;
+    } else {
+        memcpy(&old, call->result, call->atomic->size);
+    }
     keel_recovery_count_gets(&ctx->rec, 1);
     if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
         KEEL_REACHED(fetched_recorded_ahead);
     } else {
         KEEL_REACHED(fetched_recorded_same);
     }
-    if (keel_atomic_log(call) != NULL) {
+    record = keel_atomic_log(call, 1);
+    if (record != NULL) {
+        keel_atomic_found(record, old);
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
@@ -69,7 +78,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
         }
     }
     fetch.number = keel_put_log_count(&ctx->puts, rank);
-    record = keel_atomic_log(call);
+    record = keel_atomic_log(call, atomic->fetches);
     if (record == NULL) {
         if (!atomic->fetches) {
             return keel_atomic_bounce(call);
@@ -102,6 +111,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
     piece->buffer = call->is_ordered ? (void *)&call->req->fetched : call->result;
     piece->req = call->req;
     piece->atomic = fetch.record;
+    piece->logged = record;
     piece->record = keel_get_log_reserve(&ctx->gets, rank, where, piece->length, &piece->index);
     fetch.index = piece->index;
     call->req->pieces++;

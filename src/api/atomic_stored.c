@@ -15,16 +15,28 @@
 #include "api/put.h"
 #include "api/request.h"
 
-static void atomic_carry_out(const keel_atomic_call_t *call, char *target)
+/* @a record: of it, where what it finds is to be told; else NULL */
+static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_record_t *record)
 {
+    uint64_t old;
+
     if (call->many != NULL) {
         KEEL_MOMENT();
-        keel_combine(call->many, target, call->values, NULL);
+        keel_combine(call->many, target, call->values, call->many->may_change ? call->room : NULL);
         KEEL_MOMENT();
-    } else if (call->is_ordered) {
+        if (call->many->may_change && record != NULL) {
+            keel_atomic_found_many(record, call->room, call->room + keel_combine_bytes(call->many));
+        }
+        return;
+    }
+    if (call->is_ordered) {
         keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
+        old = call->req->fetched.old;
     } else {
-        keel_atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
+        old = keel_atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
+    }
+    if (record != NULL) {
+        keel_atomic_found(record, old);
     }
 }
 
@@ -40,19 +52,23 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     const uint32_t number = keel_put_log_count(&ctx->puts, rank);
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+    const int is_done = number != ctx->puts.number_end && keel_board_get(&slot->done) >= word && !atomic->fetches &&
+                        !KEEL_PLANT(atomic_again);
+    keel_record_t *record;
 
     keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
     if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
         return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
     }
-    if (keel_atomic_log(call) == NULL) {
+    record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
+    if (record == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }
     if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
-        atomic_carry_out(call, target);
+        atomic_carry_out(call, target, record);
         return KEEL_OK;
     }
-    if (keel_board_get(&slot->done) >= word && !atomic->fetches && !KEEL_PLANT(atomic_again)) {
+    if (is_done) { /* what it found there nobody knows any more */
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }
@@ -61,7 +77,7 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
     keel_board_set(&slot->opened, word);
     keel_store_fence();
     KEEL_MOMENT();
-    atomic_carry_out(call, target);
+    atomic_carry_out(call, target, record);
     KEEL_MOMENT();
     keel_board_done(slot, ctx->rec.phase, number + 1);
     keel_lane_ring(&ctx->lane, rank);
@@ -76,10 +92,10 @@ static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *tar
 
     keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
     keel_store_fence();
-    if (keel_atomic_log(call) == NULL) {
+    if (keel_atomic_log(call, 0) == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    atomic_carry_out(call, target);
+    atomic_carry_out(call, target, NULL); /* sections have an order */
     return KEEL_OK;
 }
 
@@ -92,16 +108,19 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     const uint32_t number = keel_put_log_counted(&ctx->puts, call->rank);
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
     const int has_number = number != ctx->puts.number_end;
+    const int is_done = keel_board_counted(slot, ctx->rec.phase) > number;
+    keel_record_t *record;
 
     keel_put_push_gets(ctx, call->rank);
     keel_board_mark(slot, ctx->rec.phase, !has_number);
-    if (keel_board_counted(slot, ctx->rec.phase) > number && call->atomic->fetches) {
+    if (is_done && call->atomic->fetches) {
         return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
     }
-    if (keel_atomic_log(call) == NULL) {
+    record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
+    if (record == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    if (keel_board_counted(slot, ctx->rec.phase) > number && !KEEL_PLANT(counted_again)) {
+    if (is_done && !KEEL_PLANT(counted_again)) { /* what it found there nobody knows any more */
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }
@@ -111,7 +130,7 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     }
     keel_store_fence();
     KEEL_MOMENT();
-    atomic_carry_out(call, target);
+    atomic_carry_out(call, target, record);
     keel_atomic_push(ctx, call->rank, call->atomic);
     KEEL_MOMENT();
     if (has_number) {

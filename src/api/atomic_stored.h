@@ -10,12 +10,12 @@
 #include <string.h>
 
 /*
- * The operation, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
+ * The operation, what it found, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
  * no load passes the locked instruction, so what it does not need is best done before.
  */
-static inline __attribute__((always_inline)) void keel_atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
-                                                                 char *target, const keel_record_atomic_t *atomic,
-                                                                 void *result)
+static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
+                                                                     char *target, const keel_record_atomic_t *atomic,
+                                                                     void *result)
 {
     keel_get_record_t *record = NULL;
     uint32_t index;
@@ -32,6 +32,7 @@ static inline __attribute__((always_inline)) void keel_atomic_do(keel_context_h 
         record->reserved = KEEL_GET_COMPLETE;
     }
     keel_atomic_store_result(result, atomic->size, old);
+    return old;
 }
 
 /* before it is done: whoever replaces this process is answered, or the target knows that there is no record */

@@ -65,6 +65,7 @@ typedef struct keel_piece {
     uint64_t where;
     keel_get_record_t *record;   /* own copy to complete, or NULL */
     const keel_record_t *atomic; /* in the put log; NULL: a get */
+    keel_record_t *logged;       /* the same, where it is there: it takes what is found */
     void *buffer;
     struct keel_req *req;
     const struct keel_poll_ops

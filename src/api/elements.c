@@ -5,11 +5,13 @@
  * after them.
  */
 #include "api/elements.h"
+#include "api/atomic_many.h"
 #include "api/unlogged.h"
 
 #include "check/plant.h"
 #include "api/by_message.h"
 #include "api/get.h"
+#include "api/mix.h"
 #include "api/refuse.h"
 #include "api/request.h"
 #include "oplog/put_send.h"
@@ -253,12 +255,16 @@ keel_status_t keel_accumulate_word(keel_win_h win, uint32_t rank, uint64_t offse
                                    void *result, const keel_rma_params_t *params, keel_req_h *req_p)
 {
     const keel_op_t op = accumulate_op(atomic->op);
-    accumulate_t a = {.head = {.op = (uint8_t)op,
-                               .type = (uint8_t)accumulate_type(atomic->op, atomic->size),
-                               .compare = atomic->compare},
+    const keel_type_t type = accumulate_type(atomic->op, atomic->size);
+    accumulate_t a = {.head = {.op = (uint8_t)op, .type = (uint8_t)type, .compare = atomic->compare},
                       .values = (op != KEEL_OP_NO_OP) ? (const char *)&atomic->operand : NULL,
                       .result = result,
                       .size = atomic->size};
 
+    if (result == NULL && (unsigned)op < KEEL_OP_LAST && op != KEEL_OP_NO_OP && !keel_may_mix(win->ctx) &&
+        !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank))) { /* logs have it */
+        return keel_atomic_many(win, KEEL_ATOMIC_LAST, op, type, rank, offset, (const char *)&atomic->operand, 1,
+                                params, req_p);
+    }
     return accumulate_run(win, rank, offset, &a, 1, params, req_p, "keel_atomic");
 }

@@ -72,12 +72,18 @@ int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atom
 
 /*
  * A replacement before all know that the program waits: what others did there comes as far as waits need. What is fetched there has to
- * find all of it. It was not done in the first life, whose death would have been a rollback.
+ * find all of it. It was not done in the first life, whose death would have been a rollback. Nor was one that does not commute with what
+ * others changed words by, in any such phase, as its class would be known.
  */
 keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_t *atomic)
 {
-    return (ctx->rec.phase >= ctx->rec.front && atomic->fetches && !KEEL_PLANT(own_fetch_early)) ? keel_wait_new(ctx)
-                                                                                                 : KEEL_OK;
+    if (ctx->rec.phase < ctx->rec.front) {
+        return KEEL_OK;
+    }
+    if (atomic->fetches && !KEEL_PLANT(own_fetch_early)) {
+        return keel_wait_new(ctx);
+    }
+    return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(change_own)) ? keel_wait_changes(ctx) : KEEL_OK;
 }
 
 /* what the predecessor has found: KEEL_INPROGRESS: nothing that anybody knows of */

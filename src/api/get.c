@@ -6,6 +6,7 @@
  * epoch closes, or before the next put there, which the gate sends the general way.
  */
 #include "api/get.h"
+#include "api/atomic_record.h"
 #include "api/inside.h"
 #include "api/target.h"
 
@@ -27,6 +28,15 @@
 
 #include <string.h>
 
+/* of an atomic: what there was, with or without a clock behind it */
+static void piece_found(const keel_piece_t *piece)
+{
+    uint64_t old = 0;
+
+    memcpy(&old, piece->buffer, piece->length < sizeof(old) ? piece->length : sizeof(old));
+    keel_atomic_found(piece->logged, old);
+}
+
 void keel_piece_done(void *arg, keel_status_t status)
 {
     keel_piece_t *piece = arg;
@@ -40,6 +50,9 @@ void keel_piece_done(void *arg, keel_status_t status)
     }
     if (status == KEEL_OK && piece->record != NULL) {
         keel_get_log_complete(piece->record, piece->buffer);
+    }
+    if (status == KEEL_OK && piece->logged != NULL) {
+        piece_found(piece);
     }
     if (status == KEEL_ERR_RANGE && piece->atomic != NULL) {
         status = keel_handed_over_refused(&piece->ctx->rec, piece->rank);

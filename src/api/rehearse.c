@@ -144,6 +144,18 @@ static void step_compare(keel_context_h ctx, keel_rehearse_kind_t kind, uint32_t
 
 /* ---- what is summed ---- */
 
+/* what it was to do: not what an atomic has found, and changed, which may have come otherwise */
+static uint32_t sum_data(uint32_t crc, const keel_record_t *record)
+{
+    uint64_t sum;
+
+    if (!keel_where_is_atomic(record->where)) {
+        return keel_crc(crc, record + 1, record->length);
+    }
+    sum = keel_digest_atomic(0, record, record + 1);
+    return keel_crc(crc, &sum, sizeof(sum));
+}
+
 static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t length)
 {
     keel_rehearse_line_t *line = arg;
@@ -157,7 +169,7 @@ static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t
             line->bytes += record->length;
             line->crc = keel_crc(line->crc, &record->where, sizeof(record->where));
             line->crc = keel_crc(line->crc, &record->length, sizeof(record->length));
-            line->crc = keel_crc(line->crc, record + 1, record->length);
+            line->crc = sum_data(line->crc, record);
         }
     }
     return KEEL_OK;

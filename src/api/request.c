@@ -133,6 +133,7 @@ keel_piece_t *keel_piece_obtain(keel_context_h ctx)
     }
     piece = ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
     piece->poll = NULL;
+    piece->logged = NULL;
     return piece;
 }
 

@@ -199,6 +199,17 @@ keel_status_t keel_wait_new(keel_context_h ctx)
     return (status == KEEL_OK) ? wait_take_rest(ctx) : status;
 }
 
+keel_status_t keel_wait_changes(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!keel_sync_replays_waits(&ctx->sync)) {
+        return KEEL_OK;
+    }
+    status = wait_await_puts(ctx);
+    return (status == KEEL_OK && ctx->sync.waits.replay.has_changes) ? keel_wait_new(ctx) : status;
+}
+
 keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
 {
     return keel_waits_has_new(&ctx->sync, rank) ? keel_wait_new(ctx) : KEEL_OK;
@@ -366,6 +377,11 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
 
     if (status != KEEL_OK) {
         return status;
+    }
+    /* some of what changed the word, in another order than it did, may be what it has never been */
+    if (keel_replay_changes(&ctx->sync.waits.replay, &ctx->lane, wait->word, wait->size) &&
+        !KEEL_PLANT(change_waited_on)) {
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_STATE);
     }
     status = KEEL_INPROGRESS;
     while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {

@@ -38,6 +38,8 @@ keel_status_t keel_wait_settle(keel_context_h ctx);
  * in a flush or fence, of what is read at @a rank, or anywhere with KEEL_RANK_NONE.
  */
 keel_status_t keel_wait_new(keel_context_h ctx);
+/* the same where others changed words by what they found there, in the phase that it is in */
+keel_status_t keel_wait_changes(keel_context_h ctx);
 keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank);
 /* a replacement fetches what is in a record, with that clock: what the predecessor may have learned by it is replayed */
 keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock);

@@ -38,6 +38,17 @@
       "and what it had put before them")                                                                               \
     _(atomics_unhanded, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                    \
       "many atomics in one record are not handed over on mapped memory")                                               \
+    _(change_again, 4000, "--style races --posted 1 --lanes direct --direct ptr",                                      \
+      "an atomic of which it is known what it changed is done again all the same")                                     \
+    _(change_passed_over, 8000,                                                                                        \
+      "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2 --seed 7900",              \
+      "of one that was done before its source died it counts as known")                                                \
+    _(change_unknown, 0, "", "changes come behind what a lost rank did, or one that does it again")                    \
+    _(change_unhanded, 8000, "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2",   \
+      "so does what one did that had not handed it over")                                                              \
+    _(change_own, 12000, "--style waits --atomics 1 --posted 7 --lanes direct --direct ptr --ranks 4 --phases 3",      \
+      "a replacement changes own memory before it has what others changed it by")                                      \
+    _(change_waited_on, 0, "", "a wait is over by some of what changed the word")                                      \
     _(half_done_local, 4000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                       \
       "an atomic that its source died in counts as not done")                                                          \
     _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \
@@ -167,7 +178,8 @@
       "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
     _(races_local, 8000, "--style races --ranks 3 --phases 4 --seed 1158",                                             \
       "values that were raced for do not refuse local recovery")                                                       \
-    _(sets_commute, 4000, "--style races", "atomics SET of several ranks count as if they commuted")                   \
+    _(sets_commute, 8000, "--style races --posted 1 --lanes served",                                                   \
+      "atomics SET of several ranks count as if they commuted")                                                        \
     _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                                 \
     _(lost_log_local, 6000, "--seed 643", "an incomplete log does not refuse local recovery")                          \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                                  \

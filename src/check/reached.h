@@ -37,6 +37,7 @@
     _(refuses_kinds, "rollback: atomics that do not commute were logged towards it")           \
     _(refuses_races, "rollback: values that ranks raced for were fetched from it")             \
     _(request_program, "rollback: the program asked for it")                                   \
+    _(request_waits_on_changes, "rollback: a wait is for a word that others swapped")          \
     _(request_by_report, "rank 0 hears of a request from somebody's report first")             \
     _(refuses_waits_several, "rollback: several ranks are lost in a program that waits")       \
     _(refuses_waits_first, "rollback: the program waits for the first time")                   \

@@ -182,13 +182,13 @@ void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *reco
 void keel_put_log_mark_sent(keel_put_log_t *log, uint32_t target);
 /* served lane: everything was acknowledged; forgets it when the log is off. */
 void keel_put_log_recycle(keel_put_log_t *log, uint32_t target);
-/* notes an atomic of this phase */
-static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, keel_atomic_op_t op)
+/* notes an atomic of this phase, of that kind (keel_classes_kind()) */
+static inline void keel_put_log_note_atomic(keel_put_log_t *log, uint32_t target, uint32_t kind)
 {
     keel_put_target_t *t = &log->targets[target];
 
     t->atomics = log->phase + 1;
-    t->atomic_kinds |= (uint16_t)(1u << op);
+    t->atomic_kinds |= (uint16_t)kind;
     t->counted += t->counted != log->number_end;
 }
 /* how many there were in this phase */

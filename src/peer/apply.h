@@ -2,6 +2,8 @@
 #ifndef KEEL_PEER_APPLY_H_
 #define KEEL_PEER_APPLY_H_
 
+#include "check/plant.h"
+#include "peer/board.h"
 #include "peer/store.h"
 #include "wire/record.h"
 
@@ -79,6 +81,28 @@ static inline __attribute__((always_inline)) uint64_t keel_apply_atomic(void *wo
     }
     KEEL_STORES();
     return old;
+}
+
+/* what a log has of one: by how much it changed the word, where that is known, so it commutes with all that add (protocol.md, Changes) */
+static inline uint64_t keel_apply_logged(void *word, const keel_record_atomic_t *atomic)
+{
+    keel_record_atomic_t change = *atomic;
+
+    if (!atomic->is_changed || KEEL_PLANT(change_again)) {
+        return keel_apply_atomic(word, atomic);
+    }
+    change.op = KEEL_ATOMIC_ADD;
+    change.operand = atomic->change;
+    return keel_apply_atomic(word, &change);
+}
+
+/* by how much such a one changed a word that was @a old */
+static inline uint64_t keel_atomic_change(const keel_record_atomic_t *atomic, uint64_t old)
+{
+    const uint64_t all = (atomic->size == sizeof(uint64_t)) ? UINT64_MAX : UINT32_MAX;
+    const int is_kept = atomic->op == KEEL_ATOMIC_CSWAP && ((old ^ atomic->compare) & all) != 0;
+
+    return is_kept ? 0 : (atomic->operand - old) & all;
 }
 
 #endif

@@ -266,6 +266,45 @@ void keel_combine(const keel_record_accumulate_t *head, void *target, const void
     combine_types[head->type].all(head, target, values, result);
 }
 
+/* as many additions of unsigned words as the elements are */
+static keel_record_accumulate_t combine_additions(const keel_record_accumulate_t *head)
+{
+    const size_t size = combine_types[head->type].size;
+    const keel_type_t type = (size == 1)   ? KEEL_TYPE_UINT8
+                             : (size == 2) ? KEEL_TYPE_UINT16
+                             : (size == 4) ? KEEL_TYPE_UINT32
+                                           : KEEL_TYPE_UINT64;
+
+    return (keel_record_accumulate_t){
+        .op = KEEL_OP_SUM, .type = (uint8_t)type, .count = head->count * (uint32_t)(size == 16 ? 2 : 1)};
+}
+
+void keel_combine_logged(const keel_record_accumulate_t *head, void *target, const void *values)
+{
+    const keel_record_accumulate_t additions = combine_additions(head);
+
+    keel_combine((head->is_changed && !KEEL_PLANT(change_again)) ? &additions : head, target, values, NULL);
+}
+
+void keel_combine_change(keel_record_accumulate_t *head, void *values, const void *old, void *room)
+{
+    const keel_record_accumulate_t additions = combine_additions(head);
+    const size_t size = combine_types[additions.type].size;
+    char *change = values;
+
+    memcpy(room, old, keel_combine_bytes(head));
+    keel_combine(head, room, values, NULL);
+    for (size_t at = 0; at < additions.count * size; at += size) {
+        uint64_t before = 0, after = 0;
+
+        memcpy(&before, (const char *)old + at, size);
+        memcpy(&after, (const char *)room + at, size);
+        after -= before;
+        memcpy(change + at, &after, size); /* little-endian */
+    }
+    head->is_changed = 1;
+}
+
 void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const void *values)
 {
     keel_record_accumulate_t replace = *head;

@@ -27,6 +27,10 @@ static inline uint64_t keel_combine_bytes(const keel_record_accumulate_t *head)
 
 /* a known one; @a values and @a result lie anyhow, and may be NULL where they are not asked for */
 void keel_combine(const keel_record_accumulate_t *head, void *target, const void *values, void *result);
+/* what a log has of one: where that is known, by how much it changed the words */
+void keel_combine_logged(const keel_record_accumulate_t *head, void *target, const void *values);
+/* @a values of it, which changed words from what @a old has, become that; @a room is for as many bytes */
+void keel_combine_change(keel_record_accumulate_t *head, void *values, const void *old, void *room);
 /* its elements; what of them is nobody's is 0, so that what is sent of equal ones is equal */
 void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const void *values);
 

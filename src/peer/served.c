@@ -104,7 +104,7 @@ static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record,
     if (target == NULL || (uintptr_t)target % atomic->size != 0) {
         return "atomic outside its window";
     }
-    *old_p = keel_apply_atomic(target, atomic);
+    *old_p = keel_apply_logged(target, atomic);
     return NULL;
 }
 

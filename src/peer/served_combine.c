@@ -36,7 +36,7 @@ const char *keel_served_combine(keel_lane_t *lane, const keel_record_t *record, 
     if (target == NULL) {
         return "malformed accumulate, or outside its window";
     }
-    keel_combine(&head, target, (const char *)payload + sizeof(head), NULL);
+    keel_combine_logged(&head, target, (const char *)payload + sizeof(head));
     return NULL;
 }
 

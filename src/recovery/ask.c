@@ -97,6 +97,9 @@ const char *keel_request_reason(keel_status_t wants)
     case KEEL_ERR_MIXED_SYNC:
         KEEL_REACHED(request_mixes);
         return "it begins to wait, or to mix ways to synchronise, while another may be doing again what it did";
+    case KEEL_ERR_STATE:
+        KEEL_REACHED(request_waits_on_changes);
+        return "it waited for a word that several may have changed, and nobody can tell what it was meanwhile";
     default:
         KEEL_REACHED(request_program);
         return "its program asked for it";

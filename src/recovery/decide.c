@@ -63,11 +63,12 @@ static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, 
 /*
  * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
  * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
- * do it again when they come to it, and nobody knows in which order what was fetched by others is fetched again.
+ * do it again when they come to it. And a value that is still awaited is fetched again in whatever order the hand-overs come, so nobody else may have
+ * touched that word.
  */
 static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
-    uint64_t fetched = 0, touched = 0, raced = 0;
+    uint64_t fetched = 0, asked = 0, touched = 0, raced = 0;
     uint32_t unknown = keel_classes_own(d->ranks[r].classes);
 
     for (uint32_t x = 0; x < rec->lane->size; x++) {
@@ -78,12 +79,13 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
         }
         if (is_unknown_at_front(rec, d, x)) {
             unknown |= keel_classes_others(d->ranks[x].classes);
-            fetched |= (d->ranks[x].atomics > d->front) ? UINT64_MAX : 0;
+            fetched |= (d->ranks[x].atomics > d->front && (d->ranks[x].classes & KEEL_CLASS_FETCHES)) ? UINT64_MAX : 0;
         }
         if (is_back(rec->reports[x])) {
-            raced |= (fetched & about->touched) | (touched & about->fetched);
-            fetched |= about->fetched;
+            raced |= (asked & about->touched) | (touched & about->asked);
+            asked |= about->asked;
             touched |= about->touched;
+            fetched |= about->fetched;
         }
     }
     if (KEEL_PLANT(races_local)) {
@@ -95,11 +97,25 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
     return NULL;
 }
 
+/*
+ * What is logged as what it changed is the end of all that was done to the word before, whoever did it. Of who is lost, or does again in
+ * the front phase what it did, some of that is not logged yet; which does no harm where it is additions alone.
+ */
+static uint32_t unknown_kinds(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t kinds)
+{
+    uint32_t unknown = 0;
+
+    for (uint32_t x = 0; x < rec->lane->size && (kinds & KEEL_KIND_CHANGE) && !KEEL_PLANT(change_unknown); x++) {
+        unknown |= (x != r && is_unknown_at_front(rec, d, x)) ? keel_classes_others(d->ranks[x].classes) : 0;
+    }
+    return unknown;
+}
+
 /* what the order of its program's ways to synchronise, if any, is asked about */
 static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost,
                                   uint32_t kinds)
 {
-    const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes);
+    const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes) | unknown_kinds(rec, d, r, kinds);
     keel_sync_facts_t facts = {.lost = lost,
                                .front = d->front,
                                .start = decision_start(d, r),
@@ -113,6 +129,17 @@ static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *
         facts.has_bare |= (d->ranks[x].classes & KEEL_CLASS_BARE) != 0;
     }
     return facts;
+}
+
+/* others' records of what they changed may have begun at what it had done, which is told once for all phases */
+static int may_change(uint32_t classes)
+{
+    int may = 0;
+
+    for (unsigned op = 0; op < KEEL_ATOMIC_LAST; op++) {
+        may |= keel_atomic_may_change(op) && (classes & keel_classes_bit(op, 0)) && !KEEL_PLANT(change_unhanded);
+    }
+    return may;
 }
 
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
@@ -146,7 +173,8 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* or one that was given back before the atomic itself was, or has yet to be */
-        if (report->about[r].is_unhanded && d->ranks[r].atomics > base && !KEEL_PLANT(unhanded_local)) {
+        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || may_change(d->ranks[r].classes)) &&
+            !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
         if (report->about[r].awaited != 0 && !KEEL_PLANT(awaited_local)) {
@@ -165,6 +193,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
     for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are lost, only it knew */
         kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
+    kinds |= unknown_kinds(rec, d, r, kinds);
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
         !KEEL_PLANT(swaps_local)) {
         return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";

@@ -43,11 +43,11 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
         if (KEEL_PLANT(atomics_unhanded)) {
             return;
         }
-        keel_combine((const void *)(record + 1), target,
-                     (const uint8_t *)(record + 1) + sizeof(keel_record_accumulate_t), NULL);
+        keel_combine_logged((const void *)(record + 1), target,
+                            (const uint8_t *)(record + 1) + sizeof(keel_record_accumulate_t));
     } else {
         keel_board_mark(slot, over->phase, 1);
-        old = keel_apply_atomic(target, (const void *)(record + 1));
+        old = keel_apply_logged(target, (const void *)(record + 1));
         (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
     }
 }

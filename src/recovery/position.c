@@ -168,13 +168,17 @@ void keel_position_tell_complete(keel_recovery_t *rec)
     rec->is_complete_told = is_complete; /* who has died since has to hand over again, and its replacement to be told */
 }
 
-/* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. */
+/* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. Sections have an
+ * order of their own. Who replays into waits is whole when it is live, and asks for what it needs to be; in the phase of the first wait one may be handed over to. */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
-    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_has_order(rec->sync)) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_is_sectioned(rec->sync)) {
         return 0;
     }
-    return (rank == rec->lane->rank) ? !is_handed_over(rec) : rec->standings[rank].complete == KEEL_COMPLETE_NOT;
+    if (rank == rec->lane->rank) {
+        return !keel_sync_is_replaying(rec->sync) && !is_handed_over(rec);
+    }
+    return !keel_standing_is_replaying(&rec->standings[rank]) && rec->standings[rank].complete == KEEL_COMPLETE_NOT;
 }
 
 int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)

@@ -129,7 +129,7 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
 }
 
 typedef struct words {
-    uint64_t touched, fetched;
+    uint64_t touched, fetched, asked; /* as report_about_t has them */
 } words_t;
 
 /* a bit a word, which may be of others too */
@@ -161,10 +161,12 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
 
     while ((record = keel_records_next(&run)) != NULL) {
         if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
+            const keel_record_atomic_t *atomic = (const void *)(record + 1);
             const uint64_t bit = word_bit(record->where, 0);
 
             words->touched |= bit;
-            words->fetched |= ((const keel_record_atomic_t *)(record + 1))->fetches ? bit : 0;
+            words->fetched |= atomic->fetches ? bit : 0;
+            words->asked |= (atomic->fetches && !atomic->is_answered) ? bit : 0;
         } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
             words->touched |= words_bits(record);
         }
@@ -183,6 +185,7 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
     }
     about->touched = words.touched;
     about->fetched = words.fetched;
+    about->asked = words.asked;
 }
 
 /* the first phase in which anybody did something here that, done again, is not the same; KEEL_PHASE_NONE: nobody */

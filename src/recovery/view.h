@@ -6,7 +6,8 @@
 
 typedef struct report_about {
     uint64_t touched; /* words of that rank, a bit each, on which the reporter did atomics in its phase */
-    uint64_t fetched; /* and those of which it fetched the value */
+    uint64_t fetched; /* and those of which it fetched the value, */
+    uint64_t asked;   /* or has yet to */
     uint32_t incarnation;
     uint32_t lost_puts; /* 1 + last phase whose puts towards that rank are not all logged */
     uint32_t lost_gets; /* 1 + last phase whose gets by that rank are not all logged */

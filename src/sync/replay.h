@@ -24,6 +24,7 @@ typedef struct keel_replay {
     uint64_t *current;           /* by source: number of the piece whose records come */
     uint32_t *records;           /* by source: records so far */
     uint64_t replayed;           /* records applied, ever */
+    int has_changes;             /* of the pieces: some records have by how much they changed words */
 } keel_replay_t;
 
 keel_status_t keel_replay_init(keel_replay_t *replay, uint32_t ranks);
@@ -36,6 +37,8 @@ keel_status_t keel_replay_add(keel_replay_t *replay, uint32_t source, keel_recor
                               size_t length);
 /* puts what is not replayed yet in order */
 void keel_replay_sort(keel_replay_t *replay);
+/* whether these bytes of own memory are among what such records changed, replayed or not */
+int keel_replay_changes(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size);
 /* applies the next piece; there is one */
 keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane);
 

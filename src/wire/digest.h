@@ -1,7 +1,7 @@
 /*
  * What a process holds of another's records of a phase: how many, from the first on, a sum over them, and whether there are more. A
  * re-execution makes the same records, so its first ones have that sum; their epochs, clocks and the numbers of locks are not the
- * program's, and are not in it. Of what is longer than 64 bytes nine words are: the sum is made where each record is applied.
+ * program's, and are not in it, nor is by how much an atomic changed a word. Of what is longer than 64 bytes nine words are: the sum is made where each record is applied.
  */
 #ifndef KEEL_WIRE_DIGEST_H_
 #define KEEL_WIRE_DIGEST_H_
@@ -54,6 +54,29 @@ static inline uint64_t keel_digest_data(uint64_t sum, const uint8_t *data, uint3
     return keel_digest_mix(sum, word);
 }
 
+/* what a source made of an atomic is the same whether it knows what that changed: of many where it may their values have a sum in their head */
+static inline uint64_t keel_digest_atomic(uint64_t sum, const keel_record_t *record, const void *data)
+{
+    keel_record_accumulate_t head;
+    keel_record_atomic_t atomic;
+
+    if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC && record->length == sizeof(atomic)) {
+        memcpy(&atomic, data, sizeof(atomic));
+        atomic.is_changed = atomic.is_answered = 0;
+        atomic.change = 0;
+        return keel_digest_data(sum, (const uint8_t *)&atomic, sizeof(atomic));
+    }
+    if (record->length < sizeof(head)) {
+        return sum;
+    }
+    memcpy(&head, data, sizeof(head));
+    if (head.may_change) {
+        head.is_changed = 0;
+        return keel_digest_data(sum, (const uint8_t *)&head, sizeof(head));
+    }
+    return keel_digest_data(sum, (const uint8_t *)data, record->length);
+}
+
 /* record @a number of @a phase, with its data, which need not be aligned; counted when all before it are */
 static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32_t number, const keel_record_t *record,
                                    const void *data)
@@ -72,7 +95,9 @@ static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32
     if (record->length == sizeof(word) && keel_where_op(record->where) == KEEL_RECORD_PUT) {
         memcpy(&word, data, sizeof(word));
         sum = keel_digest_mix(sum, word);
-    } else if (keel_where_op(record->where) == KEEL_RECORD_PUT || keel_where_is_atomic(record->where)) {
+    } else if (keel_where_is_atomic(record->where)) {
+        sum = keel_digest_atomic(sum, record, data);
+    } else if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
         sum = keel_digest_data(sum, (const uint8_t *)data, record->length);
     }
     digest->sum = sum;

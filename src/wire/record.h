@@ -34,10 +34,12 @@ typedef struct keel_record_atomic {
     uint8_t op;   /* keel_atomic_op_t */
     uint8_t size; /* 4 or 8 */
     uint8_t fetches;
-    uint8_t reserved[5];
+    uint8_t is_changed;  /* who applied it knows by how much that changed the word: it is replayed by adding that */
+    uint8_t is_answered; /* what it fetched is known */
+    uint8_t reserved[3];
     uint64_t operand;
     uint64_t compare;
-    uint64_t sequence; /* per source and target; re-execution reproduces it */
+    uint64_t change;
 } keel_record_atomic_t;
 _Static_assert(sizeof(keel_record_atomic_t) == 32, "log format");
 
@@ -59,9 +61,11 @@ _Static_assert(sizeof(keel_polled_t) == 16, "log format");
 typedef struct keel_record_accumulate {
     uint8_t op;   /* keel_op_t, KEEL_COMBINE_CSWAP */
     uint8_t type; /* keel_type_t */
-    uint8_t reserved[2];
-    uint32_t count; /* elements */
-    uint64_t compare;
+    uint8_t
+        may_change; /* of ATOMICS: not of a class that commutes, so where it is known by how much these changed the words, */
+    uint8_t is_changed; /* the values are what is to be added to them */
+    uint32_t count;     /* elements */
+    uint64_t compare;   /* of CSWAP; of ATOMICS that may change: a sum of their values as they were */
 } keel_record_accumulate_t;
 _Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
 

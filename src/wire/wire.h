@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 22
+#define KEEL_WIRE_VERSION 23
 
 typedef enum {
     /* requests */

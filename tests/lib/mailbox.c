@@ -332,6 +332,7 @@ static keel_status_t run_open(void *arg)
                                .ranks = run->options->ranks,
                                .has_atomics = run->options->has_atomics,
                                .posted = posted,
+                               .changes = run->options->changes,
                                .fetches = gather_fetches(run->options->gathers),
                                .win = run->win,
                                .offset = offsetof(waits_window_t, relay),

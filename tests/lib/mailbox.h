@@ -13,7 +13,8 @@ typedef struct waits_options {
     unsigned checkpoints; /* of 1024: steps that end with one */
     int has_atomics;
     gather_kind_t gathers; /* what they do together with atomics, in some steps */
-    uint32_t room;         /* of pieces, in the mailbox and of each token; 0: there are none */
+    int changes;   /* atomics change words by what others did: swaps, posted too, sums of doubles, and additions */
+    uint32_t room; /* of pieces, in the mailbox and of each token; 0: there are none */
 } waits_options_t;
 
 /* as play_program(), with host->waits */

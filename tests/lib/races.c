@@ -4,6 +4,7 @@
 #include "life.h"
 #include "sim/random.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,34 @@ static int is_looking(uint64_t step)
     return step % 2 == 1;
 }
 
+/* sums alone, what sets words alone, or all of it; in large jobs what says by what it finds when it was done */
+static keel_atomic_op_t draw_sum(uint64_t which, keel_random_t *random)
+{
+    static const keel_atomic_op_t ops[4][8] = {
+        {RACES_SUM, RACES_SUM, RACES_SUM, RACES_SUM, RACES_SUM, RACES_SUM, RACES_SUM, KEEL_ATOMIC_ADD},
+        {KEEL_ATOMIC_SET, KEEL_ATOMIC_SET, KEEL_ATOMIC_SET, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP,
+         KEEL_ATOMIC_ADD, KEEL_ATOMIC_SET},
+        {RACES_SUM, RACES_SUM, KEEL_ATOMIC_SET, RACES_SUM, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_ADD,
+         KEEL_ATOMIC_SET},
+        {KEEL_ATOMIC_SWAP, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_CSWAP,
+         KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP}};
+
+    return ops[which][keel_random_below(random, 8)];
+}
+
+/* doubles, none of which comes twice, nor as a sum; of a size, so that each addition changes the sum, and rounds it */
+static uint64_t operand_for(const races_run_t *run, unsigned op, uint64_t word)
+{
+    const double value = ldexp((double)(word >> 12 | 1), -(int)(word % 8));
+    uint64_t bits;
+
+    if (run->journal->options.kind != RACES_SUMS) {
+        return word;
+    }
+    memcpy(&bits, &value, sizeof(bits));
+    return (op == KEEL_ATOMIC_ADD) ? word & 0xfffff : bits;
+}
+
 /* even ranks stick to one class */
 static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
 {
@@ -38,6 +67,8 @@ static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
                                                      : KEEL_ATOMIC_SET;
     case RACES_MIXED:
         return (run->host->rank % 2 && keel_random_chance(random, 512)) ? KEEL_ATOMIC_XOR : KEEL_ATOMIC_ADD;
+    case RACES_SUMS:
+        return draw_sum(run->journal->options.ranks > 8 ? 3 : run->journal->options.seed / RACES_KINDS % 3, random);
     default:
         return KEEL_ATOMIC_ADD;
     }
@@ -45,11 +76,15 @@ static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
 
 /* Those of the second class do not: nobody else is told of what they do. In large jobs all others do: where nobody fetched, any
  * order has to be looked at. */
-static int draw_fetches(const races_run_t *run, keel_random_t *random)
+static int draw_fetches(const races_run_t *run, unsigned op, keel_random_t *random)
 {
     const races_options_t *options = &run->journal->options;
     const int may_not = options->kind != RACES_SWAPS && options->ranks <= 8;
 
+    if (options->kind == RACES_SUMS) {
+        return op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP ||
+               (op == KEEL_ATOMIC_ADD && keel_random_chance(random, 512));
+    }
     if (options->kind == RACES_MIXED && may_not && run->host->rank % 2) {
         return 0;
     }
@@ -67,13 +102,21 @@ static keel_status_t run_atomic(races_run_t *run, keel_random_t *random, races_s
     uint64_t *last = &run->state.last[seen->target][seen->word];
 
     seen->op = (uint8_t)draw_op(run, random);
-    seen->fetches = (uint8_t)draw_fetches(run, random);
-    seen->operand = operand;
+    seen->fetches = (uint8_t)draw_fetches(run, seen->op, random);
+    seen->operand = operand_for(run, seen->op, operand);
     seen->compare = *last;
+    if (seen->op == RACES_SUM) {
+        double value;
+
+        memcpy(&value, &seen->operand, sizeof(value));
+        return play_did(run->host, PLAY_DID_PUT, seen->target,
+                        keel_accumulate(run->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, seen->target,
+                                        seen->word * sizeof(uint64_t), &value, 1, NULL));
+    }
     TRY(play_did(run->host, seen->fetches ? PLAY_DID_PUT | PLAY_DID_GET : PLAY_DID_PUT, seen->target,
                  keel_atomic(run->win, (keel_atomic_op_t)seen->op, seen->target, seen->word * sizeof(uint64_t),
-                             sizeof(uint64_t), operand, seen->compare, seen->fetches ? &seen->found : NULL)));
-    *last = is_writing(seen) ? operand : seen->found;
+                             sizeof(uint64_t), seen->operand, seen->compare, seen->fetches ? &seen->found : NULL)));
+    *last = is_writing(seen) ? seen->operand : seen->found;
     return KEEL_OK;
 }
 
@@ -82,8 +125,8 @@ static int is_pair(const races_run_t *run, const races_seen_t *seen, unsigned le
 {
     const races_options_t *options = &run->journal->options;
 
-    return options->seed % 4 == 3 && left > 1 && options->kind != RACES_SWAPS && run->host->rank % 2 == 0 &&
-           seen->word == 0;
+    return options->seed % 4 == 3 && left > 1 && options->kind != RACES_SWAPS && options->kind != RACES_SUMS &&
+           run->host->rank % 2 == 0 && seen->word == 0;
 }
 
 static keel_status_t run_pair(races_run_t *run, races_seen_t *seen, const uint64_t *operands)
@@ -143,6 +186,9 @@ static keel_status_t run_step(races_run_t *run)
                            .fetches = (uint8_t)is_looking(step),
                            .target = keel_random_chance(&random, 700) ? 0 : keel_random_below(&random, options->ranks),
                            .word = (uint8_t)keel_random_below(&random, RACES_WORDS)};
+        if (options->kind == RACES_SUMS && options->seed % 8 != 0 && seen[i].target == own && options->ranks > 1) {
+            seen[i].target = (uint32_t)(own + 1) % options->ranks; /* what changed own memory nobody else knows */
+        }
         if (run->host->point != NULL) {
             run->host->point(run->host);
         }
@@ -247,6 +293,17 @@ static const races_seen_t *history_next(history_t *history, uint32_t rank)
     return NULL;
 }
 
+static uint64_t sum_of(uint64_t old, uint64_t operand)
+{
+    double a, b;
+
+    memcpy(&a, &old, sizeof(a));
+    memcpy(&b, &operand, sizeof(b));
+    a += b;
+    memcpy(&old, &a, sizeof(a));
+    return old;
+}
+
 static void history_take(history_t *history, uint32_t rank, const races_seen_t *seen)
 {
     const uint64_t old = history->value;
@@ -254,6 +311,7 @@ static void history_take(history_t *history, uint32_t rank, const races_seen_t *
     if (!is_looking(history->step) && is_writing(seen)) {
         history->value = (seen->op == KEEL_ATOMIC_ADD)   ? old + seen->operand
                          : (seen->op == KEEL_ATOMIC_XOR) ? old ^ seen->operand
+                         : (seen->op == RACES_SUM)       ? sum_of(old, seen->operand)
                                                          : seen->operand;
     }
     history->next[rank]++;

@@ -14,13 +14,16 @@
 #define RACES_BESIDE    4 /* words that nothing is done to but by accumulates, which leave them as they are */
 #define RACES_STEPS_MAX 40
 #define RACES_RANKS_MAX 32
-#define RACES_EACH      8 /* of a rank in a step; fewer of each in larger jobs */
+#define RACES_SUM       KEEL_ATOMIC_LAST /* an atomic that there is not: a double is added */
+#define RACES_EACH      8                /* of a rank in a step; fewer of each in larger jobs */
 
 typedef enum {
     RACES_SWAPS, /* swap, compare and swap: all of them fetch */
     RACES_ADDS,  /* one class; most of them fetch */
     RACES_MIXED, /* two classes on the same words */
-    RACES_KINDS
+    RACES_KINDS,
+    RACES_SUMS =
+        RACES_KINDS /* what changes a word by what others did to it: sums of doubles, posted and swaps; and additions beside them */
 } races_kind_t;
 
 typedef struct races_options {
@@ -33,7 +36,7 @@ typedef struct races_options {
 /* one atomic, or a look at a word */
 typedef struct races_seen {
     uint8_t is_used, fetches;
-    uint8_t op; /* keel_atomic_op_t */
+    uint8_t op; /* keel_atomic_op_t, RACES_SUM */
     uint8_t word;
     uint32_t target;
     uint64_t found;

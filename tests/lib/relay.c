@@ -122,9 +122,20 @@ static keel_status_t hop_read(relay_t *relay, hop_t *hop, uint32_t rank, unsigne
     return relay_read(relay, hop, rank, slot);
 }
 
+/* an atomic that there is not: a double is added */
+#define RELAY_SUM KEEL_ATOMIC_LAST
+
 static uint64_t atomic_result(keel_atomic_op_t op, uint64_t was, uint64_t operand, uint64_t compare)
 {
+    double sum, value;
+
     switch (op) {
+    case RELAY_SUM:
+        memcpy(&sum, &was, sizeof(sum));
+        memcpy(&value, &operand, sizeof(value));
+        sum += value;
+        memcpy(&was, &sum, sizeof(was));
+        return was;
     case KEEL_ATOMIC_ADD:
         return was + operand;
     case KEEL_ATOMIC_AND:
@@ -134,10 +145,28 @@ static uint64_t atomic_result(keel_atomic_op_t op, uint64_t was, uint64_t operan
     case KEEL_ATOMIC_XOR:
         return was ^ operand;
     case KEEL_ATOMIC_SWAP:
+    case KEEL_ATOMIC_SET:
         return operand;
     default:
         return (compare == was) ? operand : was;
     }
+}
+
+static keel_status_t atomic_do(relay_t *relay, keel_atomic_op_t op, uint32_t rank, size_t at, size_t size,
+                               uint64_t operand, uint64_t compare, uint64_t *found)
+{
+    if (op == RELAY_SUM) {
+        return keel_accumulate(relay->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, rank, at, &operand, 1, NULL);
+    }
+    return keel_atomic(relay->win, op, rank, at, size, operand, compare, found);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
 }
 
 /* on the token's word at @a rank, whose value all know; @a draw says which. Programs with pieces know all kinds and sizes */
@@ -147,12 +176,22 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
                                            KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_AND, KEEL_ATOMIC_OR};
     const size_t at = relay->offset + offsetof(relay_area_t, word[hop->token]);
     const keel_atomic_op_t drawn = ops[draw % ((relay->room > 0) ? sizeof(ops) / sizeof(ops[0]) : 5)];
-    const keel_atomic_op_t op = (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1) : drawn;
-    const size_t size = (relay->room > 0 && (draw >> 34 & 1)) ? 4 : 8;
+    static const keel_atomic_op_t changing[] = {RELAY_SUM,        RELAY_SUM,         KEEL_ATOMIC_SET, KEEL_ATOMIC_SET,
+                                                KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_ADD};
+    const keel_atomic_op_t op = relay->changes        ? changing[draw % (sizeof(changing) / sizeof(changing[0]))]
+                                : (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1)
+                                                      : drawn;
+    const size_t size = (relay->room > 0 && !relay->changes && (draw >> 34 & 1)) ? 4 : 8;
     const uint64_t mask = (size == 4) ? UINT32_MAX : UINT64_MAX, whole = relay->word[rank][hop->token];
-    const uint64_t operand = keel_random_mix(draw) & mask, was = whole & mask;
-    const int fetches = (relay->posted == 0) ? (draw >> 32 & 1) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP
-                                             : relay->fetches && rank != hop->holder && (draw >> 32 & 1);
+    const uint64_t random = keel_random_mix(draw) & mask, was = whole & mask;
+    const uint64_t operand = !relay->changes ? random
+                             : (op == KEEL_ATOMIC_ADD)
+                                 ? random & 0xffff
+                                 : bits_of((double)(random >> 12 | 1)); /* sums of these are rounded */
+    const int may_fetch = op != RELAY_SUM && op != KEEL_ATOMIC_SET;
+    const int fetches = (relay->posted == 0)
+                            ? (may_fetch && (draw >> 32 & 1)) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP
+                            : relay->fetches && rank != hop->holder && (draw >> 32 & 1);
     const uint64_t compare = (was + (draw >> 33 & 1)) & mask; /* half of them find something else */
     uint64_t found = was;
     char text[160];
@@ -164,7 +203,7 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     TRY(hop_order(relay, hop, rank));
     relay_point(relay, hop, "atomic at", rank, 0);
     TRY(play_did(relay->host, PLAY_DID_PUT | (fetches ? PLAY_DID_GET : 0), rank,
-                 keel_atomic(relay->win, op, rank, at, size, operand, compare, fetches ? &found : NULL)));
+                 atomic_do(relay, op, rank, at, size, operand, compare, fetches ? &found : NULL)));
     if (found != was) {
         snprintf(text, sizeof(text), "rank %u.%u step %u hop %u: an atomic at rank %u finds %llx instead of %llx",
                  relay->host->rank, relay->host->incarnation, (unsigned)(hop->number >> 16),
@@ -176,9 +215,13 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
 }
 
 /* whoever comes to it, in whatever order */
-static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t operand)
+static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t draw)
 {
-    const keel_atomic_op_t op = (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1) : KEEL_ATOMIC_ADD;
+    const keel_atomic_op_t op = relay->changes        ? RELAY_SUM
+                                : (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1)
+                                                      : KEEL_ATOMIC_ADD;
+    /* of any size, and with one sum in whatever order */
+    const uint64_t operand = relay->changes ? bits_of((double)((1ull << (draw >> 8) % 40) + (draw & 7))) : draw;
     const size_t at = relay->offset + offsetof(relay_area_t, sum);
 
     relay->sum[rank] = atomic_result(op, relay->sum[rank], operand, 0);
@@ -192,8 +235,7 @@ static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, ui
                         many_atomics(relay->win, op, rank, relay->offset + offsetof(relay_area_t, word),
                                      sizeof(operand), operand, RELAY_TOKENS, RELAY_TOKENS + 5, NULL, NULL));
     }
-    return play_did(relay->host, PLAY_DID_PUT, rank,
-                    keel_atomic(relay->win, op, rank, at, sizeof(operand), operand, 0, NULL));
+    return play_did(relay->host, PLAY_DID_PUT, rank, atomic_do(relay, op, rank, at, sizeof(operand), operand, 0, NULL));
 }
 
 static unsigned char *relay_wanted(const relay_t *relay, uint32_t rank, unsigned token)
@@ -307,7 +349,8 @@ static keel_status_t hop_do(relay_t *relay, hop_t *hop, uint32_t next, int is_fi
     TRY(hop_accesses(relay, hop, next));
     if (hop->is_own && !is_last) {
         relay_point(relay, hop, "passes it to", next, 0);
-        if (relay->has_atomics && relay->posted == 0 && (keel_random_mix(flag) & 1)) {
+        if (relay->has_atomics && relay->posted == 0 && (!relay->changes || relay->seed % 8 == 0) &&
+            (keel_random_mix(flag) & 1)) {
             TRY(play_did(relay->host, PLAY_DID_PUT | PLAY_DID_GET, next,
                          keel_atomic(relay->win, KEEL_ATOMIC_SWAP, next, at, sizeof(flag), flag, 0, &before)));
         } else {

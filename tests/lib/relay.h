@@ -29,6 +29,7 @@ typedef struct relay {
     uint32_t ranks;
     int has_atomics;
     int posted;  /* all of them are of this class, and posted: 1 + keel_atomic_op_t; 0: of any kind */
+    int changes; /* of any kind, but such as are additions to who replays them, and sums are of doubles */
     int fetches; /* ... but for some at others, whose values are fetched */
     keel_win_h win;
     size_t offset; /* of the area in the window */

@@ -214,6 +214,19 @@ static keel_status_t accumulate(cells_job_t *job, uint32_t target, uint64_t part
                            CELLS_WORDS, NULL);
 }
 
+static keel_status_t fetch_sums(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    double ones[CELLS_WORDS], found[CELLS_WORDS];
+
+    (void)part;
+    for (unsigned i = 0; i < CELLS_WORDS; i++) {
+        ones[i] = 1;
+    }
+    TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, target, offsetof(cells_memory_t, sum), ones,
+                        CELLS_WORDS, found));
+    return (found[0] == found[CELLS_WORDS - 1]) ? KEEL_OK : KEEL_ERR_CORRUPT;
+}
+
 static int sums_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
 {
     return own->sum[0] == (double)(sources * parts_done(job)) && own->sum[CELLS_WORDS - 1] == own->sum[0];
@@ -497,6 +510,7 @@ static const cells_kind_t kinds[] = {
     {"window_locks", 0, 0, locked_window, NULL, counted_words_are_right},
     {"integers", 0, 0, accumulate_integers, NULL, integers_are_right},
     {"accumulates", 0, 0, accumulate, NULL, sums_are_right},
+    {"fetching", 0, 0, fetch_sums, NULL, sums_are_right},
     {"maxima", 0, 0, raise_word, NULL, flags_are_last},
     {"sets", 0, 0, set_word, NULL, flags_are_last},
     {"small", 0, 0, add_and_raise_half, NULL, count_is_right},

@@ -112,7 +112,7 @@ static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
                                         .ranks = options->ranks,
                                         .steps = options->phases,
                                         .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
-    journal.options.kind = (races_kind_t)(journal.options.seed % RACES_KINDS);
+    journal.options.kind = (limits->posted == 1) ? RACES_SUMS : (races_kind_t)(journal.options.seed % RACES_KINDS);
     scene->has_atomics = 1;
     scene->ranks = options->ranks;
     scene->races = &journal;
@@ -164,13 +164,13 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
     if (!scene->waits.has_atomics) {
         return GATHER_NONE;
     }
-    return (posted == 0)   ? GATHER_NONE
-           : (posted == 2) ? GATHER_SWAPS
-           : (posted == 4) ? GATHER_OWN_TURNS
-           : (posted == 5) ? GATHER_ANSWERS
-           : (posted == 6) ? GATHER_POLLS
-           : (posted == 3) ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
-                           : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
+    return (posted == 0 || posted == 7) ? GATHER_NONE
+           : (posted == 2)              ? GATHER_SWAPS
+           : (posted == 4)              ? GATHER_OWN_TURNS
+           : (posted == 5)              ? GATHER_ANSWERS
+           : (posted == 6)              ? GATHER_POLLS
+           : (posted == 3)              ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
+                                        : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }
 
 /* a program that waits inside its phases */
@@ -192,6 +192,7 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
         scene->waits.has_atomics = limits->atomics;
     }
     scene->waits.gathers = scene_draw_gathers(scene, limits, seed);
+    scene->waits.changes = scene->waits.has_atomics && limits->posted == 7;
     scene->has_atomics = scene->waits.has_atomics;
     scene->ranks = options->ranks;
     /* else in the phase of the first wait a death is a rollback, and nothing that is fetched before it orders anything */

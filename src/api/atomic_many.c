@@ -1,0 +1,64 @@
+/* Atomics of elements that lie side by side, a record for as many as fit in a message. */
+#include "api/atomic_many.h"
+#include "api/atomic_issue.h"
+
+#include "base/memory.h"
+#include "api/get.h"
+#include "api/request.h"
+#include "api/target.h"
+#include "peer/apply.h"
+#include "peer/combine.h"
+
+/* elements of a record, of so many */
+static size_t pieces_most(const keel_atomic_call_t *call, size_t count)
+{
+    const size_t most = (call->win->ctx->puts.record_max - sizeof(*call->many)) / call->atomic->size;
+
+    return (count < most) ? count : most;
+}
+
+/* A re-execution numbers the same records, on either lane: so what is one does not depend on the lane. */
+static keel_status_t pieces_issue(keel_atomic_call_t *call, uint64_t offset, keel_record_accumulate_t *head,
+                                  size_t count)
+{
+    const size_t size = call->atomic->size;
+    keel_status_t status = KEEL_OK;
+
+    while (count > 0 && status == KEEL_OK) {
+        head->count = (uint32_t)pieces_most(call, count);
+        call->where = keel_where(offset, KEEL_RECORD_ATOMICS, call->win->region);
+        status = keel_atomic_issue(call);
+        count -= head->count;
+        offset += head->count * size;
+        call->values += head->count * size;
+    }
+    return status;
+}
+
+keel_status_t keel_atomic_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_t op, keel_type_t type, uint32_t rank,
+                               uint64_t offset, const char *values, size_t count, const keel_rma_params_t *params,
+                               keel_req_h *req_p)
+{
+    const int may_change = atomic == KEEL_ATOMIC_LAST || keel_atomic_may_change(atomic);
+    keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type, .may_change = (uint8_t)may_change};
+    const keel_record_atomic_t one = {.op = (uint8_t)(may_change ? KEEL_ATOMIC_SET : atomic),
+                                      .size = (uint8_t)keel_type_size(type)};
+    keel_atomic_call_t call = {.win = win, .rank = rank, .atomic = &one, .many = &head, .values = values};
+    keel_status_t status = keel_atomic_admit(win, rank, offset, count * one.size, params);
+
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    call.req = keel_req_obtain(win->ctx, params);
+    if (call.req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if (may_change) {
+        call.room = keel_alloc(2 * one.size * pieces_most(&call, count), "what an accumulate changes");
+        status = (call.room == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    }
+    win->ctx->stats.atomics++;
+    status = (status == KEEL_OK) ? pieces_issue(&call, offset, &head, count) : status;
+    keel_free(call.room);
+    return keel_win_end(win, keel_request_finish(call.req, status, req_p));
+}

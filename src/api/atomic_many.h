@@ -1,0 +1,12 @@
+/* Atomics of elements that lie side by side. */
+#ifndef KEEL_API_ATOMIC_MANY_H_
+#define KEEL_API_ATOMIC_MANY_H_
+
+#include "api/atomic.h"
+
+/* as keel_accumulate_nbx() without a result, of what was checked; @a atomic: what each element is, KEEL_ATOMIC_LAST: of no class that commutes */
+keel_status_t keel_atomic_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_t op, keel_type_t type, uint32_t rank,
+                               uint64_t offset, const char *values, size_t count, const keel_rma_params_t *params,
+                               keel_req_h *req_p);
+
+#endif
