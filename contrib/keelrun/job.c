@@ -83,6 +83,15 @@ void job_end(job_t *job, int status, const char *format, ...)
     job_broadcast(job, MESSAGE_QUIT, 0, 0, NULL, 0);
 }
 
+void job_give_up_starts(job_t *job, int status)
+{
+    if (job->status == KEELRUN_STATUS_AGAIN) {
+        job->status = status;
+    }
+    free(job->setting);
+    job->setting = NULL;
+}
+
 /* ---- starting --------------------------------------------------------------------------------------------------- */
 
 static void job_start_rank(job_t *job, uint32_t rank)

@@ -97,6 +97,9 @@ void job_release(job_t *job);
 /* ends the job; the first call decides the status and prints its reason (NULL: none) */
 void job_end(job_t *job, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* one that is to be started anew is not: it ends with that status */
+void job_give_up_starts(job_t *job, int status);
+
 void job_on_message(job_t *job, uint32_t node, const message_t *message, const char *payload);
 bool job_note_ends(job_t *job); /* whether some rank's end waits for the channels to be read */
 void job_take_ends(job_t *job); /* they were read since */

@@ -36,6 +36,7 @@ static void master_on_signal(master_t *master)
         if (info.ssi_signo != SIGCHLD) {
             job_end(&master->job, 128 + (int)info.ssi_signo, "%s, the job ends", strsignal((int)info.ssi_signo));
             master->leave_ns = clock_now_ns() + MASTER_LEAVE_NS; /* also when it was ending already */
+            job_give_up_starts(&master->job, 128 + (int)info.ssi_signo);
         } else if (waitpid(master->janitor.pid, NULL, WNOHANG) == master->janitor.pid) {
             job_end(&master->job, KEELRUN_STATUS_FAILED, "the janitor process is gone");
         }

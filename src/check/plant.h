@@ -43,8 +43,8 @@
     _(change_passed_over, 8000,                                                                                        \
       "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2 --seed 7900",              \
       "of one that was done before its source died it counts as known")                                                \
-    _(change_unknown, 0, "", "changes come behind what a lost rank did, or one that does it again")                    \
-    _(change_unhanded, 8000, "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2",   \
+    _(change_unfetched, 0, "", "who changed a word by what it found there has not fetched it")                         \
+    _(change_unhanded, 12000, "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2",  \
       "so does what one did that had not handed it over")                                                              \
     _(change_own, 12000, "--style waits --atomics 1 --posted 7 --lanes direct --direct ptr --ranks 4 --phases 3",      \
       "a replacement changes own memory before it has what others changed it by")                                      \

@@ -129,6 +129,10 @@ static inline int keel_atomic_may_change(unsigned op)
     return op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP || op == KEEL_ATOMIC_SET;
 }
 
+#define KEEL_CLASSES_CHANGE                                                           \
+    (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0) | \
+     keel_classes_bit(KEEL_ATOMIC_SET, 0))
+
 /* of a record of such an atomic; @a is_known: who logs it applies it, or has seen what it found */
 static inline uint32_t keel_classes_kind(unsigned op, int is_known)
 {

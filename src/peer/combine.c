@@ -307,13 +307,17 @@ void keel_combine_change(keel_record_accumulate_t *head, void *values, const voi
 
 void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const void *values)
 {
-    keel_record_accumulate_t replace = *head;
+    const size_t size = combine_types[head->type].size;
+    const keel_record_accumulate_t one = {.op = KEEL_OP_REPLACE, .type = head->type, .count = 1};
+    _Alignas(16) char element[16];
 
     if (combine_types[head->type].kind != COMBINE_KIND_PAIR && head->type != KEEL_TYPE_LONG_DOUBLE) {
         memcpy(to, values, keel_combine_bytes(head));
         return;
     }
-    memset(to, 0, keel_combine_bytes(head));
-    replace.op = KEEL_OP_REPLACE;
-    keel_combine(&replace, to, values, NULL);
+    for (uint32_t i = 0; i < head->count; i++) { /* where it goes lies anyhow */
+        memset(element, 0, sizeof(element));
+        keel_combine(&one, element, (const char *)values + i * size, NULL);
+        memcpy((char *)to + i * size, element, size);
+    }
 }

@@ -64,7 +64,7 @@ static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, 
  * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
  * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
  * do it again when they come to it. And a value that is still awaited is fetched again in whatever order the hand-overs come, so nobody else may have
- * touched that word.
+ * touched that word. Of what changed a word by what it found there all of this is so, too: nothing may have come before it that is done again.
  */
 static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
@@ -97,25 +97,11 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
     return NULL;
 }
 
-/*
- * What is logged as what it changed is the end of all that was done to the word before, whoever did it. Of who is lost, or does again in
- * the front phase what it did, some of that is not logged yet; which does no harm where it is additions alone.
- */
-static uint32_t unknown_kinds(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t kinds)
-{
-    uint32_t unknown = 0;
-
-    for (uint32_t x = 0; x < rec->lane->size && (kinds & KEEL_KIND_CHANGE) && !KEEL_PLANT(change_unknown); x++) {
-        unknown |= (x != r && is_unknown_at_front(rec, d, x)) ? keel_classes_others(d->ranks[x].classes) : 0;
-    }
-    return unknown;
-}
-
 /* what the order of its program's ways to synchronise, if any, is asked about */
 static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost,
                                   uint32_t kinds)
 {
-    const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes) | unknown_kinds(rec, d, r, kinds);
+    const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes);
     keel_sync_facts_t facts = {.lost = lost,
                                .front = d->front,
                                .start = decision_start(d, r),
@@ -131,15 +117,18 @@ static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *
     return facts;
 }
 
-/* others' records of what they changed may have begun at what it had done, which is told once for all phases */
-static int may_change(uint32_t classes)
+/*
+ * What a dead rank had not handed over to a replacement it does again, late: nobody may have fetched behind it, or changed a word by what it
+ * found there. Its own classes are known, and whether anybody does such things.
+ */
+static int is_found(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
-    int may = 0;
+    int finds = 0;
 
-    for (unsigned op = 0; op < KEEL_ATOMIC_LAST; op++) {
-        may |= keel_atomic_may_change(op) && (classes & keel_classes_bit(op, 0)) && !KEEL_PLANT(change_unhanded);
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
+        finds |= (d->ranks[x].classes & (KEEL_CLASS_FETCHES | KEEL_CLASSES_CHANGE)) != 0;
     }
-    return may;
+    return finds && keel_classes_others(d->ranks[r].classes) != 0 && !KEEL_PLANT(change_unhanded);
 }
 
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
@@ -173,7 +162,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* or one that was given back before the atomic itself was, or has yet to be */
-        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || may_change(d->ranks[r].classes)) &&
+        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || is_found(rec, d, r)) &&
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
@@ -193,7 +182,6 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
     for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are lost, only it knew */
         kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
-    kinds |= unknown_kinds(rec, d, r, kinds);
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
         !KEEL_PLANT(swaps_local)) {
         return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";

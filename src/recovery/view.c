@@ -165,10 +165,15 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
             const uint64_t bit = word_bit(record->where, 0);
 
             words->touched |= bit;
-            words->fetched |= atomic->fetches ? bit : 0;
+            words->fetched |= (atomic->fetches || (atomic->is_changed && !KEEL_PLANT(change_unfetched))) ? bit : 0;
             words->asked |= (atomic->fetches && !atomic->is_answered) ? bit : 0;
         } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
-            words->touched |= words_bits(record);
+            const uint64_t bits = words_bits(record);
+
+            words->touched |= bits;
+            words->fetched |=
+                (((const keel_record_accumulate_t *)(record + 1))->is_changed && !KEEL_PLANT(change_unfetched)) ? bits
+                                                                                                                : 0;
         }
     }
     return KEEL_OK;

@@ -11,6 +11,7 @@ typedef struct {
     uint64_t flag[CELLS_RANKS];              /* a source's */
     uint64_t word[CELLS_RANKS][CELLS_WORDS]; /* a source's */
     double sum[CELLS_WORDS];                 /* by accumulates */
+    _Alignas(16) long double wide;           /* likewise */
     uint64_t own[CELLS_WORDS];               /* stored by the owner, between gsyncs */
     _Alignas(64) uint8_t group[4096];
 } cells_memory_t;

@@ -210,8 +210,13 @@ static keel_status_t accumulate(cells_job_t *job, uint32_t target, uint64_t part
     for (unsigned i = 0; i < CELLS_WORDS; i++) {
         ones[i] = 1;
     }
-    return keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, target, offsetof(cells_memory_t, sum), ones,
-                           CELLS_WORDS, NULL);
+    TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, target, offsetof(cells_memory_t, sum), ones,
+                        CELLS_WORDS, NULL));
+#ifdef __x86_64__
+    TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_LONG_DOUBLE, target, offsetof(cells_memory_t, wide),
+                        &(long double){1}, 1, NULL));
+#endif
+    return KEEL_OK;
 }
 
 static keel_status_t fetch_sums(cells_job_t *job, uint32_t target, uint64_t part)
@@ -225,6 +230,17 @@ static keel_status_t fetch_sums(cells_job_t *job, uint32_t target, uint64_t part
     TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, target, offsetof(cells_memory_t, sum), ones,
                         CELLS_WORDS, found));
     return (found[0] == found[CELLS_WORDS - 1]) ? KEEL_OK : KEEL_ERR_CORRUPT;
+}
+
+static int accumulates_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    const double wanted = (double)(sources * parts_done(job));
+    int is_right = own->sum[0] == wanted && own->sum[CELLS_WORDS - 1] == wanted;
+
+#ifdef __x86_64__
+    is_right &= own->wide == wanted;
+#endif
+    return is_right;
 }
 
 static int sums_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
@@ -509,7 +525,7 @@ static const cells_kind_t kinds[] = {
     {"shares_and_waits", WAITS, 0, share_and_wait, wait_count, counted_words_are_right},
     {"window_locks", 0, 0, locked_window, NULL, counted_words_are_right},
     {"integers", 0, 0, accumulate_integers, NULL, integers_are_right},
-    {"accumulates", 0, 0, accumulate, NULL, sums_are_right},
+    {"accumulates", 0, 0, accumulate, NULL, accumulates_are_right},
     {"fetching", 0, 0, fetch_sums, NULL, sums_are_right},
     {"maxima", 0, 0, raise_word, NULL, flags_are_last},
     {"sets", 0, 0, set_word, NULL, flags_are_last},

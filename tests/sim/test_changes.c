@@ -1,6 +1,7 @@
 /*
  * What others did to a word of rank 0 is logged as what it changed, when rank 0 dies.
  *   - Rank 0 had waited for it, and first comes, by its clock, what changed the word last.
+ *   - Rank 0 had added to it itself, before rank 1 set it, and is about to do that again.
  *   - Rank 1, to whose sum rank 2 had added, has died before, and is about to do that again.
  */
 #include "few_ranks.h"
@@ -100,6 +101,42 @@ static void strike_waited(few_t *few)
     }
 }
 
+static keel_status_t phases_own(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    uint64_t found = 10;
+
+    if (rank == 0) {
+        while (few->deaths > 0 && !job->is_told && status == KEEL_OK) { /* late */
+            status = few_progress(few, rank);
+        }
+        status = (status == KEEL_OK)
+                     ? keel_atomic(win, KEEL_ATOMIC_ADD, 0, WORD * sizeof(found), sizeof(found), 1, 0, NULL)
+                     : status;
+        job->has_one |= status == KEEL_OK;
+    } else if (rank == 1) {
+        status = progress_until(few, rank, &job->has_one);
+        status = (status == KEEL_OK) ? set(few, rank, win, 10, &job->has_two) : status;
+        while (status == KEEL_OK && few->deaths == 0) {
+            status = few_progress(few, rank);
+        }
+        status = (status == KEEL_OK)
+                     ? keel_atomic(win, KEEL_ATOMIC_CSWAP, 0, WORD * sizeof(found), sizeof(found), 20, 10, &found)
+                     : status;
+        job->is_told |= status == KEEL_OK;
+    }
+    status = (status == KEEL_OK && found != 10 && found != 11) ? KEEL_ERR_CORRUPT : status;
+    return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+}
+
+static void strike_own(few_t *few)
+{
+    if (few->deaths == 0 && ((const job_t *)few)->has_two) {
+        few_kill(few, 0);
+    }
+}
+
 static keel_status_t phases_again(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
@@ -136,6 +173,7 @@ int main(void)
 {
     static const few_play_t plays[] = {
         {.deaths = 1, .flags = KEEL_PARAM_FLAG_WAITS, .phases = phases_waited, .strike = strike_waited},
+        {.deaths = 1, .phases = phases_own, .strike = strike_own},
         {.deaths = 2, .phases = phases_again, .strike = strike_again}};
     int status = EXIT_SUCCESS;
 

@@ -328,13 +328,15 @@ START_TEST(copies_have_nothing_that_is_nobodys)
     }
 #ifdef __x86_64__
     const keel_record_accumulate_t wide = {.op = KEEL_OP_SUM, .type = KEEL_TYPE_LONG_DOUBLE, .count = 1};
-    long double value;
-    uint64_t words[2] __attribute__((aligned(16)));
+    uint64_t words[3] __attribute__((aligned(16)));
+    char values_anyhow[1 + sizeof(long double)];
 
-    memset(&value, 0xff, sizeof(value));
-    memset(words, 0xff, sizeof(words));
-    keel_combine_copy(&wide, words, &value);
-    ck_assert(words[0] == UINT64_MAX && words[1] == 0xffff);
+    for (unsigned at = 0; at < 2; at++) { /* a record is aligned to 8 bytes */
+        memset(values_anyhow, 0xff, sizeof(values_anyhow));
+        memset(words, 0xff, sizeof(words));
+        keel_combine_copy(&wide, words + at, values_anyhow + at);
+        ck_assert(words[at] == UINT64_MAX && words[at + 1] == 0xffff);
+    }
 #endif
 }
 END_TEST
