@@ -2,16 +2,12 @@
  * Accumulates [F 2.1]. Where each element is an atomic that logs have records of (api/atomic), that is what is done, each once whoever dies,
  * and of its class: one after another, or, of more than a few, by records of many. Else the program mixes (api/elements).
  */
-#include "api/atomic.h"
 #include "api/atomic_many.h"
 #include "api/elements.h"
-#include "api/get.h"
 #include "api/inside.h"
 #include "api/mix.h"
-#include "api/request.h"
 #include "api/target.h"
 
-#include "base/memory.h"
 #include "api/by_message.h"
 #include "api/device.h"
 #include "api/refuse.h"

@@ -8,7 +8,6 @@
 #include "api/target.h"
 
 #include "check/plant.h"
-#include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/combine.h"

@@ -5,9 +5,6 @@
 #include "base/memory.h"
 #include "api/get.h"
 #include "api/request.h"
-#include "api/target.h"
-#include "peer/apply.h"
-#include "peer/combine.h"
 
 /* elements of a record, of so many */
 static size_t pieces_most(const keel_atomic_call_t *call, size_t count)

@@ -13,7 +13,6 @@
 #include "peer/combine.h"
 #include "api/get.h"
 #include "api/put.h"
-#include "api/request.h"
 
 /* @a record: of it, where what it finds is to be told; else NULL */
 static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_record_t *record)
