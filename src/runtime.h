@@ -115,9 +115,10 @@ typedef struct keel_runtime_ops {
     void (*finish)(keel_runtime_t *runtime);
     /* ends the whole job with @a status, for @a reason; does not return when the runtime can do so */
     void (*abort)(keel_runtime_t *runtime, int status, const char *reason);
-    /* ends the job with @a status, which the launcher starts anew with @a setting (NAME=VALUE) in its environment; returns, KEEL_ERR_STATE, where
-     * the variable is set, and, KEEL_ERR_UNSUPPORTED, where it
-     * does not. NULL: it never does */
+    /*
+     * Ends the job with @a status, and has the launcher start it anew with @a setting (NAME=VALUE) in its environment. NULL: it never does.
+     * Returns KEEL_ERR_STATE where the variable is set already, and KEEL_ERR_UNSUPPORTED where this launcher does not.
+     */
     keel_status_t (*start_with)(keel_runtime_t *runtime, int status, const char *setting);
     /* flushes stdio, and tells a launcher that prints once what is computed again; NULL: there is no output */
     void (*mark)(keel_runtime_t *runtime, keel_mark_t mark, uint32_t number);

@@ -389,17 +389,20 @@ typedef enum {
 /**
  * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size (1, 2, 4 or 8) bytes at @a offset, aligned to
  * its size [F 4.2]; a word is always accessed with one size. Each takes effect once. Where the target's process applies it (other
- * nodes), a death of the caller changes nothing; on one node, where the caller's CPU does, its death within the call is answered by a
- * rollback, as is, in programs that do not wait, one in a phase in which the target died, or in which it fetched from its own memory. A death of the target is a rollback where the operations of different ranks do not commute: two kinds of operation at one rank, but for
- * ADD, SWAP, CSWAP and SET, of which the log has by how much each changed the word; that is not known of SET, or of a swap that fetches nothing, that the target's process applies,
- * of one by a caller that has died since the newest image, and of the target's own. So it is, where the target's process applies them, where ranks raced for a value that was awaited from it. What is
- * fetched from a replacement waits until all ranks have handed over to it what they had done there.
- * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on) what is fetched from others is here
- * when the call returns, whichever it is, and orders as a wait does: what was flushed before the atomics that it has found happens before
- * what follows; in others gsyncs alone order. Deaths are rollbacks of a caller within the call on one node, of a target where others
- * await values from it, operations do not commute, or it waits for a word that others set or swap, and of a caller within the call on its own memory, whose value is recorded at another rank.
- * FETCH, but of 2 bytes, is a poll (keel_poll()). Words of 1 and 2 bytes are as elements of keel_accumulate(): what fetches from them, and CSWAP, no log has.
- * MIN and MAX, signed or not, are four kinds of operation, and commute each with itself.
+ * nodes), a death of the caller changes nothing; on one node, where the caller's CPU does, its death within the call is answered by
+ * a rollback, as is, in programs that do not wait, one in a phase in which the target died, or in which it fetched from its own
+ * memory. A death of the target is a rollback where the operations of different ranks do not commute: two kinds of operation at one
+ * rank, but for ADD, SWAP, CSWAP and SET, of which the log has by how much each changed the word. That is not known of SET, or of a
+ * swap that fetches nothing, that the target's process applies, of one by a caller that has died since the newest image, and of the
+ * target's own. It is a rollback, too, where the target's process applies them and ranks raced for a value that was awaited from
+ * it. What is fetched from a replacement waits until all ranks have handed over to it what they had done there.
+ * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on) what is fetched from others
+ * is here when the call returns, whichever it is, and orders as a wait does: what was flushed before the atomics that it has found
+ * happens before what follows; in others gsyncs alone order. Deaths are rollbacks of a caller within the call on one node, of a
+ * target where others await values from it, operations do not commute, or it waits for a word that others set or swap, and of a
+ * caller within the call on its own memory, whose value is recorded at another rank.
+ * FETCH, but of 2 bytes, is a poll (keel_poll()). Words of 1 and 2 bytes are as elements of keel_accumulate(): what fetches from
+ * them, and CSWAP, no log has. MIN and MAX, signed or not, are four kinds of operation, and commute each with itself.
  * @param [in]  compare  used by CSWAP only.
  * @param [out] result   old value (@a size bytes), or NULL for a posted one; SWAP and CSWAP need none either.
  */

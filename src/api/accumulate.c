@@ -73,8 +73,7 @@ static int accumulate_is_atomics(keel_win_h win, keel_op_t op, keel_atomic_op_t 
 {
     const int has_records = (result == NULL) ? op != KEEL_OP_NO_OP : count == 1 && atomic != KEEL_ATOMIC_LAST;
 
-    return has_records && !keel_may_mix(win->ctx) &&
-           !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
+    return has_records && keel_atomic_many_is_logged(win, rank);
 }
 
 /* ---- calls ---- */

@@ -31,7 +31,6 @@ typedef struct keel_atomic_call {
     const keel_record_accumulate_t
         *many;          /* NULL: it is one; else elements side by side, each such an atomic, and nothing is fetched */
     const char *values; /* of these */
-    char *room;         /* where many may change what no class has: twice their bytes */
 } keel_atomic_call_t;
 
 #endif

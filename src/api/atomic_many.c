@@ -3,8 +3,15 @@
 #include "api/atomic_issue.h"
 
 #include "base/memory.h"
+#include "api/by_message.h"
 #include "api/get.h"
+#include "api/mix.h"
 #include "api/request.h"
+
+int keel_atomic_many_is_logged(keel_win_h win, uint32_t rank)
+{
+    return !keel_may_mix(win->ctx) && !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
+}
 
 /* elements of a record, of so many */
 static size_t pieces_most(const keel_atomic_call_t *call, size_t count)
@@ -12,6 +19,13 @@ static size_t pieces_most(const keel_atomic_call_t *call, size_t count)
     const size_t most = (call->win->ctx->puts.record_max - sizeof(*call->many)) / call->atomic->size;
 
     return (count < most) ? count : most;
+}
+
+/* once: of one record at a time, between whose operation and whose change nothing else is done */
+static keel_status_t changes_make(keel_context_h ctx)
+{
+    ctx->changes = keel_alloc(2 * ctx->puts.record_max, "what accumulates change");
+    return (ctx->changes == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
 }
 
 /* A re-execution numbers the same records, on either lane: so what is one does not depend on the lane. */
@@ -50,12 +64,10 @@ keel_status_t keel_atomic_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_
     if (call.req == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    if (may_change) {
-        call.room = keel_alloc(2 * one.size * pieces_most(&call, count), "what an accumulate changes");
-        status = (call.room == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    if (may_change && win->ctx->changes == NULL) {
+        status = changes_make(win->ctx);
     }
     win->ctx->stats.atomics++;
     status = (status == KEEL_OK) ? pieces_issue(&call, offset, &head, count) : status;
-    keel_free(call.room);
     return keel_win_end(win, keel_request_finish(call.req, status, req_p));
 }

@@ -44,13 +44,6 @@ keel_record_t *keel_atomic_log(const keel_atomic_call_t *call, int is_known)
     return record;
 }
 
-void keel_atomic_found_many(keel_record_t *record, const void *old, void *room)
-{
-    keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);
-
-    keel_combine_change(head, head + 1, old, room);
-}
-
 keel_status_t keel_atomic_bounce(const keel_atomic_call_t *call)
 {
     const keel_context_h ctx = call->win->ctx;

@@ -10,8 +10,8 @@
 
 /* bytes of it */
 size_t keel_atomic_length(const keel_atomic_call_t *call);
-/* Filled; NULL: there is no room. @a is_known: what it finds is known before anything else is done here, and then keel_atomic_found(), or of many
- * keel_atomic_found_many(), is told. */
+/* Filled; NULL: there is no room. @a is_known: what it finds is known before anything else is done here, and is told then:
+ * keel_atomic_found(), or of many keel_combine_change(). */
 keel_record_t *keel_atomic_log(const keel_atomic_call_t *call, int is_known);
 /* what a logged one found */
 static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_t *record, uint64_t old)
@@ -24,8 +24,6 @@ static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_
     }
     atomic->is_answered = 1;
 }
-/* the same of many, which found @a old; @a room is for as many bytes */
-void keel_atomic_found_many(keel_record_t *record, const void *old, void *room);
 /* of a posted one to who is served, that is in no log */
 keel_status_t keel_atomic_bounce(const keel_atomic_call_t *call);
 

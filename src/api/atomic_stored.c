@@ -20,11 +20,16 @@ static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_
     uint64_t old;
 
     if (call->many != NULL) {
+        const int is_changing = call->many->may_change && record != NULL;
+        char *found = is_changing ? call->win->ctx->changes : NULL;
+
         KEEL_MOMENT();
-        keel_combine(call->many, target, call->values, call->many->may_change ? call->room : NULL);
+        keel_combine(call->many, target, call->values, found);
         KEEL_MOMENT();
-        if (call->many->may_change && record != NULL) {
-            keel_atomic_found_many(record, call->room, call->room + keel_combine_bytes(call->many));
+        if (is_changing) {
+            keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);
+
+            keel_combine_change(head, head + 1, found, found + keel_combine_bytes(call->many));
         }
         return;
     }

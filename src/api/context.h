@@ -177,6 +177,7 @@ struct keel_context {
     struct keel_req *reqs_free, *due, *due_last;
     uint8_t *bounce;      /* served lane: a record that no log has room for, */
     uint32_t bounce_rank; /* and whom it was last sent to */
+    char *changes;        /* what atomics of one record found, and what they made of it; NULL: not needed yet */
     struct {
         int is_pending;
         uint64_t value;

@@ -11,7 +11,6 @@
 #include "check/plant.h"
 #include "api/by_message.h"
 #include "api/get.h"
-#include "api/mix.h"
 #include "api/refuse.h"
 #include "api/request.h"
 #include "oplog/put_send.h"
@@ -261,8 +260,7 @@ keel_status_t keel_accumulate_word(keel_win_h win, uint32_t rank, uint64_t offse
                       .result = result,
                       .size = atomic->size};
 
-    if (result == NULL && (unsigned)op < KEEL_OP_LAST && op != KEEL_OP_NO_OP && !keel_may_mix(win->ctx) &&
-        !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank))) { /* logs have it */
+    if (result == NULL && (unsigned)op < KEEL_OP_LAST && op != KEEL_OP_NO_OP && keel_atomic_many_is_logged(win, rank)) {
         return keel_atomic_many(win, KEEL_ATOMIC_LAST, op, type, rank, offset, (const char *)&atomic->operand, 1,
                                 params, req_p);
     }

@@ -243,6 +243,7 @@ static void context_accesses_release(keel_context_h ctx)
 {
     keel_fork_release(ctx);
     keel_free(ctx->bounce);
+    keel_free(ctx->changes);
     keel_free(ctx->pieces_open);
     keel_free(ctx->touched);
     keel_free(ctx->is_touched);

@@ -66,8 +66,11 @@ void keel_abort(keel_context_h ctx, int status)
 
 keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
 {
-    if (ctx == NULL || keel_fork_is_child(ctx)) {
+    if (ctx == NULL) {
         return keel_refuse_null("keel_start_with: the context");
+    }
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
     }
     if (setting == NULL || setting[0] == '=' || strchr(setting, '=') == NULL || strlen(setting) > KEEL_START_WITH_MAX) {
         keel_error_ctx(ctx, "keel_start_with: what is to be set is NAME=VALUE, of at most %d bytes",

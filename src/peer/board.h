@@ -119,19 +119,19 @@ static inline uint32_t keel_classes_own(uint32_t classes)
     return (classes >> KEEL_CLASSES_BITS) & ((1u << KEEL_CLASSES_BITS) - 1);
 }
 
-/* of records of atomics, with classes: it is known by how much they changed words, so they are additions to who replays them */
-#define KEEL_KIND_CHANGE (1u << 15)
-_Static_assert(KEEL_CLASSES_BITS <= 15, "a bit beside those of classes");
-
-/* that changes the word by what others did before it, and is no addition */
-static inline int keel_atomic_may_change(unsigned op)
-{
-    return op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP || op == KEEL_ATOMIC_SET;
-}
-
+/* those that change a word by what others did before, and are no additions: two of them do not commute */
 #define KEEL_CLASSES_CHANGE                                                           \
     (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0) | \
      keel_classes_bit(KEEL_ATOMIC_SET, 0))
+
+static inline int keel_atomic_may_change(unsigned op)
+{
+    return (keel_classes_bit(op, 0) & KEEL_CLASSES_CHANGE) != 0;
+}
+
+/* beside classes, of records: it is known by how much they changed words, so they are additions to who replays them */
+#define KEEL_KIND_CHANGE (1u << 15)
+_Static_assert(KEEL_CLASSES_BITS <= 15, "a bit beside those of classes");
 
 /* of a record of such an atomic; @a is_known: who logs it applies it, or has seen what it found */
 static inline uint32_t keel_classes_kind(unsigned op, int is_known)
@@ -142,12 +142,12 @@ static inline uint32_t keel_classes_kind(unsigned op, int is_known)
 /* atomics of different classes do not, nor do two that set: no replay could reproduce their order */
 static inline int keel_classes_commute(uint32_t classes)
 {
+    const uint32_t alone = KEEL_PLANT(sets_commute) ? keel_classes_bit(KEEL_ATOMIC_SET, 0) : 0;
+
     if (classes & KEEL_KIND_CHANGE) {
         return (classes & ~(KEEL_KIND_CHANGE | keel_classes_bit(KEEL_ATOMIC_ADD, 0))) == 0;
     }
-    return (classes & (classes - 1)) == 0 &&
-           (classes & (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0) |
-                       (KEEL_PLANT(sets_commute) ? 0 : keel_classes_bit(KEEL_ATOMIC_SET, 0)))) == 0;
+    return (classes & (classes - 1)) == 0 && (classes & KEEL_CLASSES_CHANGE & ~alone) == 0;
 }
 
 static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)

@@ -63,8 +63,8 @@ static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, 
 /*
  * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
  * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
- * do it again when they come to it. And a value that is still awaited is fetched again in whatever order the hand-overs come, so nobody else may have
- * touched that word. Of what changed a word by what it found there all of this is so, too: nothing may have come before it that is done again.
+ * do it again when they come to it. A value that is still awaited is fetched again in whatever order the hand-overs come, so
+ * nobody else may have touched that word. What changed a word has fetched it: what is done again may have come before.
  */
 static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
@@ -118,10 +118,10 @@ static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *
 }
 
 /*
- * What a dead rank had not handed over to a replacement it does again, late: nobody may have fetched behind it, or changed a word by what it
- * found there. Its own classes are known, and whether anybody does such things.
+ * What a dead rank had not handed over to a replacement it does again, late: nobody may have fetched behind it, or changed a
+ * word by what it found there. Whether it did atomics is known, and whether anybody does such things.
  */
-static int is_found(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
+static int may_be_found(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
     int finds = 0;
 
@@ -162,7 +162,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* or one that was given back before the atomic itself was, or has yet to be */
-        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || is_found(rec, d, r)) &&
+        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || may_be_found(rec, d, r)) &&
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }

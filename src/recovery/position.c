@@ -168,8 +168,11 @@ void keel_position_tell_complete(keel_recovery_t *rec)
     rec->is_complete_told = is_complete; /* who has died since has to hand over again, and its replacement to be told */
 }
 
-/* Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. Sections have an
- * order of their own. Who replays into waits is whole when it is live, and asks for what it needs to be; in the phase of the first wait one may be handed over to. */
+/*
+ * Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. Sections
+ * have an order of their own. Who replays into waits asks for what it needs, and is whole when it is live; but in the phase of the
+ * first wait a replacement may be handed over to.
+ */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
     if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_is_sectioned(rec->sync)) {

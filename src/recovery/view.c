@@ -160,20 +160,20 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
     const keel_record_t *record;
 
     while ((record = keel_records_next(&run)) != NULL) {
+        uint64_t bits = 0;
+
         if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC) {
             const keel_record_atomic_t *atomic = (const void *)(record + 1);
-            const uint64_t bit = word_bit(record->where, 0);
 
-            words->touched |= bit;
-            words->fetched |= (atomic->fetches || (atomic->is_changed && !KEEL_PLANT(change_unfetched))) ? bit : 0;
-            words->asked |= (atomic->fetches && !atomic->is_answered) ? bit : 0;
+            bits = word_bit(record->where, 0);
+            words->fetched |= atomic->fetches ? bits : 0;
+            words->asked |= (atomic->fetches && !atomic->is_answered) ? bits : 0;
         } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
-            const uint64_t bits = words_bits(record);
-
-            words->touched |= bits;
-            words->fetched |=
-                (((const keel_record_accumulate_t *)(record + 1))->is_changed && !KEEL_PLANT(change_unfetched)) ? bits
-                                                                                                                : 0;
+            bits = words_bits(record);
+        }
+        words->touched |= bits;
+        if (keel_record_changed(record, record + 1) > 0 && !KEEL_PLANT(change_unfetched)) {
+            words->fetched |= bits; /* what it found is in what it changed */
         }
     }
     return KEEL_OK;

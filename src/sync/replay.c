@@ -77,23 +77,6 @@ static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const 
     return KEEL_OK;
 }
 
-/* bytes of own memory which a record says that it changed, by how much; 0: it does not */
-static size_t replay_changed(const keel_record_t *record, const void *payload)
-{
-    keel_record_accumulate_t head;
-    keel_record_atomic_t atomic;
-
-    if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC && record->length == sizeof(atomic)) {
-        memcpy(&atomic, payload, sizeof(atomic));
-        return atomic.is_changed ? atomic.size : 0;
-    }
-    if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS && record->length >= sizeof(head)) {
-        memcpy(&head, payload, sizeof(head));
-        return head.is_changed ? record->length - sizeof(head) : 0;
-    }
-    return 0;
-}
-
 /* cuts a message into pieces */
 static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_record_op_t op, const uint8_t *records,
                                 size_t length)
@@ -107,7 +90,7 @@ static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_rec
 
     for (; status == KEEL_OK && keel_records_read(&run, &record, &payload); at = run.at) {
         replay->records[source]++;
-        replay->has_changes |= replay_changed(&record, payload) > 0;
+        replay->has_changes |= keel_record_changed(&record, payload) > 0;
         if (keel_where_op(record.where) != op) {
             continue;
         }
@@ -165,13 +148,16 @@ int keel_replay_changes(const keel_replay_t *replay, keel_lane_t *lane, const vo
     const uintptr_t from = (uintptr_t)bytes, to = from + size;
     int has = 0;
 
+    if (!replay->has_changes) {
+        return 0;
+    }
     pthread_mutex_lock(&lane->lock);
-    for (uint32_t i = 0; replay->has_changes && i < replay->count; i++) {
+    for (uint32_t i = 0; i < replay->count; i++) {
         keel_records_t run = keel_records_of(replay->pieces[i].records, replay->pieces[i].length);
         const keel_record_t *record;
 
         while ((record = keel_records_next(&run)) != NULL) {
-            const size_t changed = replay_changed(record, record + 1);
+            const size_t changed = keel_record_changed(record, record + 1);
             const uintptr_t at = (uintptr_t)(changed > 0 ? keel_served_target(lane, record->where, changed, 0) : NULL);
 
             has |= at != 0 && at < to && from < at + changed;

@@ -98,19 +98,13 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
 /* it locks */
 void keel_sync_lock(keel_sync_t *sync);
 
-/* what others do to a process inside a phase has an order of its own: of sections, or of waits */
-static inline int keel_sync_has_order(const keel_sync_t *sync)
-{
-    return sync->sections.is_used || sync->waits.since != KEEL_PHASE_NONE;
-}
-
-/* that order is one of sections: atomics take their place in it, and direct records are counted when one ends */
+/* what others do to a process inside a phase has an order of its own, of sections: atomics take their place in it, and direct records are counted when one ends */
 static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
 {
     return sync->sections.is_used;
 }
 
-/* it is one of waits: who replays takes what was put until its death was decided first, and asks for the rest */
+/* or of waits: who replays takes what was put until its death was decided first, and asks for the rest */
 static inline int keel_sync_has_rest(const keel_sync_t *sync)
 {
     return sync->waits.since != KEEL_PHASE_NONE && !sync->sections.is_used;

@@ -1,7 +1,8 @@
 /*
  * What a process holds of another's records of a phase: how many, from the first on, a sum over them, and whether there are more. A
  * re-execution makes the same records, so its first ones have that sum; their epochs, clocks and the numbers of locks are not the
- * program's, and are not in it, nor is by how much an atomic changed a word. Of what is longer than 64 bytes nine words are: the sum is made where each record is applied.
+ * program's, and are not in it, nor is by how much an atomic changed a word. Of what is longer than 64 bytes nine words are: the
+ * sum is made where each record is applied.
  */
 #ifndef KEEL_WIRE_DIGEST_H_
 #define KEEL_WIRE_DIGEST_H_

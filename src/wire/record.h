@@ -111,6 +111,22 @@ static inline int keel_where_is_atomic(uint64_t where)
 {
     return keel_where_op(where) == KEEL_RECORD_ATOMIC || keel_where_op(where) == KEEL_RECORD_ATOMICS;
 }
+/* bytes of which a record, with its payload, says by how much they were changed; 0: it does not */
+static inline size_t keel_record_changed(const keel_record_t *record, const void *payload)
+{
+    keel_record_accumulate_t head;
+    keel_record_atomic_t atomic;
+
+    if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC && record->length == sizeof(atomic)) {
+        memcpy(&atomic, payload, sizeof(atomic));
+        return atomic.is_changed ? atomic.size : 0;
+    }
+    if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS && record->length >= sizeof(head)) {
+        memcpy(&head, payload, sizeof(head));
+        return head.is_changed ? record->length - sizeof(head) : 0;
+    }
+    return 0;
+}
 static inline unsigned keel_where_region(uint64_t where)
 {
     return where >> 52;

@@ -28,6 +28,16 @@ static keel_status_t progress_until(few_t *few, uint32_t rank, const int *is_so)
     return status;
 }
 
+static keel_status_t progress_until_death(few_t *few, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && few->deaths == 0) {
+        status = few_progress(few, rank);
+    }
+    return status;
+}
+
 static keel_status_t flag_put(few_t *few, uint32_t rank, uint32_t to, keel_win_h win)
 {
     const uint64_t flag = 1;
@@ -86,9 +96,7 @@ static keel_status_t phases_waited(few_t *few, uint32_t rank, keel_win_h win)
         status = (status == KEEL_OK) ? keel_put(win, 1, WORD * sizeof(seen), &seen, sizeof(seen)) : status;
         status = (status == KEEL_OK) ? keel_flush(few->ctx[0], 1) : status;
         job->is_told |= status == KEEL_OK;
-        while (few->deaths == 0 && status == KEEL_OK) {
-            status = few_progress(few, rank);
-        }
+        status = (status == KEEL_OK) ? progress_until_death(few, rank) : status;
     }
     status = (status == KEEL_OK && seen != 5 && seen != 7) ? KEEL_ERR_CORRUPT : status;
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
@@ -118,9 +126,7 @@ static keel_status_t phases_own(few_t *few, uint32_t rank, keel_win_h win)
     } else if (rank == 1) {
         status = progress_until(few, rank, &job->has_one);
         status = (status == KEEL_OK) ? set(few, rank, win, 10, &job->has_two) : status;
-        while (status == KEEL_OK && few->deaths == 0) {
-            status = few_progress(few, rank);
-        }
+        status = (status == KEEL_OK) ? progress_until_death(few, rank) : status;
         status = (status == KEEL_OK)
                      ? keel_atomic(win, KEEL_ATOMIC_CSWAP, 0, WORD * sizeof(found), sizeof(found), 20, 10, &found)
                      : status;
@@ -147,9 +153,7 @@ static keel_status_t phases_again(few_t *few, uint32_t rank, keel_win_h win)
     }
     if (rank == 1) {
         status = (status == KEEL_OK) ? add(few, rank, win, 1, &job->has_one) : status;
-        while (few->deaths == 0 && status == KEEL_OK) {
-            status = few_progress(few, rank);
-        }
+        status = (status == KEEL_OK) ? progress_until_death(few, rank) : status;
     } else if (rank == 2) {
         status = progress_until(few, rank, &job->has_one);
         status = (status == KEEL_OK) ? add(few, rank, win, 2, &job->has_two) : status;

@@ -224,7 +224,7 @@ static int piece_in_place(void *user, ptrdiff_t offset, size_t length)
 
 static uint64_t *word_in_place(const keel_mpi_target_t *target)
 {
-    return (uint64_t *)(target->memory + word_of(target));
+    return &keel_mpi_direct_guard(target->win, target->index)->accumulate;
 }
 
 static int take_out(void *user, ptrdiff_t offset, size_t length)

@@ -23,6 +23,14 @@ static inline char *keel_mpi_direct(uint32_t rank)
     return (keel_mpi.direct != NULL && keel_mpi.phase != KEEL_MPI_REPLAYS) ? keel_mpi.direct[rank] : NULL;
 }
 
+/* the words of a member, of a window that all have mapped; NULL: they have to be asked of Keel */
+static inline keel_mpi_guard_t *keel_mpi_direct_guard(const keel_mpi_win_t *win, uint32_t member)
+{
+    char *arena = win->is_mapped ? keel_mpi_direct((uint32_t)win->places[member].home) : NULL;
+
+    return (arena == NULL) ? NULL : (keel_mpi_guard_t *)(arena + win->places[member].guard);
+}
+
 /* looks where the members' memory is now; true: all of it is mapped here */
 int keel_mpi_direct_look(const keel_mpi_comm_t *comm, const char *call);
 /* whose arena these bytes are in, another one's that is mapped here, and where; false: nobody's */

@@ -27,29 +27,21 @@ static uint64_t word_of(const keel_mpi_win_t *win, uint32_t target)
     return win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
 }
 
-/* where that is, of a window that is mapped here; NULL: it is asked of Keel */
-static uint64_t *word_in_place(const keel_mpi_win_t *win, uint32_t target)
-{
-    char *arena = win->is_mapped ? keel_mpi_direct(home_of(win, target)) : NULL;
-
-    return (arena == NULL) ? NULL : (uint64_t *)(arena + word_of(win, target));
-}
-
 /* CSWAP: where it is 0 */
 static uint64_t word_change(const keel_mpi_win_t *win, uint32_t target, keel_atomic_op_t op, uint64_t operand,
                             const char *call)
 {
-    uint64_t *word = word_in_place(win, target);
+    keel_mpi_guard_t *guard = keel_mpi_direct_guard(win, target);
     uint64_t was = 0;
 
-    if (word == NULL) {
+    if (guard == NULL) {
         keel_mpi_atomic(op, home_of(win, target), word_of(win, target), sizeof(was), operand, 0, &was, call);
         return was;
     }
     if (op == KEEL_ATOMIC_ADD) {
-        was = __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
+        was = __atomic_fetch_add(&guard->lock, operand, __ATOMIC_SEQ_CST);
     } else {
-        __atomic_compare_exchange_n(word, &was, operand, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        __atomic_compare_exchange_n(&guard->lock, &was, operand, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     }
     keel_mpi_prefix_result(&was, sizeof(was));
     return was;
@@ -91,12 +83,12 @@ static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     const uint8_t held = *held_of(win, target);
     const uint64_t minus = (held == KEEL_MPI_HELD_ALONE) ? -KEEL_MPI_EXCLUSIVE : (uint64_t)-1;
-    uint64_t *word = word_in_place(win, target);
+    keel_mpi_guard_t *guard = keel_mpi_direct_guard(win, target);
 
     if (held != KEEL_MPI_HELD_ALONE && held != KEEL_MPI_HELD_SHARED) {
         /* nobody else knows of it */
-    } else if (word != NULL) {
-        __atomic_fetch_add(word, minus, __ATOMIC_SEQ_CST);
+    } else if (guard != NULL) {
+        __atomic_fetch_add(&guard->lock, minus, __ATOMIC_SEQ_CST);
     } else {
         keel_mpi_atomic(KEEL_ATOMIC_ADD, home_of(win, target), word_of(win, target), sizeof(minus), minus, 0, NULL,
                         call);

@@ -400,8 +400,7 @@ int keel_mpi_accumulate_at_once(const keel_mpi_origin_t *origin, void *result, i
                                 MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call)
 {
     const keel_mpi_layout_t *layout;
-    const keel_mpi_win_t *win;
-    uint64_t *word;
+    keel_mpi_guard_t *guard;
     size_t bytes;
     char *there = at_once(origin->type, origin->count, rank, disp, count, type, handle, &bytes, &layout);
 
@@ -409,19 +408,17 @@ int keel_mpi_accumulate_at_once(const keel_mpi_origin_t *origin, void *result, i
         !keel_mpi_combine((keel_mpi_kind_t)layout->basic_kind, op, NULL, NULL, 0)) {
         return 0;
     }
-    win = keel_mpi_win_of(handle);
-    if (!win->is_mapped) {
+    guard = keel_mpi_direct_guard(keel_mpi_win_of(handle), (uint32_t)rank);
+    if (guard == NULL) {
         return 0;
     }
-    word = (uint64_t *)(keel_mpi_direct((uint32_t)win->places[rank].home) + win->places[rank].guard +
-                        offsetof(keel_mpi_guard_t, accumulate));
-    keel_mpi_direct_take(word, call);
+    keel_mpi_direct_take(&guard->accumulate, call);
     if (result != NULL) {
         memcpy(result, there, bytes);
     }
     (void)keel_mpi_combine((keel_mpi_kind_t)layout->basic_kind, op, there,
                            (const char *)origin->buffer + layout->true_low, bytes / layout->basic_size);
-    keel_mpi_direct_give(word);
+    keel_mpi_direct_give(&guard->accumulate);
     if (result != NULL) {
         keel_mpi_prefix_result(result, bytes);
     }
