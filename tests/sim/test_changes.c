@@ -2,6 +2,7 @@
  * What others did to a word of rank 0 is logged as what it changed, when rank 0 dies.
  *   - Rank 0 had waited for it, and first comes, by its clock, what changed the word last.
  *   - Rank 0 had added to it itself, before rank 1 set it, and is about to do that again.
+ *   - Rank 1 had added to it before rank 2 fetched, and dies before it has handed that over to the replacement.
  *   - Rank 1, to whose sum rank 2 had added, has died before, and is about to do that again.
  */
 #include "few_ranks.h"
@@ -143,6 +144,54 @@ static void strike_own(few_t *few)
     }
 }
 
+static keel_status_t fetch(keel_win_h win, uint64_t *found)
+{
+    return keel_atomic(win, KEEL_ATOMIC_ADD, 0, WORD * sizeof(*found), sizeof(*found), 1, 0, found);
+}
+
+static keel_status_t phases_unhanded(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    uint64_t first = 0, second = 1;
+
+    while (rank == 1 && few->deaths == 2 && !job->is_told && status == KEEL_OK) { /* late */
+        status = few_progress(few, rank);
+    }
+    if (rank == 1) {
+        status = (status == KEEL_OK)
+                     ? keel_atomic(win, KEEL_ATOMIC_ADD, 0, WORD * sizeof(first), sizeof(first), 5, 0, NULL)
+                     : status;
+        status = (status == KEEL_OK) ? keel_flush(few->ctx[1], 0) : status;
+        job->has_one |= status == KEEL_OK;
+    } else if (rank == 2) {
+        status = progress_until(few, rank, &job->has_one);
+        status = (status == KEEL_OK) ? fetch(win, &first) : status;
+        job->has_two |= status == KEEL_OK;
+    }
+    while (rank > 0 && few->deaths < 2 && status == KEEL_OK) {
+        status = few_progress(few, rank);
+    }
+    if (rank == 2) {
+        status = (status == KEEL_OK) ? fetch(win, &second) : status;
+        job->is_told |= status == KEEL_OK;
+    }
+    status = (status == KEEL_OK && second <= first) ? KEEL_ERR_CORRUPT : status;
+    return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+}
+
+static void strike_unhanded(few_t *few)
+{
+    const keel_context_h zero = few->ctx[0];
+
+    if (few->deaths == 0 && ((const job_t *)few)->has_two) {
+        few_kill(few, 0);
+    } else if (few->deaths == 1 && zero != NULL && zero->rec.life == KEEL_LIFE_AWAITING &&
+               zero->rec.standings[1].handed_here == 0) {
+        few_kill(few, 1);
+    }
+}
+
 static keel_status_t phases_again(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
@@ -178,6 +227,7 @@ int main(void)
     static const few_play_t plays[] = {
         {.deaths = 1, .flags = KEEL_PARAM_FLAG_WAITS, .phases = phases_waited, .strike = strike_waited},
         {.deaths = 1, .phases = phases_own, .strike = strike_own},
+        {.deaths = 2, .phases = phases_unhanded, .strike = strike_unhanded},
         {.deaths = 2, .phases = phases_again, .strike = strike_again}};
     int status = EXIT_SUCCESS;
 
