@@ -48,9 +48,9 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
         return 0;
     }
     atomics = keel_board_get(&slot->atomics);
-    return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.classes_told & keel_classes_bit(op, 0)) != 0 &&
+    return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.kinds.classes & keel_classes_bit(op, 0)) != 0 &&
            ctx->rec.incomplete_count == 0 &&
-           (!fetches || (ctx->pieces_open[rank] == 0 && ctx->sync.atomics.told[0] == phase + 1));
+           (!fetches || (ctx->pieces_open[rank] == 0 && ctx->sync.atomics.kinds.fetched == phase + 1));
 }
 
 /* field by field, each from its register: bytes gathered in memory first stall the copy */

@@ -3,7 +3,7 @@
 #include "api/atomic_record.h"
 #include "api/atomic_served.h"
 #include "api/atomic_stored.h"
-#include "api/atomic_tell.h"
+#include "api/kinds.h"
 #include "api/fetch.h"
 #include "api/target.h"
 
@@ -90,8 +90,11 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     unsigned rounds = 0;
 
     if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
-        status = atomic->fetches ? keel_atomic_tell_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic)) : KEEL_OK;
-        status = (status == KEEL_OK) ? keel_atomic_tell_class(ctx, atomic->op, is_own, atomic->fetches) : status;
+        if (atomic->fetches) {
+            keel_kinds_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
+        }
+        keel_kinds_use(ctx, keel_classes_bit(atomic->op, is_own) | (atomic->fetches ? KEEL_CLASS_FETCHES : 0));
+        status = keel_kinds_tell(ctx, rank);
     }
     if (status != KEEL_OK) {
         return status;

@@ -5,6 +5,7 @@
 #include "api/atomic.h"
 #include "check/plant.h"
 #include "oplog/get_log.h"
+#include "peer/access.h"
 #include "peer/apply.h"
 
 #include <string.h>
@@ -26,6 +27,9 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
     }
     KEEL_MOMENT();
     old = keel_apply_atomic(target, atomic);
+    if (atomic->fetches || keel_atomic_may_change(atomic->op)) {
+        keel_access_find(&ctx->lane, rank);
+    }
     KEEL_MOMENT();
     if (record != NULL) {
         memcpy(record + 1, &old, sizeof(old)); /* padded to as much */

@@ -12,6 +12,7 @@
 #include "api/refuse.h"
 #include "api/request.h"
 #include "api/flush.h"
+#include "api/kinds.h"
 #include "api/win_share.h"
 #include "api/window.h"
 #include "peer/issue.h"
@@ -49,27 +50,13 @@ keel_status_t keel_context_check(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* Should this process die, what it has put may not be put again. So somebody has to know that it had begun, before the first
- * access: a mark of atomics says so. */
-static keel_status_t context_tell_begin(keel_context_h ctx)
+/* Should this process die, what it has put may not be put again. So whom it accesses has to know that it had begun. */
+static void context_begin(keel_context_h ctx)
 {
-    const int is_due =
-        !ctx->is_begin_told && !keel_sync_is_promised(&ctx->sync) && ctx->config.protect != KEEL_PROTECT_NONE;
-    keel_status_t status = KEEL_OK;
-
-    if (is_due) {
-        keel_atomics_begin(&ctx->sync);
+    if (!ctx->has_begun && !keel_sync_is_promised(&ctx->sync) && ctx->config.protect != KEEL_PROTECT_NONE) {
+        keel_kinds_begin(ctx);
+        ctx->has_begun = 1;
     }
-    for (uint32_t r = 0; is_due && r < ctx->lane.size && status == KEEL_OK; r++) {
-        if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
-            status = keel_lane_mark_atomics(&ctx->lane, r, ctx->rec.phase, 0);
-        }
-    }
-    for (uint32_t r = 0; is_due && r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_one(ctx, r);
-    }
-    ctx->is_begin_told |= is_due && status == KEEL_OK;
-    return status;
 }
 
 static void context_progress(keel_context_h ctx)
@@ -102,10 +89,10 @@ keel_status_t keel_context_begin(keel_context_h ctx)
     }
     status = keel_context_check(ctx);
 
-    status = (status == KEEL_OK) ? context_tell_begin(ctx) : status;
     if (status != KEEL_OK) {
         return status;
     }
+    context_begin(ctx);
     keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
     keel_context_open(ctx, KEEL_GATE_CLOSED);
     return KEEL_OK;

@@ -171,6 +171,11 @@ struct keel_context {
     uint32_t *touched;
     uint32_t touched_count;
     uint8_t *is_touched; /* per rank */
+    struct {             /* by fast paths (api/kinds) */
+        int is_list;     /* these alone, or fewer; else all that are live and know what this process uses */
+        uint32_t *ranks;
+        uint32_t count;
+    } reached;
     ucs_list_link_t pieces_free, deferred;
     ucs_list_link_t groups; /* of ranks, that the program has made */
     void *chunks;           /* memory of pieces and requests */
@@ -183,7 +188,7 @@ struct keel_context {
         uint64_t value;
         keel_status_t status;
     } ask;              /* served lane: the lock request under way */
-    int is_begin_told;  /* all others know that it has begun, in a program that is not deterministic */
+    int has_begun;      /* in a program that is not deterministic: whom it accesses is told so */
     uint64_t begun_ns;  /* when the runtime was there */
     int is_restore_due; /* replacement: the program has yet to call keel_restore() */
     int has_restart;    /* KEEL_RESTART_POINT() was passed */

@@ -32,6 +32,7 @@ void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *
 
     fetched_p->old = keel_apply_atomic(target, atomic);
     fetched_p->clock = keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase);
+    keel_access_find(&ctx->lane, rank);
     KEEL_MOMENT();
     if (record != NULL) {
         keel_get_log_complete(record, fetched_p);

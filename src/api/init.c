@@ -247,6 +247,7 @@ static void context_accesses_release(keel_context_h ctx)
     keel_free(ctx->pieces_open);
     keel_free(ctx->touched);
     keel_free(ctx->is_touched);
+    keel_free(ctx->reached.ranks);
 }
 
 static keel_status_t context_accesses_init(keel_context_h ctx)
@@ -257,8 +258,9 @@ static keel_status_t context_accesses_init(keel_context_h ctx)
     ctx->pieces_open = keel_alloc(size * sizeof(*ctx->pieces_open), "gets under way");
     ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");
     ctx->is_touched = keel_alloc(size, "ranks to flush");
+    ctx->reached.ranks = keel_alloc(size * sizeof(*ctx->reached.ranks), "ranks that are reached");
     if (ctx->bounce == NULL || ctx->pieces_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
-        keel_fork_init(ctx) != KEEL_OK) {
+        ctx->reached.ranks == NULL || keel_fork_init(ctx) != KEEL_OK) {
         context_accesses_release(ctx);
         return KEEL_ERR_NO_MEMORY;
     }

@@ -100,9 +100,12 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
 {
     keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_TRY_READ : KEEL_LOCK_TRY};
+    keel_status_t status = keel_kinds_tell(ctx, rank);
     uint64_t value;
-    keel_status_t status;
 
+    if (status != KEEL_OK) {
+        return status;
+    }
     keel_context_touch(ctx, rank);
     request.number = is_read ? lock_next_reading(ctx, rank) : keel_reading(ctx->rec.phase, 0);
     status = keel_get_log_replay(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &value);
@@ -152,6 +155,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
             keel_board_set(&slot->atomics, 0);
         }
     }
+    (void)keel_kinds_tell(ctx, rank);
     (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
     if (slot != NULL && !is_read) {
         /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */

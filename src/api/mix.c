@@ -11,14 +11,11 @@
  * Telling takes a message to each other process, once for each that mixes; the next gsync takes as many.
  */
 #include "api/mix.h"
-#include "api/flush.h"
 #include "api/inside.h"
 #include "api/refuse.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
-#include "peer/issue.h"
-#include "peer/tell.h"
 #include "recovery/ask.h"
 
 static int all_are_live(const keel_context_h ctx)
@@ -31,41 +28,21 @@ static int all_are_live(const keel_context_h ctx)
     return !keel_recovery_is_frozen(&ctx->rec);
 }
 
-static keel_status_t mix_tell(keel_context_h ctx)
-{
-    keel_status_t status = KEEL_OK;
-
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        if (r != ctx->lane.rank && ctx->lane.peers[r].mode == KEEL_PEER_LIVE && !KEEL_PLANT(mix_untold)) {
-            status = keel_lane_tell_classes(&ctx->lane, r, ctx->sync.atomics.classes);
-        }
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_one(ctx, r);
-    }
-    return status;
-}
-
 static keel_status_t mix_begin(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
-    uint64_t deaths;
 
-    (void)keel_atomics_use(&ctx->sync, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);
-    do {
-        while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !all_are_live(ctx)) {
-            KEEL_REACHED(mix_waits);
-            status = keel_context_wait(ctx, &rounds);
-        }
-        if (status == KEEL_OK && keel_recovery_is_redoing(rec) && !KEEL_PLANT(mix_amid_replay)) {
-            return keel_recovery_ask(rec, KEEL_ERR_MIXED_SYNC);
-        }
-        deaths = rec->deaths;
-        status = (status == KEEL_OK) ? mix_tell(ctx) : status;
-    } while (status == KEEL_OK && (rec->deaths != deaths || !all_are_live(ctx)) && !KEEL_PLANT(mix_amid_replay));
+    while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !all_are_live(ctx)) {
+        KEEL_REACHED(mix_waits);
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK && keel_recovery_is_redoing(rec) && !KEEL_PLANT(mix_amid_replay)) {
+        return keel_recovery_ask(rec, KEEL_ERR_MIXED_SYNC);
+    }
     if (status == KEEL_OK) {
+        keel_kinds_use(ctx, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);
         keel_sync_mix(&ctx->sync);
     }
     return status;
@@ -112,9 +89,9 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
         return KEEL_OK; /* own memory, which its replacement makes anew */
     }
     if (is_bare && !keel_may_mix(ctx) && !KEEL_PLANT(bare_untold)) {
-        (void)keel_atomics_use(&ctx->sync, KEEL_CLASS_BARE);
+        keel_atomics_access_bare(&ctx->sync);
         if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) { /* else by decisions, and when it is handed over to */
-            status = keel_lane_tell_classes(&ctx->lane, rank, ctx->sync.atomics.classes);
+            status = keel_atomics_tell(&ctx->sync, rank);
         }
     }
     ctx->is_open = 1;

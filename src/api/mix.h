@@ -5,6 +5,7 @@
 #ifndef KEEL_API_MIX_H_
 #define KEEL_API_MIX_H_
 
+#include "api/kinds.h"
 #include "api/wait.h"
 
 /* every death is a rollback, whatever is done */
@@ -20,17 +21,19 @@ static inline int keel_may_mix(const keel_context_h ctx)
  */
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call);
 
-/* before what goes to @a rank: whoever is accessed first knows how, and what the program goes on by is settled */
+/* before what goes to @a rank: whoever is accessed knows how, and what the program goes on by is settled */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank);
 static inline keel_status_t keel_mix_poll(keel_context_h ctx, uint32_t rank)
 {
-    return ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank); /* it settles by itself what has to be */
+    const keel_status_t status = ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
+
+    return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status; /* it settles by itself what has to be */
 }
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {
     const keel_status_t status = keel_wait_settle_answers(ctx);
 
-    return (status != KEEL_OK || ctx->is_open) ? status : keel_mix_access_first(ctx, rank);
+    return (status == KEEL_OK) ? keel_mix_poll(ctx, rank) : status;
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "api/poll.h"
 #include "api/inside.h"
 
-#include "api/atomic_tell.h"
+#include "api/kinds.h"
 #include "api/by_message.h"
 #include "api/lock.h"
 #include "api/mix.h"
@@ -111,6 +111,7 @@ static void poll_stored(keel_piece_t *piece, const char *from)
     poll_load(piece->to, from, piece->polled);
     KEEL_MOMENT();
     clock = keel_access_clock_of(&ctx->lane, piece->rank, ctx->rec.phase);
+    keel_access_find(&ctx->lane, piece->rank);
     piece->req->fetched.clock = clock;
     piece->record = NULL;
     if (record != NULL) {
@@ -149,7 +150,7 @@ int keel_poll_may_order(const keel_context_h ctx)
 }
 
 /* what was found may be that of a put which is open still: who put it is in doubt then */
-static keel_status_t poll_begin(keel_context_h ctx, const char *call, int *is_ordered_p)
+static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *call, int *is_ordered_p)
 {
     keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
 
@@ -158,7 +159,11 @@ static keel_status_t poll_begin(keel_context_h ctx, const char *call, int *is_or
     if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync)) {
         status = keel_wait_settle_answers(ctx);
     }
-    return (status == KEEL_OK && *is_ordered_p) ? keel_atomic_tell_fetches(ctx) : status;
+    if (status != KEEL_OK || !*is_ordered_p) {
+        return status;
+    }
+    keel_kinds_use(ctx, KEEL_CLASS_FETCHES);
+    return keel_kinds_tell(ctx, rank);
 }
 
 /* KEEL_INPROGRESS: there is no record of it */
@@ -317,7 +322,7 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
     keel_status_t status;
     int is_ordered;
 
-    status = poll_begin(ctx, call, &is_ordered);
+    status = poll_begin(ctx, rank, call, &is_ordered);
     if (status == KEEL_OK && !is_ordered) {
         return keel_get_pieces(win, rank, offset, buffer, length, req);
     }

@@ -1,5 +1,6 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "api/restore.h"
+#include "api/kinds.h"
 #include "api/inside.h"
 #include "api/context.h"
 #include "api/fork.h"
@@ -30,7 +31,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     keel_requests_call_back(ctx);
     keel_sections_set_all(&ctx->sync, 0);
     ctx->is_open = 0;
-    keel_lane_change(&ctx->lane);
+    keel_kinds_reset(ctx);
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {
         return status;

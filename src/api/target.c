@@ -3,6 +3,7 @@
 #include "api/by_message.h"
 #include "api/refuse.h"
 #include "api/flush.h"
+#include "api/kinds.h"
 #include "api/window.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
@@ -111,17 +112,27 @@ keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length)
                                   ctx->bounce, sizeof(keel_record_t) + keel_pad8(length));
 }
 
-/* direct lane: a live peer whose memory could not be mapped has just died; its death is on the way */
+/* whether a live peer's memory could not be mapped: it has just died, and its death is on the way */
+static int win_is_unmapped(keel_win_h win, uint32_t rank)
+{
+    const keel_context_h ctx = win->ctx;
+
+    return ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_stored(&ctx->lane, rank) &&
+           !keel_win_is_by_message(win, rank) && keel_win_target(win, rank)->ptr == NULL;
+}
+
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
 {
     keel_context_h ctx = win->ctx;
-    keel_status_t status = KEEL_OK;
+    keel_status_t status;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
-           keel_access_is_stored(&ctx->lane, rank) && !keel_win_is_by_message(win, rank) &&
-           keel_win_target(win, rank)->ptr == NULL) {
+    /* callbacks in a wait may have used what it does not know of, and replacements know nothing */
+    while ((status = keel_kinds_tell(ctx, rank)) == KEEL_OK && win_is_unmapped(win, rank)) {
         status = keel_context_wait(ctx, &rounds);
+        if (status != KEEL_OK) {
+            return status;
+        }
     }
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "check/reached.h"
 #include "api/context.h"
+#include "api/reach.h"
 #include "api/window.h"
 #include "peer/access.h"
 
@@ -45,7 +46,8 @@ static inline int keel_win_is_aligned(const keel_win_h win, uint32_t rank, uint6
 /* arguments and state of any access; off the hot path */
 keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
                              const keel_rma_params_t *params);
-/* direct lane: until a live peer's memory is mapped, or the peer is live no more */
+/* right before what goes to @a rank: it knows what this process uses; on the direct lane: until a live peer's memory is mapped, or the peer
+ * is live no more */
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank);
 /* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
 keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);

@@ -34,50 +34,16 @@ typedef struct wait {
 
 /* ---- the first wait of the program ---- */
 
-static int wait_all_are_live(const keel_context_h ctx)
+/* and hold what was put to them, whoever did so: others go on by that */
+static int wait_all_are_there(const keel_context_h ctx)
 {
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
+        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE ||
+            (keel_position_is_incomplete(&ctx->rec, r) && !KEEL_PLANT(first_wait_amid_replay))) {
             return 0;
         }
     }
     return !keel_recovery_is_frozen(&ctx->rec);
-}
-
-/* whoever was replaced is beyond where its predecessor died */
-static int wait_all_are_back(const keel_context_h ctx)
-{
-    const keel_lane_t *lane = &ctx->lane;
-
-    if (ctx->rec.phase > ctx->rec.front + 1) {
-        return 1; /* nobody died in this phase, not even one who was here first */
-    }
-    for (uint32_t r = 0; r < lane->size; r++) {
-        const uint64_t arrive = __atomic_load_n(&lane->board[r].arrive, __ATOMIC_ACQUIRE);
-
-        if (r != lane->rank && lane->peers[r].incarnation > 0 && keel_board_get(&lane->board[r].waits) == 0 &&
-            keel_arrive_number(arrive, lane->rollback, lane->peers[r].incarnation) <= ctx->rec.phase) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static keel_status_t wait_tell(keel_context_h ctx)
-{
-    keel_status_t status = KEEL_OK;
-
-    keel_waits_begin(&ctx->sync);
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        if (r == ctx->lane.rank || ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
-            continue; /* dead: that death is a rollback */
-        }
-        status = keel_lane_tell_waits(&ctx->lane, r, ctx->rec.phase);
-    }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-        status = keel_flush_one(ctx, r);
-    }
-    return status;
 }
 
 keel_status_t keel_wait_begin(keel_context_h ctx)
@@ -97,17 +63,13 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
     }
-    /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
-    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_is_handed_over(&ctx->rec))) {
+    while (status == KEEL_OK && !wait_all_are_there(ctx)) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
     }
     if (status == KEEL_OK) {
-        status = wait_tell(ctx);
-    }
-    if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
-        KEEL_REACHED(request_first_wait);
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+        keel_waits_begin(&ctx->sync);
+        keel_kinds_wait(ctx);
     }
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "api/win_lock.h"
 #include "api/inside.h"
+#include "api/kinds.h"
 #include "api/lock_ask.h"
 #include "api/refuse.h"
 #include "api/flush.h"
@@ -109,7 +110,8 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
         if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             return KEEL_INPROGRESS;
         }
-        status = keel_lock_ask(ctx, r, &request, &count);
+        status = keel_kinds_tell(ctx, r);
+        status = (status == KEEL_OK) ? keel_lock_ask(ctx, r, &request, &count) : status;
         if (status != KEEL_OK) {
             return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;
         }

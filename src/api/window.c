@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "api/mix.h"
 #include "api/parts.h"
+#include "api/reach.h"
 #include "api/refuse.h"
 #include "api/restore.h"
 #include "api/gsync.h"
@@ -18,26 +19,6 @@
 #include <string.h>
 
 #define WINDOW_ALIGN ((uintptr_t)2 << 20) /* addresses of windows: room between them, huge pages */
-
-void keel_win_refresh(keel_win_h win)
-{
-    keel_lane_t *lane = &win->ctx->lane;
-
-    for (uint32_t r = 0; r < lane->size; r++) {
-        const int is_there = win->freed_call == 0 && (win->ctx->is_open || r == lane->rank) &&
-                             lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || lane->peers[r].is_up);
-        const int is_sent =
-            is_there && keel_access_is_served(lane, r) && !keel_access_is_by_message(lane, r, win->region);
-
-        if (keel_access_is_device_wanted(lane, r, win->region)) {
-            keel_context_shut(win->ctx, KEEL_GATE_DEVICE);
-        }
-        win->targets[r].ptr = is_there ? keel_access_at(lane, r, win->region) : NULL;
-        win->targets[r].size =
-            (is_sent || win->targets[r].ptr != NULL) ? keel_lane_region_size(lane, r, win->region) : 0;
-    }
-    win->changes = lane->changes;
-}
 
 static size_t win_targets_bytes(const keel_context_h ctx)
 {

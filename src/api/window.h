@@ -4,7 +4,6 @@
 
 #include "api/context.h"
 
-void keel_win_refresh(keel_win_h win);
 void keel_windows_release(keel_context_h ctx);
 keel_status_t keel_win_refuse_freed(keel_win_h win); /* KEEL_ERR_INVALID_PARAM, said */
 keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls);

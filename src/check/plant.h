@@ -120,7 +120,7 @@
     _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
     _(first_wait_amid_replay, 0, "--style waits --ranks 3",                                                            \
-      "ranks begin to wait while a replacement does again what its predecessor did")                                   \
+      "ranks begin to wait while others hand over to a replacement")                                                   \
     _(mix_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
       "who begins to mix ways to synchronise tells nobody")                                                            \
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
@@ -168,8 +168,13 @@
     _(loss_after, 0, "", "a replacement is told of a get log's loss after the puts that overwrite what was read")      \
     _(fetches_untold, 4000, "--style gsync --atomics 1 --ranks 3 --deaths 2 --seed 1000",                              \
       "a replacement is not told of the phases in which others fetched")                                               \
-    _(class_untold, 8000, "--style races --ranks 3 --seed 3003",                                                       \
-      "a rank does not tell which classes of atomics it uses")                                                         \
+    _(kinds_untold, 8000, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr --ranks 4 --phases 3",     \
+      "whom a rank accesses is not told what it uses")                                                                 \
+    _(arrival_untold, 600, "--style races --ranks 3", "an arrival does not say what its sender uses")                  \
+    _(found_unjoined, 8000, "--style races --ranks 3 --deaths 2",                                                      \
+      "who fetches does not learn what the target does to its own memory")                                             \
+    _(fetched_from_lost, 8000, "--style races --ranks 4 --deaths 2 --phases 3",                                        \
+      "what was fetched from one of several that are lost does not refuse local recovery")                             \
     _(fetched_incomplete, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                     \
       "a value is fetched from a replacement while others hand over to it")                                            \
     _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2 --seed 121800",                                      \

@@ -48,6 +48,7 @@
     _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \
+    _(kinds_told, "whom a rank accesses is told what it uses")                                 \
     _(first_wait_waits, "a first wait waits until replacements are back where others died")    \
     _(redone_summed, "a replacement compares what it did again with what others have of it")   \
     _(redone_counted, "... and how much that is, where others have it by stores")              \
@@ -89,7 +90,6 @@
     _(image_remote, "an image or parity share is read by operations of its reader alone")     \
     _(get_remote, "what gets by operations read is recorded at the target by another one")    \
     _(get_room_spent, "a get is asked for, because the room granted for records is used up")  \
-    _(request_first_wait, "rollback: ranks begin to wait while another comes back")           \
     _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back")   \
     _(mix_waits, "the first mixing call waits for ranks that are lost")                       \
     _(refuses_mixed, "rollback: the program mixes ways to synchronise")                       \

@@ -55,6 +55,22 @@ static inline uint32_t keel_access_clock_of(const keel_lane_t *lane, uint32_t pe
     return (word >> 32 == phase) ? (uint32_t)word : 0;
 }
 
+/* What a peer does to its own memory nobody else is told. Who fetches there may have found it, and knows then which classes that peer uses;
+ * loaded after what was fetched: of a peer that is stored to */
+static inline void keel_access_found(keel_peer_t *peer, uint32_t classes)
+{
+    if (__builtin_expect((classes & ~peer->found) != 0, 0)) {
+        peer->found |= KEEL_PLANT(found_unjoined) ? 0 : classes;
+    }
+}
+static inline void keel_access_find(keel_lane_t *lane, uint32_t rank)
+{
+    keel_peer_t *peer = &lane->peers[rank];
+    const keel_board_slot_t *board = (const keel_board_slot_t *)peer->regions[KEEL_REGION_BOARD].ptr;
+
+    keel_access_found(peer, (uint32_t)keel_board_get(&board[rank].classes));
+}
+
 /* the peer, which is stored to, has announced it, and it could not be mapped: the peer has just died */
 static inline int keel_access_is_unmapped(const keel_lane_t *lane, uint32_t peer, unsigned region)
 {

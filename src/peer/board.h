@@ -30,8 +30,9 @@ typedef struct keel_board_slot {
     uint64_t done;   /* records of the source that are done here */
     uint64_t
         clock; /* in the owner's own slot alone: the highest that anybody had who did something here, itself included */
-    uint64_t first;         /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
-    uint64_t classes;       /* of atomics, that the source has used: keel_classes_bit() */
+    uint64_t first; /* 1 + the phase of the first one here, or of atomics that it told of, ever; 0: none */
+    uint64_t
+        classes; /* of atomics, that the source has used: keel_classes_bit(); the owner's own for who fetches here */
     uint64_t opened_atomic; /* as `opened`, of the last one that is an atomic: done again, it would not be the same */
     uint64_t
         own_open; /* 1 + the phase in which the source fetches from its own memory, of which there is no record yet; 0: it has one */
@@ -94,6 +95,31 @@ static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int 
         keel_board_set(&slot->first, (uint64_t)phase + 1);
     }
     keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
+}
+
+/* what a process uses, as it tells those to whom it may matter (sync/atomics); phases are + 1, and 0 for none */
+typedef struct keel_kinds {
+    uint32_t classes;  /* keel_classes_bit() */
+    uint32_t fetched;  /* the last in which it fetches from others */
+    uint32_t in_doubt; /* from its own memory, and nobody could tell what it found */
+    uint32_t begun;    /* that of its first access, in a program that is not deterministic */
+    uint32_t waits;    /* that of its first wait for what others put, + 2: as on the board */
+} keel_kinds_t;
+
+static inline void keel_board_tell(keel_board_slot_t *slot, const keel_kinds_t *kinds)
+{
+    const uint32_t any = (kinds->fetched > kinds->begun) ? kinds->fetched : kinds->begun;
+
+    if (any > 0) {
+        keel_board_mark(slot, any - 1, 0);
+    }
+    if (kinds->in_doubt > 0) {
+        keel_board_mark(slot, kinds->in_doubt - 1, 1);
+    }
+    if (kinds->waits > 0) {
+        keel_board_set(&slot->waits, kinds->waits);
+    }
+    keel_board_set(&slot->classes, keel_board_get(&slot->classes) | kinds->classes); /* its predecessor's, too */
 }
 
 /* a bit for each class of atomics (keel_atomic_op_t): the low bits of those at others, the next ones of those at itself */

@@ -288,6 +288,7 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
         return;
     }
     if (wire->type == KEEL_WIRE_VALUE) {
+        keel_access_found(peer, wire->classes);
         memcpy(read->buffer, data, read->length);
     }
     if (wire->body.reply.sequence == peer->recorded) {

@@ -430,6 +430,7 @@ void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback)
     for (uint32_t r = 0; r < lane->size; r++) {
         lane->board[r] = (keel_board_slot_t){0};
         lane->peers[r].done = 0;
+        lane->peers[r].found = 0;
         lane->peers[r].digest = (keel_digest_t){0};
         __atomic_store_n(&lane->peers[r].atomics, 0, __ATOMIC_RELEASE);
     }
@@ -438,4 +439,5 @@ void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback)
 void keel_lane_forget_said(keel_lane_t *lane, uint32_t generation)
 {
     lane->slot = (keel_board_slot_t){.parity_done = generation, .committed = generation};
+    lane->kinds = (keel_kinds_t){0};
 }

@@ -99,6 +99,7 @@ typedef struct keel_peer {
     uint8_t is_followed;            /* the last one said MORE */
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
     keel_digest_t digest;           /* of these, what came over this lane without a gap from the phase's first on */
+    uint32_t found;                 /* classes that it uses, as was found there with what was fetched */
     uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
     keel_control_in_t *partial;     /* of a control message in pieces: what is there, */
     size_t partial_length;          /* bytes of it; NULL: none is on its way */
@@ -160,6 +161,7 @@ typedef struct keel_lane {
     unsigned regions_room;    /* what there is room for in tables of regions; it grows (peer/region) */
     keel_own_region_t *own;   /* so many; the table is moved under the lock */
     keel_board_slot_t slot;   /* this process's own words, as it last said them */
+    keel_kinds_t kinds;       /* likewise */
     keel_board_slot_t *board; /* own memory: one slot a source */
     void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
     void (*on_served_got)(void *arg, const keel_get_record_t *record);

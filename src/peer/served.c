@@ -44,6 +44,7 @@ void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_
                         .source = lane->rank,
                         .source_incarnation = lane->incarnation,
                         .target_incarnation = request->source_incarnation,
+                        .classes = (uint32_t)keel_board_get(&lane->board[lane->rank].classes),
                         .body = keel_remote_answer(lane, request, type)};
     keel_status_t status;
 
@@ -386,9 +387,8 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_MARK:
         keel_told_mark(lane, wire);
         return NULL;
-    case KEEL_WIRE_CLASSES:
-        keel_board_set(&lane->board[wire->source].classes,
-                       lane->board[wire->source].classes | wire->body.classes.classes);
+    case KEEL_WIRE_KINDS:
+        keel_told_kinds(lane, wire);
         return NULL;
     default:
         return "unknown type";

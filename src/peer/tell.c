@@ -13,15 +13,23 @@ static keel_status_t lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t p
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
 
-keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t rank, uint32_t phase, int is_in_doubt)
+keel_status_t keel_lane_tell_kinds(keel_lane_t *lane, uint32_t rank, const keel_kinds_t *kinds)
 {
-    keel_board_slot_t *board = keel_access_slot(lane, rank);
+    keel_board_slot_t *slot = keel_access_slot(lane, rank);
+    keel_wire_t wire = {.type = KEEL_WIRE_KINDS,
+                        .body.kinds = {kinds->classes, kinds->fetched, kinds->in_doubt, kinds->begun, kinds->waits}};
 
-    if (board == NULL) {
-        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_ATOMICS | (is_in_doubt ? KEEL_WIRE_FLAG_DOUBT : 0));
+    if (slot == NULL) {
+        return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
-    keel_board_mark(board, phase, is_in_doubt);
+    keel_board_tell(slot, kinds);
     return KEEL_OK;
+}
+
+void keel_lane_say_kinds(keel_lane_t *lane, const keel_kinds_t *kinds)
+{
+    lane->kinds = *kinds;
+    keel_board_tell(&lane->board[lane->rank], kinds);
 }
 
 keel_status_t keel_lane_open_own(keel_lane_t *lane, uint32_t rank, uint32_t phase)
@@ -47,31 +55,11 @@ keel_status_t keel_lane_close_own(keel_lane_t *lane, uint32_t rank, uint32_t pha
     return KEEL_OK;
 }
 
-keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t rank, uint32_t phase)
+static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source, const keel_kinds_t *kinds)
 {
-    keel_board_slot_t *slot = keel_access_slot(lane, rank);
-
-    if (slot == NULL) {
-        return lane_send_mark(lane, rank, phase, KEEL_WIRE_FLAG_WAITS);
+    if ((kinds->classes | kinds->waits) != 0 && !KEEL_PLANT(arrival_untold)) {
+        keel_board_tell(target, kinds);
     }
-    keel_store_word_release(&slot->waits, (uint64_t)phase + 2);
-    return KEEL_OK;
-}
-
-keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t rank, uint32_t classes)
-{
-    keel_board_slot_t *board = keel_access_slot(lane, rank);
-    keel_wire_t wire = {.type = KEEL_WIRE_CLASSES, .body.classes = {classes}};
-
-    if (board == NULL) {
-        return keel_lane_request(lane, rank, &wire, NULL, 0);
-    }
-    keel_board_set(&board->classes, keel_board_get(&board->classes) | classes); /* its predecessor's, too */
-    return KEEL_OK;
-}
-
-static void board_store(keel_board_slot_t *target, const keel_board_slot_t *source)
-{
     if (KEEL_PLANT(arrive_first)) {
         keel_store_word_release(&target->arrive, source->arrive);
     }
@@ -104,10 +92,16 @@ keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t ar
 
     slot.arrive = keel_arrive(lane->rollback, lane->incarnation, arrive);
     if (board != NULL) {
-        board_store(board, &slot);
+        board_store(board, &slot, &lane->kinds);
         return KEEL_OK;
     }
     wire.flags = keel_remote_has_put(lane, rank, arrive) ? KEEL_WIRE_FLAG_PUT : 0;
+    if (!KEEL_PLANT(arrival_untold)) {
+        wire.flags |= (lane->kinds.fetched == arrive) ? KEEL_WIRE_FLAG_FETCHED : 0;
+        wire.flags |= (lane->kinds.in_doubt == arrive) ? KEEL_WIRE_FLAG_DOUBT : 0;
+        wire.flags |= (lane->kinds.waits == arrive + 1) ? KEEL_WIRE_FLAG_WAITS : 0;
+        wire.classes = lane->kinds.classes;
+    }
     wire.body = keel_lane_arrive_body(&slot);
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }

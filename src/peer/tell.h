@@ -4,12 +4,10 @@
 
 #include "peer/peer.h"
 
-/* tells the peer's board that this process waits, from the phase after this one on with everybody's knowledge */
-keel_status_t keel_lane_tell_waits(keel_lane_t *lane, uint32_t peer, uint32_t phase);
-/* that it fetches in this phase */
-keel_status_t keel_lane_mark_atomics(keel_lane_t *lane, uint32_t peer, uint32_t phase, int is_in_doubt);
-/* and which classes of atomics it uses */
-keel_status_t keel_lane_tell_classes(keel_lane_t *lane, uint32_t peer, uint32_t classes);
+/* what this process uses; before anything that it does there and that comes after this */
+keel_status_t keel_lane_tell_kinds(keel_lane_t *lane, uint32_t peer, const keel_kinds_t *kinds);
+/* to who fetches from it, and with its arrivals */
+void keel_lane_say_kinds(keel_lane_t *lane, const keel_kinds_t *kinds);
 /* this process is about to fetch from its own memory, in that phase; and what it has found has a record there */
 keel_status_t keel_lane_open_own(keel_lane_t *lane, uint32_t rank, uint32_t phase);
 keel_status_t keel_lane_close_own(keel_lane_t *lane, uint32_t rank, uint32_t phase);

@@ -8,25 +8,38 @@ void keel_told_mark(keel_lane_t *lane, const keel_wire_t *wire)
     keel_board_slot_t *slot = &lane->board[wire->source];
     const uint32_t phase = wire->body.mark.phase;
 
-    if (wire->flags & KEEL_WIRE_FLAG_ATOMICS) {
-        keel_board_mark(slot, phase, (wire->flags & KEEL_WIRE_FLAG_DOUBT) != 0);
-    } else if (wire->flags & KEEL_WIRE_FLAG_WAITS) {
-        keel_board_set(&slot->waits, (uint64_t)phase + 2);
-    } else if (wire->flags & (KEEL_WIRE_FLAG_OPEN | KEEL_WIRE_FLAG_CLOSED)) {
+    if (wire->flags & (KEEL_WIRE_FLAG_OPEN | KEEL_WIRE_FLAG_CLOSED)) {
         keel_board_set(&slot->own_open, (wire->flags & KEEL_WIRE_FLAG_OPEN) ? (uint64_t)phase + 1 : 0);
     }
 }
 
+void keel_told_kinds(keel_lane_t *lane, const keel_wire_t *wire)
+{
+    const keel_kinds_t kinds = {.classes = wire->body.kinds.classes,
+                                .fetched = wire->body.kinds.fetched,
+                                .in_doubt = wire->body.kinds.in_doubt,
+                                .begun = wire->body.kinds.begun,
+                                .waits = wire->body.kinds.waits};
+
+    keel_board_tell(&lane->board[wire->source], &kinds);
+}
+
 void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
 {
+    const uint32_t number = (uint32_t)wire->body.arrive.arrive;
+    const keel_kinds_t kinds = {.classes = wire->classes,
+                                .fetched = (wire->flags & KEEL_WIRE_FLAG_FETCHED) ? number : 0,
+                                .in_doubt = (wire->flags & KEEL_WIRE_FLAG_DOUBT) ? number : 0,
+                                .waits = (wire->flags & KEEL_WIRE_FLAG_WAITS) ? number + 1 : 0};
     keel_board_slot_t *slot = &lane->board[wire->source];
     keel_peer_t *peer = &lane->peers[wire->source];
 
     if (wire->flags & KEEL_WIRE_FLAG_PUT) {
         peer->digest = (keel_digest_t){0}; /* it is not of all */
     } else if (peer->digest.records == peer->done) {
-        keel_digest_end(&peer->digest, (uint32_t)wire->body.arrive.arrive);
+        keel_digest_end(&peer->digest, number);
     }
+    keel_board_tell(slot, &kinds);
     keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
     keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
     if (slot->lost_gets < wire->body.arrive.lost_gets) { /* may also have been set here, by the get log */

@@ -119,16 +119,16 @@ static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *
 
 /*
  * What a dead rank had not handed over to a replacement it does again, late: nobody may have fetched behind it, or changed a
- * word by what it found there. Whether it did atomics is known, and whether anybody does such things.
+ * word by what it found there. Whether it did atomics there is not known, but whether anybody who lives does such things.
  */
-static int may_be_found(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
+static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
 {
     int finds = 0;
 
     for (uint32_t x = 0; x < rec->lane->size; x++) {
         finds |= (d->ranks[x].classes & (KEEL_CLASS_FETCHES | KEEL_CLASSES_CHANGE)) != 0;
     }
-    return finds && keel_classes_others(d->ranks[r].classes) != 0 && !KEEL_PLANT(change_unhanded);
+    return finds && !KEEL_PLANT(change_unhanded);
 }
 
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
@@ -157,12 +157,13 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (report->about[r].lost_gets > base) {
             return KEEL_REACHED(refuses_get_log), "its get log is incomplete";
         }
-        /* what it fetched from another that is lost has no record */
-        if (lost > 1 && report->about[r].atomics > base) {
+        /* what it fetched from another that is lost has no record; and whose atomic in this phase this one found there, nobody may know */
+        if (lost > 1 && (report->about[r].atomics > base || report->about[r].fetched != 0) &&
+            !KEEL_PLANT(fetched_from_lost)) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* or one that was given back before the atomic itself was, or has yet to be */
-        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || may_be_found(rec, d, r)) &&
+        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }

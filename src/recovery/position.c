@@ -53,6 +53,7 @@ void keel_position_lost(keel_recovery_t *rec, uint32_t rank)
     rec->standings[rank] = (keel_standing_t){
         .state = KEEL_RANK_FRESH, .complete = before.complete, .is_unhanded = before.handed_here <= rec->phase};
     keel_position_complete(rec, rank, KEEL_COMPLETE_DIED);
+    keel_atomics_forget(rec->sync, rank);
 }
 
 /* whoever replays critical sections has everything of the phase that this process had to send it */
@@ -189,7 +190,8 @@ int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, 
     if (!keel_position_is_incomplete(rec, rank) || (fetches && KEEL_PLANT(fetched_incomplete))) {
         return 0;
     }
-    return fetches ||
+    /* what it has fetched in this phase may be ahead of anybody's atomic there that is not handed over yet */
+    return fetches || keel_atomics_has_fetched(rec->sync) ||
            (!keel_classes_commute(keel_atomics_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_incomplete));
 }
 

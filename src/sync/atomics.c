@@ -13,72 +13,100 @@ keel_status_t keel_atomics_init(keel_atomics_t *a, uint32_t ranks)
 {
     memset(a, 0, sizeof(*a));
     a->decided = keel_alloc(ranks * sizeof(*a->decided), "classes of atomics");
-    return (a->decided == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    a->told = keel_alloc(ranks * sizeof(*a->told), "what others know of this process");
+    if (a->decided == NULL || a->told == NULL) {
+        keel_atomics_release(a);
+        return KEEL_ERR_NO_MEMORY;
+    }
+    return KEEL_OK;
 }
 
 void keel_atomics_release(keel_atomics_t *a)
 {
     keel_free(a->decided);
+    keel_free(a->told);
     a->decided = NULL;
+    a->told = NULL;
+}
+
+/* what others are to know is another from here on */
+static int atomics_change(keel_sync_t *sync)
+{
+    sync->atomics.version++;
+    keel_lane_say_kinds(sync->lane, &sync->atomics.kinds);
+    return 1;
 }
 
 void keel_atomics_reset(keel_sync_t *sync)
 {
-    uint32_t *decided = sync->atomics.decided;
+    keel_atomics_t *a = &sync->atomics;
+    uint32_t *decided = a->decided;
+    uint64_t *told = a->told;
 
     memset(decided, 0, sync->lane->size * sizeof(*decided));
-    sync->atomics = (keel_atomics_t){.classes = sync->mixes ? KEEL_CLASS_MIXES : 0, .decided = decided};
+    memset(told, 0, sync->lane->size * sizeof(*told));
+    *a = (keel_atomics_t){.kinds.classes = sync->mixes ? KEEL_CLASS_MIXES : 0, .decided = decided, .told = told};
+    keel_lane_say_kinds(sync->lane, &a->kinds);
 }
 
 int keel_atomics_mark(keel_sync_t *sync, int is_own)
 {
-    if (sync->atomics.told[is_own] == sync->phase + 1) {
-        return 1;
-    }
-    sync->atomics.marked[is_own] = sync->phase + 1;
-    return 0;
-}
+    uint32_t *marked = is_own ? &sync->atomics.kinds.in_doubt : &sync->atomics.kinds.fetched;
 
-void keel_atomics_say_marked(keel_sync_t *sync, int is_own, uint32_t phase)
-{
-    sync->atomics.told[is_own] = phase + 1;
+    if (*marked == sync->phase + 1) {
+        return 0;
+    }
+    *marked = sync->phase + 1;
+    return atomics_change(sync);
 }
 
 int keel_atomics_use(keel_sync_t *sync, uint32_t classes)
 {
-    sync->atomics.classes |= classes;
-    return (sync->atomics.classes_told & classes) == classes;
+    if ((sync->atomics.kinds.classes & classes) == classes) {
+        return 0;
+    }
+    sync->atomics.kinds.classes |= classes;
+    return atomics_change(sync);
 }
 
-void keel_atomics_say_used(keel_sync_t *sync, uint32_t classes)
+int keel_atomics_begin(keel_sync_t *sync)
 {
-    sync->atomics.classes_told |= classes;
+    sync->atomics.kinds.begun = sync->phase + 1;
+    return atomics_change(sync);
 }
 
-void keel_atomics_begin(keel_sync_t *sync)
+int keel_atomics_wait(keel_sync_t *sync)
 {
-    sync->atomics.begun = sync->phase + 1;
+    sync->atomics.kinds.waits = sync->phase + 2;
+    return atomics_change(sync);
+}
+
+void keel_atomics_access_bare(keel_sync_t *sync)
+{
+    sync->atomics.kinds.classes |= KEEL_CLASS_BARE;
 }
 
 keel_status_t keel_atomics_tell(keel_sync_t *sync, uint32_t rank)
 {
-    const keel_atomics_t *a = &sync->atomics;
-    const uint32_t marked = keel_larger(a->marked[0], a->before);
-    keel_status_t status = KEEL_OK;
+    keel_kinds_t kinds = sync->atomics.kinds;
 
-    if (marked > 0 && !KEEL_PLANT(fetches_untold)) {
-        status = keel_lane_mark_atomics(sync->lane, rank, marked - 1, 0);
+    kinds.fetched = KEEL_PLANT(fetches_untold) ? 0 : keel_larger(kinds.fetched, sync->atomics.before);
+    if ((kinds.classes | kinds.fetched | kinds.in_doubt | kinds.begun | kinds.waits) == 0) {
+        return KEEL_OK;
     }
-    if (status == KEEL_OK && a->marked[1] > 0) {
-        status = keel_lane_mark_atomics(sync->lane, rank, a->marked[1] - 1, 1);
+    return keel_lane_tell_kinds(sync->lane, rank, &kinds);
+}
+
+void keel_atomics_say_told(keel_sync_t *sync, uint32_t rank)
+{
+    sync->atomics.told[rank] = sync->atomics.version;
+}
+
+void keel_atomics_forget(keel_sync_t *sync, uint32_t rank)
+{
+    if (sync->atomics.version > 0) {
+        sync->atomics.told[rank] = sync->atomics.version - 1;
     }
-    if (status == KEEL_OK && a->begun > 0) {
-        status = keel_lane_mark_atomics(sync->lane, rank, a->begun - 1, 0);
-    }
-    if (status == KEEL_OK && a->classes != 0) {
-        status = keel_lane_tell_classes(sync->lane, rank, a->classes);
-    }
-    return status;
 }
 
 void keel_atomics_adopt_before(keel_sync_t *sync, uint32_t before)
@@ -91,12 +119,17 @@ void keel_atomics_adopt_classes(keel_sync_t *sync, uint32_t rank, uint32_t class
     sync->atomics.decided[rank] |= classes;
 }
 
+int keel_atomics_has_fetched(const keel_sync_t *sync)
+{
+    return keel_larger(sync->atomics.kinds.fetched, sync->atomics.kinds.in_doubt) == sync->phase + 1;
+}
+
 uint32_t keel_atomics_classes(const keel_sync_t *sync, uint32_t rank)
 {
-    const uint32_t told =
-        (rank == sync->lane->rank) ? sync->atomics.classes : (uint32_t)keel_board_get(&sync->lane->board[rank].classes);
+    const uint32_t told = (rank == sync->lane->rank) ? sync->atomics.kinds.classes
+                                                     : (uint32_t)keel_board_get(&sync->lane->board[rank].classes);
 
-    return told | sync->atomics.decided[rank];
+    return told | sync->atomics.decided[rank] | sync->lane->peers[rank].found;
 }
 
 uint32_t keel_atomics_classes_at(const keel_sync_t *sync, uint32_t rank, unsigned op)

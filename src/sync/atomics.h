@@ -1,7 +1,11 @@
 /*
- * What others have to know of this process's atomics, should it die: in which phase it fetched last, and which classes it uses;
- * and what is known here of others' (peer/board.h has the words). A program that is not deterministic tells by the same mark that it
- * has begun.
+ * What others have to know of this process, should it die: in which phase it fetched last, which classes of atomics it uses, that
+ * it mixes ways to synchronise, that it has begun; and what is known here of others' (peer/board.h has the words).
+ *
+ * Nobody is told of it for its own sake. Who goes on by something that this process did after a change of what it uses was touched by it,
+ * or by somebody that was, or is behind an arrival of it. So whom it accesses is told first, once a change, and arrivals say it; and who fetches
+ * from it learns what it does to its own memory, which touches nobody. If none that live know, none of them has anything of it, and its
+ * replacement may do otherwise.
  */
 #ifndef KEEL_SYNC_ATOMICS_H_
 #define KEEL_SYNC_ATOMICS_H_
@@ -9,14 +13,11 @@
 #include "peer/peer.h"
 
 typedef struct keel_atomics {
-    uint32_t marked
-        [2]; /* 1 + the last phase in which it fetches from others, [1]: of its own memory; whoever joins is told */
-    uint32_t told[2];      /* the two, when all have been told */
-    uint32_t before;       /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
-    uint32_t begun;        /* 1 + the phase of its first access, in a program that is not deterministic */
-    uint32_t classes;      /* of atomics that it uses (peer/board.h) */
-    uint32_t classes_told; /* and of which all know that it does */
-    uint32_t *decided;     /* by rank: those that decisions have named */
+    keel_kinds_t kinds; /* of this process */
+    uint64_t version;   /* of them: grows with each change */
+    uint64_t *told;     /* by rank: the one that it knows */
+    uint32_t before;    /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
+    uint32_t *decided;  /* by rank: classes that decisions have named */
 } keel_atomics_t;
 
 struct keel_sync;
@@ -26,17 +27,26 @@ void keel_atomics_release(keel_atomics_t *atomics);
 /* rollback: nobody has issued any; that the program mixes stays */
 void keel_atomics_reset(struct keel_sync *sync);
 
-/* this process is about to fetch in this phase; true when all know already, else they are to be told, and then that is said */
+/* this process is about to fetch in this phase, @a is_own: what nobody could tell if it died; to use classes, or the like; to access
+ * anything, in a program that is not deterministic; to wait for what others put, for the first time. True when that is new: nobody knows it then but by arrivals to come. */
 int keel_atomics_mark(struct keel_sync *sync, int is_own);
-void keel_atomics_say_marked(struct keel_sync *sync, int is_own, uint32_t phase);
-/* the same of classes */
 int keel_atomics_use(struct keel_sync *sync, uint32_t classes);
-void keel_atomics_say_used(struct keel_sync *sync, uint32_t classes);
-/* a program that is not deterministic: its first access; who is not live yet is told before what it is handed */
-void keel_atomics_begin(struct keel_sync *sync);
+int keel_atomics_begin(struct keel_sync *sync);
+int keel_atomics_wait(struct keel_sync *sync);
+/* it accesses without locks: known to whom it accesses first */
+void keel_atomics_access_bare(struct keel_sync *sync);
 
-/* a replacement is told what its predecessor was; should this process die together with whom it fetched from, nobody else may know */
+/* all of it, what the predecessor was included, to @a rank; a replacement is told before what it is handed */
 keel_status_t keel_atomics_tell(struct keel_sync *sync, uint32_t rank);
+/* @a rank knows what there is to know; that has to be said, as a call may change it meanwhile. It died: its replacement knows nothing. */
+void keel_atomics_say_told(struct keel_sync *sync, uint32_t rank);
+void keel_atomics_forget(struct keel_sync *sync, uint32_t rank);
+static inline int keel_atomics_are_told(const keel_atomics_t *atomics, uint32_t rank)
+{
+    return atomics->told[rank] == atomics->version;
+}
+/* in this phase */
+int keel_atomics_has_fetched(const struct keel_sync *sync);
 /* decisions: what this process's predecessor did, and what classes a rank uses */
 void keel_atomics_adopt_before(struct keel_sync *sync, uint32_t before);
 void keel_atomics_adopt_classes(struct keel_sync *sync, uint32_t rank, uint32_t classes);

@@ -8,19 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 23
+#define KEEL_WIRE_VERSION 24
 
 typedef enum {
     /* requests */
-    KEEL_WIRE_RECORDS = 1, /* records; data: put-log records */
-    KEEL_WIRE_GET = 2,     /* get; flag LOGGED: append to the get log */
-    KEEL_WIRE_ARRIVE = 3,  /* arrive */
-    KEEL_WIRE_CONTROL = 4, /* control; data: its payload, or a piece of it */
-    KEEL_WIRE_ATOMIC = 5,  /* atomic; data: keel_record_t, keel_record_atomic_t */
-    KEEL_WIRE_LOCK = 6,    /* lock */
-    KEEL_WIRE_PROBE = 7,   /* asks for nothing but the acknowledgement: is anybody there? */
-    KEEL_WIRE_MARK = 8,    /* mark; flags ATOMICS, DOUBT, WAITS: what of the sender's is coming here in this phase */
-    KEEL_WIRE_CLASSES = 9, /* classes */
+    KEEL_WIRE_RECORDS = 1,     /* records; data: put-log records */
+    KEEL_WIRE_GET = 2,         /* get; flag LOGGED: append to the get log */
+    KEEL_WIRE_ARRIVE = 3,      /* arrive */
+    KEEL_WIRE_CONTROL = 4,     /* control; data: its payload, or a piece of it */
+    KEEL_WIRE_ATOMIC = 5,      /* atomic; data: keel_record_t, keel_record_atomic_t */
+    KEEL_WIRE_LOCK = 6,        /* lock */
+    KEEL_WIRE_PROBE = 7,       /* asks for nothing but the acknowledgement: is anybody there? */
+    KEEL_WIRE_MARK = 8,        /* mark; flags OPEN, CLOSED */
+    KEEL_WIRE_KINDS = 9,       /* kinds */
     KEEL_WIRE_ACCUMULATE = 10, /* atomic; data: keel_record_t, keel_record_accumulate_t, the values */
     KEEL_WIRE_UNNUMBERED = 11, /* atomic, with an id as ACCUMULATE, without one no answer; data: a put-log record */
     /* replies */
@@ -33,9 +33,9 @@ typedef enum {
 enum {
     KEEL_WIRE_FLAG_LOGGED = 1,   /* GET, ATOMIC, LOCK: append to the get log */
     KEEL_WIRE_FLAG_UNLOGGED = 2, /* GET, ATOMIC, LOCK: there will be no record of it */
-    KEEL_WIRE_FLAG_ATOMICS = 4,  /* MARK: an atomic of this phase is coming */
-    KEEL_WIRE_FLAG_DOUBT = 8,    /* MARK, with ATOMICS: and nobody can tell what it fetches */
-    KEEL_WIRE_FLAG_WAITS = 16,   /* MARK: the sender waits in this phase for what others put: the first that does */
+    KEEL_WIRE_FLAG_FETCHED = 4,  /* ARRIVE: in the phase that ends the sender fetched; */
+    KEEL_WIRE_FLAG_DOUBT = 8,    /* ARRIVE: and nobody can tell what it found */
+    KEEL_WIRE_FLAG_WAITS = 16,   /* ARRIVE: it waited for what others put, for the first time */
     KEEL_WIRE_FLAG_MORE = 32,    /* RECORDS: the same put sends another message, whose acknowledgement does for both */
     KEEL_WIRE_FLAG_PUT =
         64, /* RECORDS, ATOMIC: records before these were put, and are there; ARRIVE: some of the phase were */
@@ -84,9 +84,9 @@ typedef union keel_wire_body {
     struct {
         uint32_t phase;
     } mark;
-    struct {
-        uint32_t classes; /* of atomics that the sender uses: keel_classes_bit() */
-    } classes;
+    struct { /* of the sender: what it uses (keel_classes_bit()), and phases, each + 1 and 0 for none (keel_kinds_t) */
+        uint32_t classes, fetched, in_doubt, begun, waits;
+    } kinds;
     struct {
         uint64_t id;       /* VALUE, REFUSAL */
         uint64_t sequence; /* of the request */
@@ -106,7 +106,7 @@ typedef struct keel_wire {
     uint32_t source, source_incarnation, target_incarnation;
     uint32_t rollback; /* rollback number of the sender */
     uint32_t length;   /* of the data */
-    uint32_t reserved;
+    uint32_t classes;  /* ARRIVE, VALUE: that the sender uses */
     uint64_t sequence; /* of requests, per pair and incarnation, from 1 */
     keel_wire_body_t body;
 } keel_wire_t;

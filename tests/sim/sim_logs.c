@@ -348,10 +348,10 @@ static void check_marks(const scene_t *scene, uint32_t rank, uint32_t other)
 
     if (peer->is_up && (peer->incarnation == reader->lane.incarnation) && (peer->mode == KEEL_PEER_LIVE) &&
         (reader->lane.rollback == ctx->lane.rollback) && keel_lane_is_flushed(&ctx->lane, other) &&
-        (ctx->sync.atomics.marked[0] <= ctx->rec.phase) && (ctx->sync.atomics.marked[0] > image_of(reader, rank)) &&
-        (known < ctx->sync.atomics.marked[0])) {
+        (ctx->sync.atomics.kinds.fetched <= ctx->rec.phase) &&
+        (ctx->sync.atomics.kinds.fetched > image_of(reader, rank)) && (known < ctx->sync.atomics.kinds.fetched)) {
         keel_sim_flaw(scene->sim, "rank %u knows of atomics of rank %u up to phase %u, and it fetched in phase %u",
-                      other, rank, known, ctx->sync.atomics.marked[0]);
+                      other, rank, known, ctx->sync.atomics.kinds.fetched);
     }
 }
 
