@@ -1,14 +1,12 @@
 /*
  * The first call that mixes ways to synchronise, or by which the program says that it does what no log has.
  *
- * Safety. Before a process does anything that no log gives an order to, all that live have been told that it mixes: so when it
- * or anybody dies afterwards, whoever is left says so in its report, and the decision is a rollback. Who was dead or on its way
- * back while it told is waited for, and told again. A replacement that does again what its predecessor did, before anybody
- * mixed, relies on what the logs say; an act of this process that they know nothing of could come between. So where there may be
- * one the job rolls back first, once: everybody learns by that decision, and goes on mixing from the image. Who neither mixes nor
- * knows of it, for it has never locked while others have, is found by the decision (refuses_sections in recovery/decide.c).
- *
- * Telling takes a message to each other process, once for each that mixes; the next gsync takes as many.
+ * Safety. Whom a process accesses after it has begun to do what no log gives an order to is told so first, and arrivals tell the rest
+ * (api/kinds): so when it dies, whoever has anything of that says so in its report, and while it lives it does; the decision is a rollback.
+ * Who is dead or on its way back is waited for. A replacement that does again what its predecessor did, before anybody mixed, relies on
+ * what the logs say; an act of this process that they know nothing of could come between. So where there may be one the job rolls back
+ * first, once: everybody learns by that decision, and goes on mixing from the image. Who neither mixes nor knows of it, for it has never
+ * locked while others have, is found by the decision (keel_sync_refuses()).
  */
 #include "api/mix.h"
 #include "api/inside.h"

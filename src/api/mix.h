@@ -16,8 +16,8 @@ static inline int keel_may_mix(const keel_context_h ctx)
 
 /*
  * @a call is about to synchronise in this way, or, BARE, to access what is not locked, or, ANSWER, to be told what no log
- * has, or, UNLOGGED, to do what no log has. KEEL_OK: that goes with what the program did so far, or all know that it mixes. KEEL_ERR_ROLLED_BACK: some rank may be doing again what its predecessor did, in the logs' order:
- * the job rolls back, and may mix then.
+ * has, or, UNLOGGED, to do what no log has. KEEL_OK: that goes with what the program did so far, or it mixes from here on.
+ * KEEL_ERR_ROLLED_BACK: some rank may be doing again what its predecessor did, in the logs' order: the job rolls back, and may mix then.
  */
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call);
 

@@ -4,7 +4,7 @@
 
 #include "api/context.h"
 
-/* the program waits: all know, or are told now */
+/* the program waits: all know, or are told when they are accessed */
 keel_status_t keel_wait_begin(keel_context_h ctx);
 /* direct lane: what was begun here of others' puts until now is done, by them or their replacements */
 keel_status_t keel_wait_until_closed(keel_context_h ctx);

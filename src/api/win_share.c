@@ -1,9 +1,9 @@
 /*
- * Locks of windows that are shared by bias. Who locks exclusively mixes, and so tells all; who shares need not. As long as nobody has
+ * Locks of windows that are shared by bias. Who locks exclusively mixes, and asks all; who shares need not. As long as nobody has
  * locked exclusively, sharing a lock excludes nobody and orders nothing: it is known to its process alone, goes into its image, and a
  * replacement that takes it again does the same. So no death has to do with it, and no message.
  *
- * Who locks exclusively for the first time asks every process, behind what it tells by mixing (KEEL_LOCK_REVOKE). From then on
+ * Who locks exclusively for the first time asks every process, behind what that is told of mixing (KEEL_LOCK_REVOKE). From then on
  * that one shares by words of the ranks (peer/winlock_word), and what it holds becomes such in whatever it calls next: asked for one by one,
  * granted because nobody has any of them exclusively before all counts were seen to be 0. Both look behind their own store
  * (peer/lockword), so none slips through.

@@ -19,7 +19,7 @@ typedef struct keel_sync {
     keel_lane_t *lane;
     keel_put_log_t *puts;
     int is_deterministic;  /* the program promises it, and what it does is logged */
-    int mixes;             /* all know that no log orders what it does */
+    int mixes;             /* no log orders what it does */
     uint32_t phase, front; /* of this process, as recovery has told */
     keel_sections_t sections;
     keel_waits_t waits;
@@ -67,7 +67,7 @@ static inline int keel_sync_may_be_local(const keel_sync_t *sync)
     return sync->is_deterministic && !sync->mixes;
 }
 
-/* from here on it does what no log orders: all that live have been told */
+/* from here on it does what no log orders: whom it accesses is told */
 static inline void keel_sync_mix(keel_sync_t *sync)
 {
     sync->mixes = 1;

@@ -68,9 +68,9 @@ int keel_waits_is_within(const struct keel_sync *sync, uint32_t clock);
 keel_status_t keel_waits_replay_next(struct keel_sync *sync);
 /* all know from the start that the program waits */
 void keel_waits_declare(struct keel_sync *sync);
-/* this process waits, and is about to tell all others so */
+/* this process waits, which others are told when it accesses them, and by its next arrival */
 void keel_waits_begin(struct keel_sync *sync);
-/* all have been told by this process in this phase, or by anybody before it */
+/* it did so in this phase, or anybody before it */
 int keel_waits_are_told(const struct keel_sync *sync);
 /* all number their puts in this phase */
 int keel_waits_are_numbered(const struct keel_sync *sync);
