@@ -69,8 +69,8 @@ static int scene_is_in_doubt(const scene_t *scene)
     for (uint32_t r = 0; r < scene->ranks; ++r) {
         in_doubt += scene->member[r].stats.rollbacks_in_doubt;
     }
-    if (scene->waits.gathers == GATHER_POLLS && scene->result->has_overflowed) {
-        return 1; /* how often a rank polls, and what that takes of its log, nobody has bounded */
+    if (scene->waits.gathers != GATHER_NONE && scene->result->has_overflowed) {
+        return 1; /* how often a rank looks, and how far others go on until they hear of a death, nobody has bounded */
     }
     return (scene->waits.gathers != GATHER_NONE || scene->plan != NULL) && (in_doubt > 0);
 }
