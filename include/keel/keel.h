@@ -350,6 +350,8 @@ KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, 
  * Reads @a length bytes at @a offset of @a rank's window into @a buffer, valid when the request is complete. What it
  * read is logged at the target when the epoch closes [F 4.1]. Towards a dead rank it waits for the replacement. A put to the
  * same bytes that follows is ordered after it by a wait for the request, a flush or a fence, and by nothing else.
+ * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on), and do not say
+ * KEEL_PARAM_FLAG_POLLS, keel_get_nbx() of other ranks returns KEEL_INPROGRESS also when it is complete.
  */
 KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                     const keel_rma_params_t *params, keel_req_h *req_p);
@@ -414,9 +416,12 @@ KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t
                                    uint64_t operand, uint64_t compare, void *result);
 
 /**
- * KEEL_INPROGRESS until complete; progress is keel_progress()'s. How often it says so, and whether a call gave a request at all, is in no log: for a
- * replacement what its predecessor fetched is complete at once. So nothing but when may depend on that, or the program says so before it
- * does (keel_set_nondeterministic()); what logs have is what keel_test() says of words.
+ * KEEL_INPROGRESS until complete; progress is keel_progress()'s. In programs that wait (as for keel_get_nbx()), of a get of the same phase, and not in a
+ * callback, that is recorded as what keel_test() says is: before the next thing of the caller that others can see, at another
+ * rank, and a replacement is told it as often. Elsewhere how often it says so, and whether a call gave a request at all, is in no log: for a
+ * replacement what its predecessor fetched is complete at once. So there nothing but when may depend on that: who goes on by it
+ * otherwise than by asking again is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC, or keel_set_nondeterministic() before it
+ * does).
  */
 KEEL_API keel_status_t keel_req_test(keel_req_h req);
 KEEL_API keel_status_t keel_req_wait(keel_req_h req); /**< waits and frees */

@@ -49,8 +49,9 @@ struct keel_req {
     keel_status_t status;
     uint32_t pieces; /* under way */
     uint8_t is_released;
-    uint8_t is_due; /* complete, its callback has yet to be called */
-    uint8_t is_new; /* a replacement's, and without a record: see keel_wait_new() */
+    uint8_t is_due;  /* complete, its callback has yet to be called */
+    uint8_t is_new;  /* a replacement's, and without a record: see keel_wait_new() */
+    uint64_t looked; /* the phase in which it is said to be in progress by records, 0: none */
     keel_send_cb_t cb;
     void *user;
     keel_fetched_t fetched; /* of an atomic, or the clock of a poll, in a program that waits */

@@ -260,10 +260,12 @@ keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, ch
     return status;
 }
 
-/* ends the issuing call's hold on the request and says what the call returns */
+/* ends the issuing call's hold on the request and says what the call returns; who is told of it by records has a request in any case */
 keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p)
 {
-    if (req->pieces > 1) {
+    const int is_given = req->looked != 0 && status == KEEL_OK && req->status == KEEL_OK && !KEEL_PLANT(get_ungiven);
+
+    if (req->pieces > 1 || is_given) {
         if (status != KEEL_OK) {
             req->status = status; /* the pieces after were not issued */
         }
@@ -272,7 +274,7 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
         } else {
             req->is_released = 1;
         }
-        req->pieces--;
+        keel_req_piece_done(req, KEEL_OK);
         return KEEL_INPROGRESS;
     }
     req->pieces = 0;
@@ -310,6 +312,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     }
     win->ctx->stats.gets++;
     win->ctx->stats.get_bytes += length;
+    keel_req_begin_looks(req, rank, length);
     status = keel_get_issue(win, rank, offset, buffer, length, req);
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }

@@ -253,6 +253,20 @@ keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
     return status;
 }
 
+keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    do {
+        status = keel_wait_close_answer(ctx, holder_p);
+        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && keel_answers_last(&ctx->sync) != NULL);
+    return status;
+}
+
 keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
 {
     const uint32_t number = keel_answers_number(&ctx->sync.answers);

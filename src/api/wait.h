@@ -28,6 +28,8 @@ static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
 }
 /* the last answer is not given again */
 keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p);
+/* and somebody can hold the next one: all of it again when callbacks were answered meanwhile */
+keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p);
 /* what it asks for is not what its predecessor did */
 keel_status_t keel_wait_differs(keel_context_h ctx, const char *what);
 

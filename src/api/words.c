@@ -150,21 +150,6 @@ static void answer_fill(keel_record_answer_t *answer, const keel_word_t *words, 
     }
 }
 
-/* the last one is closed, and somebody can hold the next one: all of it again when callbacks were answered meanwhile */
-static keel_status_t words_find_holder(keel_context_h ctx, uint32_t *holder_p)
-{
-    keel_status_t status;
-    unsigned rounds = 0;
-
-    do {
-        status = keel_wait_close_answer(ctx, holder_p);
-        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
-            status = keel_context_wait(ctx, &rounds);
-        }
-    } while (status == KEEL_OK && keel_answers_last(&ctx->sync) != NULL);
-    return status;
-}
-
 static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, unsigned count, int is_over)
 {
     const int is_met = is_over || words_met(words, count) > 0;
@@ -179,7 +164,7 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
     if (status == KEEL_OK && !is_met) { /* it may go on by what they hold all the same */
         status = keel_wait_until_closed(ctx);
     }
-    status = (status == KEEL_OK) ? words_find_holder(ctx, &holder) : status;
+    status = (status == KEEL_OK) ? keel_wait_find_holder(ctx, &holder) : status;
     if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
         return status;
     }

@@ -70,6 +70,10 @@
       "or is on its way there")                                                                                        \
     _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
       "a replacement is answered without what was put under that clock")                                               \
+    _(look_unrecorded, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",               \
+      "that a request is in progress is not recorded")                                                                 \
+    _(get_ungiven, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",                   \
+      "a get gives a request only while it is in progress")                                                            \
     _(answer_repeated, 0, "", "a program is told the same again, though more was put meanwhile")                       \
     _(answer_behind_get, 0, "", "an answer is complete before a get whose record comes before it")                     \
     _(answer_moves, 0, "", "the next answer goes to another rank, where the last one is not settled")                  \

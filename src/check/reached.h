@@ -100,6 +100,8 @@
     _(refuses_unhanded, "rollback: it had not handed its atomics over to a replacement")      \
     _(answer_recorded, "a replacement is answered about its words as its predecessor was")    \
     _(answer_asks_rest, "... and beyond that one's death anew")                               \
+    _(look_recorded, "a replacement is told that a request is not complete, as before")       \
+    _(look_waits, "... or waits until it is, as nobody knows that it was not")                \
     _(own_fetch_recorded, "what a replacement fetches from itself is answered from a record") \
     _(control_in_pieces, "a control message arrives in several pieces")                       \
     _(control_cut, "... and another begins, since the sender of the first died amid it")

@@ -192,24 +192,42 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
     return status;
 }
 
-keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
+/* with whom that record comes next; NULL: with nobody */
+static keel_get_target_t *get_log_with(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
         keel_get_target_t *t = &log->targets[i];
-        const keel_get_record_t *record = t->has_replay ? keel_get_log_peek(t, &t->replay) : NULL;
 
-        if (record == NULL || record->phase != log->phase || record->where != where) {
-            continue;
+        *record_p = t->has_replay ? keel_get_log_peek(t, &t->replay) : NULL;
+        if (*record_p != NULL && (*record_p)->phase == log->phase && (*record_p)->where == where) {
+            return t;
         }
-        if (record->index != t->index) {
-            return KEEL_ERR_CORRUPT;
-        }
-        keel_get_log_advance(&t->replay, record);
-        t->index++;
-        *record_p = record;
-        return KEEL_OK;
     }
-    return KEEL_INPROGRESS;
+    *record_p = NULL;
+    return NULL;
+}
+
+const keel_get_record_t *keel_get_log_look(keel_get_log_t *log, uint64_t where)
+{
+    const keel_get_record_t *record;
+
+    (void)get_log_with(log, where, &record);
+    return record;
+}
+
+keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
+{
+    keel_get_target_t *t = get_log_with(log, where, record_p);
+
+    if (t == NULL) {
+        return KEEL_INPROGRESS;
+    }
+    if ((*record_p)->index != t->index) {
+        return KEEL_ERR_CORRUPT;
+    }
+    keel_get_log_advance(&t->replay, *record_p);
+    t->index++;
+    return KEEL_OK;
 }
 
 void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target)

@@ -151,6 +151,8 @@ keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t w
 /* Determinants of other kinds: the record of the one that is named by @a where, with whatever rank it is, and past it: KEEL_OK; KEEL_INPROGRESS: there
  * is none; KEEL_ERR_CORRUPT: another access comes first there. */
 keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p);
+/* the same one, which stays the next; NULL: there is none */
+const keel_get_record_t *keel_get_log_look(keel_get_log_t *log, uint64_t where);
 /* before a record towards @a target that no replay was looked for: what was replayed ends here */
 void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target);
 /* whether anything at all may be answered from a record */

@@ -81,7 +81,48 @@ int keel_answers_are_left(keel_sync_t *sync)
     return answers_of(sync)->left > 0;
 }
 
+/* what it says of that look; none of a program that looked less often before */
+static int answer_has_look(const keel_record_answer_t *answer, uint64_t look)
+{
+    return answer->words == 0 && look >= answer->clock && look - answer->clock < answer->times;
+}
+
+keel_status_t keel_answers_look_again(keel_sync_t *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p)
+{
+    const keel_answers_t *answers = answers_of(sync);
+    const keel_record_answer_t *answer = answers->replayed;
+    const keel_get_record_t *record;
+    keel_status_t status;
+
+    if (answers->left == 0) {
+        record = keel_get_log_look(gets, answer_where(answers));
+        if (record == NULL || record->length != sizeof(*answer) || !answer_has_look((const void *)(record + 1), look)) {
+            return KEEL_OK;
+        }
+    } else if (!answer_has_look(answer, look)) {
+        return KEEL_ERR_CORRUPT;
+    }
+    status = keel_answers_next(sync, gets, &answer, is_first_p);
+    return (status == KEEL_OK) ? KEEL_INPROGRESS : KEEL_ERR_CORRUPT;
+}
+
 /* ---- who is answered ---- */
+
+uint64_t keel_answers_look(keel_sync_t *sync)
+{
+    return answers_of(sync)->looks++;
+}
+
+int keel_answers_repeat_look(keel_sync_t *sync, uint64_t look)
+{
+    const keel_record_answer_t *last = keel_answers_last(sync);
+
+    if (last == NULL || last->words != 0 || last->clock + last->times != look) {
+        return 0;
+    }
+    keel_answers_repeat(sync);
+    return 1;
+}
 
 const keel_record_answer_t *keel_answers_last(keel_sync_t *sync)
 {

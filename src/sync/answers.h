@@ -1,7 +1,7 @@
 /*
  * What a program is told about its own memory in a phase (protocol.md, Waits inside a phase): whether some words compare as it asks,
  * which of them do, and what they hold. Nothing but the order in which others came to it decides that, so a replacement has to be told
- * the same.
+ * the same. And that a request of its own is in progress (api/request).
  */
 #ifndef KEEL_SYNC_ANSWERS_H_
 #define KEEL_SYNC_ANSWERS_H_
@@ -11,6 +11,7 @@
 typedef struct keel_answers {
     uint64_t phase;                       /* and rollback: of which all of this is */
     uint32_t number;                      /* of the next one */
+    uint64_t looks;                       /* at requests */
     uint32_t holder;                      /* whose get log has them; KEEL_RANK_NONE: none was chosen */
     uint64_t changes;                     /* of the lane, when it was */
     int is_unsettled;                     /* some have to be at their holder, or used, before anything else is done */
@@ -37,6 +38,14 @@ keel_status_t keel_answers_next(struct keel_sync *sync, keel_get_log_t *gets, co
                                 int *is_first_p);
 /* and it was told more than was asked for, before it did anything else */
 int keel_answers_are_left(struct keel_sync *sync);
+
+/* the program looks at a request: the number of the look */
+uint64_t keel_answers_look(struct keel_sync *sync);
+/* Replacement: its predecessor was told then that the request was in progress: KEEL_INPROGRESS, *is_first_p as above; KEEL_OK: nobody knows that it was;
+ * KEEL_ERR_CORRUPT: it did something else then. */
+keel_status_t keel_answers_look_again(struct keel_sync *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p);
+/* so was this process at the look before, and nothing else since: it is, once more */
+int keel_answers_repeat_look(struct keel_sync *sync, uint64_t look);
 
 /* the last one that was given, which may be given again; NULL: there is none */
 const keel_record_answer_t *keel_answers_last(struct keel_sync *sync);

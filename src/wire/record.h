@@ -69,7 +69,8 @@ typedef struct keel_record_accumulate {
 } keel_record_accumulate_t;
 _Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
 
-/* what p was answered about words of its own, in the get log of any other rank: behind it what each held, and bits: which were as asked */
+/* what p was answered about words of its own, in the get log of any other rank: behind it what each held, and bits: which were as asked.
+ * Without words: its requests were in progress when it looked, so many times; .clock is the number of the first of these looks. */
 typedef struct keel_record_answer {
     uint64_t times; /* one after another that it was answered so */
     uint64_t clock; /* what comes next is beyond all of that clock at p */

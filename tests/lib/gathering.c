@@ -1,5 +1,6 @@
 /* What several ranks do at one of them. */
 #include "gathering.h"
+#include "gathering_round.h"
 
 #include "life.h"
 #include "sim/random.h"
@@ -9,15 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct round {
-    const uint32_t *ring;
-    uint32_t members, place, root; /* places */
-    uint64_t step;
-    unsigned number;
-    uint64_t seed; /* of what is drawn for the round: the same at all ranks */
-} round_t;
-
-static void gather_point(gather_t *gather, const round_t *round, const char *what)
+void gather_point(gather_t *gather, const round_t *round, const char *what)
 {
     char text[96];
 
@@ -42,7 +35,7 @@ static uint64_t after(const gather_t *gather, uint64_t was, uint64_t share)
     return (gather->kind != GATHER_TOGGLES) ? was + share : was ^ share;
 }
 
-static void words_of(const gather_t *gather, const round_t *round, uint32_t place, uint64_t *words)
+void gather_words(const gather_t *gather, const round_t *round, uint32_t place, uint64_t *words)
 {
     for (unsigned i = 0; i < GATHER_WORDS; i++) {
         words[i] = keel_random_mix(gather->seed ^ (round->step << 24) ^ ((uint64_t)round->number << 16) ^
@@ -50,7 +43,7 @@ static void words_of(const gather_t *gather, const round_t *round, uint32_t plac
     }
 }
 
-static keel_status_t gather_add(gather_t *gather, const round_t *round, uint32_t to, size_t at, uint64_t share)
+keel_status_t gather_add(gather_t *gather, const round_t *round, uint32_t to, size_t at, uint64_t share)
 {
     const keel_atomic_op_t op = (gather->kind != GATHER_TOGGLES) ? KEEL_ATOMIC_ADD : KEEL_ATOMIC_XOR;
 
@@ -59,7 +52,7 @@ static keel_status_t gather_add(gather_t *gather, const round_t *round, uint32_t
                     keel_atomic(gather->win, op, to, at, sizeof(share), share, 0, NULL));
 }
 
-static keel_status_t gather_flaw(gather_t *gather, const round_t *round, const char *what)
+keel_status_t gather_flaw(gather_t *gather, const round_t *round, const char *what)
 {
     char text[160];
 
@@ -69,13 +62,13 @@ static keel_status_t gather_flaw(gather_t *gather, const round_t *round, const c
     return KEEL_ERR_CORRUPT;
 }
 
-static keel_status_t gather_await(gather_t *gather, size_t at, uint64_t value)
+keel_status_t gather_await(gather_t *gather, size_t at, uint64_t value)
 {
     return keel_wait_until(gather->win, at, sizeof(value), KEEL_COMPARE_EQ, value);
 }
 
 /* all of its others are told to go on */
-static keel_status_t gather_let_go(gather_t *gather, const round_t *round)
+keel_status_t gather_let_go(gather_t *gather, const round_t *round)
 {
     for (uint32_t m = 0; m < round->members; m++) {
         if (m != round->root) {
@@ -85,7 +78,7 @@ static keel_status_t gather_let_go(gather_t *gather, const round_t *round)
     return KEEL_OK;
 }
 
-static keel_status_t gather_await_leave(gather_t *gather, const round_t *round)
+keel_status_t gather_await_leave(gather_t *gather, const round_t *round)
 {
     gather_point(gather, round, "waits to be told");
     gather->state.leaves = after(gather, gather->state.leaves, 1);
@@ -100,7 +93,7 @@ static keel_status_t gather_come(gather_t *gather, const round_t *round)
     const uint32_t to = round->ring[round->root];
     uint64_t words[GATHER_WORDS];
 
-    words_of(gather, round, round->place, words);
+    gather_words(gather, round, round->place, words);
     gather_point(gather, round, "puts");
     TRY(play_did(gather->host, PLAY_DID_PUT, to,
                  keel_put(gather->win, to, offsetof(gather_window_t, words[round->place]), words, sizeof(words))));
@@ -120,7 +113,7 @@ static keel_status_t gather_compare(gather_t *gather, const round_t *round)
         if (m == round->root) {
             continue;
         }
-        words_of(gather, round, m, words);
+        gather_words(gather, round, m, words);
         if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
             return gather_flaw(gather, round, "what was put before the counter is not there");
         }
@@ -167,7 +160,7 @@ static keel_status_t tickets_come(gather_t *gather, const round_t *round)
     const uint64_t flag = (round->step << 16 | round->number) + 1;
     uint64_t words[GATHER_WORDS], found = 0;
 
-    words_of(gather, round, round->place, words);
+    gather_words(gather, round, round->place, words);
     gather_point(gather, round, "puts");
     TRY(play_did(gather->host, PLAY_DID_PUT, to,
                  keel_put(gather->win, to, offsetof(gather_window_t, words[round->place]), words, sizeof(words))));
@@ -177,7 +170,7 @@ static keel_status_t tickets_come(gather_t *gather, const round_t *round)
         gather->host, PLAY_DID_PUT | PLAY_DID_GET, to,
         keel_atomic(gather->win, KEEL_ATOMIC_ADD, to, offsetof(gather_window_t, count), sizeof(found), 1, 0, &found)));
     if ((found & 0xffff) + 1 == round->members - 1) {
-        words_of(gather, round, round->root, words);
+        gather_words(gather, round, round->root, words);
         for (uint32_t m = 0; m < round->members; m++) {
             TRY(play_did(gather->host, PLAY_DID_PUT, to,
                          keel_put(gather->win, to, offsetof(gather_window_t, words[m]), words, sizeof(words))));
@@ -196,7 +189,7 @@ static keel_status_t tickets_take(gather_t *gather, const round_t *round)
 
     gather_point(gather, round, "waits for the last");
     TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
-    words_of(gather, round, round->root, words);
+    gather_words(gather, round, round->root, words);
     for (uint32_t m = 0; m < round->members; m++) {
         if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
             return gather_flaw(gather, round, "what the last one put is not there");
@@ -216,7 +209,7 @@ static keel_status_t turns_compare(gather_t *gather, const round_t *round, int i
     uint64_t words[GATHER_WORDS];
 
     for (uint32_t m = 0; m < round->members; m++) {
-        words_of(gather, round, is_over ? round->members : m, words);
+        gather_words(gather, round, is_over ? round->members : m, words);
         if (m != round->place && memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
             return gather_flaw(gather, round,
                                is_over ? "what the last one put is not there"
@@ -233,7 +226,7 @@ static keel_status_t turns_put(gather_t *gather, const round_t *round, uint32_t 
     uint64_t words[GATHER_WORDS];
     const int is_over = from == round->members;
 
-    words_of(gather, round, from, words);
+    gather_words(gather, round, from, words);
     gather_point(gather, round, "puts");
     for (uint32_t m = 0; m < round->members; m++) {
         for (uint32_t slot = is_over ? 0 : from; slot < (is_over ? from : from + 1); slot++) {
@@ -347,7 +340,7 @@ static keel_status_t swaps_come(gather_t *gather, const round_t *round)
     const size_t at = offsetof(gather_window_t, swapped);
     uint64_t words[GATHER_WORDS], found = 0;
 
-    words_of(gather, round, round->place, words);
+    gather_words(gather, round, round->place, words);
     gather_point(gather, round, "swaps");
     TRY(play_did(gather->host, PLAY_DID_PUT, to,
                  keel_atomic(gather->win, KEEL_ATOMIC_SWAP, to, at, sizeof(found), words[0], 0, NULL)));
@@ -384,9 +377,7 @@ static keel_status_t swaps_take(gather_t *gather, const round_t *round)
 
 /* ---- first come, first served ---- */
 
-#define ANSWER_BITS 24 /* of what a rank is told: which it was, and how often it was looked for in vain */
-
-static uint64_t answers_flag(const round_t *round)
+uint64_t gather_flag(const round_t *round)
 {
     return (round->step << 16 | round->number) + 1;
 }
@@ -395,10 +386,10 @@ static uint64_t answers_flag(const round_t *round)
 static keel_status_t answers_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
-    const uint64_t flag = answers_flag(round);
+    const uint64_t flag = gather_flag(round);
     uint64_t words[GATHER_WORDS], told;
 
-    words_of(gather, round, round->place, words);
+    gather_words(gather, round, round->place, words);
     gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place) % 3000));
     gather_point(gather, round, "puts");
     TRY(play_did(gather->host, PLAY_DID_PUT, to,
@@ -408,7 +399,7 @@ static keel_status_t answers_come(gather_t *gather, const round_t *round)
                  keel_put(gather->win, to, offsetof(gather_window_t, came[round->place]), &flag, sizeof(flag))));
     gather_point(gather, round, "waits for its turn");
     TRY(keel_wait_until(gather->win, offsetof(gather_window_t, told), sizeof(told), KEEL_COMPARE_GE,
-                        flag << ANSWER_BITS));
+                        flag << GATHER_BITS));
     told = gather->own->told;
     gather->state.hash = keel_random_mix(gather->state.hash ^ told);
     for (uint32_t m = 0; m < round->members; m++) {
@@ -422,7 +413,7 @@ static keel_status_t answers_come(gather_t *gather, const round_t *round)
     TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
     TRY(gather_await_leave(gather, round));
     for (uint32_t m = 0; m < round->members; m++) {
-        if (m != round->place && m != round->root && gather->own->found[m] >> ANSWER_BITS != flag) {
+        if (m != round->place && m != round->root && gather->own->found[m] >> GATHER_BITS != flag) {
             return gather_flaw(gather, round, "what another was told is not there");
         }
         if (m != round->place && m != round->root && gather->own->found[m] == told) {
@@ -461,7 +452,7 @@ static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint3
 {
     uint64_t words[GATHER_WORDS];
 
-    words_of(gather, round, m, words);
+    gather_words(gather, round, m, words);
     if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
         return gather_flaw(gather, round, "what was put before it came is not there");
     }
@@ -475,7 +466,7 @@ static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint3
 
 static keel_status_t answers_take(gather_t *gather, const round_t *round)
 {
-    const uint64_t flag = answers_flag(round), others = round->members - 1;
+    const uint64_t flag = gather_flag(round), others = round->members - 1;
     uint64_t told[GATHER_RANKS] = {0}, served = 0, vain = 0;
     keel_word_t words[GATHER_RANKS];
 
@@ -493,7 +484,7 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
         vain += words[round->root].seen << 8;
         for (uint32_t m = 0; m < round->members; m++) {
             if (words[m].win != NULL && words[m].is_met) {
-                told[m] = flag << ANSWER_BITS | served << 16 | (vain & 0xffff);
+                told[m] = flag << GATHER_BITS | served << 16 | (vain & 0xffff);
                 TRY(answers_serve(gather, round, m, told[m]));
                 words[m].win = NULL;
                 served++;
@@ -513,167 +504,6 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
     TRY(gather_await(gather, offsetof(gather_window_t, count), others));
     gather->own->count = 0;
     return gather_let_go(gather, round);
-}
-
-/* ---- polled ---- */
-
-#define POLLS_TAKEN ((uint64_t)1 << 63)
-
-static keel_status_t polls_put(gather_t *gather, uint32_t to, size_t at, const void *from, size_t length)
-{
-    return play_did(gather->host, PLAY_DID_PUT, to, keel_put(gather->win, to, at, from, length));
-}
-
-/* until the word is as it is to be; how often it was not */
-static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t at, uint64_t flag, uint64_t *vain)
-{
-    const uint32_t root = round->ring[round->root], other = round->ring[(round->place + 2) % round->members];
-    const unsigned draw = (unsigned)(keel_random_mix(round->seed ^ round->place ^ 0x706f6c6c) % 8);
-    uint64_t seen = 0;
-
-    for (gather_point(gather, round, "polls");; gather_point(gather, round, "polls again")) {
-        TRY((draw & 1) ? keel_poll(gather->win, root, at, &seen, sizeof(seen))
-                       : keel_atomic(gather->win, KEEL_ATOMIC_FETCH, root, at, sizeof(seen), 0, 0, &seen));
-        if (seen == flag) {
-            return KEEL_OK;
-        }
-        ++*vain;
-        if (draw < 2 && *vain < 4) { /* to others it matters when it looked */
-            TRY(polls_put(gather, other, offsetof(gather_window_t, told), vain, sizeof(*vain)));
-        }
-        if (draw < 6) {
-            gather->host->compute(gather->host, 300);
-        }
-        TRY(keel_progress(gather->host->ctx));
-    }
-}
-
-/* in some rounds who has seen that the word is put puts over it */
-static int polls_consume(const round_t *round)
-{
-    return (int)(round->seed >> 10 & 1);
-}
-
-static keel_status_t polls_each(gather_t *gather, const round_t *round)
-{
-    const uint32_t root = round->ring[round->root], next = (round->place + 1) % round->members;
-    const uint32_t before = round->ring[(round->place + round->members - 1) % round->members];
-    const uint64_t flag = answers_flag(round), taken = flag | POLLS_TAKEN;
-    uint64_t words[GATHER_WORDS], vain = 0, looked;
-
-    gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place) % 3000));
-    words_of(gather, round, round->place, words);
-    gather_point(gather, round, "puts");
-    TRY(polls_put(gather, root, offsetof(gather_window_t, words[round->place]), words, sizeof(words)));
-    TRY(polls_put(gather, before, offsetof(gather_window_t, found[round->place]), words, sizeof(*words)));
-    TRY(play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx)));
-    TRY(polls_put(gather, root, offsetof(gather_window_t, came[round->place]), &flag, sizeof(flag)));
-    TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
-    TRY(polls_look(gather, round, offsetof(gather_window_t, came[next]), flag, &vain));
-    words_of(gather, round, next, words);
-    if (gather->own->found[next] != words[0]) {
-        return gather_flaw(gather, round, "what was put before the word that it polled is not there");
-    }
-    gather->state.hash = keel_random_mix(gather->state.hash ^ gather->own->found[next]);
-    if (polls_consume(round)) { /* before its source knows that it is complete, maybe */
-        gather_point(gather, round, "puts over the word that it polled");
-        TRY(polls_put(gather, root, offsetof(gather_window_t, came[next]), &taken, sizeof(taken)));
-    }
-    looked = flag << ANSWER_BITS | (vain & 0xffff);
-    if (round->seed >> 9 & 1) {
-        gather_point(gather, round, "tells how often it looked");
-        TRY(polls_put(gather, before, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
-        TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
-    }
-    gather_point(gather, round, "puts over what was put before it");
-    words_of(gather, round, round->members + next, words);
-    TRY(polls_put(gather, root, offsetof(gather_window_t, words[next]), words, sizeof(words)));
-    TRY(polls_put(gather, root, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
-    TRY((round->seed >> 8 & 1) ? keel_flush(gather->host->ctx, root) : KEEL_OK);
-    if (!(round->seed >> 9 & 1)) {
-        gather_point(gather, round, "tells it once more");
-        TRY(polls_put(gather, before, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
-    }
-    return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
-}
-
-/* a word is put, and put anew as it was: who was told in between, and finds it so, knows that what was put before that is there */
-static keel_status_t polls_anew(gather_t *gather, const round_t *round)
-{
-    const uint32_t root = round->ring[round->root], next = (round->place + 1) % round->members;
-    const uint32_t before = round->ring[(round->place + round->members - 1) % round->members];
-    const uint64_t flag = answers_flag(round), none = 0;
-    uint64_t seen;
-
-    gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place ^ 0x616e6577) % 3000));
-    TRY(polls_put(gather, root, offsetof(gather_window_t, sense[round->place]), &flag, sizeof(flag)));
-    TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
-    TRY(polls_put(gather, before, offsetof(gather_window_t, token[round->place]), &flag, sizeof(flag)));
-    TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
-    TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[round->place]), &seen, sizeof(seen)));
-    gather_point(gather, round, "puts what is fresh");
-    TRY(polls_put(gather, before, offsetof(gather_window_t, fresh[round->place]), &flag, sizeof(flag)));
-    TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
-    TRY(polls_put(gather, root, offsetof(gather_window_t, sense[round->place]), &none, sizeof(none)));
-    TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
-
-    gather_point(gather, round, "polls what is put anew");
-    TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[next]), &seen, sizeof(seen)));
-    TRY(gather_await(gather, offsetof(gather_window_t, token[next]), flag));
-    do {
-        TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[next]), &seen, sizeof(seen)));
-        gather->host->compute(gather->host, 300);
-        TRY(keel_progress(gather->host->ctx));
-    } while (seen != none);
-    if (gather->own->fresh[next] != flag) {
-        return gather_flaw(gather, round, "what was put before a word was put anew is not there");
-    }
-    gather_point(gather, round, "has polled what was put anew");
-    return KEEL_OK;
-}
-
-/* nobody is at it any more: what each has told two of them */
-static keel_status_t polls_compare(gather_t *gather, const round_t *round)
-{
-    uint64_t words[GATHER_WORDS], looked;
-
-    for (uint32_t m = 0; m < round->members; m++) {
-        const uint32_t before = round->ring[(m + round->members - 1) % round->members];
-
-        words_of(gather, round, round->members + m, words);
-        if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
-            return gather_flaw(gather, round, "what was put over what was put before a poll is not there");
-        }
-        if (polls_consume(round) && gather->own->came[m] != (answers_flag(round) | POLLS_TAKEN)) {
-            return gather_flaw(gather, round, "what was put over the word that was polled is not there");
-        }
-        TRY(play_did(gather->host, PLAY_DID_GET, before,
-                     keel_get(gather->win, before, offsetof(gather_window_t, looked[m]), &looked, sizeof(looked))));
-        if (looked != gather->own->looked[m] || looked >> ANSWER_BITS != answers_flag(round)) {
-            return gather_flaw(gather, round, "one has told two others different things");
-        }
-        gather->state.hash = keel_random_mix(gather->state.hash ^ looked);
-    }
-    return KEEL_OK;
-}
-
-static keel_status_t polls_take(gather_t *gather, const round_t *round)
-{
-    TRY(polls_each(gather, round));
-    TRY((round->seed >> 11 & 1) ? polls_anew(gather, round) : KEEL_OK);
-    gather_point(gather, round, "waits for all");
-    TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
-    TRY(polls_compare(gather, round));
-    gather->own->count = 0; /* nobody is at it before they are let go */
-    return gather_let_go(gather, round);
-}
-
-static keel_status_t polls_come(gather_t *gather, const round_t *round)
-{
-    TRY(polls_each(gather, round));
-    TRY((round->seed >> 11 & 1) ? polls_anew(gather, round) : KEEL_OK);
-    TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), 1));
-    return gather_await_leave(gather, round);
 }
 
 keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,
@@ -696,7 +526,8 @@ keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t memb
     case GATHER_ANSWERS:
         return (place == round.root) ? answers_take(gather, &round) : answers_come(gather, &round);
     case GATHER_POLLS:
-        return (place == round.root) ? polls_take(gather, &round) : polls_come(gather, &round);
+    case GATHER_LOOKS:
+        return gather_polls(gather, &round);
     case GATHER_SWAPS:
         return (place == round.root) ? swaps_take(gather, &round) : swaps_come(gather, &round);
     default:
@@ -715,7 +546,8 @@ keel_status_t gather_check(const gather_t *gather)
 
 keel_atomic_op_t gather_class(gather_kind_t kind)
 {
-    return (kind == GATHER_ADDS || kind == GATHER_ANSWERS || kind == GATHER_POLLS || gather_fetches(kind))
+    return (kind == GATHER_ADDS || kind == GATHER_ANSWERS || kind == GATHER_POLLS || kind == GATHER_LOOKS ||
+            gather_fetches(kind))
                ? KEEL_ATOMIC_ADD
            : (kind == GATHER_TOGGLES) ? KEEL_ATOMIC_XOR
                                       : KEEL_ATOMIC_LAST;

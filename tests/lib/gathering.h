@@ -13,6 +13,9 @@
  *
  * Polled: each looks at a word that lies with the root until its neighbour has put it; then it reads what that one has put into its memory,
  * puts over what it has put to the root, and tells two others how often it had looked in vain.
+ *
+ * Looked for: each gets from two others what it has put there, looks at both requests in turn until both are complete, and tells two
+ * others how often they were not, and which was first. Here it matters what it was told of its requests.
  */
 #ifndef KEEL_TEST_GATHERING_H_
 #define KEEL_TEST_GATHERING_H_
@@ -32,6 +35,7 @@ typedef enum {
     GATHER_SWAPS,
     GATHER_ANSWERS,
     GATHER_POLLS,
+    GATHER_LOOKS,
     GATHER_KINDS
 } gather_kind_t;
 
@@ -44,7 +48,7 @@ typedef struct gather_window {
     uint64_t words[GATHER_RANKS][GATHER_WORDS];
     uint64_t found[GATHER_RANKS]; /* own turns: 1 + what each has fetched first; first come: what each was told */
     uint64_t came[GATHER_RANKS];
-    uint64_t looked[GATHER_RANKS]; /* polled: how often each says that it looked */
+    uint64_t looked[GATHER_RANKS]; /* polled, looked for: how often each says that it looked */
     uint64_t sense[GATHER_RANKS];  /* put, and put anew as it was */
     uint64_t token[GATHER_RANKS];  /* in between */
     uint64_t fresh[GATHER_RANKS];  /* before it is put anew */

@@ -155,7 +155,7 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 }
 
 /* all atomics are posted, and of one class (--posted 1), or some are fetched (3, own ones too: 4), or ranks look who has come (5), or poll (6);
- * or swaps, whose order matters (2), or they are ordered by waits (0) */
+ * or look at their requests (8); or swaps, whose order matters (2), or they are ordered by waits (0) */
 static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
@@ -169,6 +169,7 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
            : (posted == 4)              ? GATHER_OWN_TURNS
            : (posted == 5)              ? GATHER_ANSWERS
            : (posted == 6)              ? GATHER_POLLS
+           : (posted == 8)              ? GATHER_LOOKS
            : (posted == 3)              ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
                                         : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }
@@ -197,7 +198,7 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
     scene->ranks = options->ranks;
     /* else in the phase of the first wait a death is a rollback, and nothing that is fetched before it orders anything */
     if (keel_random_chance(random, 700) || gather_fetches(scene->waits.gathers) ||
-        (scene->waits.gathers == GATHER_POLLS && limits->undeclared == 0)) {
+        scene->waits.gathers == GATHER_LOOKS || (scene->waits.gathers == GATHER_POLLS && limits->undeclared == 0)) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
     } else {
