@@ -35,7 +35,8 @@ KEEL_API keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_ho
 /**
  * The same without waiting for others to give it up: KEEL_INPROGRESS when it is not free, after progress was made; a program may call it
  * until it is. Until the first exclusive one is had KEEL_INPROGRESS says, too, that somebody, the caller included, holds shared ones that
- * others do not see yet.
+ * others do not see yet. What it says needs no record: until then a shared lock is had at once, in each life, and
+ * who has wanted an exclusive one has mixed before it is told anything.
  */
 KEEL_API keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
 /** Completes all accesses to @a rank and gives the lock up. KEEL_ERR_STATE when the caller does not hold it. */
