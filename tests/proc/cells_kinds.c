@@ -293,6 +293,49 @@ static keel_status_t test_flag(cells_job_t *job, uint32_t source, uint64_t part)
     return status;
 }
 
+/* what it put is asked for, and looked for until it is here; the target is told how often it was not, in the next part again */
+static keel_status_t put_and_look(cells_job_t *job, uint32_t target, uint64_t part)
+{
+    const size_t told = offsetof(cells_memory_t, sum) + (part * CELLS_RANKS + job->rank) * sizeof(double);
+    uint64_t words[CELLS_WORDS];
+    keel_req_h req = NULL;
+    keel_status_t status;
+    double looks = 0;
+
+    TRY(put_words(job, target, part));
+    TRY(keel_flush(job->ctx, target));
+    status = keel_get_nbx(job->win, target, WORDS_OF(job->rank), words, sizeof(words), NULL, &req);
+    while (status == KEEL_INPROGRESS && (status = keel_req_test(req)) == KEEL_INPROGRESS) {
+        looks++;
+        if (looks < 4) { /* seen by another between two looks */
+            TRY(keel_put(job->win, target, offsetof(cells_memory_t, sum[2 * CELLS_RANKS + job->rank]), &looks,
+                         sizeof(looks)));
+        }
+        TRY(keel_progress(job->ctx));
+    }
+    TRY(status);
+    if (req != NULL) {
+        keel_req_free(req);
+    }
+    looks += (double)words[1] * CELLS_WORDS;
+    if (part == 0) {
+        memcpy(&job->sum, &looks, sizeof(looks));
+    }
+    TRY(keel_put(job->win, target, told, &job->sum, sizeof(job->sum)));
+    TRY(put_and_flag(job, target, part));
+    return keel_flush(job->ctx, target);
+}
+
+static int looks_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    int right = words_are_right(job, own, sources);
+
+    for (uint32_t rank = 0; rank < CELLS_RANKS; rank++) {
+        right &= own->sum[rank] == own->sum[CELLS_RANKS + rank];
+    }
+    return right;
+}
+
 /* the flag stays with who sets it, where the target looks for it */
 static keel_status_t put_and_show(cells_job_t *job, uint32_t target, uint64_t part)
 {
@@ -512,6 +555,7 @@ static const cells_kind_t kinds[] = {
     {"adding_signals", WAITS, 0, signal_add, wait_count, counted_words_are_right},
     {"fetches_and_waits", WAITS, 0, put_and_draw, wait_count, draws_are_right},
     {"tests", WAITS, 0, put_and_flag, test_flag, words_are_right},
+    {"req_tests", WAITS, 0, put_and_look, wait_flag, looks_are_right},
     {"any", WAITS, 0, put_and_flag, wait_any, words_are_right},
     {"polls", WAITS, 0, put_and_show, poll_flag, words_are_right},
     {"polling_gets", POLLS, 0, put_and_show, get_flag, words_are_right},
