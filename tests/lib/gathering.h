@@ -70,6 +70,11 @@ typedef struct gather {
 
 /* the class of the atomics of programs whose atomics are all of one; KEEL_ATOMIC_LAST: of several */
 keel_atomic_op_t gather_class(gather_kind_t kind);
+/* it has not been said at init that this program waits: what it is told of requests is recorded from its second step on, and each rank waits in the first */
+static inline int gather_is_untold(const play_host_t *host, gather_kind_t kind)
+{
+    return kind == GATHER_LOOKS && (host->params->flags & KEEL_PARAM_FLAG_WAITS) == 0;
+}
 /* some of them are fetched */
 static inline int gather_fetches(gather_kind_t kind)
 {

@@ -133,6 +133,11 @@ static keel_status_t looks_until(gather_t *gather, const round_t *round, keel_re
     const unsigned draw = (unsigned)(keel_random_mix(round->seed ^ round->place ^ 0x6c6f6f6b) % 4);
     keel_status_t status;
 
+    for (unsigned i = 0; i < 2 && round->step == 0 && gather_is_untold(gather->host, gather->kind); i++) {
+        status = (reqs[i] != NULL) ? keel_req_wait(reqs[i]) : KEEL_OK;
+        reqs[i] = NULL;
+        TRY(status);
+    }
     for (unsigned i = 0; reqs[0] != NULL || reqs[1] != NULL; i ^= 1) {
         gather_point(gather, round, "looks");
         status = (reqs[i] != NULL) ? keel_req_test(reqs[i]) : KEEL_OK;

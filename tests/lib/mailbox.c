@@ -240,6 +240,9 @@ static int run_gathers(const waits_run_t *run)
 /* the first of the ring begins each round and ends it, so a message comes only to whom the one before was read by */
 static keel_status_t run_step(waits_run_t *run)
 {
+    if (run->state.step == 0 && gather_is_untold(run->host, run->options->gathers)) {
+        TRY(keel_wait_until(run->win, offsetof(mailbox_t, flag), sizeof(uint64_t), KEEL_COMPARE_GE, 0));
+    }
     if (relay_is_step(&run->relay, run->state.step)) {
         run->relay.hash = run->state.relay_hash;
         TRY(relay_step(&run->relay, run->state.step));

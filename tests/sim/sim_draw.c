@@ -198,7 +198,7 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
     scene->ranks = options->ranks;
     /* else in the phase of the first wait a death is a rollback, and nothing that is fetched before it orders anything */
     if (keel_random_chance(random, 700) || gather_fetches(scene->waits.gathers) ||
-        scene->waits.gathers == GATHER_LOOKS || (scene->waits.gathers == GATHER_POLLS && limits->undeclared == 0)) {
+        ((scene->waits.gathers == GATHER_POLLS || scene->waits.gathers == GATHER_LOOKS) && limits->undeclared == 0)) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
     } else {
