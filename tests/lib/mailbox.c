@@ -9,6 +9,7 @@
 #include "life.h"
 #include "pieces.h"
 #include "relay.h"
+#include "shares.h"
 #include "sim/random.h"
 #include "together.h"
 
@@ -275,9 +276,22 @@ static keel_status_t run_step(waits_run_t *run)
     return KEEL_OK;
 }
 
+/* takes or gives up those of its windows */
+static keel_status_t run_share(const waits_run_t *run, keel_status_t (*share)(const shares_t *, keel_win_h, unsigned))
+{
+    const shares_t shares = {.host = run->host,
+                             .phase = run->state.step,
+                             .may_hold = 1,
+                             .is_last = run->state.step + 1 == run->options->steps};
+
+    TRY(share(&shares, run->win, 0));
+    return (run->options->gathers != GATHER_NONE) ? share(&shares, run->gather.win, 1) : KEEL_OK;
+}
+
 static keel_status_t run_steps(void *arg)
 {
     waits_run_t *run = arg;
+
     while (run->state.step < run->options->steps) {
         keel_random_t random = {keel_random_mix(run->options->seed ^ (run->state.step << 8) ^ 0x636b7074)};
 
@@ -285,8 +299,10 @@ static keel_status_t run_steps(void *arg)
         if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
             return keel_rollback(run->life.ctx);
         }
+        TRY(run_share(run, shares_take));
         TRY(run_step(run));
         TRY(run_together(run));
+        TRY(run_share(run, shares_give));
         run->state.step++;
         run_point(run, "synchronises, being", run->host->rank);
         if (keel_random_chance(&random, run->options->checkpoints)) {

@@ -1,6 +1,7 @@
 /* A plan as a Keel program: windows, protected state, restart, rollback; compared with the oracle as it goes. */
 #include "many.h"
 #include "play.h"
+#include "shares.h"
 #include "sim/random.h"
 
 #include <stdarg.h>
@@ -486,6 +487,22 @@ static keel_status_t program_set_extents(program_t *program)
     return status;
 }
 
+/* takes or gives up those of the windows that there are */
+static keel_status_t program_share(program_t *program, keel_status_t (*share)(const shares_t *, keel_win_h, unsigned))
+{
+    const plan_options_t *options = &program->host->plan->options;
+    const shares_t shares = {.host = program->host,
+                             .phase = program->play.state.phase,
+                             .may_hold = !options->late_windows,
+                             .is_last = program->play.state.phase + 1 == options->phases};
+    keel_status_t status = KEEL_OK;
+
+    for (unsigned w = 0; w < program->host->plan->window_count && status == KEEL_OK; w++) {
+        status = program->is_alive[w] ? share(&shares, program->win[w], w) : KEEL_OK;
+    }
+    return status;
+}
+
 static keel_status_t program_steps(program_t *program)
 {
     const plan_t *plan = program->host->plan;
@@ -507,7 +524,13 @@ static keel_status_t program_steps(program_t *program)
             status = program_check_memory(program, 0);
         }
         if (status == KEEL_OK) {
+            status = program_share(program, shares_take);
+        }
+        if (status == KEEL_OK) {
             status = play_phase(play);
+        }
+        if (status == KEEL_OK) {
+            status = program_share(program, shares_give);
         }
         if (status != KEEL_OK) {
             return status;

@@ -576,6 +576,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .mixed = scene->mixed,
                       .has_extents = scene->has_extents,
                       .has_looks = scene->has_looks,
+                      .shares = scene->shares,
                       .given = scene->has_given ? sim_given : NULL,
                       .may_be_cut_off = scene->is_split,
                       .waits = &scene->waits,

@@ -29,6 +29,7 @@ case_limits_t case_limits_none(void)
                            .soft = -1,
                            .extents = -1,
                            .looks = -1,
+                           .shares = -1,
                            .given = -1,
                            .tight = -1,
                            .moves = -1,
@@ -112,7 +113,9 @@ static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
                                         .ranks = options->ranks,
                                         .steps = options->phases,
                                         .checkpoints = keel_random_chance(random, 600) ? 150 : 0};
-    journal.options.kind = (limits->posted == 1) ? RACES_SUMS : (races_kind_t)(journal.options.seed % RACES_KINDS);
+    journal.options.kind = (limits->posted == 1)   ? RACES_SUMS
+                           : (limits->posted == 3) ? RACES_ADDS
+                                                   : (races_kind_t)(journal.options.seed % RACES_KINDS);
     scene->has_atomics = 1;
     scene->ranks = options->ranks;
     scene->races = &journal;
@@ -247,9 +250,10 @@ static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
     if (limits->atomics >= 0) {
         options->atomics = limits->atomics ? 200 : 0;
     }
-    if (limits->atomics == 2) { /* they fetch, from words that nobody else does any on in that phase */
+    if (limits->atomics >= 2) { /* they fetch; 2: from words that nobody else does any on in that phase */
         options->atomics = 500;
-        options->tame_atomics = options->lone_fetches = 1;
+        options->tame_atomics = 1;
+        options->lone_fetches = limits->atomics == 2;
         options->fetchless = 0;
     }
     if (limits->late_windows >= 0) {
@@ -452,6 +456,14 @@ static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_HEARTBEAT_INTERVAL=%uus", timeout_us >> (1 + keel_random_below(random, 3)));
 }
 
+/* all of its atomics are of one class, and some fetch */
+static int scene_fetches(const scene_t *scene)
+{
+    return (scene->races != NULL)
+               ? scene->races->options.kind == RACES_ADDS
+               : scene->plan != NULL && scene->plan_options.tame_atomics && !scene->plan_options.fetchless;
+}
+
 static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t *limits)
 {
     keel_random_t *random = &scene->random, stores = {keel_random_mix(seed ^ 0x73746f72)};
@@ -502,7 +514,8 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
     scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
     /* what several fetched from a rank has no order that its replacement could follow */
-    scene->fetches_alone = scene->plan_options.lone_fetches && !scene->may_roll_back;
+    scene->only_fetches = scene_fetches(scene) && !scene->may_roll_back && (scene->death_count == 1) &&
+                          (scene->death[0].with == 0) && !scene->death[0].has_node;
     scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
     scene->may_roll_back |= scene->has_atomics && (gather_class(scene->waits.gathers) == KEEL_ATOMIC_LAST) &&
                             !(scene->plan_options.tame_atomics && (scene->is_served || scene->plan != NULL) &&
@@ -519,6 +532,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->is_wide = (limits->wide >= 0) ? limits->wide : (int)(keel_random_mix(seed ^ 0x77696465) & 1);
     scene->has_extents = (limits->extents >= 0) ? limits->extents : (int)(keel_random_mix(seed ^ 0x65787465) % 3 == 0);
     scene->has_looks = limits->looks > 0;
+    scene->shares = (limits->shares > 0) ? keel_random_mix(seed ^ 0x736861726573) | 1 : 0;
     scene->has_given = (limits->given >= 0) ? limits->given : (int)(keel_random_mix(seed ^ 0x67697665) % 3 == 0);
     scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS

@@ -270,7 +270,7 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --floor PERCENT  ... and when fewer of those that nothing but an atomic under way stood in the way of "
          "recovered locally\n"
-         "  --ranks N (with --style gsync up to 100)  --phases N  --deaths N  --atomics 0|1|2   "
+         "  --ranks N (with --style gsync up to 100)  --phases N  --deaths N  --atomics 0|1|2|3   "
          "--late-windows 0|1  "
          "--parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
@@ -279,14 +279,15 @@ static void usage(void)
          "  --posted 0|1|...|7|8 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one "
          "class; "
          "races; fetching, of one class; of own memory too; what ranks are answered matters;\n"
-         "                   (7) they change words by what others did, as with --style races --posted 1; (8) they look "
-         "at "
-         "requests\n"
-         "  --atomics 2      (with --style gsync) atomics fetch from words that nobody else does any on in that phase\n"
+        "                   (7) they change words by what others did, as with --style races --posted 1; there 3 is "
+        "one class; (8) they look at requests\n"
+        "  --atomics 2      (with --style gsync) atomics fetch from words that nobody else does any on in that phase; "
+        "3: from any\n"
          "  --gsyncs N       (with --style locks) of 1024 steps end with gsyncs\n"
          "  --given 0|1      (with --style gsync or mixed) windows over memory of the program's own\n"
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
+         "  --shares 0|1     (with --style gsync or waits) shared locks of windows are held in phases (0)\n"
          "  --device 0|1     (with --style mixed) some of what is added, and of what is told, is so by a device's "
          "atomics (--direct rma)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
@@ -333,6 +334,7 @@ enum {
     OPT_EXTENTS,
     OPT_LOOKS,
     OPT_GIVEN,
+    OPT_SHARES,
     OPT_STYLE,
     OPT_HANGS,
     OPT_SPLITS,
@@ -363,55 +365,32 @@ enum {
     OPT_HELP
 };
 
-static const struct option long_options[] = {{"seed", 1, NULL, OPT_SEED},
-                                             {"runs", 1, NULL, OPT_RUNS},
-                                             {"seconds", 1, NULL, OPT_SECONDS},
-                                             {"fixed", 1, NULL, OPT_FIXED},
-                                             {"workers", 1, NULL, OPT_WORKERS},
-                                             {"crashes", 1, NULL, OPT_CRASHES},
-                                             {"ranks", 1, NULL, OPT_RANKS},
-                                             {"phases", 1, NULL, OPT_PHASES},
-                                             {"deaths", 1, NULL, OPT_DEATHS},
-                                             {"atomics", 1, NULL, OPT_ATOMICS},
-                                             {"posted", 1, NULL, OPT_POSTED},
-                                             {"gsyncs", 1, NULL, OPT_GSYNCS},
-                                             {"late-windows", 1, NULL, OPT_LATE},
-                                             {"parities", 1, NULL, OPT_PARITIES},
-                                             {"dedicated", 1, NULL, OPT_DEDICATED},
-                                             {"undeclared", 1, NULL, OPT_UNDECLARED},
-                                             {"device", 1, NULL, OPT_DEVICE},
-                                             {"extents", 1, NULL, OPT_EXTENTS},
-                                             {"looks", 1, NULL, OPT_LOOKS},
-                                             {"given", 1, NULL, OPT_GIVEN},
-                                             {"style", 1, NULL, OPT_STYLE},
-                                             {"hangs", 1, NULL, OPT_HANGS},
-                                             {"splits", 1, NULL, OPT_SPLITS},
-                                             {"lanes", 1, NULL, OPT_LANES},
-                                             {"soft", 1, NULL, OPT_SOFT},
-                                             {"tight", 1, NULL, OPT_TIGHT},
-                                             {"direct", 1, NULL, OPT_DIRECT},
-                                             {"hunt", 1, NULL, OPT_HUNT},
-                                             {"moves", 1, NULL, OPT_MOVES},
-                                             {"wide", 1, NULL, OPT_WIDE},
-                                             {"notice", 1, NULL, OPT_NOTICE},
-                                             {"message", 1, NULL, OPT_MESSAGE},
-                                             {"late-counters", 1, NULL, OPT_COUNTERS},
-                                             {"floor", 1, NULL, OPT_FLOOR},
-                                             {"trace", 0, NULL, OPT_TRACE},
-                                             {"verbose", 0, NULL, OPT_VERBOSE},
-                                             {"each-step", 0, NULL, OPT_EACH},
-                                             {"stores", 1, NULL, OPT_STORES},
-                                             {"varied", 0, NULL, OPT_VARIED},
-                                             {"allow-gaps", 0, NULL, OPT_GAPS},
-                                             {"stop", 0, NULL, OPT_STOP},
-                                             {"plant", 1, NULL, OPT_PLANT},
-                                             {"plants", 0, NULL, OPT_PLANTS},
-                                             {"count", 0, NULL, OPT_COUNT},
-                                             {"harmless", 0, NULL, OPT_HARMLESS},
-                                             {"cases", 0, NULL, OPT_CASES},
-                                             {"case", 1, NULL, OPT_CASE},
-                                             {"help", 0, NULL, OPT_HELP},
-                                             {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
+    {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
+    {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
+    {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
+    {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
+    {"posted", 1, NULL, OPT_POSTED},       {"gsyncs", 1, NULL, OPT_GSYNCS},
+    {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
+    {"dedicated", 1, NULL, OPT_DEDICATED}, {"undeclared", 1, NULL, OPT_UNDECLARED},
+    {"device", 1, NULL, OPT_DEVICE},       {"extents", 1, NULL, OPT_EXTENTS},
+    {"looks", 1, NULL, OPT_LOOKS},         {"given", 1, NULL, OPT_GIVEN},
+    {"shares", 1, NULL, OPT_SHARES},       {"style", 1, NULL, OPT_STYLE},
+    {"hangs", 1, NULL, OPT_HANGS},         {"splits", 1, NULL, OPT_SPLITS},
+    {"lanes", 1, NULL, OPT_LANES},         {"soft", 1, NULL, OPT_SOFT},
+    {"tight", 1, NULL, OPT_TIGHT},         {"direct", 1, NULL, OPT_DIRECT},
+    {"hunt", 1, NULL, OPT_HUNT},           {"moves", 1, NULL, OPT_MOVES},
+    {"wide", 1, NULL, OPT_WIDE},           {"notice", 1, NULL, OPT_NOTICE},
+    {"message", 1, NULL, OPT_MESSAGE},     {"late-counters", 1, NULL, OPT_COUNTERS},
+    {"floor", 1, NULL, OPT_FLOOR},         {"trace", 0, NULL, OPT_TRACE},
+    {"verbose", 0, NULL, OPT_VERBOSE},     {"each-step", 0, NULL, OPT_EACH},
+    {"stores", 1, NULL, OPT_STORES},       {"varied", 0, NULL, OPT_VARIED},
+    {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
+    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
+    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
+    {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
+    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -440,7 +419,8 @@ static int *limit_of(case_limits_t *limits, int option)
                             [OPT_WIDE] = &limits->wide,         [OPT_NOTICE] = &limits->notice,
                             [OPT_MESSAGE] = &limits->message,   [OPT_COUNTERS] = &limits->late_counters,
                             [OPT_SPLITS] = &limits->splits,     [OPT_SOFT] = &limits->soft,
-                            [OPT_TIGHT] = &limits->tight,       [OPT_HANGS] = &limits->hangs};
+                            [OPT_TIGHT] = &limits->tight,       [OPT_HANGS] = &limits->hangs,
+                            [OPT_SHARES] = &limits->shares};
 
     return ((size_t)option < sizeof(numbers) / sizeof(numbers[0])) ? numbers[option] : NULL;
 }

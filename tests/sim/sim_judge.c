@@ -102,7 +102,7 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
     result->has_kept_atomics = scene->has_atomics && (result->deaths > 0) && (result->recoveries > 0) &&
                                !result->is_rolled_back && !result->is_catastrophic;
     result->is_free =
-        (result->deaths > 0) && (!scene->may_roll_back || scene->fetches_alone) && !result->is_catastrophic;
+        (result->deaths > 0) && (!scene->may_roll_back || scene->only_fetches) && !result->is_catastrophic;
     result->has_kept_waits = (result->style == CASE_WAITS) && (result->deaths > 0) && (result->recoveries > 0) &&
                              !result->is_rolled_back && !result->is_catastrophic;
     if ((end == KEEL_SIM_FLAW) && result->is_catastrophic && scene_has_only_hung(scene)) {

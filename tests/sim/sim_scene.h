@@ -74,6 +74,7 @@ typedef struct scene {
     int has_looks;          /* replacements ask what their memory will be */
     int has_given;          /* windows over memory of the program's own */
     waits_options_t waits;  /* CASE_WAITS */
+    uint64_t shares;        /* play_host_t */
     int has_atomics;
     int is_wide, is_varied; /* case_limits_t */
     keel_random_t varying;
@@ -99,7 +100,7 @@ typedef struct scene {
     int is_dense;
     int is_tight;      /* logs that hold almost nothing */
     int may_roll_back; /* something in the case can refuse local recovery */
-    int fetches_alone; /* and that is where words hash alike that one fetched and another did atomics on */
+    int only_fetches;  /* and that is what atomics of one class fetch, where one rank alone dies */
     int may_overlap;   /* more deaths in a group before it is armed again than parity covers */
     uint32_t parities;
     int is_dedicated;
