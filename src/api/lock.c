@@ -150,7 +150,9 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         return;
     }
     if (slot != NULL && !is_read) {
-        keel_put_log_tell_done(&ctx->puts, rank);
+        if (!keel_may_mix(ctx)) { /* else atomics may be counted in that word, and who waits there looks at it */
+            keel_put_log_tell_done(&ctx->puts, rank);
+        }
         if (KEEL_PLANT(doubt_cleared)) {
             keel_board_set(&slot->atomics, 0);
         }
@@ -239,7 +241,9 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
         return status;
     }
     keel_sync_lock(&ctx->sync);
-    keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    if (!keel_may_mix(ctx)) {
+        keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    }
     keel_put_log_send_only(&ctx->puts);
     return keel_mix_access(ctx, ctx->lane.rank);
 }

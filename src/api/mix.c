@@ -7,6 +7,9 @@
  * what the logs say; an act of this process that they know nothing of could come between. So where there may be one the job rolls back
  * first, once: everybody learns by that decision, and goes on mixing from the image. Who neither mixes nor knows of it, for it has never
  * locked while others have, is found by the decision (keel_sync_refuses()).
+ *
+ * From the next phase on accesses of who mixes take the fast path again (keel_wait_resume()); in this one atomics that have numbers would be
+ * taken for others that are counted.
  */
 #include "api/mix.h"
 #include "api/inside.h"

@@ -202,7 +202,9 @@ void keel_wait_resume(keel_context_h ctx)
     if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
         keel_context_shut(ctx, KEEL_GATE_AGAIN);
     }
-    if (keel_waits_are_numbered(&ctx->sync)) {
+    if (keel_may_mix(ctx)) { /* nothing is replayed, by whatever order */
+        keel_context_open(ctx, KEEL_GATE_LOCKS);
+    } else if (keel_waits_are_numbered(&ctx->sync)) {
         keel_context_shut(ctx, KEEL_GATE_WAITS);
         keel_put_log_send_only(&ctx->puts);
     }
