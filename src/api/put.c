@@ -258,6 +258,30 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
 }
 
 /*
+ * Programs that wait: what the general way comes to where a short put goes to a live rank that is mapped, after another one under the
+ * same clock since the last flush of all, and nothing else is to be looked at. 0: it goes that way.
+ */
+static int put_waiting(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    char *at = keel_win_reach(win, rank, offset, length);
+
+    if (at == NULL || buffer == NULL || length - 1 >= ctx->puts.record_max ||
+        keel_context_gate_rma(ctx, KEEL_GATE_WAITS) != 0 || !ctx->is_touched[rank] ||
+        ctx->puts.targets[rank].clock != ctx->sync.waits.clock || keel_wait_is_unsettled(ctx) ||
+        keel_position_holds_puts(&ctx->rec, rank) || keel_fork_is_child(ctx)) {
+        return 0;
+    }
+    KEEL_REACHED(put_waiting);
+    keel_case_access(ctx, rank, 0);
+    ctx->stats.puts++;
+    ctx->stats.put_bytes += length;
+    put_numbered(ctx, rank, keel_put_log_reserve(&ctx->puts, rank, length),
+                 keel_where(offset, KEEL_RECORD_PUT, win->region), at, buffer, length);
+    return 1;
+}
+
+/*
  * What the hot path does not do. A short put to a live rank whose log has room is a record there and no more: it is sent with
  * others, by messages or operations (oplog/put_send). All else goes the general way, also the first since a flush of all, and the
  * one that makes sending due.
@@ -274,6 +298,9 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS) && put_waiting(win, rank, offset, buffer, length)) {
+        return KEEL_OK;
+    }
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
         keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync) ||

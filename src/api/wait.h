@@ -18,6 +18,11 @@ static inline keel_status_t keel_wait_settle_polls(keel_context_h ctx)
 {
     return __builtin_expect(ctx->polling.is_unsettled, 0) ? keel_wait_settle_polls_now(ctx) : KEEL_OK;
 }
+/* something of that is to be settled */
+static inline int keel_wait_is_unsettled(const keel_context_h ctx)
+{
+    return ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync);
+}
 static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
 {
     const keel_status_t status = keel_wait_settle_polls(ctx);
