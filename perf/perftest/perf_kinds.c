@@ -78,7 +78,7 @@ static int test_is_sane(const perf_test_t *test)
 int perf_plan_is_sane(const perf_plan_t *plan)
 {
     if (plan->count == 0 || plan->count > PERF_TESTS_MAX || (unsigned)plan->lane >= PERF_LANES ||
-        plan->log_bytes == 0 || (unsigned)plan->has_waits > 1 ||
+        plan->log_bytes == 0 || (unsigned)plan->has_waits > 1 || (unsigned)plan->is_mixed > 1 ||
         memchr(plan->protect, '\0', sizeof plan->protect) == NULL ||
         (plan->protect[0] != '\0' && perf_protect_find(plan->protect) == NULL) ||
         memchr(plan->ucx_option, '\0', sizeof plan->ucx_option) == NULL) {

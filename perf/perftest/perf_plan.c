@@ -95,7 +95,7 @@ static int parse_kind(const char *text, perf_kind_id_t *id_p)
 
 /* ---- options ---- */
 
-enum { PATTERN = 256, SEED, ROUNDS, VS_UCX, VS, UCX, CHANGED, REPLAY, LOG_BYTES, WAITS };
+enum { PATTERN = 256, SEED, ROUNDS, VS_UCX, VS, UCX, CHANGED, REPLAY, LOG_BYTES, WAITS, MIXED };
 
 static const struct option long_options[] = {
     {"pattern", required_argument, NULL, PATTERN},
@@ -108,6 +108,7 @@ static const struct option long_options[] = {
     {"replay", required_argument, NULL, REPLAY},
     {"log-bytes", required_argument, NULL, LOG_BYTES},
     {"waits", no_argument, NULL, WAITS},
+    {"mixed", no_argument, NULL, MIXED},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -230,6 +231,9 @@ static int run_option(parser_t *parser, int option, const char *value)
         return parse_number(value, 1u << 20, 1ul << 40, &plan->log_bytes);
     case WAITS:
         plan->has_waits = 1;
+        return 0;
+    case MIXED:
+        plan->is_mixed = 1;
         return 0;
     case 'f':
         plan->is_final_only = 1;

@@ -75,6 +75,7 @@ typedef struct perf_plan {
     perf_format_t format;
     int is_final_only, is_batch;
     int has_waits;           /* what a program that waits inside phases pays is measured */
+    int is_mixed;            /* or one that mixes ways to synchronise: a death would be a rollback */
     unsigned long log_bytes; /* of a process's logs between two checkpoints */
     char ucx_option[64];     /* NAME=VALUE for raw UCX alone */
     unsigned count;

@@ -127,6 +127,10 @@ keel_status_t perf_run_open(perf_run_t *run, int is_bare)
     }
     PERF_TRY(keel_win_alloc(run->ctx, results_at(run) + (run->rank == 0 ? run->size * sizeof(perf_result_t) : 0), NULL,
                             &run->marks));
+    if (run->plan->is_mixed) { /* from the first access on, and as fast as it will be from the first gsync on */
+        PERF_TRY(keel_lock(run->ctx, run->rank));
+        PERF_TRY(keel_unlock(run->ctx, run->rank));
+    }
     return perf_run_hosts_compare(run, run->marks, cards_at(run));
 }
 

@@ -150,6 +150,7 @@ every_part_of_the_goals_is_measured_small()
     of_part large 4 'non-temporal stores' 2 'raw UCX' 2
     of_part tcp 10 '[pg][ue]t of [0-9km]* over tcp: rate logged / not logged (medians),' 10 ',>=0.97,' 6
     of_part served 5 'raw UCX' 5
+    of_part mixed 16 ' where a program mixes: time / gsyncs alone,.*,<=1.3,' 8 ' where a program waits: time / gsyncs alone,.*,<=1.3,' 8
     if [ -x "$build/perf/mpi_barrier" ]; then
         of_part gsync 6 'gsync of [24] ranks: us,' 2 'barrier of MPI of [24] ranks: us,' 2 ': time / barrier of MPI,' 2 ',,,4,' 3
     else
@@ -166,12 +167,12 @@ every_part_of_the_goals_is_measured_small()
     of_part ckpt 9 ': the copy ms,' 1 ': a gsync that takes none ms,' 1 'GB/s,' 2 'of 1m: time stopped / memcpy.*,,,4,' 1 \
         ': time stopped with the gsync / memcpy.*,<=1,' 1 ': until safe ms' 1 ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
     of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
-    for part in shm targets large tcp served gsync ft daly store ckpt restore; do
+    for part in shm targets large tcp served mixed gsync ft daly store ckpt restore; do
         has "$scratch/quick/$part.machine" 2 '^\(begun\|ended\): .* load '
         has "$scratch/quick/$part.machine" 1 '^settings: rounds 1, ranks 2, class S, MTBF 1 s, quick'
     done
     # all were measured in one way
-    has "$out" 1 '^shm targets large tcp served gsync ft daly store ckpt restore on .* cores;.*;rounds 1, '
+    has "$out" 1 '^shm targets large tcp served mixed gsync ft daly store ckpt restore on .* cores;.*;rounds 1, '
     # and all follows from what is kept
     "$perf/lib/replay" "$scratch/quick" 2>"$err" | diff "$scratch/quick/goals.csv" - >"$scratch/why" ||
         fail "made again: $(cat "$scratch/why")"
@@ -183,7 +184,7 @@ every_part_of_the_goals_is_measured_small()
         fail "rows: $(cat "$scratch/why")"
     has "$scratch/quick/perftest.large.csv" 5 ''
     has "$out" 1 '^tcp on .*;another;'
-    has "$out" 1 '^shm targets large served gsync ft daly store ckpt restore on '
+    has "$out" 1 '^shm targets large served mixed gsync ft daly store ckpt restore on '
 }
 
 # a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
@@ -218,19 +219,28 @@ bounds_are_those_that_were_set()
 
     told_build "$scratch/fake"
     export TOLD=$scratch/told
-    for part in shm targets large tcp served ft store ckpt restore 'ft --class B' 'daly --class B'; do
+    for part in shm targets large tcp served mixed ft store ckpt restore 'ft --class B' 'daly --class B'; do
         # shellcheck disable=SC2086 # an option
         "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --pause 0 --rounds 3 $part >"$out" 2>"$err" ||
             fail "$part: $(cat "$err")"
     done
     awk -F, 'NR > 1 && $6 != "" { print $6, $2 }' "$scratch/full/goals.csv" | sort >"$scratch/bounds"
-    sed '/(each)/{h; s//(seconds)/p; g; s//(user seconds)/p; g; s//(CPU seconds)/; }' <<END | sort >"$scratch/expected"
+    sed '/(each)/{h; s//(seconds)/p; g; s//(user seconds)/p; g; s//(CPU seconds)/; }
+        /(way)/{h; s//mixes/p; g; s//waits/; }' <<END | sort >"$scratch/expected"
 >=1.2 8 B puts 64 a flush: rate / raw UCX
 >=0.9 8 B puts 64 a flush to 64 targets: rate / raw UCX
 <=1.1 8 B put with flush: time / raw UCX
 >=0.5 blocking fetch-add: rate / raw UCX
 >=0.85 64k puts: rate / non-temporal stores of one core
 >=0.85 1m puts: rate / non-temporal stores of one core
+<=1.3 8 B put with flush where a program (way): time / gsyncs alone
+<=1.3 8 B put 64 a flush where a program (way): time / gsyncs alone
+<=1.3 8 B blocking get with flush where a program (way): time / gsyncs alone
+<=1.3 8 B blocking get 64 a flush where a program (way): time / gsyncs alone
+<=1.3 4k put with flush where a program (way): time / gsyncs alone
+<=1.3 4k put 64 a flush where a program (way): time / gsyncs alone
+<=1.3 4k blocking get with flush where a program (way): time / gsyncs alone
+<=1.3 4k blocking get 64 a flush where a program (way): time / gsyncs alone
 >=0.97 put of 8 over tcp: rate logged / not logged (medians)
 >=0.97 get of 8 over tcp: rate logged / not logged (medians)
 >=0.97 put of 512 over tcp: rate logged / not logged (medians)

@@ -3,7 +3,7 @@ foreach(case
         every_test_runs_and_prints_its_final_line final_only_leaves_the_rest_out comparison_prints_ratio_and_spread
         csv_has_a_row_of_numbers_for_each_test both_sides_do_the_same_in_turn
         ratio_agrees_with_what_is_compared percentile_is_the_one_that_was_asked_for
-        warm_up_is_done pattern_reaches_its_targets protection_logs_what_it_says
+        warm_up_is_done mixed_programs_mix pattern_reaches_its_targets protection_logs_what_it_says
         long_test_says_how_far_it_is ucx_reads_its_option patterns_and_protections_are_measured checkpoints_are_timed
         deaths_are_timed
         both_transfers_take_time_and_memory

@@ -168,6 +168,17 @@ percentile_is_the_one_that_was_asked_for()
     awk -F, 'NR == 2 { exit !($10 <= $12 && $18 <= $19) }' "$out" || fail "the shortest is more than the mean: $(tail -1 "$out")"
 }
 
+# all ranks, of all that mixes what it says first
+mixed_programs_mix()
+{
+    run 0 -n 2 "${small[@]}" -x KEEL_LOG_LEVEL=info "$perftest" -v -t put_lat -n 200 --mixed
+    has "$err" 2 ' without a lock, in a program that locks: from here on every death is a rollback$'
+    run 0 -n 2 "${small[@]}" -x KEEL_LOG_LEVEL=info "$perftest" -v -t get_lat -n 200 --waits --mixed
+    has "$err" 2 ' in a program that waits: from here on every death is a rollback$'
+    run 0 -n 2 "${small[@]}" -x KEEL_LOG_LEVEL=info "$perftest" -v -t get_lat -n 200 --waits
+    has "$err" 0 'rollback'
+}
+
 # -w in whole flushes; above 64 KiB nothing but warm-up and one flush is ahead of what is timed
 warm_up_is_done()
 {
