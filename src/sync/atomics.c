@@ -90,7 +90,7 @@ keel_status_t keel_atomics_tell(keel_sync_t *sync, uint32_t rank)
 {
     keel_kinds_t kinds = sync->atomics.kinds;
 
-    kinds.fetched = KEEL_PLANT(fetches_untold) ? 0 : keel_larger(kinds.fetched, sync->atomics.before);
+    kinds.fetched = keel_larger(kinds.fetched, sync->atomics.before);
     if ((kinds.classes | kinds.fetched | kinds.in_doubt | kinds.begun | kinds.waits) == 0) {
         return KEEL_OK;
     }
