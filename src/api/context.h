@@ -159,6 +159,7 @@ struct keel_context {
     struct keel_win *gone;
     uintptr_t next_address;
     uint32_t window_calls;
+    uint32_t window_calls_missed; /* what was said that an image wants */
     keel_protected_t *protected_regions;
     unsigned protected_count;
     int is_open; /* it has accessed others' memory since the start or a rollback: who was first knows how */

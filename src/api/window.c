@@ -384,10 +384,13 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
     keel_status_t status;
 
     if (ctx->window_calls < window_calls) {
-        keel_error_ctx(ctx,
-                       "the image was taken after %u window calls, this process has made %u: repeat them before "
-                       "keel_restore()",
-                       window_calls, ctx->window_calls);
+        if (ctx->window_calls_missed != window_calls) { /* once: it may repeat one and try again */
+            keel_error_ctx(ctx,
+                           "the image was taken after %u window calls, this process has made %u: repeat them before "
+                           "keel_restore()",
+                           window_calls, ctx->window_calls);
+        }
+        ctx->window_calls_missed = window_calls;
         return KEEL_ERR_STATE;
     }
     while (ctx->window_count > 0 && ctx->windows[ctx->window_count - 1]->made_call > window_calls) {

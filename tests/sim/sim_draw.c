@@ -514,8 +514,9 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
     scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
     /* what several fetched from a rank has no order that its replacement could follow */
-    scene->only_fetches = scene_fetches(scene) && !scene->may_roll_back && (scene->death_count == 1) &&
-                          (scene->death[0].with == 0) && !scene->death[0].has_node;
+    scene->only_fetches = ((limits->atomics >= 2) || (limits->posted == 3)) && scene_fetches(scene) &&
+                          !scene->may_roll_back && (scene->death_count == 1) && (scene->death[0].with == 0) &&
+                          !scene->death[0].has_node;
     scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
     scene->may_roll_back |= scene->has_atomics && (gather_class(scene->waits.gathers) == KEEL_ATOMIC_LAST) &&
                             !(scene->plan_options.tame_atomics && (scene->is_served || scene->plan != NULL) &&
