@@ -182,7 +182,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
                                 .is_ordered = keel_fetch_is_ordered(win->ctx, rank, &atomic)};
     status = keel_atomic_issue(&call);
     if (status == KEEL_OK && call.is_ordered) {
-        status = keel_fetch_end(req, rank, size, result);
+        status = keel_fetch_end(req, size, result);
     }
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }

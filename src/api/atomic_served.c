@@ -18,7 +18,6 @@
 #include "recovery/ask.h"
 #include "recovery/position.h"
 
-#include <assert.h>
 #include <string.h>
 
 keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
@@ -151,14 +150,14 @@ static keel_piece_t *piece_awaiting(keel_context_h ctx, uint32_t rank, const kee
 
     ucs_list_for_each(piece, &ctx->deferred, list)
     {
-        if (piece->rank == rank && piece->atomic == record) {
+        if (piece->rank == rank && piece->atomic != NULL && (piece->atomic == record || record == NULL)) {
             return piece;
         }
     }
     return NULL;
 }
 
-int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old)
+int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found)
 {
     keel_context_h ctx = arg;
     keel_piece_t *piece = piece_awaiting(ctx, rank, fetch->record);
@@ -168,13 +167,12 @@ int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const
     if (piece == NULL) {
         return 0;
     }
-    assert(old == NULL || piece->length <= sizeof(*old)); /* of an ordered one the death is a rollback */
-    if (old == NULL) {
+    if (found == NULL) {
         pieces_send_before(ctx, piece);
     }
     ucs_list_del(&piece->list);
-    if (old != NULL) {
-        keel_atomic_store_result(piece->buffer, piece->length, *old);
+    if (found != NULL) {
+        memcpy(piece->buffer, found, piece->length);
         keel_piece_done(piece, KEEL_OK);
         return 1;
     }

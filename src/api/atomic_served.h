@@ -5,7 +5,7 @@
 #include "api/atomic.h"
 
 /* keel_recovery_params_t.on_fetch */
-int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found);
 /* replacement: on either lane, a value that is in a record; the target has applied it */
 keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call);
 /* to a live target; a value comes to the result, or the request's, which then has one piece less */

@@ -42,17 +42,15 @@ void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *
     }
 }
 
-keel_status_t keel_fetch_end(struct keel_req *req, uint32_t rank, size_t size, void *result)
+keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
 {
     keel_context_h ctx = req->ctx;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    keel_waits_await(&ctx->sync, rank, 1);
     while (status == KEEL_OK && req->pieces > 1) {
         status = keel_context_wait(ctx, &rounds);
     }
-    keel_waits_await(&ctx->sync, rank, 0);
     status = (status == KEEL_OK) ? req->status : status;
     if (status == KEEL_OK && !req->is_new) {
         status = keel_wait_fetched(ctx, (uint32_t)req->fetched.clock);

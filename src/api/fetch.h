@@ -12,8 +12,8 @@ int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_re
 /* a target that is stored to: the operation, with its record there. *fetched_p: what was found */
 void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
                        const keel_record_atomic_t *atomic, keel_fetched_t *fetched_p);
-/* issued at @a rank, or answered from a record: waits for it, and this process's clock goes beyond what was found */
-keel_status_t keel_fetch_end(struct keel_req *req, uint32_t rank, size_t size, void *result);
+/* issued, or answered from a record: waits for it, and this process's clock goes beyond what was found */
+keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result);
 
 /* this process's own memory: what is found has a record at another rank */
 int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atomic);

@@ -63,6 +63,11 @@
       "a process's own clock is not among those that are found there")                                                 \
     _(awaited_local, 4000, "--style waits --atomics 1 --posted 3 --lanes served --ranks 3 --phases 3 --deaths 1",      \
       "a value that is awaited from the dead does not stand in the way")                                               \
+    _(awaited_first, 0, "", "what is fetched again may come before what others found")                                 \
+    _(uncarried_local, 0, "", "nor where not all was carried")                                                         \
+    _(carried_not, 0, "", "an answer does not carry what others found there")                                          \
+    _(carried_unused, 0, "", "and what it carried is of no use")                                                       \
+    _(carried_confirmed_early, 0, "", "a value counts as told when it is asked for")                                   \
     _(answer_unsettled, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                             \
       "an answer that the program goes on by is recorded later")                                                       \
     _(answer_unflushed, 1000,                                                                                          \
@@ -183,7 +188,7 @@
       "... or an atomic that does not commute with others is done there")                                              \
     _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                            \
       "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
-    _(races_local, 8000, "--style races --ranks 3 --phases 4 --seed 1158",                                             \
+    _(races_local, 8000, "--style races --hunt awaited --lanes served --ranks 4 --phases 3 --seed 800",                \
       "values that were raced for do not refuse local recovery")                                                       \
     _(sets_commute, 8000, "--style races --posted 1 --lanes served",                                                   \
       "atomics SET of several ranks count as if they commuted")                                                        \

@@ -87,6 +87,8 @@
 
 /* not reached, or too rarely, unless a test draws for it or makes the library fail (check/plant.h): asked for by that test */
 #define KEEL_CASES_PLANTED(_)                                                                 \
+    _(awaited_carried, "what is awaited from the dead is known by another's answer")          \
+    _(awaited_again, "... is fetched again behind what others found")                         \
     _(put_remote, "a put is an operation of its source alone")                                \
     _(image_remote, "an image or parity share is read by operations of its reader alone")     \
     _(get_remote, "what gets by operations read is recorded at the target by another one")    \

@@ -4,6 +4,7 @@
  * way is the one a value belongs to.
  */
 #include "peer/access.h"
+#include "peer/carried.h"
 #include "peer/issue.h"
 #include "peer/control.h"
 #include "peer/peer.h"
@@ -43,6 +44,7 @@ static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_
     wire->source_incarnation = lane->incarnation;
     wire->target_incarnation = peer->incarnation;
     wire->rollback = lane->rollback;
+    wire->answered = lane->fetches.answered;
     wire->sequence = peer->sent + 1;
     keel_wire_seal_summed(wire, sum, length);
     status = lane->ops->send(lane->transport, rank, wire, sizeof(*wire), data, length);
@@ -177,11 +179,20 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
         .type = KEEL_WIRE_ATOMIC,
         .flags = fetch->is_logged ? KEEL_WIRE_FLAG_LOGGED : KEEL_WIRE_FLAG_UNLOGGED,
         .body.atomic = {.number = fetch->number, .access = {.index = fetch->index, .phase = fetch->phase}}};
+    keel_status_t status;
 
     wire.flags |= fetch->is_clocked ? KEEL_WIRE_FLAG_CLOCK : 0;
     say_put(&lane->peers[rank], &wire);
-    return (read == NULL) ? KEEL_ERR_NO_MEMORY
-                          : read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
+    if (read == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    read->fetches = 1;
+    wire.body.atomic.serial = keel_carried_begin(lane, rank);
+    status = read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
+    if (status != KEEL_INPROGRESS) {
+        keel_carried_end(lane);
+    }
+    return status;
 }
 
 keel_status_t keel_lane_send_accumulate(keel_lane_t *lane, uint32_t rank, const keel_fetch_t *fetch, size_t length,
@@ -229,6 +240,14 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
+/* before it is told */
+static void read_end(keel_lane_t *lane, const keel_read_t *read)
+{
+    if (read->fetches) {
+        keel_carried_end(lane);
+    }
+}
+
 void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t status)
 {
     ucs_list_link_t gone;
@@ -244,6 +263,7 @@ void keel_lane_issue_drop(keel_lane_t *lane, keel_peer_t *peer, keel_status_t st
     while (!ucs_list_is_empty(&gone)) {
         read = ucs_list_extract_head(&gone, keel_read_t, list);
         ucs_list_add_head(&lane->reads_free, &read->list);
+        read_end(lane, read);
         read->cb(read->arg, status);
     }
 }
@@ -276,13 +296,14 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
         return;
     }
     read = ucs_list_head(&peer->reads, keel_read_t, list);
-    if (read->id != wire->body.reply.id || (wire->type == KEEL_WIRE_VALUE && read->length != wire->length)) {
+    if (read->id != wire->body.reply.id || (wire->type == KEEL_WIRE_VALUE && !keel_carried_fits(wire, read->length))) {
         keel_error(lane->message, "value from rank %u does not belong to the oldest read: refused", peer->rank);
         keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         return;
     }
     ucs_list_del(&read->list);
     ucs_list_add_head(&lane->reads_free, &read->list);
+    read_end(lane, read);
     if (read->buffer == NULL) {
         read->cb(read->arg, KEEL_ERR_ROLLED_BACK);
         return;
@@ -290,6 +311,7 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
     if (wire->type == KEEL_WIRE_VALUE) {
         keel_access_found(peer, wire->classes);
         memcpy(read->buffer, data, read->length);
+        keel_carried_take(lane, peer, wire, data, read->length);
     }
     if (wire->body.reply.sequence == peer->recorded) {
         peer->room_chunk = wire->body.reply.chunk;

@@ -1,5 +1,6 @@
 /* Life of the lane: transport, peers and their incarnations, the board. */
 #include "peer/peer.h"
+#include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/read.h"
@@ -83,7 +84,8 @@ static unsigned lane_tick_us(const keel_config_t *config)
 static keel_status_t lane_peers_init(keel_lane_t *lane)
 {
     lane->peers = keel_alloc(lane->size * sizeof(*lane->peers), "peers");
-    if (lane->peers == NULL) {
+    lane->carrier = keel_alloc(sizeof(*lane->carrier), "values that were fetched");
+    if (lane->peers == NULL || lane->carrier == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
@@ -109,6 +111,7 @@ static void lane_peers_release(keel_lane_t *lane)
         keel_free(lane->peers[r].partial);
     }
     keel_free(lane->own);
+    keel_free(lane->carrier);
     keel_free(lane->peers);
 }
 
@@ -273,6 +276,7 @@ void keel_lane_accept(keel_peer_t *peer, uint32_t incarnation)
     peer->is_accepted = 1;
     peer->accepted = incarnation;
     peer->applied = peer->acknowledged = 0;
+    peer->answered = 0;
 }
 
 keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incarnation, const void *address,
@@ -344,6 +348,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     pthread_mutex_unlock(&lane->lock);
 
     if (peer->is_up) {
+        peer->was_stored = (uint8_t)keel_access_is_stored(lane, rank);
         keel_lane_regions_close(lane, rank);
         if (!KEEL_PLANT(disconnect_late)) {
             lane->ops->disconnect(lane->transport, rank);

@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "check/plant.h"
 #include "peer/board.h"
+#include "peer/carried.h"
 #include "peer/lockword.h"
 #include "wire/digest.h"
 #include "wire/wire.h"
@@ -71,6 +72,7 @@ typedef struct keel_peer {
     uint32_t incarnation;   /* of the process that is there, or that is awaited */
     uint8_t is_up;          /* connected to that incarnation */
     uint8_t is_broken;      /* the transport lost that connection: nothing will be acknowledged any more */
+    uint8_t was_stored;     /* this process itself did what it did to the last one that died */
     uint8_t was_up;         /* some incarnation of it was connected */
     uint8_t mode;           /* keel_peer_mode_t */
     unsigned lanes;         /* keel_lane_caps of the connection */
@@ -88,8 +90,10 @@ typedef struct keel_peer {
     uint8_t is_put_untold;   /* no record was sent since the last of them */
     uint32_t put_phase;      /* 1 + the phase of the last of them, 0: none */
     /* gets by operations (peer/issue, oplog/get_remote) */
-    uint32_t getting;  /* gets under way */
-    uint64_t recorded; /* the last request that the peer's service side records */
+    uint32_t getting;       /* gets under way */
+    uint64_t recorded;      /* the last request that the peer's service side records */
+    keel_carried_t carried; /* the newest that others' service sides carried here of it */
+    uint32_t missing;       /* 1 + the last phase in which its own did not carry all, 0: it did */
     uint32_t room_chunk,
         room_used; /* where this process may write records since it was answered: keel_wire_body_t.reply */
     /* served lane, this process serving; under lane->lock */
@@ -100,6 +104,7 @@ typedef struct keel_peer {
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
     keel_digest_t digest;           /* of these, what came over this lane without a gap from the phase's first on */
     uint32_t found;                 /* classes that it uses, as was found there with what was fetched */
+    uint32_t answered;              /* what it has fetched here is with it up to that serial */
     uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
     keel_control_in_t *partial;     /* of a control message in pieces: what is there, */
     size_t partial_length;          /* bytes of it; NULL: none is on its way */
@@ -179,7 +184,9 @@ typedef struct keel_lane {
     /* the first phase whose puts may be one-sided operations: what the predecessor may have put, which is of earlier ones, is sent, for the
      * target to pass over */
     uint32_t put_from;
-    uint32_t rollback; /* data of another rollback number is refused; written under the lock */
+    uint32_t rollback;       /* data of another rollback number is refused; written under the lock */
+    keel_carrier_t *carrier; /* service side */
+    keel_fetches_t fetches;  /* of this process, from service sides */
     ucs_list_link_t inbox;
     int inbox_pending;        /* read without the lock */
     int awaits_records;       /* the program waits for what others put: only grows; any thread */
@@ -258,7 +265,7 @@ int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 
 /* served lane: an atomic record and its operands (contiguous, stable until acknowledged) whose old value comes back */
 typedef struct keel_fetch {
-    const keel_record_t *record;
+    const keel_record_t *record;   /* of one that died before it answered; NULL: that which was fetched last */
     uint32_t phase, number, index; /* of the record, as above; of the access among the gets */
     int is_logged;
     int is_unnumbered; /* of an accumulate: it is none of the numbered records */

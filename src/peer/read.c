@@ -64,6 +64,7 @@ keel_read_t *keel_lane_read_obtain(keel_lane_t *lane, void *buffer, size_t lengt
     read->cb = cb;
     read->arg = arg;
     read->lane = lane;
+    read->fetches = 0;
     return read;
 }
 

@@ -11,6 +11,7 @@ typedef struct keel_read {
     uint32_t length;
     uint32_t rank; /* of a get by an operation */
     uint64_t old;  /* of an atomic by a device */
+    int fetches;   /* it is an atomic that the service side carries out */
     keel_lane_done_cb_t cb;
     void *arg;
     keel_lane_t *lane;

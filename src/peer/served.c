@@ -13,6 +13,7 @@
  * (base/counters.h) records have none: they are applied as they come, and should their source die, the job rolls back.
  */
 #include "peer/served.h"
+#include "peer/carried.h"
 #include "peer/control.h"
 #include "peer/peer.h"
 #include "peer/remote_put.h"
@@ -37,15 +38,15 @@ void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t statu
     }
 }
 
-void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
-                       size_t length)
+void keel_served_send(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type,
+                      const keel_wire_body_t *body, const void *data, size_t length)
 {
     keel_wire_t wire = {.type = type,
                         .source = lane->rank,
                         .source_incarnation = lane->incarnation,
                         .target_incarnation = request->source_incarnation,
                         .classes = (uint32_t)keel_board_get(&lane->board[lane->rank].classes),
-                        .body = keel_remote_answer(lane, request, type)};
+                        .body = *body};
     keel_status_t status;
 
     keel_wire_seal(&wire, data, length);
@@ -54,6 +55,14 @@ void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_
     if (status != KEEL_OK) {
         keel_served_not_sent(lane, request->source, status);
     }
+}
+
+void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
+                       size_t length)
+{
+    const keel_wire_body_t body = keel_remote_answer(lane, request, type);
+
+    keel_served_send(lane, request, type, &body, data, length);
 }
 
 void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request)
@@ -285,7 +294,9 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     const char *payload = (const char *)data + sizeof(keel_record_t);
     const uint32_t phase = wire->body.atomic.access.phase, number = (uint32_t)wire->body.atomic.number;
     keel_record_atomic_t atomic;
+    char answer[sizeof(keel_fetched_t) + KEEL_CARRIED_MOST * sizeof(keel_wire_carried_t)];
     keel_fetched_t fetched = {0};
+    keel_wire_body_t body;
     keel_record_t record;
     const char *why;
     size_t length;
@@ -312,7 +323,10 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     }
     keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
     served_note_value(lane, wire, &wire->body.atomic.access, record.where, (uint32_t)length, &fetched);
-    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, &fetched, length);
+    body = keel_remote_answer(lane, wire, KEEL_WIRE_VALUE); /* behind the record */
+    memcpy(answer, &fetched, length);
+    length += keel_carried_with(lane, wire, record.where, &fetched, &body, answer + length);
+    keel_served_send(lane, wire, KEEL_WIRE_VALUE, &body, answer, length);
     return NULL;
 }
 
@@ -435,6 +449,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
         keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         goto out;
     }
+    peer->answered = wire.answered;
     why = served_dispatch(lane, &wire, data);
     if (why == NULL && keel_lane_failure(lane) == KEEL_OK) {
         concerns = served_concerns(lane, &wire);

@@ -15,6 +15,9 @@ int keel_lane_on_idle(void *arg, int is_late);
 /* an answer acknowledges what it answers, and so all before it */
 void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
                        size_t length);
+/* the same with what keel_remote_answer() says, or more */
+void keel_served_send(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type,
+                      const keel_wire_body_t *body, const void *data, size_t length);
 /* answers a read that cannot be answered, so that nobody waits for it */
 void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request);
 /* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */

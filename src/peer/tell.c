@@ -76,7 +76,7 @@ static void board_store(keel_board_slot_t *target, const keel_board_slot_t *sour
 keel_wire_body_t keel_lane_arrive_body(const keel_board_slot_t *slot)
 {
     return (keel_wire_body_t){.arrive = {.arrive = slot->arrive,
-                                         .second = slot->second,
+                                         .second = (uint32_t)slot->second,
                                          .parity_done = slot->parity_done,
                                          .even_flags = (uint16_t)slot->flags[0],
                                          .odd_flags = (uint16_t)slot->flags[1],
@@ -96,13 +96,13 @@ keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t ar
         return KEEL_OK;
     }
     wire.flags = keel_remote_has_put(lane, rank, arrive) ? KEEL_WIRE_FLAG_PUT : 0;
+    wire.body = keel_lane_arrive_body(&slot);
     if (!KEEL_PLANT(arrival_untold)) {
         wire.flags |= (lane->kinds.fetched == arrive) ? KEEL_WIRE_FLAG_FETCHED : 0;
         wire.flags |= (lane->kinds.in_doubt == arrive) ? KEEL_WIRE_FLAG_DOUBT : 0;
         wire.flags |= (lane->kinds.waits == arrive + 1) ? KEEL_WIRE_FLAG_WAITS : 0;
-        wire.classes = lane->kinds.classes;
+        wire.body.arrive.classes = lane->kinds.classes;
     }
-    wire.body = keel_lane_arrive_body(&slot);
     return keel_lane_request(lane, rank, &wire, NULL, 0);
 }
 

@@ -26,8 +26,10 @@ void keel_told_kinds(keel_lane_t *lane, const keel_wire_t *wire)
 
 void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
 {
+    const uint64_t epoch =
+        wire->body.arrive.arrive & ~(uint64_t)UINT32_MAX; /* rollback and incarnation (keel_arrive()) */
     const uint32_t number = (uint32_t)wire->body.arrive.arrive;
-    const keel_kinds_t kinds = {.classes = wire->classes,
+    const keel_kinds_t kinds = {.classes = wire->body.arrive.classes,
                                 .fetched = (wire->flags & KEEL_WIRE_FLAG_FETCHED) ? number : 0,
                                 .in_doubt = (wire->flags & KEEL_WIRE_FLAG_DOUBT) ? number : 0,
                                 .waits = (wire->flags & KEEL_WIRE_FLAG_WAITS) ? number + 1 : 0};
@@ -47,6 +49,6 @@ void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
     }
     keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
     keel_board_set(&slot->committed, wire->body.arrive.committed);
-    keel_store_word_release(&slot->second, wire->body.arrive.second);
+    keel_store_word_release(&slot->second, (wire->body.arrive.second != 0) ? epoch | wire->body.arrive.second : 0);
     keel_store_word_release(&slot->arrive, wire->body.arrive.arrive);
 }

@@ -64,6 +64,9 @@ static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
              (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
             keel_position_replay(rec, r, adopt_replay(rec, d));
         }
+        if (d->ranks[rec->lane->rank].awaits_of == r + 1) {
+            standing->transfers |= KEEL_TRANSFER_AWAITS;
+        }
         if (d->ranks[r].state == KEEL_RANK_FRESH && keel_recovery_state(rec) != KEEL_RANK_FRESH) {
             standing->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
@@ -144,6 +147,19 @@ static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
     pthread_mutex_unlock(&rec->lane->lock);
 }
 
+/* the answer to its fetch was lost, but not what it said: as if it had come just before that death */
+static void adopt_carried(keel_recovery_t *rec, const decision_t *d)
+{
+    const found_told_t *carried = &d->ranks[rec->lane->rank].carried;
+    const keel_fetch_t last = {.record = NULL};
+    const keel_fetched_t found = {.old = carried->old, .clock = carried->clock};
+
+    if (carried->serial != 0 && carried->serial == rec->lane->fetches.serial) {
+        KEEL_REACHED(awaited_carried);
+        (void)rec->on_fetch(rec->arg, rec->lane->fetches.rank, &last, &found);
+    }
+}
+
 static void adopt_sync(keel_recovery_t *rec, const decision_t *d)
 {
     if (keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK) && rec->lane->rank == 0) {
@@ -186,6 +202,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     keel_recovery_say(rec, "decided: local recovery from generation %u, front %u", d->generation, d->front);
+    adopt_carried(rec, d); /* before what is known goes to the replacement */
     status = adopt_demand(rec, d);
     if (status != KEEL_OK) {
         rec->fatal = status;

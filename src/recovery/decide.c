@@ -1,6 +1,7 @@
 /* The decision: how far the computation has come, who begins where, and whether that can be had without a rollback. */
 #include "recovery/decide.h"
 #include "recovery/ask.h"
+#include "recovery/awaited.h"
 #include "recovery/view.h"
 
 #include "check/plant.h"
@@ -12,11 +13,6 @@
 #define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one lost"
 #define KEEL_WHY_AWAITED  "nobody can tell which value that others await from it they would have had"
 #define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
-
-static int is_back(const keel_report_t *report)
-{
-    return report->state == KEEL_RANK_FRONT && !report->sync.is_replaying;
-}
 
 /* parity of the set that its newest image belongs to */
 static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
@@ -40,7 +36,7 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
         const keel_report_t *report = rec->reports[r];
         const uint32_t start = (report->state == KEEL_RANK_FRESH) ? decision_start(d, r) : report->restarted_at;
 
-        if (is_back(report)) {
+        if (report_is_back(report)) {
             continue;
         }
         if (first != KEEL_PHASE_NONE && first != start && !KEEL_PLANT(demand_starts_differ)) {
@@ -57,23 +53,22 @@ static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, 
 {
     const uint32_t returned = rec->reports[r]->returned;
 
-    return !is_back(rec->reports[r]) || (returned != 0 && returned >= d->front);
+    return !report_is_back(rec->reports[r]) || (returned != 0 && returned >= d->front);
 }
 
 /*
  * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
  * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
- * do it again when they come to it. A value that is still awaited is fetched again in whatever order the hand-overs come, so
- * nobody else may have touched that word. What changed a word has fetched it: what is done again may have come before.
+ * do it again when they come to it; and what is fetched again (recovery/awaited). What changed a word has fetched it: what is done again
+ * may have come before.
  */
-static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
+static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
-    uint64_t fetched = 0, asked = 0, touched = 0, raced = 0;
+    uint64_t fetched = 0;
     uint32_t unknown = keel_classes_own(d->ranks[r].classes);
+    int in_vain = 0;
 
     for (uint32_t x = 0; x < rec->lane->size; x++) {
-        const report_about_t *about = &rec->reports[x]->about[r];
-
         if (x == r) {
             continue;
         }
@@ -81,17 +76,13 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
             unknown |= keel_classes_others(d->ranks[x].classes);
             fetched |= (d->ranks[x].atomics > d->front && (d->ranks[x].classes & KEEL_CLASS_FETCHES)) ? UINT64_MAX : 0;
         }
-        if (is_back(rec->reports[x])) {
-            raced |= (asked & about->touched) | (touched & about->asked);
-            asked |= about->asked;
-            touched |= about->touched;
-            fetched |= about->fetched;
-        }
+        fetched |= report_is_back(rec->reports[x]) ? rec->reports[x]->about[r].fetched : 0;
+        in_vain |= keel_awaited_in_vain(rec, r, x, lost);
     }
     if (KEEL_PLANT(races_local)) {
         return NULL;
     }
-    if (raced != 0 || (fetched != 0 && unknown != 0)) {
+    if (in_vain || (fetched != 0 && unknown != 0)) {
         return KEEL_REACHED(refuses_races), "values that ranks raced for were fetched from it in the front phase";
     }
     return NULL;
@@ -167,7 +158,8 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
-        if (report->about[r].awaited != 0 && !KEEL_PLANT(awaited_local)) {
+        if (report->about[r].awaited != 0 &&
+            (report->about[r].awaited > 1 || keel_awaited_carried(rec, r, x) == NULL) && !KEEL_PLANT(awaited_local)) {
             return KEEL_REACHED(refuses_awaited), KEEL_WHY_AWAITED;
         }
         if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {
@@ -181,13 +173,13 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         return keel_sync_refuses(&d->sync, &facts);
     }
     for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are lost, only it knew */
-        kinds |= (x != r && !is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
+        kinds |= (x != r && !report_is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
         !KEEL_PLANT(swaps_local)) {
         return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";
     }
-    return refuses_races(rec, d, r);
+    return refuses_races(rec, d, r, lost);
 }
 
 static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
@@ -196,7 +188,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
     int is_known = 0;
 
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        lost += !is_back(rec->reports[r]);
+        lost += !report_is_back(rec->reports[r]);
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
@@ -211,7 +203,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
         } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
             why = "rollback numbers differ"; /* not seen: a rollback ends for all or is under way (planted.md) */
-        } else if (!is_back(report)) {
+        } else if (!report_is_back(report)) {
             why = starts_differ(rec, d)
                       ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are lost")
                       : refuses_local(rec, d, r, lost);
@@ -225,6 +217,9 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             d->is_in_doubt = strcmp(why, KEEL_WHY_IN_DOUBT) == 0 || strcmp(why, KEEL_WHY_AWAITED) == 0;
             snprintf(d->why, sizeof(d->why), "rank %u: %s", r, why);
             return;
+        }
+        if (!report_is_back(report)) {
+            keel_awaited_decide(rec, d, r);
         }
     }
 }

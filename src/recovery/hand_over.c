@@ -17,6 +17,8 @@ typedef struct hand_over {
     uint32_t rank, phase;
     uint64_t number; /* of the next record in the phase */
     uint32_t skip;   /* the first records of the phase, which it has */
+    int is_so_far;   /* only those before the first one that is awaited, */
+    int is_over;     /* which has been met */
 } hand_over_t;
 
 /* what the target counts it as */
@@ -31,7 +33,7 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     keel_lane_t *lane = over->rec->lane;
     char *target = window + keel_where_offset(record->where);
     keel_board_slot_t *slot = keel_access_slot(lane, over->rank);
-    uint64_t old;
+    keel_fetched_t found = {0};
 
     if (keel_where_op(record->where) == KEEL_RECORD_CLOCK) {
         return;
@@ -47,14 +49,22 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
                             (const uint8_t *)(record + 1) + sizeof(keel_record_accumulate_t));
     } else {
         keel_board_mark(slot, over->phase, 1);
-        old = keel_apply_logged(target, (const void *)(record + 1));
-        (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &old);
+        found.old = keel_apply_logged(target, (const void *)(record + 1));
+        (void)over->rec->on_fetch(over->rec->arg, over->rank, &fetch, &found);
     }
 }
 
 static int is_fetching(const keel_record_t *record)
 {
     return keel_where_op(record->where) == KEEL_RECORD_ATOMIC && ((const keel_record_atomic_t *)(record + 1))->fetches;
+}
+
+/* from here on nothing is handed over */
+static int hand_over_ends(hand_over_t *over, const keel_record_t *record)
+{
+    over->is_over |=
+        over->is_so_far && is_fetching(record) && !((const keel_record_atomic_t *)(record + 1))->is_answered;
+    return over->is_over;
 }
 
 static keel_status_t hand_over_send(hand_over_t *over, const void *from, const void *to, uint32_t count)
@@ -78,6 +88,9 @@ static keel_status_t hand_over_served(hand_over_t *over, keel_records_t run)
     while (status == KEEL_OK && (record = keel_records_next(&run)) != NULL) {
         keel_fetch_t fetch = {.record = record, .phase = over->phase, .number = hand_over_number(over, count)};
 
+        if (hand_over_ends(over, record)) {
+            return hand_over_send(over, from, record, count);
+        }
         if (!is_fetching(record)) {
             count++;
             continue;
@@ -102,7 +115,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     keel_records_t run = keel_records_of(records, length);
     const keel_record_t *record, *first;
 
-    if (KEEL_PLANT(no_hand_over)) {
+    if (KEEL_PLANT(no_hand_over) || over->is_over) {
         return KEEL_OK;
     }
     while (over->number < over->skip && keel_records_next(&run) != NULL) {
@@ -115,6 +128,9 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     while ((record = keel_records_next(&run)) != NULL) {
         char *window = keel_access_at(lane, over->rank, keel_where_region(record->where));
 
+        if (hand_over_ends(over, record)) {
+            return KEEL_OK;
+        }
         if (window == NULL && keel_access_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
             return KEEL_ERR_UNREACHABLE; /* it has just died: the launcher will say so */
         }
@@ -128,6 +144,33 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
             hand_over_record(over, keel_access_at(lane, over->rank, keel_where_region(first->where)), first);
         }
     }
+    return KEEL_OK;
+}
+
+static keel_status_t hand_over_failed(keel_recovery_t *rec, uint32_t rank, uint32_t phase, keel_status_t status)
+{
+    if (status != KEEL_ERR_UNREACHABLE) {
+        keel_error(rec->message, "handing phase %u over to rank %u failed: %s", phase, rank,
+                   keel_status_string(status));
+        rec->fatal = status;
+    }
+    return status;
+}
+
+keel_status_t keel_hand_over_so_far(keel_recovery_t *rec, uint32_t rank)
+{
+    const uint32_t phase = keel_position(rec);
+    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .is_so_far = 1};
+    uint64_t count = 0;
+    keel_status_t status = keel_atomics_tell(rec->sync, rank);
+
+    if (status == KEEL_OK) {
+        status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
+    }
+    if (status != KEEL_OK) {
+        return hand_over_failed(rec, rank, phase, status);
+    }
+    rec->standings[rank].streamed = (uint32_t)over.number;
     return KEEL_OK;
 }
 
@@ -147,14 +190,8 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     if (KEEL_PLANT(record_twice)) {
         (void)keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }
-    if (status == KEEL_ERR_UNREACHABLE) {
-        return status;
-    }
     if (status != KEEL_OK) {
-        keel_error(rec->message, "handing phase %u over to rank %u failed: %s", phase, rank,
-                   keel_status_string(status));
-        rec->fatal = status;
-        return status;
+        return hand_over_failed(rec, rank, phase, status);
     }
     if (phase == rec->puts->phase) {
         keel_put_log_has_numbers(rec->puts, rank, over.number); /* those on the direct lane had none */

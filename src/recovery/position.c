@@ -27,8 +27,11 @@
 typedef struct position_message {
     uint32_t position;
     uint16_t state;
-    uint16_t is_complete; /* all have handed over to it */
+    uint16_t handed; /* position_handed_t */
 } position_message_t;
+
+/* NOTHING but the position is told; ALL have handed over to it; OTHERS have, but what some await; and SO_FAR its sender has */
+typedef enum { HANDED_NOTHING, HANDED_BY_ALL, HANDED_BY_OTHERS, HANDED_SO_FAR } position_handed_t;
 
 void keel_position_replay(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event)
 {
@@ -146,26 +149,49 @@ int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
     return rec->life == KEEL_LIFE_AWAITING && standing->is_unhanded && standing->handed_here <= rec->phase;
 }
 
-static void position_say(keel_recovery_t *rec, int is_complete)
+static void position_say(keel_recovery_t *rec, position_handed_t handed)
 {
     position_message_t message = {
-        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .is_complete = (uint16_t)is_complete};
+        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = (uint16_t)handed};
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
 
 void keel_position_say(keel_recovery_t *rec)
 {
-    position_say(rec, 0);
+    position_say(rec, HANDED_NOTHING);
+}
+
+/* all have handed over here but what some await, and what is behind that */
+static int have_others_handed(const keel_recovery_t *rec)
+{
+    int has_rest = 0;
+
+    for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && r < rec->lane->size; r++) {
+        const keel_standing_t *standing = &rec->standings[r];
+
+        if (r == rec->lane->rank || standing->handed_here > rec->phase) {
+            continue;
+        }
+        if (!keel_standing_has(standing, KEEL_TRANSFER_SO_FAR_HERE)) {
+            return 0;
+        }
+        has_rest = 1;
+    }
+    return has_rest;
 }
 
 void keel_position_tell_complete(keel_recovery_t *rec)
 {
     const int is_complete = rec->life == KEEL_LIFE_AWAITING && is_handed_over(rec);
+    const int is_others = have_others_handed(rec);
 
     if (is_complete && !rec->is_complete_told) {
-        position_say(rec, 1);
+        position_say(rec, HANDED_BY_ALL);
+    } else if (is_others && !rec->is_others_told) {
+        position_say(rec, HANDED_BY_OTHERS);
     }
+    rec->is_others_told = is_others;
     rec->is_complete_told = is_complete; /* who has died since has to hand over again, and its replacement to be told */
 }
 
@@ -287,6 +313,19 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
     }
 }
 
+/* What is fetched again has to find what was found by anybody, and all that is in that: it waits until all of it is there. */
+static void position_hand_so_far(keel_recovery_t *rec, uint32_t rank)
+{
+    keel_standing_t *standing = &rec->standings[rank];
+    const position_message_t message = {
+        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = HANDED_SO_FAR};
+
+    if (!keel_standing_has(standing, KEEL_TRANSFER_SO_FAR) && keel_hand_over_so_far(rec, rank) == KEEL_OK) {
+        (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_POSITION, &message, sizeof(message));
+        standing->transfers |= KEEL_TRANSFER_SO_FAR;
+    }
+}
+
 static void go_live(keel_recovery_t *rec, uint32_t rank)
 {
     keel_standing_t *standing = &rec->standings[rank];
@@ -304,6 +343,10 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         if (standing->replay == KEEL_REPLAY_TAKEN) {
             go_live_taken(rec, rank);
         }
+        return;
+    }
+    if (keel_standing_has(standing, KEEL_TRANSFER_AWAITS) && !keel_standing_has(standing, KEEL_TRANSFER_OTHERS)) {
+        position_hand_so_far(rec, rank);
         return;
     }
     if (keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
@@ -388,8 +431,12 @@ void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in)
     }
     standing->state = (keel_rank_state_t)message->state;
     standing->position = message->position;
-    if (message->is_complete) {
+    if (message->handed == HANDED_BY_ALL) {
         keel_position_complete(rec, in->source, KEEL_COMPLETE_SAYS);
+    } else if (message->handed == HANDED_BY_OTHERS) {
+        standing->transfers |= KEEL_TRANSFER_OTHERS;
+    } else if (message->handed == HANDED_SO_FAR) {
+        standing->transfers |= KEEL_TRANSFER_SO_FAR_HERE;
     }
     keel_position_step(rec);
 }

@@ -56,7 +56,7 @@ struct keel_recovery {
     keel_demand_t *demand;
     keel_sync_t *sync;
     keel_message_t *message;
-    int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+    int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found);
     void *arg;
 
     /* own position */
@@ -68,7 +68,8 @@ struct keel_recovery {
     uint32_t mended;           /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
     uint32_t incomplete_count; /* standings that are not complete */
     keel_life_t life;
-    int is_complete_told; /* it has told that all have */
+    int is_complete_told; /* it has told that all have, */
+    int is_others_told;   /* or all but what some await */
     int is_refused;       /* a value that a replacement wanted to fetch: others have another record by that number */
     keel_standing_t *standings; /* by rank */
 
@@ -120,8 +121,8 @@ typedef struct keel_recovery_params {
     keel_sync_t *sync;
     keel_message_t *message;
     /* hand-over: whether an access of this process still waits for the value of this record, whose target died: then it is sent
-     * again by the callee, or ended with *old when that is not NULL */
-    int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const uint64_t *old);
+     * again by the callee, or ended with *found when that is not NULL */
+    int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found);
     void *arg;
 } keel_recovery_params_t;
 

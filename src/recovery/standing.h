@@ -59,9 +59,14 @@ typedef enum {
 
 /* what the two have sent each other */
 enum keel_transfer {
-    KEEL_TRANSFER_REFILLED = 1,       /* its get log has this process's part again */
-    KEEL_TRANSFER_REPLAY_SENT = 2,    /* it was sent what its predecessor left in the get log here */
-    KEEL_TRANSFER_REPLAY_EXPECTED = 4 /* it will send what this process's predecessor left in its own */
+    KEEL_TRANSFER_REFILLED = 1,        /* its get log has this process's part again */
+    KEEL_TRANSFER_REPLAY_SENT = 2,     /* it was sent what its predecessor left in the get log here */
+    KEEL_TRANSFER_REPLAY_EXPECTED = 4, /* it will send what this process's predecessor left in its own */
+    KEEL_TRANSFER_AWAITS =
+        8, /* what this process awaits of it, and all behind, it is handed when it has the rest of all, */
+    KEEL_TRANSFER_SO_FAR = 16,     /* and all before it has been handed over; */
+    KEEL_TRANSFER_OTHERS = 32,     /* it says that it has the rest */
+    KEEL_TRANSFER_SO_FAR_HERE = 64 /* the same of it towards this process */
 };
 
 typedef struct keel_standing {

@@ -129,7 +129,8 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
 }
 
 typedef struct words {
-    uint64_t touched, fetched, asked; /* as report_about_t has them */
+    uint64_t touched, fetched, asked, found; /* as report_about_t has them */
+    uint32_t awaited;                        /* values that it asked for, and are not here */
 } words_t;
 
 /* a bit a word, which may be of others too */
@@ -168,12 +169,15 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
             bits = word_bit(record->where, 0);
             words->fetched |= atomic->fetches ? bits : 0;
             words->asked |= (atomic->fetches && !atomic->is_answered) ? bits : 0;
+            words->found |= (atomic->fetches && atomic->is_answered) ? bits : 0;
+            words->awaited += atomic->fetches && !atomic->is_answered;
         } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
             bits = words_bits(record);
         }
         words->touched |= bits;
         if (keel_record_changed(record, record + 1) > 0 && !KEEL_PLANT(change_unfetched)) {
             words->fetched |= bits; /* what it found is in what it changed */
+            words->found |= bits;
         }
     }
     return KEEL_OK;
@@ -191,6 +195,17 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
     about->touched = words.touched;
     about->fetched = words.fetched;
     about->asked = words.asked;
+    about->found = words.found;
+    about->awaited = keel_sync_is_numbered(rec->sync) ? words.awaited : 0;
+    about->serial = (words.awaited == 1 && rec->lane->fetches.rank == rank) ? rec->lane->fetches.serial : 0;
+}
+
+/* of what @a rank fetched last, as far as it has been carried here */
+static found_told_t report_carried(const keel_recovery_t *rec, uint32_t rank)
+{
+    const keel_carried_t *of = keel_carried_of(rec->lane, rank);
+
+    return (of == NULL) ? (found_told_t){0} : (found_told_t){.old = of->old, .clock = of->clock, .serial = of->serial};
 }
 
 /* the first phase in which anybody did something here that, done again, is not the same; KEEL_PHASE_NONE: nobody */
@@ -274,8 +289,9 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .in_doubt = report_doubt(rec, r, fetches),
             .kinds = target->atomic_kinds,
             .classes = keel_atomics_classes(rec->sync, r),
-            .awaited = rec->sync->waits.awaits[r],
             .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
+            .is_uncarried = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
+            .carried = report_carried(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
         };

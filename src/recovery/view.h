@@ -4,10 +4,18 @@
 
 #include "recovery/recovery.h"
 
+/* what a fetch of a rank found; it is named by its serial among those of its process, 0: none */
+typedef struct found_told {
+    uint64_t old;
+    uint32_t clock, serial;
+} found_told_t;
+
 typedef struct report_about {
-    uint64_t touched; /* words of that rank, a bit each, on which the reporter did atomics in its phase */
-    uint64_t fetched; /* and those of which it fetched the value, */
-    uint64_t asked;   /* or has yet to */
+    uint64_t touched;     /* words of that rank, a bit each, on which the reporter did atomics in its phase */
+    uint64_t fetched;     /* and those of which it fetched the value, */
+    uint64_t asked;       /* or has yet to; */
+    uint64_t found;       /* those of which it has it, or that it changed by it */
+    found_told_t carried; /* what a fetch of that rank found at another, as that one has told */
     uint32_t incarnation;
     uint32_t lost_puts; /* 1 + last phase whose puts towards that rank are not all logged */
     uint32_t lost_gets; /* 1 + last phase whose gets by that rank are not all logged */
@@ -16,6 +24,9 @@ typedef struct report_about {
     uint32_t kinds;     /* classes of logged atomics towards that rank */
     uint32_t classes;   /* of atomics which that rank has used (peer/board.h) */
     uint32_t awaited;   /* values that the reporter awaits from it, in a program that waits */
+    uint32_t
+        serial; /* of the one fetch that it awaits from it, the last that it has begun; 0: there is none, or more */
+    uint32_t is_uncarried; /* the reporter may have found what others did there, and was not told of it */
     uint32_t reserved;
     uint32_t is_unhanded;        /* the reporter is a replacement that it died before it handed over to */
     keel_demand_start_t start;   /* its newest image, when that is a demand image, */
@@ -42,6 +53,12 @@ struct keel_report {
     report_about_t about[];
 };
 
+/* it does what comes next, and not again what its predecessor did */
+static inline int report_is_back(const keel_report_t *report)
+{
+    return report->state == KEEL_RANK_FRONT && !report->sync.is_replaying;
+}
+
 typedef struct decision_rank {
     uint32_t incarnation;
     uint32_t state;
@@ -52,6 +69,9 @@ typedef struct decision_rank {
     uint32_t is_incomplete; /* as it reported */
     uint32_t has_demand;
     keel_demand_start_t start; /* position 0: the generation decided */
+    found_told_t carried;      /* what the fetch found that it awaits */
+    uint32_t awaits_of;        /* 1 + the rank that is handed what it awaits when it has the rest of all; 0: none */
+    uint32_t reserved;
 } decision_rank_t;
 
 typedef struct decision {

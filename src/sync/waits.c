@@ -93,8 +93,7 @@ keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
     w->heard = keel_alloc(ranks * sizeof(*w->heard), "waits heard");
     w->has_rest = keel_alloc(ranks, "waits heard");
     w->has_new = keel_alloc(ranks, "waits heard");
-    w->awaits = keel_alloc(ranks, "values awaited");
-    if (w->heard == NULL || w->has_rest == NULL || w->has_new == NULL || w->awaits == NULL ||
+    if (w->heard == NULL || w->has_rest == NULL || w->has_new == NULL ||
         keel_replay_init(&w->replay, ranks) != KEEL_OK) {
         keel_waits_release(w);
         return KEEL_ERR_NO_MEMORY;
@@ -108,9 +107,8 @@ void keel_waits_release(keel_waits_t *w)
     keel_free(w->heard);
     keel_free(w->has_rest);
     keel_free(w->has_new);
-    keel_free(w->awaits);
     w->heard = NULL;
-    w->has_rest = w->has_new = w->awaits = NULL;
+    w->has_rest = w->has_new = NULL;
 }
 
 void keel_waits_begin_phase(keel_sync_t *sync)
@@ -137,7 +135,6 @@ void keel_waits_reset(keel_sync_t *sync)
     memset(w->heard, 0, sync->lane->size * sizeof(*w->heard));
     memset(w->has_rest, 0, sync->lane->size);
     memset(w->has_new, 0, sync->lane->size);
-    memset(w->awaits, 0, sync->lane->size);
 }
 
 void keel_waits_hear(keel_sync_t *sync)
@@ -208,11 +205,6 @@ void keel_waits_tick(keel_sync_t *sync)
 void keel_waits_join(keel_sync_t *sync, uint32_t clock)
 {
     waits_go_beyond(sync, KEEL_PLANT(fetch_unjoined) ? 0 : clock);
-}
-
-void keel_waits_await(keel_sync_t *sync, uint32_t rank, int is_awaited)
-{
-    sync->waits.awaits[rank] = (uint8_t)(sync->waits.awaits[rank] + (is_awaited ? 1 : -1));
 }
 
 /* ---- survivors ---- */

@@ -26,7 +26,6 @@ typedef struct keel_waits {
     uint32_t *heard;   /* by source: 1 + the phase of which what it had put has come */
     uint8_t *has_rest; /* by source: and what it put since then */
     uint8_t *has_new;  /* by target: something is read there of which there is no record */
-    uint8_t *awaits;   /* by target: values that were asked for, and are not here */
 } keel_waits_t;
 
 struct keel_sync;
@@ -50,8 +49,6 @@ uint32_t keel_waits_here(const struct keel_sync *sync);
 uint32_t keel_waits_after(const struct keel_sync *sync, uint32_t clock);
 /* something was fetched at another, or found here, with the clock there: likewise */
 void keel_waits_join(struct keel_sync *sync, uint32_t clock);
-/* a value is awaited from the service side of @a rank, or no more */
-void keel_waits_await(struct keel_sync *sync, uint32_t rank, int is_awaited);
 
 /* the first @a limit records of what it put to @a rank in @a phase; how many records that were */
 keel_status_t keel_waits_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p);

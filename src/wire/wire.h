@@ -63,7 +63,8 @@ typedef union keel_wire_body {
     struct {
         uint64_t id;
         uint64_t number; /* of its record */
-        uint64_t reserved;
+        uint32_t serial,
+            reserved; /* of ATOMIC: among all that its process fetched from service sides, from 1; it comes round */
         keel_wire_access_t access;
     } atomic;
     struct {
@@ -73,7 +74,9 @@ typedef union keel_wire_body {
         keel_wire_access_t access;
     } lock;
     struct { /* keel_board_slot_t */
-        uint64_t arrive, second;
+        uint64_t arrive;
+        uint32_t second;  /* its number, of the same rollback and incarnation */
+        uint32_t classes; /* that the sender uses */
         uint64_t parity_done : 33, even_flags : 15, odd_flags : 15, reserved : 1;
         uint32_t committed, lost_gets;
     } arrive;
@@ -93,6 +96,9 @@ typedef union keel_wire_body {
         /* VALUE of a LOGGED request: where the asker may write what it reads by itself, in the chunk of the get log that has this
          * record: 1 + its index, and bytes of records there; 0: nowhere */
         uint32_t chunk, used;
+        /* VALUE of an ATOMIC: how many keel_wire_carried_t come behind the value, and 1 + the last phase in which some had no room; 0: all are
+         * there */
+        uint32_t carried, missing;
     } reply;
     uint64_t raw[4];
 } keel_wire_body_t;
@@ -106,11 +112,24 @@ typedef struct keel_wire {
     uint32_t source, source_incarnation, target_incarnation;
     uint32_t rollback; /* rollback number of the sender */
     uint32_t length;   /* of the data */
-    uint32_t classes;  /* ARRIVE, VALUE: that the sender uses */
+    union {
+        uint32_t
+            answered;     /* of requests: what the sender has fetched from service sides is with it up to that serial */
+        uint32_t classes; /* VALUE: that the sender uses */
+    };
     uint64_t sequence; /* of requests, per pair and incarnation, from 1 */
     keel_wire_body_t body;
 } keel_wire_t;
 _Static_assert(sizeof(keel_wire_t) == 72, "wire format");
+
+/* what another found at the same word, and may not have been told yet */
+typedef struct keel_wire_carried {
+    uint32_t source, incarnation;
+    uint32_t serial;
+    uint32_t clock; /* as in keel_fetched_t */
+    uint64_t old;
+} keel_wire_carried_t;
+_Static_assert(sizeof(keel_wire_carried_t) == 24, "wire format");
 
 void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length);
 /* the same with the sum of the data, keel_crc() of it from 0 */

@@ -23,7 +23,8 @@ typedef enum {
     HUNT_DRAINED,
     HUNT_REBUILD,
     HUNT_UNEVEN,
-    HUNT_CHANGES
+    HUNT_CHANGES,
+    HUNT_AWAITED
 } hunt_kind_t;
 
 /* when others see them */

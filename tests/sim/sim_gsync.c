@@ -292,7 +292,8 @@ static void usage(void)
          "atomics (--direct rma)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma|read|messages\n"
-         "  --hunt rollback|drained|records|rebuild|uneven|changes (with 3 ranks, with 3, with 4, with 4, any, any)\n"
+         "  --hunt rollback|drained|records|rebuild|uneven|changes|awaited (with 3 ranks, with 3, with 4, with 4, "
+         "any...)\n"
          "                   fix what the seed would choose\n"
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
@@ -458,6 +459,7 @@ static void read_limit(options_t *options, int option, const char *value)
                        : (strcmp(value, "rebuild") == 0) ? HUNT_REBUILD
                        : (strcmp(value, "uneven") == 0)  ? HUNT_UNEVEN
                        : (strcmp(value, "changes") == 0) ? HUNT_CHANGES
+                       : (strcmp(value, "awaited") == 0) ? HUNT_AWAITED
                                                          : HUNT_ROLLBACK;
         break;
     case OPT_LANES:

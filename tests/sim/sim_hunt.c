@@ -349,6 +349,30 @@ static void hunt_changes(scene_t *scene)
     }
 }
 
+/*
+ * A rank dies of whose service side another awaits a value, sooner where it has fetched that. Some of the others are slow, so that answers
+ * to them are lost.
+ */
+static void hunt_awaited(scene_t *scene)
+{
+    hunt_t *hunt = &scene->hunt;
+    const uint32_t reader = keel_random_below(&hunt->random, scene->ranks);
+    const keel_context_h ctx = scene_context(scene, reader);
+    const uint32_t victim = (ctx != NULL) ? ctx->lane.fetches.rank : 0;
+    const keel_context_h target = scene_context(scene, victim);
+    int is_applied;
+
+    if (ctx == NULL || target == NULL || ctx->lane.fetches.open == 0 || hunt->stage > 0) {
+        return;
+    }
+    is_applied = target->lane.peers[reader].applied >= ctx->lane.peers[victim].sent;
+    if (is_applied && keel_random_below(&hunt->random, 4) == 0) {
+        (void)keel_sim_hang(scene->sim, reader, keel_random_scaled(&hunt->random, HUNT_SLOW_NS / 20));
+    } else if (keel_random_below(&hunt->random, (is_applied ? 4 : 16) * hunt->rare) == 0) {
+        hunt->stage += scene_kill(scene, victim);
+    }
+}
+
 void scene_hunt_draw(scene_t *scene, uint64_t seed, hunt_kind_t kind)
 {
     hunt_t *hunt = &scene->hunt;
@@ -393,6 +417,8 @@ void scene_hunt(scene_t *scene)
         hunt_uneven(scene);
     } else if (scene->hunt.kind == HUNT_CHANGES && scene->ranks > 1) {
         hunt_changes(scene);
+    } else if (scene->hunt.kind == HUNT_AWAITED && scene->ranks > 1) {
+        hunt_awaited(scene);
     } else if (scene->hunt.kind == HUNT_RECORDS && scene->ranks > 3) {
         hunt_records(scene);
     }

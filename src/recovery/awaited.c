@@ -1,0 +1,83 @@
+/*
+ * Values that others await from a rank that is lost.
+ *
+ * Safety. Of p's fetch from r nobody knows whether r had applied it. If one that lives has found a value of that word behind it, the answer
+ * carried what p found (peer/carried): p has it, as if the answer had come just before the death. If none has, r's replacement applies it
+ * for the first time as far as anybody can tell. In a program that does not wait there is no other order, but it has to come behind all that
+ * was found at that word, and what was in that: by whom it does not matter. That lies in the logs before anything that is awaited, for answers
+ * come in order. So each that awaits hands over what is before that, and the rest when all of the others have.
+ */
+#include "recovery/awaited.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+
+const found_told_t *keel_awaited_carried(const keel_recovery_t *rec, uint32_t r, uint32_t p)
+{
+    const uint32_t serial = rec->reports[p]->about[r].serial;
+
+    for (uint32_t x = 0; serial != 0 && x < rec->lane->size; x++) {
+        const found_told_t *carried = &rec->reports[x]->about[p].carried;
+
+        if (x != r && x != p && carried->serial == serial) {
+            return carried;
+        }
+    }
+    return NULL;
+}
+
+/* words of which rank @a p is to fetch values again */
+static uint64_t awaited_again(const keel_recovery_t *rec, uint32_t r, uint32_t p)
+{
+    return (!report_is_back(rec->reports[p]) || keel_awaited_carried(rec, r, p) != NULL)
+               ? 0
+               : rec->reports[p]->about[r].asked;
+}
+
+/* and of these, such at which @a x found a value, or is to have one that is known; or @a p did, in which something of x may be */
+static uint64_t awaited_behind(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t x)
+{
+    const report_about_t *about = &rec->reports[x]->about[r];
+    const uint64_t again = awaited_again(rec, r, p);
+
+    if (again == 0 || x == r || x == p || !report_is_back(rec->reports[x])) {
+        return 0;
+    }
+    return again & (about->found | (about->asked & ~awaited_again(rec, r, x)) |
+                    (rec->reports[p]->about[r].found & about->touched));
+}
+
+int keel_awaited_in_vain(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t lost)
+{
+    const uint32_t serial = rec->reports[p]->about[r].serial;
+
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
+        const report_about_t *about = &rec->reports[x]->about[r];
+        const uint64_t behind = awaited_behind(rec, r, p, x);
+        const int is_untold = (about->is_uncarried || serial == 0) && !KEEL_PLANT(uncarried_local);
+
+        if (behind != 0 && (lost > 1 || (is_untold && (behind & about->found) != 0))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void keel_awaited_decide(const keel_recovery_t *rec, decision_t *d, uint32_t r)
+{
+    for (uint32_t p = 0; p < rec->lane->size; p++) {
+        const found_told_t *carried = (p == r) ? NULL : keel_awaited_carried(rec, r, p);
+        uint64_t behind = 0;
+
+        if (carried != NULL && !KEEL_PLANT(carried_unused)) {
+            d->ranks[p].carried = *carried;
+        }
+        for (uint32_t x = 0; p != r && !keel_sync_is_ordered(&d->sync) && x < rec->lane->size; x++) {
+            behind |= awaited_behind(rec, r, p, x);
+        }
+        if (behind != 0 && !KEEL_PLANT(awaited_first)) {
+            KEEL_REACHED(awaited_again);
+            d->ranks[p].awaits_of = r + 1;
+        }
+    }
+}

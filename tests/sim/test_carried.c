@@ -1,0 +1,175 @@
+/*
+ * Ranks 1 and 2 fetch from a word of rank 0, which dies. Its answer to rank 1 is lost, and
+ *   - rank 2 was answered behind it, and so has been told what rank 1 found;
+ *   - rank 2 did by stores what it did, and was told nothing: only then the job rolls back;
+ *   - rank 0 had not come to it: rank 1 fetches again, behind what rank 2 has found, which is slow to hand that over;
+ *   - so it does behind what rank 2 had added before rank 1 fetched for the first time.
+ */
+#include "few_ranks.h"
+
+#include <stdlib.h>
+
+#define RANKS   3
+#define SEEDS   40
+#define SLOW_NS 3000000
+
+enum { WORD, ONE, TWO };
+enum { BY_ONE = 1, BY_TWO = 10, BEFORE = 100 }; /* what is added */
+
+typedef struct job {
+    few_t few;
+    int has_one, has_two; /* the one that is to come first has fetched; rank 2 has done what it does */
+    int is_applied;       /* what rank 1 fetches is, and it does not hear so */
+    int is_slow;
+} job_t;
+
+static keel_status_t add(keel_win_h win, uint32_t target, uint64_t operand, uint64_t *found)
+{
+    return keel_atomic(win, KEEL_ATOMIC_ADD, target, WORD * sizeof(*found), sizeof(*found), operand, 0, found);
+}
+
+static keel_status_t progress_until(few_t *few, uint32_t rank, const int *is_so)
+{
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && !*is_so && few->deaths == 0) {
+        status = few_progress(few, rank);
+    }
+    return status;
+}
+
+/* what is done has one order, and rank 0 sees what of it was found */
+static keel_status_t end(few_t *few, uint32_t rank, keel_win_h win, uint64_t found, uint64_t sum)
+{
+    const uint64_t *own = keel_win_base(win);
+    keel_status_t status = (rank == 0) ? KEEL_OK : keel_put(win, 0, rank * sizeof(found), &found, sizeof(found));
+
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    if (status == KEEL_OK && rank == 0 && (own[WORD] != sum || (own[ONE] / BY_TWO % 10 == own[TWO] % BY_TWO))) {
+        keel_sim_flaw(few->sim, "rank 1 found %lu, rank 2 %lu, and the word is %lu", own[ONE], own[TWO], own[WORD]);
+    }
+    if (status == KEEL_OK && rank == 0 && few->play->node == NULL && few->ctx[0]->rec.rollbacks > 0) {
+        keel_sim_flaw(few->sim, "the job rolled back");
+    }
+    return status;
+}
+
+/* rank 1 is hung when rank 0 has done what it fetches, unless it hears so at once */
+static keel_status_t phases_carried(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    uint64_t found = 0;
+
+    if (rank == 1) {
+        status = progress_until(few, rank, &job->has_one);
+        status = (status == KEEL_OK) ? add(win, 0, BY_ONE, &found) : status;
+        job->is_applied = 1;
+    } else if (rank == 2) {
+        status = add(win, 1, 0, &found); /* that it fetches it tells all, who have to acknowledge that */
+        job->has_one |= status == KEEL_OK;
+        status = (status == KEEL_OK) ? progress_until(few, rank, &job->is_applied) : status;
+        status = (status == KEEL_OK) ? add(win, 0, BY_TWO, &found) : status;
+        job->has_two |= status == KEEL_OK;
+    }
+    return (status == KEEL_OK) ? end(few, rank, win, found, BY_ONE + BY_TWO) : status;
+}
+
+static void strike_carried(few_t *few)
+{
+    const keel_context_h zero = few->ctx[0], one = few->ctx[1];
+    job_t *job = (job_t *)few;
+
+    if (few->deaths > 0 || zero == NULL || one == NULL) {
+        return;
+    }
+    if (!job->is_applied && one->lane.fetches.open > 0 &&
+        zero->lane.peers[1].done == keel_phase_word(one->rec.phase, 1)) {
+        job->is_applied = keel_sim_hang(few->sim, 1, SLOW_NS);
+    } else if (job->has_two) {
+        few_kill(few, 0);
+    }
+}
+
+/* rank 0 is hung before rank 1 fetches, and dies; rank 2 is hung until rank 1 has had time to hand that over */
+static keel_status_t phases_again(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    uint64_t found = 0;
+
+    if (rank == 1) {
+        status = progress_until(few, rank, &job->has_two);
+        job->has_one = 1;
+        status = (status == KEEL_OK) ? add(win, 0, BY_ONE, &found) : status;
+    } else if (rank == 2) {
+        status = add(win, 0, BY_TWO, &found);
+        job->has_two |= status == KEEL_OK;
+        status = (status == KEEL_OK) ? progress_until(few, rank, &job->is_applied) : status;
+    }
+    return (status == KEEL_OK) ? end(few, rank, win, found, BY_ONE + BY_TWO) : status;
+}
+
+static keel_status_t phases_twice(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    uint64_t found = 0;
+
+    if (rank == 1) {
+        status = progress_until(few, rank, &job->has_two);
+        status = (status == KEEL_OK) ? add(win, 0, BEFORE, &found) : status;
+        job->has_one |= status == KEEL_OK;
+        status = (status == KEEL_OK) ? add(win, 0, BY_ONE, &found) : status;
+    } else if (rank == 2) {
+        status = add(win, 0, BY_TWO, NULL);
+        status = (status == KEEL_OK) ? keel_flush(few->ctx[2], 0) : status;
+        job->has_two |= status == KEEL_OK;
+        status = (status == KEEL_OK) ? progress_until(few, rank, &job->is_applied) : status;
+    }
+    return (status == KEEL_OK) ? end(few, rank, win, found, BEFORE + BY_ONE + BY_TWO) : status;
+}
+
+static void strike_again(few_t *few)
+{
+    const keel_context_h zero = few->ctx[0], one = few->ctx[1], two = few->ctx[2];
+    job_t *job = (job_t *)few;
+
+    if (one == NULL || two == NULL) {
+        return;
+    }
+    if (few->deaths == 0 && zero != NULL && job->has_one) {
+        if (one->lane.fetches.open > 0) {
+            few_kill(few, 0);
+        } else {
+            (void)keel_sim_hang(few->sim, 0, SLOW_NS);
+        }
+    } else if (few->deaths > 0 && !job->is_slow && two->rec.decisions > 0) {
+        job->is_slow = keel_sim_hang(few->sim, 2, SLOW_NS);
+    }
+}
+
+int main(void)
+{
+    static const uint32_t apart[RANKS] = {0, 1, 0};
+    static const few_play_t plays[] = {
+        {.lanes = "KEEL_LANES=served", .phases = phases_carried, .strike = strike_carried},
+        {.lanes = "KEEL_LANES=served",
+         .flags = KEEL_PARAM_FLAG_WAITS,
+         .phases = phases_carried,
+         .strike = strike_carried},
+        {.node = apart, .phases = phases_carried, .strike = strike_carried},
+        {.lanes = "KEEL_LANES=served", .phases = phases_again, .strike = strike_again},
+        {.lanes = "KEEL_LANES=served", .phases = phases_twice, .strike = strike_again}};
+    int status = EXIT_SUCCESS;
+
+    for (unsigned i = 0; i < sizeof(plays) / sizeof(plays[0]); i++) {
+        few_play_t play = plays[i];
+
+        play.ranks = RANKS;
+        play.windows = 1;
+        play.deaths = 1;
+        status |= few_main(&play, sizeof(job_t), SEEDS);
+    }
+    return status;
+}
