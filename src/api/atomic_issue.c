@@ -126,7 +126,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
                 return KEEL_OK; /* the target has it, or will be given it */
             }
         }
-        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD && atomic->fetches) {
             return keel_get_is_missing(ctx, rank);
         }
         status = keel_context_wait(ctx, &rounds);

@@ -257,6 +257,7 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
     if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
         words |= keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
+    words |= keel_kinds_arrive(ctx);
     keel_lane_say_flags(&ctx->lane, number, words);
     keel_rehearse_arrive(ctx);
     status = keel_position_arrive(&ctx->rec, number);
@@ -307,6 +308,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         keel_recovery_hear_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
     }
     gsync_leave(ctx, number, was_front, is_checkpoint);
+    keel_kinds_leave(ctx, number);
     keel_wait_resume(ctx);
     status = keel_lock_resume(ctx);
     if (status == KEEL_OK) {

@@ -45,6 +45,27 @@ void keel_kinds_wait(keel_context_h ctx)
     }
 }
 
+uint64_t keel_kinds_arrive(keel_context_h ctx)
+{
+    return keel_atomics_has_news(&ctx->sync) ? KEEL_ARRIVE_NEWS : 0;
+}
+
+/*
+ * Who has news may die amid its arrivals, so that those of others who are behind do not know; and who is not may do something to them by
+ * what it found. It tells them as if that were its own.
+ */
+void keel_kinds_leave(keel_context_h ctx, uint32_t number)
+{
+    uint64_t flags = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        flags |= (r != ctx->lane.rank) ? keel_board_get(&ctx->lane.board[r].flags[number & 1]) : 0;
+    }
+    if (keel_atomics_hear(&ctx->sync, (flags & KEEL_ARRIVE_NEWS) != 0)) {
+        kinds_changed(ctx);
+    }
+}
+
 void keel_kinds_reset(keel_context_h ctx)
 {
     ctx->reached.is_list = 0;

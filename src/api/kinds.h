@@ -15,6 +15,9 @@ void keel_kinds_use(keel_context_h ctx, uint32_t classes);
 void keel_kinds_begin(keel_context_h ctx);
 /* it waits for what others put, for the first time */
 void keel_kinds_wait(keel_context_h ctx);
+/* what this process's arrival at a gsync says, and what all others' have said when it has left that */
+uint64_t keel_kinds_arrive(keel_context_h ctx);
+void keel_kinds_leave(keel_context_h ctx, uint32_t number);
 /* all that are live and know are reached; after a rollback those are all */
 void keel_kinds_reset(keel_context_h ctx);
 

@@ -159,11 +159,10 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
     if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync)) {
         status = keel_wait_settle_answers(ctx);
     }
-    if (status != KEEL_OK || !*is_ordered_p) {
-        return status;
+    if (status == KEEL_OK && *is_ordered_p) {
+        keel_kinds_use(ctx, KEEL_CLASS_FETCHES);
     }
-    keel_kinds_use(ctx, KEEL_CLASS_FETCHES);
-    return keel_kinds_tell(ctx, rank);
+    return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status;
 }
 
 /* KEEL_INPROGRESS: there is no record of it */

@@ -34,12 +34,10 @@ typedef struct wait {
 
 /* ---- the first wait of the program ---- */
 
-/* and hold what was put to them, whoever did so: others go on by that */
-static int wait_all_are_there(const keel_context_h ctx)
+static int wait_all_are_live(const keel_context_h ctx)
 {
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE ||
-            (keel_position_is_incomplete(&ctx->rec, r) && !KEEL_PLANT(first_wait_amid_replay))) {
+        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             return 0;
         }
     }
@@ -63,9 +61,14 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
     }
-    while (status == KEEL_OK && !wait_all_are_there(ctx)) {
+    /* who is redoing puts again what was put without a number, and what others may have gone on from by then */
+    while (status == KEEL_OK && !keel_recovery_is_redoing(&ctx->rec) && !wait_all_are_live(ctx)) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK && keel_recovery_is_redoing(&ctx->rec) && !KEEL_PLANT(first_wait_amid_replay)) {
+        KEEL_REACHED(request_first_wait);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     if (status == KEEL_OK) {
         keel_waits_begin(&ctx->sync);
@@ -238,6 +241,12 @@ static keel_status_t wait_complete_before(keel_context_h ctx)
     return status;
 }
 
+/* an answer is given to who knows how it came about, as what is accessed */
+static keel_status_t wait_tell_holder(keel_context_h ctx)
+{
+    return (keel_answers_last(&ctx->sync) == NULL) ? KEEL_OK : keel_kinds_tell(ctx, ctx->sync.answers.holder);
+}
+
 keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
 {
     keel_status_t status = wait_complete_before(ctx);
@@ -246,7 +255,8 @@ keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
     if (status != KEEL_OK) {
         return status;
     }
-    while ((status = keel_answers_close(&ctx->sync, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
+    while ((status = wait_tell_holder(ctx)) == KEEL_OK &&
+           (status = keel_answers_close(&ctx->sync, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
         status = keel_context_wait(ctx, &rounds); /* until it has a replacement, as a get does */
         if (status != KEEL_OK) {
             break;

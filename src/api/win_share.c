@@ -14,6 +14,7 @@
  */
 #include "api/win_share.h"
 
+#include "api/kinds.h"
 #include "check/plant.h"
 #include "peer/issue.h"
 #include "recovery/recover.h"
@@ -105,8 +106,10 @@ void keel_win_shares_progress(keel_context_h ctx)
         request.number = ctx->share.window | KEEL_WINLOCK_WAITED;
         ctx->share.answer = 1;
         ctx->share.is_pending = 1;
-        status = KEEL_PLANT(share_unseen)
-                     ? KEEL_OK
+        keel_kinds_use(ctx, KEEL_CLASS_MIXES); /* as who revoked it does: what is granted has to be heard of, too */
+        status = keel_kinds_tell(ctx, ctx->share.rank);
+        status = (KEEL_PLANT(share_unseen) || status != KEEL_OK)
+                     ? status
                      : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_asked, ctx);
         if (status != KEEL_INPROGRESS) {
             share_asked(ctx, status);

@@ -129,7 +129,7 @@
     _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
     _(first_wait_amid_replay, 0, "--style waits --ranks 3",                                                            \
-      "ranks begin to wait while others hand over to a replacement")                                                   \
+      "ranks begin to wait while a replacement does again what its predecessor did")                                   \
     _(mix_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
       "who begins to mix ways to synchronise tells nobody")                                                            \
     _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
@@ -175,9 +175,11 @@
     _(loss_untold, 8000, "--style locks",                                                                              \
       "a get log that is full does not tell those of the loss whose records were not pushed")                          \
     _(loss_after, 0, "", "a replacement is told of a get log's loss after the puts that overwrite what was read")      \
-    _(kinds_untold, 8000, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr --ranks 4 --phases 3",     \
+    _(kinds_untold, 0, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr --ranks 4 --phases 3",        \
       "whom a rank accesses is not told what it uses")                                                                 \
     _(arrival_untold, 600, "--style races --ranks 3", "an arrival does not say what its sender uses")                  \
+    _(heard_untold, 0, "--style races --ranks 4 --deaths 2 --phases 3",                                                \
+      "what the first to leave a gsync has heard there is not told those that it accesses")                            \
     _(found_unjoined, 8000, "--style races --ranks 3 --deaths 2",                                                      \
       "who fetches does not learn what the target does to its own memory")                                             \
     _(fetched_from_lost, 8000, "--style races --ranks 4 --deaths 2 --phases 3",                                        \
@@ -227,7 +229,7 @@
       "what the predecessor put is put again")                                                                         \
     _(flush_undecided, 4000, "--style waits --lanes auto --ranks 6 --phases 2 --dedicated 0 --seed 9000720",           \
       "a flush is over though its target is dead and not all know")                                                    \
-    _(ahead_not_told, 8000, "--style waits --ranks 3 --phases 2 --deaths 3 --seed 4200",                               \
+    _(ahead_not_told, 0, "--style waits --ranks 3 --phases 2 --deaths 3 --seed 4200",                                  \
       "a report leaves out that a dead rank was ahead of all")                                                         \
     _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3 --seed 825", \
       "a wait returns while somebody's put is under way")                                                              \

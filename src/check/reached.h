@@ -93,6 +93,7 @@
     _(image_remote, "an image or parity share is read by operations of its reader alone")     \
     _(get_remote, "what gets by operations read is recorded at the target by another one")    \
     _(get_room_spent, "a get is asked for, because the room granted for records is used up")  \
+    _(request_first_wait, "rollback: ranks begin to wait while another comes back")           \
     _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back")   \
     _(mix_waits, "the first mixing call waits for ranks that are lost")                       \
     _(refuses_mixed, "rollback: the program mixes ways to synchronise")                       \

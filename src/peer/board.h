@@ -231,10 +231,12 @@ enum {
     /* ckpt/demand.h */
     KEEL_ARRIVE_IMAGE = 8,   /* the source copies its image in this gsync */
     KEEL_ARRIVE_SHARED = 16, /* it has its share of parity with the images its group is waiting for */
-    KEEL_ARRIVE_CANNOT = 32  /* or will not have it */
+    KEEL_ARRIVE_CANNOT = 32, /* or will not have it */
+    /* sync/atomics.h */
+    KEEL_ARRIVE_NEWS = 64 /* in the phase that ends the source has begun to use something, or fetched */
 };
 /* after these: which call the gsync is of (api/context.h), 0: not told */
-#define KEEL_ARRIVE_CALL_SHIFT 6
+#define KEEL_ARRIVE_CALL_SHIFT 7
 
 #define KEEL_ARRIVE_INCARNATION_MAX \
     UINT16_MAX /* of a rank; words of older rollback numbers are cleared by each rollback */

@@ -133,14 +133,16 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
     return KEEL_OK;
 }
 
-/* who is new may be the only one left when those that saw these atomics die before they have told it */
+/* who is new may be the only one left when those that saw these atomics die before they have told it; and who is not, when they die before
+ * those that are new have anything of it. Nobody else writes these words meanwhile. */
 static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
 {
     pthread_mutex_lock(&rec->lane->lock);
-    for (uint32_t r = 0; keel_recovery_state(rec) == KEEL_RANK_FRESH && r < rec->lane->size; r++) {
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const int is_idle = keel_recovery_state(rec) == KEEL_RANK_FRESH || d->ranks[r].state == KEEL_RANK_FRESH;
         uint64_t *word = &rec->lane->board[r].atomics;
 
-        if (r != rec->lane->rank && d->ranks[r].atomics > 0) {
+        if (r != rec->lane->rank && is_idle && d->ranks[r].atomics > 0) {
             keel_board_set(word, keel_atomics_word(keel_board_get(word), d->ranks[r].atomics - 1, 0));
         }
     }

@@ -33,6 +33,7 @@ void keel_atomics_release(keel_atomics_t *a)
 static int atomics_change(keel_sync_t *sync)
 {
     sync->atomics.version++;
+    sync->atomics.is_news = 1;
     keel_lane_say_kinds(sync->lane, &sync->atomics.kinds);
     return 1;
 }
@@ -81,6 +82,28 @@ int keel_atomics_wait(keel_sync_t *sync)
     return atomics_change(sync);
 }
 
+int keel_atomics_has_news(keel_sync_t *sync)
+{
+    const int has_news = sync->atomics.is_news;
+
+    sync->atomics.is_news = 0;
+    return has_news;
+}
+
+int keel_atomics_hear(keel_sync_t *sync, int has_news)
+{
+    keel_atomics_t *a = &sync->atomics;
+
+    const int waits = sync->waits.since == sync->phase && a->kinds.waits == 0;
+
+    if (!has_news || (a->kinds.fetched == sync->phase && !waits) || KEEL_PLANT(heard_untold)) {
+        return 0; /* its own arrival said as much */
+    }
+    a->heard = sync->phase;
+    a->version++;
+    return 1;
+}
+
 void keel_atomics_access_bare(keel_sync_t *sync)
 {
     sync->atomics.kinds.classes |= KEEL_CLASS_BARE;
@@ -90,7 +113,10 @@ keel_status_t keel_atomics_tell(keel_sync_t *sync, uint32_t rank)
 {
     keel_kinds_t kinds = sync->atomics.kinds;
 
-    kinds.fetched = keel_larger(kinds.fetched, sync->atomics.before);
+    kinds.fetched = keel_larger(keel_larger(kinds.fetched, sync->atomics.before), sync->atomics.heard);
+    if (kinds.waits == 0 && sync->waits.since != KEEL_PHASE_NONE && sync->waits.since > 0) {
+        kinds.waits = sync->waits.since + 1;
+    }
     if ((kinds.classes | kinds.fetched | kinds.in_doubt | kinds.begun | kinds.waits) == 0) {
         return KEEL_OK;
     }

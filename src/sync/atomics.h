@@ -16,8 +16,11 @@ typedef struct keel_atomics {
     keel_kinds_t kinds; /* of this process */
     uint64_t version;   /* of them: grows with each change */
     uint64_t *told;     /* by rank: the one that it knows */
-    uint32_t before;    /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
-    uint32_t *decided;  /* by rank: classes that decisions have named */
+    int is_news;        /* and that was so in this phase */
+    uint32_t
+        heard; /* 1 + the last phase of which others had news in their arrivals: it may hand on what it has of that */
+    uint32_t before;   /* 1 + the last phase in which the predecessor issued an atomic, as the decision says */
+    uint32_t *decided; /* by rank: classes that decisions have named */
 } keel_atomics_t;
 
 struct keel_sync;
@@ -33,6 +36,9 @@ int keel_atomics_mark(struct keel_sync *sync, int is_own);
 int keel_atomics_use(struct keel_sync *sync, uint32_t classes);
 int keel_atomics_begin(struct keel_sync *sync);
 int keel_atomics_wait(struct keel_sync *sync);
+/* what the arrival says of it; and what those of all others said, at the beginning of the next phase: true when that is to be told */
+int keel_atomics_has_news(struct keel_sync *sync);
+int keel_atomics_hear(struct keel_sync *sync, int has_news);
 /* it accesses without locks: known to whom it accesses first */
 void keel_atomics_access_bare(struct keel_sync *sync);
 
