@@ -220,7 +220,7 @@
     _(exit_awaited, 600, "--splits 1",                                                                                 \
       "who leaves waits for the launcher's word on one whose connection broke, where none comes")                      \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                               \
-    _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0 --seed 790",                                     \
+    _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0 --ranks 3 --lanes direct --direct ptr",          \
       "waits that some did not know of do not refuse local recovery")                                                  \
     _(waits_unsorted, 2000, "--style waits", "what others put is replayed as it comes")                                \
     _(waits_at_once, 2000, "--style waits", "all of it is replayed by the first wait")                                 \
