@@ -44,6 +44,28 @@ static int wait_all_are_live(const keel_context_h ctx)
     return !keel_recovery_is_frozen(&ctx->rec);
 }
 
+/*
+ * Whoever was replaced is known to be beyond where its predecessor died: else it may put again, without a number, what others have
+ * waited for and gone on from, and not have what was flushed towards it.
+ */
+static int wait_all_are_back(const keel_context_h ctx)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    if (ctx->rec.phase > ctx->rec.front + 1) {
+        return 1; /* nobody died in this phase, not even one who was here first */
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        const uint64_t arrive = __atomic_load_n(&lane->board[r].arrive, __ATOMIC_ACQUIRE);
+
+        if (r != lane->rank && lane->peers[r].incarnation > 0 && keel_board_get(&lane->board[r].waits) == 0 &&
+            keel_arrive_number(arrive, lane->rollback, lane->peers[r].incarnation) <= ctx->rec.phase) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 keel_status_t keel_wait_begin(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
@@ -61,18 +83,18 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
     }
-    /* who is redoing puts again what was put without a number, and what others may have gone on from by then */
-    while (status == KEEL_OK && !keel_recovery_is_redoing(&ctx->rec) && !wait_all_are_live(ctx)) {
+    /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
+    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_is_handed_over(&ctx->rec))) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
-    }
-    if (status == KEEL_OK && keel_recovery_is_redoing(&ctx->rec) && !KEEL_PLANT(first_wait_amid_replay)) {
-        KEEL_REACHED(request_first_wait);
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     if (status == KEEL_OK) {
         keel_waits_begin(&ctx->sync);
         keel_kinds_wait(ctx);
+    }
+    if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
+        KEEL_REACHED(request_first_wait);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     return status;
 }
