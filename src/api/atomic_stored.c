@@ -27,9 +27,9 @@ static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_
         keel_combine(call->many, target, call->values, found);
         KEEL_MOMENT();
         if (is_changing) {
-            keel_access_find(&call->win->ctx->lane, call->rank);
             keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);
 
+            keel_access_find(&call->win->ctx->lane, call->rank);
             keel_combine_change(head, head + 1, found, found + keel_combine_bytes(call->many));
         }
         return;

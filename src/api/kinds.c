@@ -33,16 +33,14 @@ void keel_kinds_use(keel_context_h ctx, uint32_t classes)
 
 void keel_kinds_begin(keel_context_h ctx)
 {
-    if (keel_atomics_begin(&ctx->sync)) {
-        kinds_changed(ctx);
-    }
+    keel_atomics_begin(&ctx->sync);
+    kinds_changed(ctx);
 }
 
 void keel_kinds_wait(keel_context_h ctx)
 {
-    if (keel_atomics_wait(&ctx->sync)) {
-        kinds_changed(ctx);
-    }
+    keel_atomics_wait(&ctx->sync);
+    kinds_changed(ctx);
 }
 
 uint64_t keel_kinds_arrive(keel_context_h ctx)

@@ -19,23 +19,13 @@
 #include "check/reached.h"
 #include "recovery/ask.h"
 
-static int all_are_live(const keel_context_h ctx)
-{
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
-            return 0;
-        }
-    }
-    return !keel_recovery_is_frozen(&ctx->rec);
-}
-
 static keel_status_t mix_begin(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !all_are_live(ctx)) {
+    while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !keel_recovery_all_are_live(rec)) {
         KEEL_REACHED(mix_waits);
         status = keel_context_wait(ctx, &rounds);
     }

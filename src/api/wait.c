@@ -34,16 +34,6 @@ typedef struct wait {
 
 /* ---- the first wait of the program ---- */
 
-static int wait_all_are_live(const keel_context_h ctx)
-{
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
-            return 0;
-        }
-    }
-    return !keel_recovery_is_frozen(&ctx->rec);
-}
-
 /*
  * Whoever was replaced is known to be beyond where its predecessor died: else it may put again, without a number, what others have
  * waited for and gone on from, and not have what was flushed towards it.
@@ -84,7 +74,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
         return KEEL_OK;
     }
     /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
-    while (status == KEEL_OK && (!wait_all_are_live(ctx) || !keel_position_is_handed_over(&ctx->rec))) {
+    while (status == KEEL_OK && (!keel_recovery_all_are_live(&ctx->rec) || !keel_position_is_handed_over(&ctx->rec))) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
     }

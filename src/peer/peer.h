@@ -93,6 +93,7 @@ typedef struct keel_peer {
     uint32_t getting;       /* gets under way */
     uint64_t recorded;      /* the last request that the peer's service side records */
     keel_carried_t carried; /* the newest that others' service sides carried here of it */
+    uint32_t found;         /* classes that it uses, as was seen with what was fetched from it */
     uint32_t missing;       /* 1 + the last phase in which its own did not carry all, 0: it did */
     uint32_t room_chunk,
         room_used; /* where this process may write records since it was answered: keel_wire_body_t.reply */
@@ -103,7 +104,6 @@ typedef struct keel_peer {
     uint8_t is_followed;            /* the last one said MORE */
     uint64_t done;                  /* phase << 32 | records of it applied here, whichever incarnation sent them */
     keel_digest_t digest;           /* of these, what came over this lane without a gap from the phase's first on */
-    uint32_t found;                 /* classes that it uses, as was found there with what was fetched */
     uint32_t answered;              /* what it has fetched here is with it up to that serial */
     uint32_t atomics;               /* 1 + the last phase of which an atomic was applied here; read without the lock */
     keel_control_in_t *partial;     /* of a control message in pieces: what is there, */

@@ -29,18 +29,19 @@ const found_told_t *keel_awaited_carried(const keel_recovery_t *rec, uint32_t r,
 /* words of which rank @a p is to fetch values again */
 static uint64_t awaited_again(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
-    return (!report_is_back(rec->reports[p]) || keel_awaited_carried(rec, r, p) != NULL)
+    const uint64_t asked = rec->reports[p]->about[r].asked;
+
+    return (asked == 0 || p == r || !report_is_back(rec->reports[p]) || keel_awaited_carried(rec, r, p) != NULL)
                ? 0
-               : rec->reports[p]->about[r].asked;
+               : asked;
 }
 
-/* and of these, such at which @a x found a value, or is to have one that is known; or @a p did, in which something of x may be */
-static uint64_t awaited_behind(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t x)
+/* of these, @a again, such at which @a x found a value, or is to have one that is known; or @a p did, in which something of x may be */
+static uint64_t awaited_behind(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint64_t again, uint32_t x)
 {
     const report_about_t *about = &rec->reports[x]->about[r];
-    const uint64_t again = awaited_again(rec, r, p);
 
-    if (again == 0 || x == r || x == p || !report_is_back(rec->reports[x])) {
+    if (x == r || x == p || !report_is_back(rec->reports[x])) {
         return 0;
     }
     return again & (about->found | (about->asked & ~awaited_again(rec, r, x)) |
@@ -49,11 +50,12 @@ static uint64_t awaited_behind(const keel_recovery_t *rec, uint32_t r, uint32_t 
 
 int keel_awaited_in_vain(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t lost)
 {
+    const uint64_t again = awaited_again(rec, r, p);
     const uint32_t serial = rec->reports[p]->about[r].serial;
 
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
+    for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
         const report_about_t *about = &rec->reports[x]->about[r];
-        const uint64_t behind = awaited_behind(rec, r, p, x);
+        const uint64_t behind = awaited_behind(rec, r, p, again, x);
         const int is_untold = (about->is_uncarried || serial == 0) && !KEEL_PLANT(uncarried_local);
 
         if (behind != 0 && (lost > 1 || (is_untold && (behind & about->found) != 0))) {
@@ -63,19 +65,28 @@ int keel_awaited_in_vain(const keel_recovery_t *rec, uint32_t r, uint32_t p, uin
     return 0;
 }
 
+/* in a program that does not wait: some of what rank @a p fetches again has to find what others found */
+static int awaited_waits(const keel_recovery_t *rec, uint32_t r, uint32_t p)
+{
+    const uint64_t again = awaited_again(rec, r, p);
+
+    for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
+        if (awaited_behind(rec, r, p, again, x) != 0) {
+            return !KEEL_PLANT(awaited_first);
+        }
+    }
+    return 0;
+}
+
 void keel_awaited_decide(const keel_recovery_t *rec, decision_t *d, uint32_t r)
 {
     for (uint32_t p = 0; p < rec->lane->size; p++) {
         const found_told_t *carried = (p == r) ? NULL : keel_awaited_carried(rec, r, p);
-        uint64_t behind = 0;
 
         if (carried != NULL && !KEEL_PLANT(carried_unused)) {
             d->ranks[p].carried = *carried;
         }
-        for (uint32_t x = 0; p != r && !keel_sync_is_ordered(&d->sync) && x < rec->lane->size; x++) {
-            behind |= awaited_behind(rec, r, p, x);
-        }
-        if (behind != 0 && !KEEL_PLANT(awaited_first)) {
+        if (!keel_sync_is_ordered(&d->sync) && awaited_waits(rec, r, p)) {
             KEEL_REACHED(awaited_again);
             d->ranks[p].awaits_of = r + 1;
         }

@@ -218,7 +218,14 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             snprintf(d->why, sizeof(d->why), "rank %u: %s", r, why);
             return;
         }
-        if (!report_is_back(report)) {
+    }
+}
+
+/* values that others await from those who come back alone */
+static void decide_awaited(const keel_recovery_t *rec, decision_t *d)
+{
+    for (uint32_t r = 0; d->mode == KEEL_DECISION_LOCAL && r < rec->lane->size; r++) {
+        if (!report_is_back(rec->reports[r])) {
             keel_awaited_decide(rec, d, r);
         }
     }
@@ -386,6 +393,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     if (d->is_begun || d->generation > 0) { /* before the first access there is nothing to lose */
         keel_sync_decide(&d->sync);
         decide_rollback_reason(rec, d);
+        decide_awaited(rec, d);
     }
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         d->rollback++;

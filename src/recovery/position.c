@@ -149,10 +149,15 @@ int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
     return rec->life == KEEL_LIFE_AWAITING && standing->is_unhanded && standing->handed_here <= rec->phase;
 }
 
+static position_message_t position_message(const keel_recovery_t *rec, position_handed_t handed)
+{
+    return (position_message_t){
+        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = (uint16_t)handed};
+}
+
 static void position_say(keel_recovery_t *rec, position_handed_t handed)
 {
-    position_message_t message = {
-        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = (uint16_t)handed};
+    const position_message_t message = position_message(rec, handed);
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
@@ -317,8 +322,7 @@ static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
 static void position_hand_so_far(keel_recovery_t *rec, uint32_t rank)
 {
     keel_standing_t *standing = &rec->standings[rank];
-    const position_message_t message = {
-        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = HANDED_SO_FAR};
+    const position_message_t message = position_message(rec, HANDED_SO_FAR);
 
     if (!keel_standing_has(standing, KEEL_TRANSFER_SO_FAR) && keel_hand_over_so_far(rec, rank) == KEEL_OK) {
         (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_POSITION, &message, sizeof(message));

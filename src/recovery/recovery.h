@@ -153,10 +153,16 @@ static inline void keel_recovery_leave(keel_recovery_t *rec, keel_leave_event_t 
     rec->leave = keel_leave_after(rec->leave, event);
 }
 
+/* nobody is dead or on its way back, as far as is known */
+static inline int keel_recovery_all_are_live(const keel_recovery_t *rec)
+{
+    return !keel_recovery_is_frozen(rec) && rec->lane->not_live == 0;
+}
+
 /* nothing of a recovery is under way here: what this process has to do next, somebody tells it */
 static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
 {
-    return !keel_recovery_is_frozen(rec) && keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->lane->not_live == 0;
+    return keel_recovery_all_are_live(rec) && keel_recovery_state(rec) == KEEL_RANK_FRONT;
 }
 
 /* some replacement, this process included, may be doing again what its predecessor did */

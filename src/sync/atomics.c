@@ -30,12 +30,11 @@ void keel_atomics_release(keel_atomics_t *a)
 }
 
 /* what others are to know is another from here on */
-static int atomics_change(keel_sync_t *sync)
+static void atomics_change(keel_sync_t *sync)
 {
     sync->atomics.version++;
     sync->atomics.is_news = 1;
     keel_lane_say_kinds(sync->lane, &sync->atomics.kinds);
-    return 1;
 }
 
 void keel_atomics_reset(keel_sync_t *sync)
@@ -58,7 +57,8 @@ int keel_atomics_mark(keel_sync_t *sync, int is_own)
         return 0;
     }
     *marked = sync->phase + 1;
-    return atomics_change(sync);
+    atomics_change(sync);
+    return 1;
 }
 
 int keel_atomics_use(keel_sync_t *sync, uint32_t classes)
@@ -67,19 +67,20 @@ int keel_atomics_use(keel_sync_t *sync, uint32_t classes)
         return 0;
     }
     sync->atomics.kinds.classes |= classes;
-    return atomics_change(sync);
+    atomics_change(sync);
+    return 1;
 }
 
-int keel_atomics_begin(keel_sync_t *sync)
+void keel_atomics_begin(keel_sync_t *sync)
 {
     sync->atomics.kinds.begun = sync->phase + 1;
-    return atomics_change(sync);
+    atomics_change(sync);
 }
 
-int keel_atomics_wait(keel_sync_t *sync)
+void keel_atomics_wait(keel_sync_t *sync)
 {
     sync->atomics.kinds.waits = sync->phase + 2;
-    return atomics_change(sync);
+    atomics_change(sync);
 }
 
 int keel_atomics_has_news(keel_sync_t *sync)
@@ -93,7 +94,6 @@ int keel_atomics_has_news(keel_sync_t *sync)
 int keel_atomics_hear(keel_sync_t *sync, int has_news)
 {
     keel_atomics_t *a = &sync->atomics;
-
     const int waits = sync->waits.since == sync->phase && a->kinds.waits == 0;
 
     if (!has_news || (a->kinds.fetched == sync->phase && !waits) || KEEL_PLANT(heard_untold)) {

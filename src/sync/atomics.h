@@ -30,12 +30,13 @@ void keel_atomics_release(keel_atomics_t *atomics);
 /* rollback: nobody has issued any; that the program mixes stays */
 void keel_atomics_reset(struct keel_sync *sync);
 
-/* this process is about to fetch in this phase, @a is_own: what nobody could tell if it died; to use classes, or the like; to access
- * anything, in a program that is not deterministic; to wait for what others put, for the first time. True when that is new: nobody knows it then but by arrivals to come. */
+/* This process is about to fetch in this phase, @a is_own: what nobody could tell if it died; or to use classes, or the like. True when
+ * that is new: nobody knows it then but by its arrivals to come. */
 int keel_atomics_mark(struct keel_sync *sync, int is_own);
 int keel_atomics_use(struct keel_sync *sync, uint32_t classes);
-int keel_atomics_begin(struct keel_sync *sync);
-int keel_atomics_wait(struct keel_sync *sync);
+/* the first time, likewise new: to access anything, in a program that is not deterministic; to wait for what others put */
+void keel_atomics_begin(struct keel_sync *sync);
+void keel_atomics_wait(struct keel_sync *sync);
 /* what the arrival says of it; and what those of all others said, at the beginning of the next phase: true when that is to be told */
 int keel_atomics_has_news(struct keel_sync *sync);
 int keel_atomics_hear(struct keel_sync *sync, int has_news);
@@ -44,7 +45,7 @@ void keel_atomics_access_bare(struct keel_sync *sync);
 
 /* all of it, what the predecessor was included, to @a rank; a replacement is told before what it is handed */
 keel_status_t keel_atomics_tell(struct keel_sync *sync, uint32_t rank);
-/* @a rank knows what there is to know; that has to be said, as a call may change it meanwhile. It died: its replacement knows nothing. */
+/* @a rank knows what there is to know; it died, and its replacement does not */
 void keel_atomics_say_told(struct keel_sync *sync, uint32_t rank);
 void keel_atomics_forget(struct keel_sync *sync, uint32_t rank);
 static inline int keel_atomics_are_told(const keel_atomics_t *atomics, uint32_t rank)

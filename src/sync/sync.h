@@ -98,7 +98,8 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
 /* it locks */
 void keel_sync_lock(keel_sync_t *sync);
 
-/* what others do to a process inside a phase has an order of its own, of sections: atomics take their place in it, and direct records are counted when one ends */
+/* what others do to a process inside a phase has an order of its own, of sections: atomics take their place in it, and direct records are
+ * counted when one ends */
 static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
 {
     return sync->sections.is_used;

@@ -34,9 +34,10 @@
  * does not put anything there, and what was under way on the served lane is lost. So neither is complete before the death is
  * decided, when all know (keel_flush_one()): a rank that waited for a flag put after such a flush gets what was put.
  *
- * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits: nobody waits for the first time
- * before all replacements have said that all have handed over to them (api/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is there already
- * does not merely log what it puts to another, and tell a third.
+ * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits. A replacement waits for the first
+ * time when all have handed over to it, and the job rolls back where somebody else does and that one is not known to be beyond its
+ * predecessor's death (api/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is
+ * there already does not merely log what it puts to another, and tell a third.
  *
  * Safety, of what p' does to others: see api/put. Gets of p in the front phase without a record were not completed; so nobody
  * overwrote what they would have read. Where the program of p' learns that such a get is complete, it is beyond p's death as in a

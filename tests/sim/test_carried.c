@@ -66,9 +66,8 @@ static keel_status_t phases_carried(few_t *few, uint32_t rank, keel_win_h win)
         status = (status == KEEL_OK) ? add(win, 0, BY_ONE, &found) : status;
         job->is_applied = 1;
     } else if (rank == 2) {
-        status = add(win, 1, 0, &found); /* that it fetches it tells all, who have to acknowledge that */
-        job->has_one |= status == KEEL_OK;
-        status = (status == KEEL_OK) ? progress_until(few, rank, &job->is_applied) : status;
+        job->has_one = 1;
+        status = progress_until(few, rank, &job->is_applied);
         status = (status == KEEL_OK) ? add(win, 0, BY_TWO, &found) : status;
         job->has_two |= status == KEEL_OK;
     }
