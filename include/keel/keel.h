@@ -397,12 +397,13 @@ typedef enum {
  * rank, but for ADD, SWAP, CSWAP and SET, of which the log has by how much each changed the word. That is not known of SET, or of a
  * swap that fetches nothing, that the target's process applies, of one by a caller that has died since the newest image, and of the
  * target's own. It is a rollback, too, where the target's process applies them, a value was awaited from it that others may have
- * found the effect of, and none of these was told it: those that reach that memory by stores, or where one awaited several. What is fetched from a replacement waits until all ranks have handed over to it what they had done there.
+ * found the effect of, and none of these was told it: those that reach that memory by stores, or where one awaited several. What is
+ * fetched from a replacement waits until all ranks have handed over to it what they had done there.
  * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on) what is fetched from others
  * is here when the call returns, whichever it is, and orders as a wait does: what was flushed before the atomics that it has found
  * happens before what follows; in others gsyncs alone order. Deaths are rollbacks of a caller within the call on one node, of a
- * target where others await values from it that no answer to another carried, operations do not commute, or it waits for a word that others set or swap, and of a
- * caller within the call on its own memory, whose value is recorded at another rank.
+ * target where others await values from it that no answer to another carried, operations do not commute, or it waits for a word that
+ * others set or swap, and of a caller within the call on its own memory, whose value is recorded at another rank.
  * FETCH, but of 2 bytes, is a poll (keel_poll()). Words of 1 and 2 bytes are as elements of keel_accumulate(): what fetches from
  * them, and CSWAP, no log has. MIN and MAX, signed or not, are four kinds of operation, and commute each with itself.
  * @param [in]  compare  used by CSWAP only.
