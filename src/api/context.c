@@ -125,6 +125,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
     }
+    keel_flush_ring(ctx);
     keel_threads_yield(ctx);
     keel_recovery_wait(&ctx->rec, keel_threads_are_busy(ctx) ? &first : rounds);
     context_progress(ctx);
@@ -147,6 +148,7 @@ keel_status_t keel_progress(keel_context_h ctx)
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
     }
+    keel_flush_ring(ctx);
     keel_recovery_progress(&ctx->rec);
     context_progress(ctx);
     keel_requests_call_back(ctx);

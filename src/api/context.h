@@ -122,6 +122,9 @@ enum keel_gate {
     KEEL_GATE_AGAIN =
         16, /* a replacement, up to the front: its predecessor may have done what it puts, and atomics after it */
     KEEL_GATE_DEVICE = 32, /* some window is for a device's atomics: an atomic is looked at; nothing else is */
+    KEEL_GATE_TOLD = 64,   /* what the program was told of memory, or polled, may have to be settled first (api/wait) */
+    KEEL_GATE_READ =
+        128, /* as GETS, where the program waits: at context->read_rank, and before anything of this process can be seen */
     KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
                              process to that target, which may overwrite what was read */
 };
@@ -168,6 +171,7 @@ struct keel_context {
 
     keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */
+    uint32_t read_rank;           /* with KEEL_GATE_READ: where something was read of which it has no record yet */
     uint32_t *pieces_open;        /* per rank: gets under way */
     /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
     uint32_t *touched;
@@ -196,7 +200,13 @@ struct keel_context {
     int has_restart;    /* KEEL_RESTART_POINT() was passed */
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
-    int *home;          /* number of the process; 0 in a child of fork() */
+    struct keel_home {
+        int process;   /* its number; all of it is 0 in a child of fork() */
+        uint64_t near; /* keel_context_near() of the last put that may be followed by others the short way */
+        keel_put_target_t *log;
+        keel_board_slot_t *slot; /* this process's, there */
+        uint64_t phase;          /* keel_phase_word() of the number 0 */
+    } * home;
     int is_child_told;
     jmp_buf restart;
     pthread_t restart_thread; /* whose stack that is */
@@ -245,7 +255,22 @@ static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate 
 
 static inline int keel_fork_is_child(const keel_context_h ctx)
 {
-    return __builtin_expect(*ctx->home == 0, 0);
+    return __builtin_expect(ctx->home->process == 0, 0);
+}
+
+/* programs that wait: puts to @a rank under that clock; not 0 */
+static inline uint64_t keel_context_near(uint32_t rank, uint32_t clock)
+{
+    return (uint64_t)clock << 32 | (rank + 1);
+}
+static inline uint32_t keel_context_near_rank(const keel_context_h ctx)
+{
+    return (uint32_t)ctx->home->near - 1;
+}
+/* the next one goes the general way */
+static inline void keel_context_part(const keel_context_h ctx)
+{
+    ctx->home->near = 0;
 }
 
 /* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of

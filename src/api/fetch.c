@@ -145,7 +145,7 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
         }
     } while (status == KEEL_OK &&
              (lane->peers[*holder_p].mode != KEEL_PEER_LIVE || lane->peers[*holder_p].incarnation != incarnation ||
-              keel_answers_are_unsettled(&ctx->sync)));
+              keel_answers_are_unsettled(&ctx->sync.answers)));
     return status;
 }
 
@@ -170,7 +170,7 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     if (holder == KEEL_RANK_NONE) {
         return KEEL_OK;
     }
-    answer = keel_answers_open(&ctx->sync, &ctx->gets, keel_answer_length(1));
+    answer = keel_wait_open_answer(ctx, keel_answer_length(1));
     if (answer == NULL) {
         return KEEL_OK; /* no log has room: it stays open */
     }

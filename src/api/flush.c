@@ -26,7 +26,8 @@ static keel_status_t flush_recycle(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
+/* all but the fence */
+static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status;
     unsigned rounds = 0;
@@ -47,9 +48,6 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
     if (status != KEEL_OK) {
         return status;
     }
-    if (!KEEL_PLANT(flush_unfenced)) {
-        keel_store_fence(); /* direct lane: stores before, whatever announces them after */
-    }
     if (!KEEL_PLANT(get_record_after_arrival)) {
         keel_get_log_push(&ctx->gets, rank);
     }
@@ -57,6 +55,40 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
         status = flush_recycle(ctx, rank);
     }
     keel_put_log_close_epoch(&ctx->puts);
+    return status;
+}
+
+/* direct lane: stores before, whatever announces them after */
+static void flush_fence(void)
+{
+    if (!KEEL_PLANT(flush_unfenced)) {
+        keel_store_fence();
+    }
+}
+
+/* programs that wait: who sleeps until something is put there. After a fence: else it may be asleep without having seen that */
+static void flush_ring(const keel_context_h ctx, uint32_t rank)
+{
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS) && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        keel_lane_ring(&ctx->lane, rank);
+    }
+}
+
+void keel_flush_ring_now(const keel_context_h ctx)
+{
+    keel_store_fence();
+    for (uint32_t i = 0; i < ctx->touched_count; i++) {
+        flush_ring(ctx, ctx->touched[i]);
+    }
+    keel_context_part(ctx);
+}
+
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
+{
+    const keel_status_t status = flush_rank(ctx, rank);
+
+    flush_fence();
+    flush_ring(ctx, rank);
     return status;
 }
 
@@ -96,12 +128,16 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
             status = keel_flush_start(ctx, r);
         }
         for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
-            status = keel_flush_one(ctx, r);
+            status = flush_rank(ctx, r);
         }
         keel_requests_call_back(ctx);
     } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    flush_fence();
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        flush_ring(ctx, r);
+    }
     if (status == KEEL_OK) {
-        keel_context_open(ctx, KEEL_GATE_GETS);
+        keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     }
     return status;
 }
@@ -124,18 +160,22 @@ keel_status_t keel_flush_all(keel_context_h ctx)
             status = keel_flush_start(ctx, ctx->touched[i]);
         }
         for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-            status = keel_flush_one(ctx, ctx->touched[i]);
+            status = flush_rank(ctx, ctx->touched[i]);
         }
     } while (status == KEEL_OK && called != ctx->called);
     status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
+    flush_fence(); /* of all others, too, where there is nothing but stores to be flushed */
     while (ctx->touched_count > 0) {
-        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
+        flush_ring(ctx, ctx->touched[--ctx->touched_count]);
+        ctx->is_touched[ctx->touched[ctx->touched_count]] = 0;
     }
-    keel_context_open(ctx, KEEL_GATE_GETS);
-    keel_store_fence(); /* the same for all others: only stores, by the direct lane */
+    if (ctx->home->near != 0) { /* puts that go the short way do not say so */
+        keel_context_touch(ctx, keel_context_near_rank(ctx));
+    }
+    keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     keel_put_log_close_epoch(&ctx->puts);
     return KEEL_OK;
 }

@@ -7,6 +7,14 @@
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
 /* served lane: sends what was not sent yet */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
+/* programs that wait: whoever waits for what was put and not flushed is woken, before this process waits, or looks for what it may wait for */
+void keel_flush_ring_now(const keel_context_h ctx);
+static inline void keel_flush_ring(const keel_context_h ctx)
+{
+    if (ctx->home->near != 0) {
+        keel_flush_ring_now(ctx);
+    }
+}
 /* callbacks run until nothing is left that they might be called for: what they issue is complete, too */
 keel_status_t keel_flush_everyone(keel_context_h ctx);
 

@@ -16,7 +16,7 @@ keel_status_t keel_fork_init(keel_context_h ctx)
     if (ctx->home == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    *ctx->home = (int)getpid();
+    ctx->home->process = (int)getpid();
     keel_arena_wipe_in_child(ctx->home, sizeof(*ctx->home));
     return KEEL_OK;
 }

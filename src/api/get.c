@@ -317,28 +317,45 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
+/* Programs that wait: what is read is recorded there later (keel_wait_settle_reads()), but for what was read at other ranks. 0: it is not. */
+static __attribute__((noinline)) int get_is_read_later(keel_context_h ctx, uint32_t rank, uint32_t gate)
+{
+    if ((gate & ~(uint32_t)(KEEL_GATE_WAITS | KEEL_GATE_READ)) != 0 || ctx->polls != NULL || keel_fork_is_child(ctx)) {
+        return 0;
+    }
+    if (ctx->read_rank != rank && !KEEL_PLANT(read_elsewhere)) {
+        keel_wait_settle_reads(ctx);
+    }
+    KEEL_REACHED(get_waiting);
+    ctx->read_rank = rank;
+    keel_context_shut(ctx, KEEL_GATE_READ);
+    return 1;
+}
+
 /* one piece of a live, mapped target, done when it returns 1; 0: it goes the general way. An empty get has no record. */
 static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
-                                                          size_t length)
+                                                          size_t length, int is_blocking)
 {
     const char *from = keel_win_reach(win, rank, offset, length);
     keel_context_h ctx;
-    uint32_t index;
+    uint32_t index, gate;
 
     if (__builtin_expect(from == NULL, 0)) {
         return 0;
     }
     ctx = win->ctx;
-    if (__builtin_expect(length - 1 >= ctx->gets.piece_max || keel_context_gate_rma(ctx, KEEL_GATE_GETS) != 0 ||
+    gate = keel_context_gate_rma(ctx, KEEL_GATE_GETS);
+    if (__builtin_expect(length - 1 >= ctx->gets.piece_max ||
                              (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) ||
-                             buffer == NULL,
+                             buffer == NULL || (gate != 0 && !(is_blocking && get_is_read_later(ctx, rank, gate))),
                          0)) {
         return 0;
     }
     KEEL_REACHED(get_fast);
     ctx->stats.gets++;
     ctx->stats.get_bytes += length;
-    if (!keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
+    if (gate == 0 &&
+        !keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
         keel_context_shut(ctx, KEEL_GATE_GETS);
     }
     keel_context_touch(ctx, rank);
@@ -351,7 +368,7 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
 keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                            const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length), 1)) {
+    if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length, 0), 1)) {
         return KEEL_OK;
     }
     return get_any(win, rank, offset, buffer, length, params, req_p);
@@ -368,7 +385,7 @@ static __attribute__((noinline)) keel_status_t get_any_wait(keel_win_h win, uint
 
 keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
 {
-    if (__builtin_expect(get_fast(win, rank, offset, buffer, length), 1)) {
+    if (__builtin_expect(get_fast(win, rank, offset, buffer, length, 1), 1)) {
         return KEEL_OK;
     }
     return get_any_wait(win, rank, offset, buffer, length);

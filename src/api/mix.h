@@ -27,6 +27,7 @@ static inline keel_status_t keel_mix_poll(keel_context_h ctx, uint32_t rank)
 {
     const keel_status_t status = ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
 
+    keel_wait_settle_reads(ctx);
     return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status; /* it settles by itself what has to be */
 }
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)

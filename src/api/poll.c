@@ -13,6 +13,7 @@
 #include "api/poll.h"
 #include "api/inside.h"
 
+#include "api/flush.h"
 #include "api/kinds.h"
 #include "api/by_message.h"
 #include "api/lock.h"
@@ -122,6 +123,7 @@ static void poll_stored(keel_piece_t *piece, const char *from)
                                     .rank = piece->rank,
                                     .incarnation = ctx->lane.peers[piece->rank].incarnation,
                                     .is_unsettled = 1};
+        keel_context_shut(ctx, KEEL_GATE_TOLD);
     } else {
         keel_get_log_push(&ctx->gets, piece->rank); /* that there is none */
     }
@@ -156,7 +158,7 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
 
     status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
     *is_ordered_p = status == KEEL_OK && keel_sync_has_rest(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
-    if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync)) {
+    if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync.answers)) {
         status = keel_wait_settle_answers(ctx);
     }
     if (status == KEEL_OK && *is_ordered_p) {
@@ -257,7 +259,7 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
     do { /* a callback may poll, or be answered, meanwhile */
         status = keel_wait_settle_answers(ctx);
         status = (status == KEEL_OK) ? poll_await_target(ctx, rank) : status;
-    } while (status == KEEL_OK && (ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync)));
+    } while (status == KEEL_OK && (ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync.answers)));
     if (status != KEEL_OK) {
         return status;
     }
@@ -325,6 +327,7 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
     if (status == KEEL_OK && !is_ordered) {
         return keel_get_pieces(win, rank, offset, buffer, length, req);
     }
+    keel_flush_ring(ctx);
     keel_context_touch(ctx, rank);
     for (uint64_t done = 0; status == KEEL_OK && done < length; done += most) {
         const uint64_t piece = (length - done < most) ? length - done : most;

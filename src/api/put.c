@@ -61,7 +61,29 @@ void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
  * Direct lane, programs that wait: exactly once. The number of a record is opened at the target, then it is done, then it is
  * closed; a wait there does not return while one is open. So if this process dies, what is closed is in place, and its replacement
  * only logs it: the target may have gone on and others have overwritten it. What is open was seen by nobody and is done again.
+ * The target is woken by what makes it sure that it is there (keel_flush_ring()).
  */
+static inline __attribute__((always_inline)) void put_open(keel_context_h ctx, keel_board_slot_t *slot, int has_number,
+                                                           uint64_t word, keel_record_t *record, uint64_t where,
+                                                           char *target, const void *buffer, size_t length)
+{
+    if (KEEL_PLANT(opened_late)) {
+        keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+        KEEL_MOMENT();
+    }
+    if (has_number) {
+        keel_board_set(&slot->opened, word);
+    }
+    if (!KEEL_PLANT(opened_unfenced)) {
+        keel_store_barrier(); /* pairs with keel_wait_until_closed(): who sees the data sees it open */
+    }
+    KEEL_MOMENT();
+    if (!KEEL_PLANT(opened_late)) {
+        keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
+    }
+    KEEL_MOMENT();
+}
+
 static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *record, uint64_t where, char *target,
                          const void *buffer, size_t length)
 {
@@ -84,23 +106,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
         }
         keel_board_raise(keel_access_clock(&ctx->lane, rank), keel_phase_word(ctx->rec.phase, ctx->sync.waits.clock));
     } else {
-        if (KEEL_PLANT(opened_late)) {
-            keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
-            KEEL_MOMENT();
-        }
-        if (has_number) {
-            keel_board_set(&slot->opened, word);
-        }
-        if (!KEEL_PLANT(opened_unfenced)) {
-            keel_store_fence(); /* pairs with keel_wait_until_closed(): who sees the data sees it open */
-        }
-        KEEL_MOMENT();
-        if (!KEEL_PLANT(opened_late)) {
-            keel_put_log_store(&ctx->puts, record, where, target, buffer, length);
-        }
-        keel_store_fence(); /* streamed stores too */
-        KEEL_MOMENT();
-        keel_lane_ring(&ctx->lane, rank);
+        put_open(ctx, slot, has_number, word, record, where, target, buffer, length);
     }
     if (has_number) {
         keel_board_done(slot, ctx->rec.phase, number + 1);
@@ -139,6 +145,10 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         keel_put_push_gets(ctx, rank);
         if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
+            ctx->home->log = &ctx->puts.targets[rank];
+            ctx->home->phase = keel_phase_word(ctx->rec.phase, 0);
+            ctx->home->slot = keel_access_slot(&ctx->lane, rank);
+            ctx->home->near = keel_context_near(rank, ctx->sync.waits.clock);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
             if (!put_was_before(ctx, rank)) {
@@ -258,27 +268,46 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
 }
 
 /*
- * Programs that wait: what the general way comes to where a short put goes to a live rank that is mapped, after another one under the
- * same clock since the last flush of all, and nothing else is to be looked at. 0: it goes that way.
+ * Programs that wait: what the general way comes to where a short put goes where the last one went that did, under the same clock, and there
+ * is nothing else to be looked at: @a target is there only where puts are not held. 0: it goes that way.
  */
-static int put_waiting(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                          const void *buffer, size_t length, char *target)
 {
     keel_context_h ctx = win->ctx;
-    char *at = keel_win_reach(win, rank, offset, length);
+    const struct keel_home *home = ctx->home;
+    keel_board_slot_t *slot = home->slot;
+    keel_record_t *record;
+    uint64_t word;
 
-    if (at == NULL || buffer == NULL || length - 1 >= ctx->puts.record_max ||
-        keel_context_gate_rma(ctx, KEEL_GATE_WAITS) != 0 || !ctx->is_touched[rank] ||
-        ctx->puts.targets[rank].clock != ctx->sync.waits.clock || keel_wait_is_unsettled(ctx) ||
-        keel_position_holds_puts(&ctx->rec, rank) || keel_fork_is_child(ctx)) {
+    if (home->near != keel_context_near(rank, ctx->sync.waits.clock) ||
+        !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
         return 0;
     }
-    KEEL_REACHED(put_waiting);
+    KEEL_REACHED(put_near);
     keel_case_access(ctx, rank, 0);
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;
-    put_numbered(ctx, rank, keel_put_log_reserve(&ctx->puts, rank, length),
-                 keel_where(offset, KEEL_RECORD_PUT, win->region), at, buffer, length);
+    word = home->phase | home->log->count;
+    put_open(ctx, slot, 1, word, record, keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
+    keel_store_word_release(&slot->done, word);
     return 1;
+}
+
+static __attribute__((noinline)) keel_status_t put_waiting(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                           const void *buffer, size_t length, char *target)
+{
+    return put_near(win, rank, offset, buffer, length, target) ? KEEL_OK
+                                                               : put_any(win, rank, offset, buffer, length, NULL);
+}
+
+/* of a word: so short that what a function saves counts */
+static __attribute__((noinline)) keel_status_t put_waiting_word(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                                const void *buffer, char *target)
+{
+    return put_near(win, rank, offset, buffer, sizeof(uint64_t), target)
+               ? KEEL_OK
+               : put_any(win, rank, offset, buffer, sizeof(uint64_t), NULL);
 }
 
 /*
@@ -298,9 +327,6 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS) && put_waiting(win, rank, offset, buffer, length)) {
-        return KEEL_OK;
-    }
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
         keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync) ||
@@ -335,15 +361,20 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
 {
     char *target = keel_win_reach(win, rank, offset, length);
     keel_context_h ctx;
+    uint32_t gate;
 
     if (__builtin_expect(target == NULL || params != NULL, 0)) {
         return put_beside(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
     /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
-    if (__builtin_expect(length - 1 >= ctx->puts.record_max || keel_context_gate_rma(ctx, 0) != 0 || buffer == NULL,
-                         0)) {
-        return put_beside(win, rank, offset, buffer, length, params);
+    gate = keel_context_gate_rma(ctx, 0);
+    if (__builtin_expect(length - 1 >= ctx->puts.record_max || gate != 0 || buffer == NULL, 0)) {
+        if (gate != KEEL_GATE_WAITS || length - 1 >= ctx->puts.record_max || buffer == NULL) {
+            return put_beside(win, rank, offset, buffer, length, params);
+        }
+        return (length == sizeof(uint64_t)) ? put_waiting_word(win, rank, offset, buffer, target)
+                                            : put_waiting(win, rank, offset, buffer, length, target);
     }
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;

@@ -20,6 +20,7 @@ static void win_refresh_one(keel_win_h win, uint32_t r)
 
 void keel_win_refresh(keel_win_h win)
 {
+    keel_context_part(win->ctx);
     for (uint32_t r = 0; r < win->ctx->lane.size; r++) {
         win_refresh_one(win, r);
     }
@@ -31,6 +32,7 @@ void keel_windows_refresh(keel_context_h ctx, const uint32_t *ranks, uint32_t co
     for (unsigned w = 0; w < ctx->window_count; w++) {
         keel_win_h win = ctx->windows[w];
 
+        keel_context_part(ctx);
         for (uint32_t i = 0; win->changes == ctx->lane.changes && i < count; i++) {
             win_refresh_one(win, ranks[i]);
         }

@@ -221,7 +221,7 @@ static keel_status_t look_log(struct keel_req *req, uint64_t look)
         return status;
     }
     if (holder != KEEL_RANK_NONE) {
-        answer = keel_answers_open(&ctx->sync, &ctx->gets, sizeof(*answer));
+        answer = keel_wait_open_answer(ctx, sizeof(*answer));
         if (answer != NULL) {
             *answer = (keel_record_answer_t){.times = 1, .clock = look};
         }

@@ -213,7 +213,8 @@ keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
 
 void keel_wait_resume(keel_context_h ctx)
 {
-    keel_context_open(ctx, KEEL_GATE_WAITS | KEEL_GATE_AGAIN);
+    keel_context_open(ctx, KEEL_GATE_WAITS | KEEL_GATE_AGAIN | KEEL_GATE_TOLD | KEEL_GATE_READ);
+    keel_context_part(ctx);
     if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
         keel_context_shut(ctx, KEEL_GATE_AGAIN);
     }
@@ -291,7 +292,13 @@ keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
     return status;
 }
 
-keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
+keel_record_answer_t *keel_wait_open_answer(keel_context_h ctx, size_t length)
+{
+    keel_context_shut(ctx, KEEL_GATE_TOLD);
+    return keel_answers_open(&ctx->sync, &ctx->gets, length);
+}
+
+static keel_status_t settle_answers(keel_context_h ctx)
 {
     const uint32_t number = keel_answers_number(&ctx->sync.answers);
     uint32_t holder;
@@ -322,7 +329,26 @@ keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
     return status;
 }
 
-/* ---- polls ---- */
+keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
+{
+    const keel_status_t status = keel_answers_are_unsettled(&ctx->sync.answers) ? settle_answers(ctx) : KEEL_OK;
+
+    if (status == KEEL_OK && !keel_wait_is_unsettled(ctx)) {
+        keel_context_open(ctx, KEEL_GATE_TOLD);
+    }
+    return status;
+}
+
+/* ---- reads and polls ---- */
+
+void keel_wait_settle_reads_now(keel_context_h ctx)
+{
+    keel_context_open(ctx, KEEL_GATE_READ);
+    if (!KEEL_PLANT(read_unsettled)) {
+        KEEL_REACHED(read_settled);
+        keel_get_log_push(&ctx->gets, ctx->read_rank);
+    }
+}
 
 /* phases have polls of their own, and a rollback leaves nothing to be settled */
 keel_polling_t *keel_wait_polling(keel_context_h ctx)

@@ -54,6 +54,9 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
     for (uint32_t i = 0; status == KEEL_OK && i < ctx->touched_count; i++) { /* others may wait for it */
         status = keel_flush_start(ctx, ctx->touched[i]);
     }
+    if (status == KEEL_OK) {
+        keel_flush_ring(ctx);
+    }
     for (unsigned i = 0; status == KEEL_OK && i < count; i++) {
         words[i].seen = 0;
         words[i].is_met = 0;
@@ -169,7 +172,7 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
         return status;
     }
     clock = keel_waits_here(&ctx->sync);
-    answer = keel_answers_open(&ctx->sync, &ctx->gets, keel_answer_length(count));
+    answer = keel_wait_open_answer(ctx, keel_answer_length(count));
     if (answer != NULL) {
         answer_fill(answer, words, count, clock, is_over);
     }

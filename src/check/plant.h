@@ -141,7 +141,11 @@
       "a rank's own image does not say how many critical sections it had seen")                                        \
     _(own_fetch_early, 2000, "--style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 4 --seed 4000", \
       "a replacement fetches from its own memory what others did there later")                                         \
-    _(poll_unsettled, 2000, "--style waits --atomics 1 --posted 6 --seed 610",                                         \
+    _(read_unsettled, 2000, "--style waits --atomics 0 --lanes direct --direct ptr",                                   \
+      "what was read is recorded after what the program did by it")                                                    \
+    _(read_elsewhere, 2000, "--style waits --atomics 0 --lanes direct --direct ptr --ranks 4 --phases 3 --seed 1000",  \
+      "what was read has no record when what was read after it elsewhere has one")                                     \
+    _(poll_unsettled, 2000, "--style waits --atomics 1 --posted 6 --seed 6000",                                        \
       "what was polled is not told to its target")                                                                     \
     _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6 --seed 1170",                                         \
       "who polls does not go beyond the clock found")                                                                  \
@@ -314,11 +318,12 @@ extern keel_plant_t keel_planted; /* owned by the test */
 /* between two stores the simulator may kill the process too; between STORES, of which there are many, where a test asks for it */
 extern void (*keel_planted_moment)(void);
 extern void (*keel_planted_stores)(void);
-/* and it may hold back what is stored next at @a to. What was stored before an order is seen before what is stored after it;
- * what was stored before a fence is seen by all. */
+/* and it may hold back what is stored next at @a to. What was stored before an order is seen before what is stored after it, and before a
+ * barrier, too, but for what streams; what was stored before a fence is seen by all. */
 typedef struct keel_planted_memory {
     void (*hold)(void *to, size_t length, keel_stored_t how);
     void (*order)(void);
+    void (*barrier)(void);
     void (*fence)(void);
 } keel_planted_memory_t;
 extern keel_planted_memory_t keel_planted_memory;
@@ -326,6 +331,7 @@ extern keel_planted_memory_t keel_planted_memory;
 #define KEEL_STORES()                 keel_planted_stores()
 #define KEEL_HOLD(_to, _length, _how) keel_planted_memory.hold(_to, _length, _how)
 #define KEEL_STORE_ORDER()            keel_planted_memory.order()
+#define KEEL_STORE_BARRIER()          keel_planted_memory.barrier()
 #define KEEL_STORE_FENCE()            keel_planted_memory.fence()
 #define KEEL_PLANT(_name)             (__builtin_expect(keel_planted == KEEL_PLANT_##_name, 0))
 #else
@@ -334,6 +340,7 @@ extern keel_planted_memory_t keel_planted_memory;
 #define KEEL_STORES()                 ((void)0)
 #define KEEL_HOLD(_to, _length, _how) ((void)0)
 #define KEEL_STORE_ORDER()            ((void)0)
+#define KEEL_STORE_BARRIER()          ((void)0)
 #define KEEL_STORE_FENCE()            ((void)0)
 #endif
 

@@ -20,7 +20,9 @@
     _(get_waits, "a get to one that is behind waits")                                          \
     _(get_fast, "a get takes the fast path of the direct lane")                                \
     _(atomic_fast, "an atomic does")                                                           \
-    _(put_waiting, "a put of a program that waits takes the short one")                        \
+    _(put_near, "a put of a program that waits takes the short one")                           \
+    _(get_waiting, "and a get, which is recorded later")                                       \
+    _(read_settled, "what was read so is recorded where it was read")                          \
     _(gsync_handed, "a re-executing process leaves a gsync by arrivals it was handed")         \
     _(gsync_released, "a survivor is released below the front")                                \
     _(gsync_awaits_hand_over, "a replacement at the front waits until all have handed over")   \

@@ -26,12 +26,12 @@ typedef struct keel_put_target {
     /* hot */
     uint8_t *tail;  /* where the next record goes */
     uint8_t *limit; /* end of the segment, NULL when a record needs more than room */
+    uint32_t count; /* records of this phase, logged or not; on the direct lane of all only in programs that wait */
     /* cold */
     keel_segment_list_t list;
     keel_cursor_t sent; /* served lane: what was sent */
     uint32_t unsent;    /* and about how much of what was put was not, bytes */
     uint32_t filled;    /* of a message, by puts of this phase that took several records */
-    uint32_t count;     /* records of this phase, logged or not; on the direct lane of all only in programs that wait */
     /* the sum of the records from sum_from to sum_end, where all of them were summed when they were written, and not sent yet */
     const uint8_t *sum_from, *sum_end;
     uint32_t sum;
@@ -96,6 +96,27 @@ static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve
         return (keel_record_t *)tail;
     }
     return keel_put_log_reserve_slow(log, target, length);
+}
+
+/* Direct lane, programs that wait: room for a record that is numbered. 0, and nothing is changed: it does not stay in the cache, there is no
+ * room for it, or it has no number. */
+static inline __attribute__((always_inline)) int keel_put_log_take(keel_put_log_t *log, keel_put_target_t *t,
+                                                                   size_t length, keel_record_t **record_p)
+{
+    const size_t need = sizeof(keel_record_t) + keel_pad8(length);
+    uint8_t *tail = t->tail;
+
+    if (length >= KEEL_COPY_STREAM || (uintptr_t)tail + need > (uintptr_t)t->limit || t->count == log->number_end) {
+        return 0;
+    }
+    t->tail = tail + need;
+    t->count++;
+    log->is_epoch_used = 1;
+    *record_p = (keel_record_t *)tail;
+    if (tail == NULL) {
+        __builtin_unreachable(); /* it has no room, then: who writes the record need not ask */
+    }
+    return 1;
 }
 
 /*

@@ -24,6 +24,13 @@ KEEL_STORE_INLINE void keel_load_fence(void)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+/* what was stored before is seen before what is stored after it, but for what was streamed past the caches */
+KEEL_STORE_INLINE void keel_store_barrier(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    KEEL_STORE_BARRIER();
+}
+
 /* all that was stored before is seen before what this process does next, also before what it loads */
 KEEL_STORE_INLINE void keel_store_fence(void)
 {

@@ -184,11 +184,6 @@ keel_record_answer_t *keel_answers_open(keel_sync_t *sync, keel_get_log_t *gets,
     return (record != NULL) ? (void *)(record + 1) : NULL;
 }
 
-int keel_answers_are_unsettled(const keel_sync_t *sync)
-{
-    return sync->answers.is_unsettled || sync->answers.left > 0;
-}
-
 keel_status_t keel_answers_close(keel_sync_t *sync, keel_get_log_t *gets, uint32_t *holder_p)
 {
     keel_answers_t *answers = answers_of(sync);

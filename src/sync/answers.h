@@ -57,7 +57,10 @@ int keel_answers_find_holder(struct keel_sync *sync, uint32_t *holder_p);
 keel_record_answer_t *keel_answers_open(struct keel_sync *sync, keel_get_log_t *gets, size_t length);
 
 /* whether anything is to be settled before others can see what the program does next */
-int keel_answers_are_unsettled(const struct keel_sync *sync);
+static inline int keel_answers_are_unsettled(const keel_answers_t *answers)
+{
+    return answers->is_unsettled || answers->left > 0;
+}
 /* the last one is not given again: it goes to its holder, KEEL_RANK_NONE: nobody, when that one is live. KEEL_INPROGRESS: it is not */
 keel_status_t keel_answers_close(struct keel_sync *sync, keel_get_log_t *gets, uint32_t *holder_p);
 /* all that were given before that one have been settled */

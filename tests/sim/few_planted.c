@@ -16,6 +16,11 @@ static void order(void)
     keel_sim_store_order(sim_running);
 }
 
+static void barrier(void)
+{
+    keel_sim_store_barrier(sim_running);
+}
+
 static void fence(void)
 {
     keel_sim_store_fence(sim_running);
@@ -28,5 +33,5 @@ static __attribute__((constructor)) void few_plant(void)
     if ((name != NULL && !planted_set(name)) || !reached_begin()) {
         abort();
     }
-    keel_planted_memory = (keel_planted_memory_t){.hold = hold, .order = order, .fence = fence};
+    keel_planted_memory = (keel_planted_memory_t){.hold = hold, .order = order, .barrier = barrier, .fence = fence};
 }

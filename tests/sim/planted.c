@@ -21,7 +21,8 @@ static void no_hold(void *to, size_t length, keel_stored_t how)
 {
 }
 
-keel_planted_memory_t keel_planted_memory = {.hold = no_hold, .order = no_moment, .fence = no_moment};
+keel_planted_memory_t keel_planted_memory = {
+    .hold = no_hold, .order = no_moment, .barrier = no_moment, .fence = no_moment};
 
 static const struct {
     const char *name;

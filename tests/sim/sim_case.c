@@ -673,15 +673,15 @@ static void case_hold(void *to, size_t length, keel_stored_t how)
     keel_sim_store_hold(playing->sim, to, length, how);
 }
 
-static void case_order(void)
-{
-    keel_sim_store_order(playing->sim);
-}
-
-static void case_fence(void)
-{
-    keel_sim_store_fence(playing->sim);
-}
+#define CASE_STORES(_name)                    \
+    static void case_##_name(void)            \
+    {                                         \
+        keel_sim_store_##_name(playing->sim); \
+    }
+CASE_STORES(order)
+CASE_STORES(barrier)
+CASE_STORES(fence)
+#undef CASE_STORES
 #endif
 
 /* now and then short messages, of which a report takes several; 0: the usual ones */
@@ -763,7 +763,8 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     keel_planted_moment = case_moment;
     if (limits->stores) {
         keel_planted_stores = case_stores;
-        keel_planted_memory = (keel_planted_memory_t){.hold = case_hold, .order = case_order, .fence = case_fence};
+        keel_planted_memory = (keel_planted_memory_t){
+            .hold = case_hold, .order = case_order, .barrier = case_barrier, .fence = case_fence};
     }
 #endif
     scene.params.field_mask |= KEEL_PARAM_FIELD_ENV;

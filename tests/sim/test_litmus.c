@@ -68,6 +68,20 @@ static void send_ordered(litmus_t *litmus)
     store(litmus, litmus->y, 1, KEEL_STORED_RELEASE);
 }
 
+static void send_behind_barrier(litmus_t *litmus)
+{
+    store(litmus, &litmus->x, 1, KEEL_STORED_PLAIN);
+    keel_sim_store_barrier(litmus->sim);
+    store(litmus, litmus->y, 1, KEEL_STORED_PLAIN);
+}
+
+static void send_streamed_behind_barrier(litmus_t *litmus)
+{
+    store(litmus, &litmus->x, 1, KEEL_STORED_STREAMED);
+    keel_sim_store_barrier(litmus->sim);
+    store(litmus, litmus->y, 1, KEEL_STORED_PLAIN);
+}
+
 static void send_fenced(litmus_t *litmus)
 {
     store(litmus, &litmus->x, 1, KEEL_STORED_STREAMED);
@@ -195,6 +209,8 @@ static const litmus_case_t cases[] = {
     {"message, released flag", send_released, receive, is_flag_alone, 0, 0, 0},
     {"streamed message", send_streamed, receive, is_flag_alone, 1, 0, 0},
     {"streamed message, ordered", send_ordered, receive, is_flag_alone, 0, 0, 0},
+    {"message, flag behind a barrier", send_behind_barrier, receive, is_flag_alone, 0, 0, 0},
+    {"streamed message, flag behind a barrier", send_streamed_behind_barrier, receive, is_flag_alone, 1, 0, 0},
     {"streamed message, fenced", send_fenced, receive, is_flag_alone, 0, 0, 0},
     {"crossing", cross_first, cross_second, is_neither, 1, 1, 0},
     {"crossing, fenced", cross_first_fenced, cross_second_fenced, is_neither, 0, 0, 0},

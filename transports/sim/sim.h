@@ -103,8 +103,9 @@ void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t
 void keel_sim_store_keep(keel_sim_t *sim, uint64_t ns);
 /* a point right after a store: who is killed here may have died amid it */
 void keel_sim_store_point(keel_sim_t *sim);
-/* what was stored before is seen before what is stored from now on; is seen now */
+/* what was stored before is seen before what is stored from now on; likewise, but for what streams; is seen now */
 void keel_sim_store_order(keel_sim_t *sim);
+void keel_sim_store_barrier(keel_sim_t *sim);
 void keel_sim_store_fence(keel_sim_t *sim);
 
 /* for who looks at the memory of all: between these two it is as it will be when all that was stored is seen; they may be nested */

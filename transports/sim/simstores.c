@@ -5,7 +5,8 @@
  * not be known. While it stands the scheduler lets others see one store after the other, in any order that the processor's may be.
  *
  * x86 (Intel's and AMD's manuals, "memory ordering"): in order, but that a streamed one passes others and is passed, up to an order
- * (sfence). ARM: any that do not overlap, but that one that is released is behind all before it. A fence, and an instruction that
+ * (sfence). ARM: any that do not overlap, but that one that is released is behind all before it, and one behind a barrier (dmb) behind
+ * all before that, which x86 needs none for. A fence, and an instruction that
  * reads and writes at once, waits for all; so does whatever asks the system for something.
  *
  * A process that is killed has done all stores before the one at which it stands, and they are seen; of that one, which may
@@ -77,7 +78,7 @@ static int store_may_pass(const keel_sim_t *sim, const sim_store_t *earlier, con
         return 0;
     }
     if (sim->options.stores == KEEL_SIM_ARM) {
-        return later->how != KEEL_STORED_RELEASE;
+        return earlier->barrier == later->barrier && later->how != KEEL_STORED_RELEASE;
     }
     return earlier->order == later->order &&
            (earlier->how == KEEL_STORED_STREAMED || later->how == KEEL_STORED_STREAMED);
@@ -189,8 +190,12 @@ static void stores_begin_one(sim_stores_t *stores, char *to, size_t length, keel
 {
     sim_store_t *store = &stores->store[stores->count++];
 
-    *store = (sim_store_t){
-        .to = to, .length = (uint32_t)length, .how = how, .order = stores->order, .number = ++stores->number};
+    *store = (sim_store_t){.to = to,
+                           .length = (uint32_t)length,
+                           .how = how,
+                           .order = stores->order,
+                           .barrier = stores->barrier,
+                           .number = ++stores->number};
     memcpy(store->bytes, to, length);
 }
 
@@ -257,6 +262,13 @@ void keel_sim_store_order(keel_sim_t *sim)
 {
     if (stores_are_held(sim)) {
         ++sim->current->stores.order;
+    }
+}
+
+void keel_sim_store_barrier(keel_sim_t *sim)
+{
+    if (stores_are_held(sim)) {
+        ++sim->current->stores.barrier;
     }
 }
 

@@ -145,7 +145,7 @@ typedef struct sim_store {
     char *to;
     uint32_t length;
     keel_stored_t how;
-    uint32_t order; /* how many orders were ahead of it */
+    uint32_t order, barrier; /* how many of these were ahead of it */
     uint64_t number;
     uint64_t kept_ns;            /* it is not seen before, unless it has to be */
     char bytes[SIM_STORE_BYTES]; /* what is not at @a to now: while its process runs the others' view, else its own */
@@ -156,7 +156,7 @@ typedef struct sim_stores {
     unsigned count, most;
     unsigned begun; /* of these, the first that belongs to what was stored last */
     int is_in_call; /* the process stands right after it */
-    uint32_t order;
+    uint32_t order, barrier;
     uint64_t number, seen; /* of the last one issued, and of the last of those that others have seen */
     int idx;               /* in sim->storing, -1: not there */
 } sim_stores_t;
