@@ -129,6 +129,8 @@ enum keel_gate {
                              process to that target, which may overwrite what was read */
 };
 
+#define KEEL_UNRUNG_MAX 8 /* they are rung when one more comes */
+
 struct keel_context {
     /* hot */
     keel_lane_t lane;
@@ -171,8 +173,12 @@ struct keel_context {
 
     keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */
-    uint32_t read_rank;           /* with KEEL_GATE_READ: where something was read of which it has no record yet */
-    uint32_t *pieces_open;        /* per rank: gets under way */
+    struct {
+        uint32_t ranks[KEEL_UNRUNG_MAX];
+        uint32_t count;
+    } unrung;              /* programs that wait: where puts were stored of which none who sleeps there was told */
+    uint32_t read_rank;    /* with KEEL_GATE_READ: where something was read of which it has no record yet */
+    uint32_t *pieces_open; /* per rank: gets under way */
     /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
     uint32_t *touched;
     uint32_t touched_count;
@@ -201,8 +207,9 @@ struct keel_context {
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
     struct keel_home {
-        int process;   /* its number; all of it is 0 in a child of fork() */
-        uint64_t near; /* keel_context_near() of the last put that may be followed by others the short way */
+        int process; /* its number; all of it is 0 in a child of fork() */
+        /* keel_context_near() of the last put that may be followed by others the short way; its rank is touched, and unrung */
+        uint64_t near;
         keel_put_target_t *log;
         keel_board_slot_t *slot; /* this process's, there */
         uint64_t phase;          /* keel_phase_word() of the number 0 */

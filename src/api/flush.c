@@ -74,12 +74,30 @@ static void flush_ring(const keel_context_h ctx, uint32_t rank)
     }
 }
 
-void keel_flush_ring_now(const keel_context_h ctx)
+void keel_flush_ring_later(keel_context_h ctx, uint32_t rank)
+{
+    for (uint32_t i = ctx->unrung.count; i > 0; i--) {
+        if (ctx->unrung.ranks[i - 1] == rank) {
+            return;
+        }
+    }
+    if (ctx->unrung.count == KEEL_UNRUNG_MAX) {
+        keel_flush_ring_now(ctx);
+    }
+    ctx->unrung.ranks[ctx->unrung.count++] = rank;
+}
+
+static void flush_ring_all(keel_context_h ctx)
+{
+    while (ctx->unrung.count > 0) {
+        flush_ring(ctx, ctx->unrung.ranks[--ctx->unrung.count]);
+    }
+}
+
+void keel_flush_ring_now(keel_context_h ctx)
 {
     keel_store_fence();
-    for (uint32_t i = 0; i < ctx->touched_count; i++) {
-        flush_ring(ctx, ctx->touched[i]);
-    }
+    flush_ring_all(ctx);
     keel_context_part(ctx);
 }
 
@@ -133,9 +151,8 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
         keel_requests_call_back(ctx);
     } while (status == KEEL_OK && flush_goes_on(ctx, called));
     flush_fence();
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        flush_ring(ctx, r);
-    }
+    flush_ring_all(ctx);
+    keel_context_part(ctx);
     if (status == KEEL_OK) {
         keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     }
@@ -168,12 +185,13 @@ keel_status_t keel_flush_all(keel_context_h ctx)
         return keel_context_end(ctx, status);
     }
     flush_fence(); /* of all others, too, where there is nothing but stores to be flushed */
+    flush_ring_all(ctx);
     while (ctx->touched_count > 0) {
-        flush_ring(ctx, ctx->touched[--ctx->touched_count]);
-        ctx->is_touched[ctx->touched[ctx->touched_count]] = 0;
+        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
     }
-    if (ctx->home->near != 0) { /* puts that go the short way do not say so */
+    if (ctx->home->near != 0) {
         keel_context_touch(ctx, keel_context_near_rank(ctx));
+        keel_flush_ring_later(ctx, keel_context_near_rank(ctx));
     }
     keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     keel_put_log_close_epoch(&ctx->puts);

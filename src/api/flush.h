@@ -8,10 +8,12 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
 /* served lane: sends what was not sent yet */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
 /* programs that wait: whoever waits for what was put and not flushed is woken, before this process waits, or looks for what it may wait for */
-void keel_flush_ring_now(const keel_context_h ctx);
+void keel_flush_ring_now(keel_context_h ctx);
+/* something was put there */
+void keel_flush_ring_later(keel_context_h ctx, uint32_t rank);
 static inline void keel_flush_ring(const keel_context_h ctx)
 {
-    if (ctx->home->near != 0) {
+    if (ctx->unrung.count > 0) {
         keel_flush_ring_now(ctx);
     }
 }

@@ -128,11 +128,13 @@ static void piece_issue(keel_piece_t *piece, int is_again)
         return;
     }
     if (ptr != NULL) {
-        keel_context_shut(ctx, KEEL_GATE_GETS);
         memcpy(piece->buffer, ptr + keel_where_offset(piece->where), piece->length);
         keel_piece_done(piece, KEEL_OK);
         if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
             keel_get_log_push(&ctx->gets, rank);
+        }
+        if (!keel_get_log_is_pushed(&ctx->gets, rank)) {
+            keel_context_shut(ctx, KEEL_GATE_GETS);
         }
         return;
     }

@@ -11,6 +11,7 @@
 
 #include "check/plant.h"
 #include "api/by_message.h"
+#include "api/flush.h"
 #include "api/lock.h"
 #include "api/mix.h"
 #include "oplog/put_send.h"
@@ -148,7 +149,9 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
             ctx->home->log = &ctx->puts.targets[rank];
             ctx->home->phase = keel_phase_word(ctx->rec.phase, 0);
             ctx->home->slot = keel_access_slot(&ctx->lane, rank);
-            ctx->home->near = keel_context_near(rank, ctx->sync.waits.clock);
+            ctx->home->near = keel_context_near(
+                rank, ctx->puts.targets[rank].clock); /* what is told there, if callbacks have waited */
+            keel_flush_ring_later(ctx, rank);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
             if (!put_was_before(ctx, rank)) {
@@ -280,7 +283,8 @@ static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32
     keel_record_t *record;
     uint64_t word;
 
-    if (home->near != keel_context_near(rank, ctx->sync.waits.clock) ||
+    if ((home->near != keel_context_near(rank, ctx->sync.waits.clock) &&
+         (!KEEL_PLANT(near_clockless) || (uint32_t)home->near != rank + 1)) ||
         !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
         return 0;
     }

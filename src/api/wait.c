@@ -453,6 +453,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
+    keel_flush_ring(ctx);
     for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) { /* others may wait for it */
         status = keel_flush_start(ctx, ctx->touched[i]);
     }

@@ -141,6 +141,9 @@
       "a rank's own image does not say how many critical sections it had seen")                                        \
     _(own_fetch_early, 2000, "--style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 4 --seed 4000", \
       "a replacement fetches from its own memory what others did there later")                                         \
+    _(near_clockless, 2000,                                                                                            \
+      "--style waits --atomics 1 --posted 0 --lanes direct --direct ptr --ranks 4 --seed 56805767900",                 \
+      "a put that takes the short way after a wait does not say so")                                                   \
     _(read_unsettled, 2000, "--style waits --atomics 0 --lanes direct --direct ptr",                                   \
       "what was read is recorded after what the program did by it")                                                    \
     _(read_elsewhere, 2000, "--style waits --atomics 0 --lanes direct --direct ptr --ranks 4 --phases 3 --seed 1000",  \

@@ -310,10 +310,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
 
 void keel_get_log_push(keel_get_log_t *log, uint32_t target)
 {
-    const keel_get_target_t *t = &log->targets[target];
-    const keel_segment_t *last = t->list.last;
-
-    if (last == NULL || (t->pushed.segment == last && t->pushed.offset >= last->used)) {
+    if (keel_get_log_is_pushed(log, target)) {
         return;
     }
     if (!keel_access_records_gets(log->lane, target) || log->lane->peers[target].mode != KEEL_PEER_LIVE) {

@@ -143,6 +143,15 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
     record->reserved = KEEL_GET_COMPLETE;
 }
 
+/* direct lane: the target has all records, or no log has any */
+static inline int keel_get_log_is_pushed(const keel_get_log_t *log, uint32_t target)
+{
+    const keel_get_target_t *t = &log->targets[target];
+    const keel_segment_t *last = t->list.last;
+
+    return last == NULL || (t->pushed.segment == last && t->pushed.offset >= last->used);
+}
+
 /* answers the next get from a record: KEEL_OK; KEEL_INPROGRESS: there is none; KEEL_ERR_CORRUPT: it is another access */
 keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer);
 /* the same, and where it lies, until the log is trimmed */

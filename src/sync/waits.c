@@ -39,9 +39,10 @@
  * predecessor's death (api/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is
  * there already does not merely log what it puts to another, and tell a third.
  *
- * Safety, of what p' does to others: see api/put. Gets of p in the front phase without a record were not completed; so nobody
- * overwrote what they would have read. Where the program of p' learns that such a get is complete, it is beyond p's death as in a
- * wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to read from it would not get on.
+ * Safety, of what p' does to others: see api/put. Of p nothing was seen that came after a get in the front phase without a
+ * record (keel_wait_settle_reads()); so nobody overwrote what it would have read. Where the program of p' learns that such a get is
+ * complete, it is beyond p's death as in a wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to
+ * read from it would not get on.
  * Not when the get is issued: p may have done so, and waited for something else before it died.
  *
  * The last clock of a phase is that of all waits after it, so it tells no order: what is put under it counts as not logged
