@@ -1,16 +1,26 @@
 /*
- * Rank 0 alone has left the gsync of the window, which the others are in yet; it locks rank 1 and dies. That it had begun says that all
- * were there: so the others are released from that gsync. Else they hand over to its replacement from before it, which is behind it.
+ * Rank 0 alone has left a gsync, which the others are in yet, does something and dies.
+ *
+ *   locks    the gsync is that of the window, and it locks rank 1. That it had begun says that all were there: so the
+ *            others are released from that gsync. Else they hand over to its replacement from before it, which is
+ *            behind it
+ *   waits    it signals to rank 1, which puts over what rank 0 had read before. Its replacement reads late, and has to
+ *            find the old word. Who knows that rank 0 was ahead only logs what it puts there; else the replacement is
+ *            taken for one that is where the others are, and rank 1 goes on by the signal before it is
  */
 #include "few_ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SEEDS   200
-#define BEGUN   1u /* gsync */
-#define WORD    7u
-#define SLOW_NS 8000000 /* more than rank 0 takes, and the news of its death */
+#define RANKS       3 /* of waits */
+#define SEEDS       200
+#define WAITS_SEEDS 40
+#define BEGUN       1u /* gsync */
+#define WORD        7u
+#define SLOW_NS     8000000 /* more than rank 0 takes, and the news of its death */
+
+/* ---- locks ---- */
 
 typedef struct job {
     few_t few;
@@ -61,11 +71,10 @@ static void strike(few_t *few)
     }
 }
 
-int main(void)
+static int run_locks(void)
 {
     static const few_play_t play = {
         .ranks = 2, .deaths = 1, .windows = 1, .lanes = "KEEL_LANES=direct", .phases = phases, .strike = strike};
-
     int is_right = 1, met = 0;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -78,4 +87,95 @@ int main(void)
         fprintf(stderr, "the moment did not come\n");
     }
     return (is_right && met > 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- waits ---- */
+
+/* words behind that of the ring */
+enum { GO = 1, DATA = 1, FIRST = 1, SECOND = 2 }; /* of rank 1, of rank 0, and two of rank 2 */
+enum { OLD = 5, NEW = 6 };
+
+typedef struct waits {
+    few_t few;
+    int is_slow[RANKS]; /* in the gsync that rank 0 leaves first */
+    int has_gone;       /* rank 0 has signalled */
+    int is_over;        /* rank 1 has put over what rank 0 read before */
+} waits_t;
+
+static keel_status_t put(keel_win_h win, uint32_t target, uint64_t offset, uint64_t word)
+{
+    return keel_put(win, target, offset * sizeof(word), &word, sizeof(word));
+}
+
+/* the replacement reads late, and has to find what its predecessor had found: it had not signalled yet */
+static keel_status_t waits_first(waits_t *job, keel_win_h win)
+{
+    const uint64_t *own = keel_win_base(win);
+    few_t *few = &job->few;
+    keel_status_t status = KEEL_OK;
+    uint64_t word;
+
+    while (status == KEEL_OK && few->deaths > 0 && !job->is_over) {
+        status = few_progress(few, 0);
+    }
+    word = own[DATA];
+    status = (status == KEEL_OK) ? put(win, 2, FIRST, word) : status;
+    status = (status == KEEL_OK) ? put(win, 1, GO, 1) : status;
+    status = (status == KEEL_OK) ? keel_flush_all(few->ctx[0]) : status;
+    job->has_gone |= status == KEEL_OK;
+    while (status == KEEL_OK && few->deaths == 0) {
+        status = few_progress(few, 0);
+    }
+    return (status == KEEL_OK) ? put(win, 2, SECOND, word) : status;
+}
+
+static keel_status_t waits_phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    waits_t *job = (waits_t *)few;
+    uint64_t *own = keel_win_base(last);
+    keel_status_t status = few_put_ring(few, rank, last, WORD);
+
+    own[DATA] = (rank == 0) ? OLD : 0;
+    while (status == KEEL_OK && rank == 0 && few->deaths == 0 && !(job->is_slow[1] && job->is_slow[2])) {
+        status = few_progress(few, rank);
+    }
+    status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, WORD) : status;
+    if (status == KEEL_OK && rank == 0) {
+        status = waits_first(job, last);
+    } else if (status == KEEL_OK && rank == 1) {
+        status = keel_wait_until(last, GO * sizeof(*own), sizeof(*own), KEEL_COMPARE_EQ, 1);
+        status = (status == KEEL_OK) ? put(last, 0, DATA, NEW) : status;
+        job->is_over |= status == KEEL_OK;
+    }
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    return (status == KEEL_OK && rank == 2 && own[FIRST] != own[SECOND]) ? KEEL_ERR_CORRUPT : status;
+}
+
+static void waits_strike(few_t *few)
+{
+    waits_t *job = (waits_t *)few;
+
+    for (uint32_t r = 1; r < RANKS && few->deaths == 0; r++) {
+        if (few->ctx[r] != NULL && few->ctx[r]->rec.arrived == BEGUN + 1 && !job->is_slow[r]) {
+            job->is_slow[r] = keel_sim_hang(few->sim, r, SLOW_NS);
+        }
+    }
+    if (few->deaths == 0 && job->has_gone) {
+        few_kill(few, 0);
+    }
+}
+
+int main(void)
+{
+    static const few_play_t waits = {.ranks = RANKS,
+                                     .deaths = 1,
+                                     .windows = 1,
+                                     .flags = KEEL_PARAM_FLAG_WAITS,
+                                     .lanes = "KEEL_LANES=direct",
+                                     .phases = waits_phases,
+                                     .strike = waits_strike};
+    int status = run_locks();
+
+    status |= few_main(&waits, sizeof(waits_t), WAITS_SEEDS);
+    return status;
 }

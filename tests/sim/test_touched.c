@@ -1,12 +1,23 @@
 /*
- * A program that is not deterministic, of which rank 0 alone has accessed anything, when it dies: rank 1, at which it did that, has to know
- * that the program had begun, or what the first life put stays beside what the second one does.
+ * What a rank is told of another that accesses it.
+ *
+ *   begun    a program that is not deterministic, of which rank 0 alone has accessed anything, when it dies: rank 1, at
+ *            which it did that, has to know that the program had begun, or what the first life put stays beside what
+ *            the second one does
+ *   passed   rank 2 fetches from rank 0, puts there what it found, and dies amid its arrivals. Rank 0 has heard its
+ *            arrival, puts to where this says at rank 1, which has not, and dies, too. Rank 1 has to know that somebody
+ *            had fetched: the job rolls back. Else both are brought back by themselves, find something else, and
+ *            what the first life put stays beside what the second one does
  */
 #include "few_ranks.h"
 
-#define RANKS 2
-#define SEEDS 20
-#define WORD  7u
+#include <stdlib.h>
+
+#define SEEDS   20
+#define WORD    7u
+#define SLOW_NS 12000000 /* more than the others take meanwhile, and the news of their deaths */
+
+/* ---- begun ---- */
 
 static void ready(few_t *few, uint32_t rank)
 {
@@ -37,15 +48,93 @@ static void strike(few_t *few)
     }
 }
 
+/* ---- passed ---- */
+
+enum { COUNT, FOUND }; /* words of rank 0's window */
+
+typedef struct passed {
+    few_t few;
+    int has_found; /* rank 2 has fetched: what rank 1 adds comes behind that */
+    int is_slow;   /* rank 1 has arrived, and is hung: no message reaches it */
+    int has_put;   /* rank 0 has left the gsync */
+} passed_t;
+
+static keel_status_t until(few_t *few, uint32_t rank, const int *is_so)
+{
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && !*is_so && few->deaths == 0) {
+        status = few_progress(few, rank);
+    }
+    return status;
+}
+
+static keel_status_t passed_fetch(passed_t *job, keel_win_h win)
+{
+    uint64_t found = 0;
+    keel_status_t status = keel_atomic(win, KEEL_ATOMIC_ADD, 0, COUNT * sizeof(found), sizeof(found), 1, 0, &found);
+
+    job->has_found |= status == KEEL_OK;
+    status = (status == KEEL_OK) ? until(&job->few, 2, &job->is_slow) : status;
+    return (status == KEEL_OK) ? keel_put(win, 0, FOUND * sizeof(found), &found, sizeof(found)) : status;
+}
+
+static keel_status_t passed_phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    const keel_context_h ctx = few->ctx[rank];
+    const uint64_t word = WORD, *own = keel_win_base(last);
+    passed_t *job = (passed_t *)few;
+    keel_status_t status = KEEL_OK;
+
+    if (rank == 1) {
+        status = until(few, rank, &job->has_found);
+        status = (status == KEEL_OK)
+                     ? keel_atomic(last, KEEL_ATOMIC_ADD, 0, COUNT * sizeof(word), sizeof(word), 1, 0, NULL)
+                     : status;
+    } else if (rank == 2) {
+        status = passed_fetch(job, last);
+    }
+    status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
+    if (status == KEEL_OK && rank == 0) {
+        status = keel_put(last, 1, own[FOUND] * sizeof(word), &word, sizeof(word));
+        status = (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
+        job->has_put |= status == KEEL_OK;
+    }
+    status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
+    return (status == KEEL_OK && rank == 1 && own[0] + own[1] != WORD) ? KEEL_ERR_CORRUPT : status;
+}
+
+/* what rank 2 has under way to rank 1 may be lost with it */
+static void passed_strike(few_t *few)
+{
+    const keel_context_h one = few->ctx[1];
+    passed_t *job = (passed_t *)few;
+
+    if (few->deaths > 0 || one == NULL) {
+        return;
+    }
+    if (!job->is_slow && one->rec.arrived == 2) {
+        job->is_slow = keel_sim_hang(few->sim, 1, SLOW_NS);
+    } else if (job->has_put) {
+        few_kill(few, 0);
+        few_kill(few, 2);
+    }
+}
+
 int main(void)
 {
-    static const few_play_t play = {.ranks = RANKS,
-                                    .deaths = 1,
-                                    .windows = 1,
-                                    .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
-                                    .ready = ready,
-                                    .phases = phases,
-                                    .strike = strike};
+    static const uint32_t apart[] = {0, 0, 1};
+    static const few_play_t begun = {.ranks = 2,
+                                     .deaths = 1,
+                                     .windows = 1,
+                                     .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC,
+                                     .ready = ready,
+                                     .phases = phases,
+                                     .strike = strike};
+    static const few_play_t passed = {
+        .ranks = 3, .deaths = 2, .windows = 1, .node = apart, .phases = passed_phases, .strike = passed_strike};
+    int status = few_main(&begun, sizeof(few_t), SEEDS);
 
-    return few_main(&play, sizeof(few_t), SEEDS);
+    status |= few_main(&passed, sizeof(passed_t), SEEDS);
+    return status;
 }
