@@ -6,6 +6,8 @@
  *   unmet    the same by what the test says that this word holds, which is not what was asked for
  *   found    rank 0 fetches from its own word; rank 1 finds that and puts over it before rank 0 has said what it found; rank 0
  *            dies later: its replacement is to come to the same order
+ *   open     rank 1 has put a word to rank 0 and not said so yet; rank 2 fetches it and puts over it; rank 1 dies, and its replacement
+ *            would put that word again, for nobody said that it is there: the job rolls back
  *
  *   test_amid [CASE]
  */
@@ -34,6 +36,7 @@ typedef struct job {
     uint64_t since_ns;   /* it is held since then, 0: it is not yet */
     unsigned at;         /* how far the program is */
     uint64_t asked;      /* of that word */
+    uint64_t rollbacks;  /* that have to come */
 } job_t;
 
 static job_t *playing;
@@ -61,11 +64,14 @@ static keel_status_t last_gsync(job_t *job, uint32_t rank, keel_win_h win, keel_
     const uint64_t *own = keel_win_base(win);
 
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
-    if (status == KEEL_ERR_ROLLED_BACK || (status == KEEL_OK && ctx->rec.rollbacks > 0)) {
+    if (status == KEEL_ERR_ROLLED_BACK && job->rollbacks == 0) {
         keel_sim_flaw(job->few.sim, "rank %u.%u rolls back", rank, keel_incarnation(ctx));
     }
     if (status == KEEL_OK && rank == 0 && own[0] != NEW) {
         keel_sim_flaw(job->few.sim, "what was put last is %u, and there is %lu", NEW, (unsigned long)own[0]);
+    }
+    if (status == KEEL_OK && rank == 0 && ctx->rec.rollbacks != job->rollbacks) {
+        keel_sim_flaw(job->few.sim, "rolled back %lu times", (unsigned long)ctx->rec.rollbacks);
     }
     return status;
 }
@@ -177,6 +183,42 @@ static void found_strike(few_t *few)
     }
 }
 
+/* ---- open ---- */
+
+static keel_status_t open_put(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    uint64_t old = 0;
+
+    if (rank == 0) {
+        job->own = keel_win_base(win);
+    } else if (rank == 1) {
+        while (status == KEEL_OK && job->own == NULL) {
+            status = few_progress(few, 1);
+        }
+        status = (status == KEEL_OK) ? put(job, 1, win, 0, A, OLD) : status;
+    } else {
+        status = until(job, 2, 1);
+        while (status == KEEL_OK && old != OLD) {
+            keel_sim_compute(few->sim, 1000);
+            status = keel_atomic(win, KEEL_ATOMIC_ADD, 0, A, sizeof(old), 0, 0, &old);
+        }
+        status = (status == KEEL_OK) ? put(job, 2, win, 0, A, NEW) : status;
+        job->at = (status == KEEL_OK) ? 2 : job->at;
+    }
+    return last_gsync(job, rank, win, status);
+}
+
+static void open_strike(few_t *few)
+{
+    const job_t *job = (const job_t *)few;
+
+    if (few->deaths == 0 && job->at == 2) {
+        few_kill(few, 1);
+    }
+}
+
 /* ---- all ---- */
 
 typedef struct amid_case {
@@ -185,6 +227,7 @@ typedef struct amid_case {
     void (*strike)(few_t *few);
     uint32_t victim;
     uint64_t asked;
+    uint64_t rollbacks;
 } amid_case_t;
 
 static int run_case(const amid_case_t *test)
@@ -199,7 +242,7 @@ static int run_case(const amid_case_t *test)
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {.victim = test->victim, .amid = OLD, .asked = test->asked};
+        job_t job = {.victim = test->victim, .amid = OLD, .asked = test->asked, .rollbacks = test->rollbacks};
 
         playing = &job;
         is_right &= few_run(&job.few, &play, seed) && job.since_ns != 0;
@@ -212,9 +255,10 @@ static int run_case(const amid_case_t *test)
 
 int main(int argc, char **argv)
 {
-    static const amid_case_t cases[] = {{"shown", shown, shown_strike, 1, OLD},
-                                        {"unmet", shown, shown_strike, 1, NEW},
-                                        {"found", found, found_strike, 0, 0}};
+    static const amid_case_t cases[] = {{"shown", shown, shown_strike, 1, OLD, 0},
+                                        {"unmet", shown, shown_strike, 1, NEW, 0},
+                                        {"found", found, found_strike, 0, 0, 0},
+                                        {"open", open_put, open_strike, 1, 0, 1}};
     int is_right = 1;
 
     keel_planted_moment = at_moment;
