@@ -129,6 +129,16 @@ enum keel_gate {
                              process to that target, which may overwrite what was read */
 };
 
+/* what is 0 in a child of fork() (api/fork) */
+struct keel_home {
+    int process; /* its number */
+    /* keel_context_near() of the last put that may be followed by others the short way; its rank is touched, and unrung */
+    uint64_t near;
+    keel_put_target_t *log;
+    keel_board_slot_t *slot; /* this process's, there */
+    uint64_t phase;          /* keel_phase_word() of the number 0 */
+};
+
 #define KEEL_UNRUNG_MAX 8 /* they are rung when one more comes */
 
 struct keel_context {
@@ -206,14 +216,7 @@ struct keel_context {
     int has_restart;    /* KEEL_RESTART_POINT() was passed */
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
-    struct keel_home {
-        int process; /* its number; all of it is 0 in a child of fork() */
-        /* keel_context_near() of the last put that may be followed by others the short way; its rank is touched, and unrung */
-        uint64_t near;
-        keel_put_target_t *log;
-        keel_board_slot_t *slot; /* this process's, there */
-        uint64_t phase;          /* keel_phase_word() of the number 0 */
-    } * home;
+    struct keel_home *home;
     int is_child_told;
     jmp_buf restart;
     pthread_t restart_thread; /* whose stack that is */

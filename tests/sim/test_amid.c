@@ -70,8 +70,9 @@ static keel_status_t last_gsync(job_t *job, uint32_t rank, keel_win_h win, keel_
     if (status == KEEL_OK && rank == 0 && own[0] != NEW) {
         keel_sim_flaw(job->few.sim, "what was put last is %u, and there is %lu", NEW, (unsigned long)own[0]);
     }
-    if (status == KEEL_OK && rank == 0 && ctx->rec.rollbacks != job->rollbacks) {
-        keel_sim_flaw(job->few.sim, "rolled back %lu times", (unsigned long)ctx->rec.rollbacks);
+    if (status == KEEL_OK && (rank == 0 || job->rollbacks == 0) && ctx->rec.rollbacks != job->rollbacks) {
+        keel_sim_flaw(job->few.sim, "rank %u.%u rolled back %lu times", rank, keel_incarnation(ctx),
+                      (unsigned long)ctx->rec.rollbacks);
     }
     return status;
 }

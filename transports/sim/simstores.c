@@ -5,9 +5,9 @@
  * not be known. While it stands the scheduler lets others see one store after the other, in any order that the processor's may be.
  *
  * x86 (Intel's and AMD's manuals, "memory ordering"): in order, but that a streamed one passes others and is passed, up to an order
- * (sfence). ARM: any that do not overlap, but that one that is released is behind all before it, and one behind a barrier (dmb) behind
- * all before that, which x86 needs none for. A fence, and an instruction that
- * reads and writes at once, waits for all; so does whatever asks the system for something.
+ * (sfence). ARM: any that do not overlap, but that one that is released is behind all before it, and one behind a barrier (dmb), for which
+ * x86 needs nothing, behind all before that. A fence, and an instruction that reads and writes at once, waits for all; so does whatever
+ * asks the system for something.
  *
  * A process that is killed has done all stores before the one at which it stands, and they are seen; of that one, which may
  * be a copy in pieces, those up to anywhere.
