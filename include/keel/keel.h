@@ -64,8 +64,9 @@ enum keel_params_flags {
      *  asked for at a time. In a rollback each call that waits returns KEEL_ERR_ROLLED_BACK, and keel_restore() waits until they have: a
      *  thread that computes is not told, so the program stops its others before it. keel_finalize() is the last call of all. */
     KEEL_PARAM_FLAG_THREADS = KEEL_BIT(3),
-    /** The program may go on by what its gets of others' memory bring: they are polls, as keel_poll() is; the same in all ranks. It counts as one that waits
-     *  (KEEL_PARAM_FLAG_WAITS). */
+    /** The program may go on by what its gets bring, its own memory's too: they are polls, as keel_poll() is; the same in all ranks. It counts
+     *  as one that waits (KEEL_PARAM_FLAG_WAITS). Without it a program that looks by gets alone, and never waits, for a value that
+     *  is put over in the same phase may wait for it for ever in a replacement. */
     KEEL_PARAM_FLAG_POLLS = KEEL_BIT(4)
 };
 
@@ -351,7 +352,8 @@ KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, 
  * read is logged at the target when the epoch closes [F 4.1]. Towards a dead rank it waits for the replacement. A put to the
  * same bytes that follows is ordered after it by a wait for the request, a flush or a fence, and by nothing else.
  * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on), and do not say
- * KEEL_PARAM_FLAG_POLLS, keel_get_nbx() of other ranks returns KEEL_INPROGRESS also when it is complete.
+ * KEEL_PARAM_FLAG_POLLS, keel_get_nbx() of other ranks returns KEEL_INPROGRESS also when it is complete. What they get from their own
+ * memory is logged as what keel_test() says is (in the phase of a first wait: behind the caller's own), so they may look by it, too.
  */
 KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                     const keel_rma_params_t *params, keel_req_h *req_p);
@@ -365,8 +367,8 @@ KEEL_API keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, 
  *
  * The first poll makes the program one that waits (KEEL_PARAM_FLAG_WAITS): in its phase a death is a rollback. What was found is
  * logged with the target before anything else of the caller can be seen [F 4.1]; the same found again by the next call is
- * counted, where memory is mapped, and has a record each time elsewhere (KEEL_GETLOG_SIZE). Own memory may be polled in up to 16 aligned words of 8 bytes, or one that is smaller;
- * other parts of it are looked at by what is not logged, so that every death is a rollback from there on.
+ * counted, where memory is mapped, and has a record each time elsewhere (KEEL_GETLOG_SIZE). Own memory has
+ * one record for each 256 words, and the same of them found again by the next call is counted.
  * Death: as for keel_wait_until(); of the target: the call waits for its replacement.
  * @return KEEL_OK, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ROLLED_BACK.
  */
@@ -456,8 +458,10 @@ typedef enum {
 /**
  * Waits until the word of @a size (1, 2, 4 or 8) bytes at @a offset of the caller's own window, aligned to its size, compares so with
  * @a value (word @a compare value; both unsigned, where the name does not say signed, the word widened to 64 bits), which a put or atomic of another rank in this phase brings about. What that rank put before it,
- * with a flush or fence between, is there too. A program looks at its own memory inside a phase by these calls, keel_wait() and
- * keel_test() alone.
+ * with a flush or fence between, is there too. A program looks at its own memory inside a phase by calls alone: these,
+ * keel_wait(), keel_test(), and gets from its own rank. A wait has no record: with another comparison than KEEL_COMPARE_EQ a
+ * replacement may go on by an older value than its predecessor did that compares so too, and find that in the word, until it waits for more. A program
+ * that goes on by which value it was takes it from keel_wait(), as .seen, or from a get behind the wait.
  *
  * Death: the dead rank's replacement is given what others put to it wait by wait, and does nothing twice that others may have
  * waited for; who waits for the dead rank waits for its replacement. The job rolls back, and the call returns
@@ -543,7 +547,8 @@ enum keel_gsync_flags {
 };
 
 /**
- * Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe.
+ * Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe. A program that has not come
+ * to a safe one or to keel_checkpoint() when the first rank has used half of its logs (KEEL_OPLOG_SIZE) is told so, once.
  * A job does 4,294,963,199 gsyncs, window calls and checkpoints, which are two each; rank 0 says when 2^28 of them are left. Each
  * such call after them returns KEEL_ERR_LIMIT at once and does nothing, on all ranks alike; all else goes on, keel_finalize() too.
  * In one phase, between two gsyncs, there may be any number of accesses and waits. Behind the 2^32nd of a pair of ranks a

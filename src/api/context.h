@@ -75,6 +75,9 @@ typedef struct keel_piece {
     void *to;
 } keel_piece_t;
 
+/* api/own: any get from the own rank, of blocks that were checked */
+typedef keel_status_t (*keel_own_get_t)(keel_win_h win, const keel_blocks_t *blocks, char *buffer);
+
 /* api/poll */
 typedef struct keel_poll_ops {
     /* a get that was checked and admitted; in the name of that call */
@@ -183,6 +186,7 @@ struct keel_context {
 
     keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */
+    keel_own_get_t own_get;       /* any get from the own rank */
     struct {
         uint32_t ranks[KEEL_UNRUNG_MAX];
         uint32_t count;

@@ -248,11 +248,11 @@ keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, ch
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
+    const keel_blocks_t block = {.offset = offset, .length = length, .count = (length > 0)};
     uint32_t piece;
 
     if (rank == ctx->lane.rank) {
-        memmove(buffer, (char *)win->base + offset, length);
-        return KEEL_OK;
+        return ctx->own_get(win, &block, buffer);
     }
     keel_context_touch(ctx, rank);
     for (; length > 0 && status == KEEL_OK; length -= piece, buffer += piece, offset += piece) {
@@ -288,6 +288,12 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
     return status;
 }
 
+/* what was told before is settled, but for what the next answer may repeat */
+keel_status_t keel_get_admit(keel_context_h ctx, uint32_t rank)
+{
+    return (ctx->polls != NULL || rank == ctx->lane.rank) ? keel_mix_poll(ctx, rank) : keel_mix_access(ctx, rank);
+}
+
 /* any get; out of line, so that the hot path keeps its registers */
 static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
                                                        size_t length, const keel_rma_params_t *params,
@@ -302,7 +308,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     }
     status = keel_lock_admit(win->ctx, rank, 0);
     if (status == KEEL_OK) {
-        status = (win->ctx->polls != NULL) ? keel_mix_poll(win->ctx, rank) : keel_mix_access(win->ctx, rank);
+        status = keel_get_admit(win->ctx, rank);
     }
     status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get") : status;
     if (status != KEEL_OK) {

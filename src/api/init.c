@@ -16,6 +16,7 @@
 #include "api/refuse.h"
 #include "api/rehearse.h"
 #include "api/request.h"
+#include "api/own.h"
 #include "api/poll.h"
 #include "api/restore.h"
 #include "api/spare.h"
@@ -254,6 +255,7 @@ static keel_status_t context_accesses_init(keel_context_h ctx)
 {
     const uint32_t size = ctx->lane.size;
 
+    ctx->own_get = keel_own_get;
     ctx->bounce = keel_alloc(ctx->lane.ops->max_data, "bounce buffer");
     ctx->pieces_open = keel_alloc(size * sizeof(*ctx->pieces_open), "gets under way");
     ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");

@@ -18,6 +18,7 @@
 #include "api/by_message.h"
 #include "api/lock.h"
 #include "api/mix.h"
+#include "api/own.h"
 #include "api/request.h"
 #include "api/target.h"
 #include "api/compare.h"
@@ -34,8 +35,6 @@
 #include "recovery/recover.h"
 
 #include <string.h>
-
-#define POLL_WORDS 16u /* of own memory that are polled at once, and recorded */
 
 static char *polled_of(const keel_get_record_t *record)
 {
@@ -55,19 +54,6 @@ static void polled_store(keel_get_record_t *record, keel_polled_t polled)
     memcpy(polled_of(record), &polled, sizeof(polled));
 }
 
-/* words as a whole */
-static void poll_load(void *buffer, const char *from, size_t length)
-{
-    if ((length == 8 || length == 4 || length == 2 || length == 1) && (uintptr_t)from % length == 0) {
-        const uint64_t word = keel_word_load(from, length);
-
-        memcpy(buffer, &word, length);
-    } else {
-        memcpy(buffer, from, length);
-    }
-    keel_load_fence();
-}
-
 /* ---- a target that is mapped ---- */
 
 /* the same as the last time, and nothing was done there since then: words may be put anew as they were, and by waiting for something else
@@ -85,7 +71,7 @@ static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *bu
         ctx->lane.peers[rank].incarnation != polling->incarnation) {
         return 0;
     }
-    poll_load(buffer, from + keel_where_offset(where), length);
+    keel_own_load(buffer, from + keel_where_offset(where), length);
     polled = polled_load(record);
     if (memcmp(buffer, record + 1, length) != 0 ||
         (keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase) > polled.clock && !KEEL_PLANT(poll_repeated))) {
@@ -109,7 +95,7 @@ static void poll_stored(keel_piece_t *piece, const char *from)
         keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
         return;
     }
-    poll_load(piece->to, from, piece->polled);
+    keel_own_load(piece->to, from, piece->polled);
     KEEL_MOMENT();
     clock = keel_access_clock_of(&ctx->lane, piece->rank, ctx->rec.phase);
     keel_access_find(&ctx->lane, piece->rank);
@@ -289,32 +275,6 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
     return status;
 }
 
-/* what others put there in an order that nobody else knows: an answer */
-static keel_status_t poll_own(keel_win_h win, uint64_t offset, char *buffer, size_t length)
-{
-    const size_t size = (length % 8 == 0) ? 8 : length, count = length / size;
-    keel_word_t words[POLL_WORDS];
-    keel_status_t status;
-
-    for (size_t i = 0; i < count; i++) {
-        words[i] = (keel_word_t){
-            .win = win, .offset = offset + i * size, .size = size, .compare = KEEL_COMPARE_GE, .value = 0};
-    }
-    status = keel_test(win->ctx, KEEL_WAIT_ALL, words, (unsigned)count, NULL);
-    for (size_t i = 0; i < count && status == KEEL_OK; i++) {
-        memcpy(buffer + i * size, &words[i].seen, size);
-    }
-    return status;
-}
-
-static int poll_is_words(const keel_win_h win, uint64_t offset, size_t length)
-{
-    const uintptr_t at = (uintptr_t)win->base + offset;
-
-    return (length == 1 || length == 2 || length == 4 || (length % 8 == 0 && length / 8 <= POLL_WORDS)) &&
-           at % (length % 8 == 0 ? 8 : length) == 0;
-}
-
 static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                 const char *call, struct keel_req *req)
 {
@@ -337,16 +297,15 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
     return status;
 }
 
-static keel_status_t poll_own_any(keel_win_h win, uint64_t offset, void *buffer, size_t length, const char *call)
+static keel_status_t poll_own(keel_win_h win, uint64_t offset, void *buffer, size_t length)
 {
-    keel_status_t status;
+    const keel_blocks_t block = {.offset = offset, .length = length, .count = 1};
 
-    if (!keel_may_mix(win->ctx) && poll_is_words(win, offset, length)) {
-        return poll_own(win, offset, buffer, length);
+    if (!keel_may_mix(win->ctx)) {
+        return keel_own_ask(win, &block, buffer);
     }
-    status = keel_mix(win->ctx, KEEL_WAY_ANSWER, call);
-    poll_load(buffer, (const char *)win->base + offset, length);
-    return status;
+    keel_own_load(buffer, (const char *)win->base + offset, length);
+    return KEEL_OK;
 }
 
 const keel_poll_ops_t keel_poll_ops = {.issue = poll_issue, .stored = poll_stored, .answered = poll_answered};
@@ -367,7 +326,7 @@ static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, vo
     win->ctx->stats.gets++;
     win->ctx->stats.get_bytes += length;
     if (rank == win->ctx->lane.rank) {
-        return keel_win_end(win, poll_own_any(win, offset, buffer, length, call));
+        return keel_win_end(win, poll_own(win, offset, buffer, length));
     }
     req = keel_req_obtain(win->ctx, NULL);
     if (req == NULL) {

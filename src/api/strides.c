@@ -77,7 +77,7 @@ keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_
     char *to = buffer;
 
     status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
-    status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_get_admit(win->ctx, rank) : status;
     status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get_strided") : status;
     if (status != KEEL_OK) {
         return (win != NULL) ? keel_win_end(win, status) : status;
@@ -88,13 +88,16 @@ keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_
     if (blocks_are_one(blocks)) {
         return keel_get(win, rank, blocks->offset, buffer, blocks->length * blocks->count);
     }
+    win->ctx->stats.gets += blocks->count;
+    win->ctx->stats.get_bytes += blocks->count * blocks->length;
+    if (rank == win->ctx->lane.rank) {
+        return keel_win_end(win, win->ctx->own_get(win, blocks, buffer));
+    }
     issued = keel_req_obtain(win->ctx, NULL);
     if (issued == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
-        win->ctx->stats.gets++;
-        win->ctx->stats.get_bytes += blocks->length;
         status = keel_get_issue(win, rank, blocks->offset + i * blocks->stride, to + i * blocks->buffer_stride,
                                 blocks->length, issued);
     }

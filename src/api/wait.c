@@ -65,6 +65,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (keel_may_mix(ctx)) {
         return KEEL_OK; /* nothing is replayed into waits */
     }
+    keel_waits_note(&ctx->sync);
     if (!keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
         keel_context_shut(ctx, KEEL_GATE_WAITS);
         keel_put_log_number_all(&ctx->puts);

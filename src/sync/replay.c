@@ -143,28 +143,39 @@ void keel_replay_sort(keel_replay_t *replay)
     }
 }
 
-int keel_replay_changes(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size)
+typedef size_t (*record_bytes_t)(const keel_record_t *record, const void *payload);
+
+/* whether these bytes of own memory are among those of the records of any piece from @a first on */
+static int replay_has(const keel_replay_t *replay, uint32_t first, record_bytes_t bytes_of, keel_lane_t *lane,
+                      const void *bytes, size_t size)
 {
     const uintptr_t from = (uintptr_t)bytes, to = from + size;
     int has = 0;
 
-    if (!replay->has_changes) {
-        return 0;
-    }
     pthread_mutex_lock(&lane->lock);
-    for (uint32_t i = 0; i < replay->count; i++) {
+    for (uint32_t i = first; i < replay->count; i++) {
         keel_records_t run = keel_records_of(replay->pieces[i].records, replay->pieces[i].length);
         const keel_record_t *record;
 
         while ((record = keel_records_next(&run)) != NULL) {
-            const size_t changed = keel_record_changed(record, record + 1);
-            const uintptr_t at = (uintptr_t)(changed > 0 ? keel_served_target(lane, record->where, changed, 0) : NULL);
+            const size_t length = bytes_of(record, record + 1);
+            const uintptr_t at = (uintptr_t)(length > 0 ? keel_served_target(lane, record->where, length, 0) : NULL);
 
-            has |= at != 0 && at < to && from < at + changed;
+            has |= at != 0 && at < to && from < at + length;
         }
     }
     pthread_mutex_unlock(&lane->lock);
     return has;
+}
+
+int keel_replay_changes(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size)
+{
+    return replay->has_changes && replay_has(replay, 0, keel_record_changed, lane, bytes, size);
+}
+
+int keel_replay_is_to_write(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size)
+{
+    return replay_has(replay, replay->next, keel_record_written, lane, bytes, size);
 }
 
 keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)

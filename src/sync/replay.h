@@ -39,6 +39,8 @@ keel_status_t keel_replay_add(keel_replay_t *replay, uint32_t source, keel_recor
 void keel_replay_sort(keel_replay_t *replay);
 /* whether these bytes of own memory are among what such records changed, replayed or not */
 int keel_replay_changes(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size);
+/* whether they are among what is not replayed yet */
+int keel_replay_is_to_write(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size);
 /* applies the next piece; there is one */
 keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane);
 

@@ -133,7 +133,7 @@ void keel_waits_reset(keel_sync_t *sync)
 
     keel_waits_begin_phase(sync);
     w->is_replaying = w->is_asking = 0;
-    w->begun = 0;
+    w->begun = w->waited = 0;
     memset(w->heard, 0, sync->lane->size * sizeof(*w->heard));
     memset(w->has_rest, 0, sync->lane->size);
     memset(w->has_new, 0, sync->lane->size);
@@ -386,6 +386,22 @@ int keel_waits_are_told(const keel_sync_t *sync)
 int keel_waits_are_numbered(const keel_sync_t *sync)
 {
     return sync->phase >= sync->waits.since;
+}
+
+void keel_waits_note(keel_sync_t *sync)
+{
+    sync->waits.waited = sync->phase + 1;
+}
+
+int keel_waits_go_on(const keel_sync_t *sync)
+{
+    return keel_waits_are_numbered(sync) || sync->waits.waited == sync->phase + 1;
+}
+
+int keel_waits_are_to_write(keel_sync_t *sync, const void *bytes, size_t size)
+{
+    return sync->waits.is_replaying && keel_waits_are_here(sync) &&
+           keel_replay_is_to_write(&sync->waits.replay, sync->lane, bytes, size);
 }
 
 int keel_waits_note_new(keel_sync_t *sync, uint32_t rank)

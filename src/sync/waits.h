@@ -16,8 +16,9 @@
 typedef struct keel_waits {
     uint32_t
         since; /* the first phase that began with everybody knowing that the program waits; KEEL_PHASE_NONE: it does not */
-    uint32_t begun; /* 1 + the phase in which this process said so */
-    uint32_t clock; /* of this process, in this phase */
+    uint32_t begun;  /* 1 + the phase in which this process said so */
+    uint32_t waited; /* 1 + the last phase in which it waited */
+    uint32_t clock;  /* of this process, in this phase */
     /* as a replacement */
     int is_replaying;
     int is_asking; /* it has asked for the rest of what was put in the front phase */
@@ -71,6 +72,12 @@ void keel_waits_begin(struct keel_sync *sync);
 int keel_waits_are_told(const struct keel_sync *sync);
 /* all number their puts in this phase */
 int keel_waits_are_numbered(const struct keel_sync *sync);
+/* this process is in a wait, whoever knows that */
+void keel_waits_note(struct keel_sync *sync);
+/* it goes on in this phase by what others put: it waited, or all know that the program does. Its replacement says the same there */
+int keel_waits_go_on(const struct keel_sync *sync);
+/* a replacement: these bytes of its memory are put by others in this phase, and it has them not yet */
+int keel_waits_are_to_write(struct keel_sync *sync, const void *bytes, size_t size);
 /* a replacement: something is read at @a rank of which there may be no record; false where that does not matter */
 int keel_waits_note_new(struct keel_sync *sync, uint32_t rank);
 /* and whether it was, KEEL_RANK_NONE: anywhere */

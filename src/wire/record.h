@@ -128,6 +128,24 @@ static inline size_t keel_record_changed(const keel_record_t *record, const void
     }
     return 0;
 }
+/* bytes that it writes */
+static inline size_t keel_record_written(const keel_record_t *record, const void *payload)
+{
+    keel_record_atomic_t atomic;
+
+    switch (keel_where_op(record->where)) {
+    case KEEL_RECORD_PUT:
+        return record->length;
+    case KEEL_RECORD_ATOMIC:
+        memcpy(&atomic, payload, sizeof(atomic));
+        return atomic.size;
+    case KEEL_RECORD_ACCUMULATE:
+    case KEEL_RECORD_ATOMICS:
+        return record->length - sizeof(keel_record_accumulate_t);
+    default:
+        return 0;
+    }
+}
 static inline unsigned keel_where_region(uint64_t where)
 {
     return where >> 52;

@@ -376,6 +376,16 @@ static keel_status_t get_flag(cells_job_t *job, uint32_t source, uint64_t part)
     return KEEL_OK;
 }
 
+static keel_status_t get_own_flag(cells_job_t *job, uint32_t source, uint64_t part)
+{
+    uint64_t seen = 0;
+
+    while (seen < cells_value(source, job->step, part)) {
+        TRY(keel_get(job->win, job->rank, FLAG_OF(source), &seen, sizeof(seen)));
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t put_and_add(cells_job_t *job, uint32_t target, uint64_t part)
 {
     TRY(put_words(job, target, part));
@@ -559,6 +569,7 @@ static const cells_kind_t kinds[] = {
     {"any", WAITS, 0, put_and_flag, wait_any, words_are_right},
     {"polls", WAITS, 0, put_and_show, poll_flag, words_are_right},
     {"polling_gets", POLLS, 0, put_and_show, get_flag, words_are_right},
+    {"own_gets", WAITS, 0, put_and_flag, get_own_flag, words_are_right},
     {"polling_fetches", WAITS, 0, put_and_show, fetch_flag, words_are_right},
     {"locks", 0, 1, locked, NULL, counted_words_are_right},
     {"epochs", 0, 1, locked_and_read, NULL, counted_words_are_right},

@@ -16,7 +16,7 @@ static keel_status_t setup(few_t *few, uint32_t rank, keel_win_h *last_p)
         few->play->begin(few, rank);
     }
     for (unsigned i = 0; i < few->play->windows && status == KEEL_OK; i++) {
-        status = keel_win_alloc(few->ctx[rank], 64, NULL, last_p);
+        status = keel_win_alloc(few->ctx[rank], few->play->bytes > 0 ? few->play->bytes : 64, NULL, last_p);
     }
     if (status == KEEL_OK && few->play->ready != NULL) {
         few->play->ready(few, rank);

@@ -13,6 +13,7 @@ typedef struct few_play {
     uint32_t ranks;           /* one group */
     unsigned deaths;          /* that have to come */
     unsigned windows;         /* made before keel_restarted() */
+    size_t bytes;             /* of each; 0: 64 */
     uint64_t flags;           /* of keel_params_t */
     const char *lanes;        /* KEEL_LANES=..., or another setting; NULL: as it comes */
     const uint32_t *node;     /* of each rank; NULL: one node */

@@ -208,7 +208,7 @@ static void polled_of(void)
     check(memory->many[0], said, "what was put with it");
 }
 
-/* the flag lies with who sets it */
+/* the flag lies with who sets it, or with who looks */
 static void getting_of(void)
 {
     const long said = step + 1;
@@ -221,6 +221,9 @@ static void getting_of(void)
     while (shmem_long_g(&memory->words[0], left) < said) {
     }
     check(memory->many[0], said, "what was put before what is got");
+    shmem_long_p(&memory->words[1], said, left);
+    while (shmem_long_g(&memory->words[1], me) < said) {
+    }
     while (shmem_long_atomic_fetch(&memory->words[0], right) < said) {
     }
 }

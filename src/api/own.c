@@ -1,0 +1,121 @@
+/*
+ * Own memory that is read by a call (protocol.md, Waits inside a phase).
+ *
+ * In a program that waits others put there in an order that only this process sees, and a replacement has of it what its waits and answers
+ * needed so far. So what is read is an answer: in each phase that began with all knowing that the program waits, and in one in which this
+ * process has waited. In other phases it is a copy. There gsyncs alone order, so a program that has no races reads what nobody puts
+ * meanwhile; one that polls before its first wait is found by a replacement that reads what is put in that phase.
+ */
+#include "api/own.h"
+
+#include "api/compare.h"
+#include "api/mix.h"
+#include "api/wait.h"
+#include "api/window.h"
+#include "check/plant.h"
+#include "recovery/ask.h"
+
+#include <string.h>
+
+#define OWN_WORDS 256u /* of an answer */
+
+static size_t word_size(const char *at, size_t left)
+{
+    size_t size = 8;
+
+    while (size > left || (uintptr_t)at % size != 0) {
+        size /= 2;
+    }
+    return size;
+}
+
+static unsigned words_most(const keel_context_h ctx)
+{
+    unsigned most = OWN_WORDS;
+
+    while (most > 1 && keel_answer_length(most) > ctx->gets.piece_max) {
+        most /= 2;
+    }
+    return most;
+}
+
+void keel_own_load(void *buffer, const char *from, size_t length)
+{
+    for (size_t size; length > 0; length -= size, from += size, buffer = (char *)buffer + size) {
+        const uint64_t word = keel_word_load(from, size = word_size(from, length));
+
+        memcpy(buffer, &word, size);
+    }
+    keel_load_fence();
+}
+
+/* bytes that lie one behind the other, in own memory and in the buffer */
+typedef struct own_run {
+    uint64_t offset;
+    char *to;
+    size_t left;
+} own_run_t;
+
+static own_run_t run_of(const keel_blocks_t *blocks, char *buffer, size_t block)
+{
+    return (own_run_t){.offset = blocks->offset + block * blocks->stride,
+                       .to = buffer + block * blocks->buffer_stride,
+                       .left = blocks->length};
+}
+
+keel_status_t keel_own_ask(keel_win_h win, const keel_blocks_t *blocks, char *buffer)
+{
+    const unsigned most = words_most(win->ctx);
+    keel_word_t words[OWN_WORDS];
+    char *to[OWN_WORDS];
+    own_run_t run = run_of(blocks, buffer, 0);
+    keel_status_t status = KEEL_OK;
+    size_t block = 0;
+
+    while (block < blocks->count && status == KEEL_OK) {
+        unsigned count = 0;
+
+        while (block < blocks->count && count < most) {
+            const size_t size = word_size((const char *)win->base + run.offset, run.left);
+
+            words[count] = (keel_word_t){.win = win, .offset = run.offset, .size = size, .compare = KEEL_COMPARE_GE};
+            to[count++] = run.to;
+            run = (own_run_t){.offset = run.offset + size, .to = run.to + size, .left = run.left - size};
+            run = (run.left > 0) ? run : run_of(blocks, buffer, ++block);
+        }
+        status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL);
+        for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
+            memcpy(to[i], &words[i].seen, words[i].size);
+        }
+    }
+    return status;
+}
+
+static void own_copy(keel_win_h win, const keel_blocks_t *blocks, char *buffer)
+{
+    for (size_t i = 0; i < blocks->count; i++) {
+        const own_run_t run = run_of(blocks, buffer, i);
+
+        memmove(run.to, (const char *)win->base + run.offset, run.left);
+    }
+}
+
+keel_status_t keel_own_get(keel_win_h win, const keel_blocks_t *blocks, char *buffer)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+
+    if (!keel_may_mix(ctx) && keel_waits_go_on(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
+        return keel_own_ask(win, blocks, buffer);
+    }
+    own_copy(win, blocks, buffer);
+    for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
+        const own_run_t run = run_of(blocks, buffer, i);
+
+        status = keel_waits_are_to_write(&ctx->sync, (const char *)win->base + run.offset, run.left) &&
+                         !KEEL_PLANT(own_get_raced)
+                     ? keel_recovery_ask(&ctx->rec, KEEL_ERR_STATE)
+                     : KEEL_OK;
+    }
+    return status;
+}

@@ -1,0 +1,192 @@
+/*
+ * Own memory that is polled by gets, until the rank before has put the next word; each tells it how often it has looked. One dies while it
+ * looks. Its replacement finds as often what its predecessor found, and gets on.
+ *
+ *   get, strided, much, odd, later   how: keel_get() of a word, keel_get_strided(), keel_get() of many words, one that is not aligned,
+ *                                    keel_get_nbx()
+ *
+ * Each in a program that says that it waits, or that its gets are polls; and in one that says nothing, and waits before it polls or
+ * behind that for the first time.
+ *
+ *   test_own_got [HOW]
+ */
+#include "few_ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEDS     12
+#define WRONG_MAX 8
+#define RANKS     3
+#define PHASES    4
+#define MUCH      1500 /* one answer */
+#define LARGE     5000 /* several */
+
+/* in each rank's window; what is put lies behind the word that tells of it, or odd bytes before */
+enum { WORD = 8, LOOKED = 24, FIRST = 32, DATA = 40, BYTES = 8192 };
+
+typedef enum { GET, STRIDED, MANY, ODD, LATER, HOWS } how_t;
+typedef enum { WAITS, POLLS, WAITS_BEFORE, WAITS_BEHIND, KINDS } kind_t;
+
+typedef struct job {
+    few_t few;
+    how_t how;
+    kind_t kind;
+    uint64_t looks, dies; /* of rank 1 in its first life, and the one after which it does */
+} job_t;
+
+static keel_status_t look(const job_t *job, uint32_t rank, keel_win_h win, uint64_t *word_p)
+{
+    const keel_blocks_t blocks = {.offset = WORD, .length = 8, .count = 2, .stride = 16, .buffer_stride = 8};
+    uint64_t words[2] = {0};
+    char bytes[MUCH];
+    keel_req_h req = NULL;
+    keel_status_t status;
+
+    switch (job->how) {
+    case GET:
+        return keel_get(win, rank, WORD, word_p, sizeof(*word_p));
+    case STRIDED:
+        status = keel_get_strided(win, rank, &blocks, words);
+        *word_p = words[0];
+        return status;
+    case MANY:
+        status = keel_get(win, rank, WORD, bytes, sizeof(bytes));
+        memcpy(word_p, bytes, sizeof(*word_p));
+        return status;
+    case ODD:
+        status = keel_get(win, rank, WORD - 3, bytes, 14);
+        memcpy(word_p, bytes + 3, sizeof(*word_p));
+        return status;
+    case LATER:
+    default:
+        status = keel_get_nbx(win, rank, WORD, word_p, sizeof(*word_p), NULL, &req);
+        return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+    }
+}
+
+static keel_status_t put(const job_t *job, uint32_t rank, keel_win_h win, uint32_t target, uint64_t offset,
+                         uint64_t word)
+{
+    const keel_status_t status = keel_put(win, target, offset, &word, sizeof(word));
+
+    return (status == KEEL_OK) ? keel_flush(job->few.ctx[rank], target) : status;
+}
+
+/* who is told by a wait tells the next one */
+static keel_status_t wait_first(const job_t *job, uint32_t rank, keel_win_h win)
+{
+    keel_status_t status = put(job, rank, win, (rank + 1) % RANKS, FIRST, 1);
+
+    return (status == KEEL_OK) ? keel_wait_until(win, FIRST, 8, KEEL_COMPARE_EQ, 1) : status;
+}
+
+static keel_status_t poll(job_t *job, uint32_t rank, keel_win_h win, uint64_t phase, uint64_t *looked_p)
+{
+    const int is_first = rank == 1 && keel_incarnation(job->few.ctx[1]) == 0;
+    uint64_t word = 0;
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && word != phase) {
+        status = few_progress(&job->few, rank);
+        status = (status == KEEL_OK) ? look(job, rank, win, &word) : status;
+        *looked_p += 1;
+        job->looks += is_first;
+    }
+    return status;
+}
+
+static keel_status_t play(job_t *job, uint32_t rank, keel_win_h win, uint64_t phase, uint64_t *looked_p)
+{
+    const uint32_t next = (rank + 1) % RANKS, before = (rank + RANKS - 1) % RANKS;
+    keel_status_t status = KEEL_OK;
+    uint64_t data[LARGE / 8];
+
+    if (phase == 1 && job->kind == WAITS_BEFORE) {
+        status = wait_first(job, rank, win);
+    }
+    for (unsigned i = 0; i < 10 && rank == 0 && status == KEEL_OK; i++) { /* rank 1 looks meanwhile */
+        status = few_progress(&job->few, rank);
+    }
+    status = (status == KEEL_OK) ? put(job, rank, win, next, DATA, phase << 8 | rank) : status;
+    status = (status == KEEL_OK) ? put(job, rank, win, next, WORD, phase) : status;
+    status = (status == KEEL_OK) ? poll(job, rank, win, phase, looked_p) : status;
+    status = (status == KEEL_OK) ? keel_get(win, rank, DATA, data, sizeof(data)) : status;
+    if (status == KEEL_OK && data[0] != (phase << 8 | before)) {
+        keel_sim_flaw(job->few.sim, "rank %u finds %lx in phase %lu", rank, (unsigned long)data[0],
+                      (unsigned long)phase);
+    }
+    status = (status == KEEL_OK) ? put(job, rank, win, before, LOOKED, *looked_p) : status;
+    if (status == KEEL_OK && phase == 1 && job->kind == WAITS_BEHIND) {
+        status = wait_first(job, rank, win);
+    }
+    return (status == KEEL_OK) ? keel_gsync(job->few.ctx[rank], 0) : status;
+}
+
+static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    uint64_t looked = 0, told = 0;
+    keel_status_t status = KEEL_OK;
+
+    for (uint64_t phase = 1; phase <= PHASES && status == KEEL_OK; phase++) {
+        status = play(job, rank, win, phase, &looked);
+        status = (status == KEEL_OK) ? keel_get(win, (rank + RANKS - 1) % RANKS, LOOKED, &told, sizeof(told)) : status;
+        if (status == KEEL_OK && told != looked) {
+            keel_sim_flaw(few->sim, "rank %u has looked %lu times, and said %lu", rank, (unsigned long)looked,
+                          (unsigned long)told);
+        }
+        status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    }
+    if (status == KEEL_OK && few->ctx[rank]->rec.rollbacks > 0 && job->kind <= POLLS) {
+        keel_sim_flaw(few->sim, "the job rolled back");
+    }
+    return status;
+}
+
+static void strike(few_t *few)
+{
+    const job_t *job = (const job_t *)few;
+
+    if (few->deaths == 0 && job->looks >= job->dies) {
+        few_kill(few, 1);
+    }
+}
+
+static int run(how_t how, kind_t kind, const char *lanes, uint64_t seed)
+{
+    static const uint64_t flags[KINDS] = {KEEL_PARAM_FLAG_WAITS, KEEL_PARAM_FLAG_POLLS};
+    const few_play_t play = {.ranks = RANKS,
+                             .deaths = 1,
+                             .windows = 1,
+                             .bytes = BYTES,
+                             .flags = flags[kind],
+                             .lanes = lanes,
+                             .phases = phases,
+                             .strike = strike};
+    job_t job = {.how = how, .kind = kind, .dies = 1 + seed};
+
+    return few_run(&job.few, &play, seed);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const hows[] = {"get", "strided", "much", "odd", "later"};
+    static const char *const kinds[] = {"waits", "polls", "waits before", "waits behind"};
+    static const char *const lanes[] = {"KEEL_LANES=direct", "KEEL_LANES=served"};
+    int wrong = 0;
+
+    for (unsigned how = 0; how < HOWS; how++) {
+        for (unsigned i = 0;
+             i < KINDS * 2 * SEEDS && wrong < WRONG_MAX && (argc < 2 || strcmp(argv[1], hows[how]) == 0); i++) {
+            const unsigned kind = i % KINDS, lane = i / KINDS % 2, seed = 1 + i / KINDS / 2;
+
+            if (!run((how_t)how, (kind_t)kind, lanes[lane], seed)) {
+                fprintf(stderr, "  %s, %s, %s\n", hows[how], kinds[kind], lanes[lane]);
+                wrong++;
+            }
+        }
+    }
+    return (wrong == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
