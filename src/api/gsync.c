@@ -9,6 +9,7 @@
 #include "api/inside.h"
 
 #include "check/plant.h"
+#include "recovery/filling.h"
 #include "recovery/commit.h"
 #include "recovery/handed_over.h"
 #include "recovery/position.h"
@@ -292,6 +293,9 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     int is_checkpoint, was_front;
     uint64_t orders;
 
+    if (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) {
+        keel_filling_offer(rec);
+    }
     if (status == KEEL_OK) {
         status = gsync_trim(ctx, number);
     }

@@ -100,6 +100,9 @@ int keel_segment_list_grow(keel_segment_list_t *list, keel_segment_pool_t *pool)
     }
     list->last = segment;
     pool->in_use++;
+    if (pool->news != NULL && pool->in_use == pool->count / 2 + 1) {
+        __atomic_store_n(pool->news, 1, __ATOMIC_RELAXED);
+    }
     if (pool->in_use > pool->peak) {
         pool->peak = pool->in_use;
     }

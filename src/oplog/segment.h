@@ -30,7 +30,14 @@ typedef struct keel_segment_pool {
     uint32_t segment_size;        /* bytes */
     uint32_t count, in_use, peak; /* segments */
     keel_segment_t *free;
+    uint8_t *news; /* set to 1 when it begins to fill; may be NULL */
 } keel_segment_pool_t;
+
+/* more than half of it is in use */
+static inline int keel_segment_pool_is_filling(const keel_segment_pool_t *pool)
+{
+    return pool->in_use > pool->count / 2;
+}
 
 typedef struct keel_segment_list {
     keel_segment_t *first, *last;

@@ -162,14 +162,6 @@ static void adopt_carried(keel_recovery_t *rec, const decision_t *d)
     }
 }
 
-static void adopt_sync(keel_recovery_t *rec, const decision_t *d)
-{
-    if (keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK) && rec->lane->rank == 0) {
-        keel_warn(rec->message, "the job rolls back, as at every death from here on: %.*s", (int)sizeof(d->why),
-                  d->why);
-    }
-}
-
 void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
 {
     keel_status_t status;
@@ -187,7 +179,8 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     adopt_generation(rec, d);
-    adopt_sync(rec, d);
+    keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK);
+    keel_said_join(&rec->said, &d->said);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         keel_recovery_say(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
                           d->why);

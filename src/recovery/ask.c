@@ -99,7 +99,7 @@ const char *keel_request_reason(keel_status_t wants)
         return "it begins to wait, or to mix ways to synchronise, while another may be doing again what it did";
     case KEEL_ERR_STATE:
         KEEL_REACHED(request_waits_on_changes);
-        return "it waited for a word that several may have changed, and nobody can tell what it was meanwhile";
+        return "it goes on by a word that others changed, and nobody can tell what it was meanwhile";
     default:
         KEEL_REACHED(request_program);
         return "its program asked for it";

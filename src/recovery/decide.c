@@ -4,6 +4,7 @@
 #include "recovery/awaited.h"
 #include "recovery/view.h"
 
+#include "base/crc.h"
 #include "check/plant.h"
 #include "check/reached.h"
 
@@ -192,15 +193,17 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
-        const char *why = keel_request_reason((keel_status_t)report->wants);
+        const char *why = keel_request_reason((keel_status_t)report->wants), *any = NULL;
+        int is_passing = 0;
 
         if (why == NULL) {
-            why = keel_sync_refuses_any(&d->sync, &report->sync);
+            why = any = keel_sync_refuses_any(&d->sync, &report->sync);
         }
         if (why != NULL) {
             /* that is reason enough */
         } else if (report->is_rolling) {
             why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
+            is_passing = 1;
         } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
             why = "rollback numbers differ"; /* not seen: a rollback ends for all or is under way (planted.md) */
         } else if (!report_is_back(report)) {
@@ -214,6 +217,8 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
         }
         if (why != NULL) {
             d->mode = KEEL_DECISION_ROLLBACK;
+            d->is_for_good = any != NULL;
+            d->reason = is_passing ? 0 : keel_crc(0, why, strlen(why));
             d->is_in_doubt = strcmp(why, KEEL_WHY_IN_DOUBT) == 0 || strcmp(why, KEEL_WHY_AWAITED) == 0;
             snprintf(d->why, sizeof(d->why), "rank %u: %s", r, why);
             return;
@@ -347,6 +352,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             prefix = report->window_prefix;
         }
         keel_sync_join(&d->sync, &report->sync);
+        keel_said_join(&d->said, &report->said);
         if (report->state == KEEL_RANK_FRESH) {
             continue;
         }

@@ -3,6 +3,7 @@
 #include "recovery/adopt.h"
 #include "recovery/ask.h"
 #include "recovery/detect.h"
+#include "recovery/filling.h"
 #include "recovery/hand_over.h"
 #include "recovery/position.h"
 #include "recovery/recovery.h"
@@ -233,6 +234,9 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
     case KEEL_CONTROL_DEMAND_GROUP:
         recovery_group(rec, &rec->demand->set, in);
         break;
+    case KEEL_CONTROL_FILLING:
+        keel_filling_receive(rec, in);
+        break;
     case KEEL_CONTROL_REQUEST:
         keel_request_receive(rec, in);
         break;
@@ -340,6 +344,7 @@ void keel_recovery_progress(keel_recovery_t *rec)
     keel_view_step(rec);
     keel_ckpt_step(rec->ckpt);
     keel_demand_step(rec->demand);
+    keel_filling_step(rec);
 }
 
 /* differs when progress did a part of an image or of its parity: the next part is due at once */

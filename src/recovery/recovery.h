@@ -23,6 +23,7 @@
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
 #include "recovery/detect.h"
+#include "recovery/said.h"
 #include "recovery/stage.h"
 #include "sync/sync.h"
 #include "recovery/trim.h"
@@ -83,6 +84,8 @@ struct keel_recovery {
 
     /* what was decided */
     keel_mode_t mode;
+    keel_said_t said;
+    int is_safe_offered, is_filling_told; /* recovery/filling */
     keel_generation_t generation;
     unsigned generation_slot;
     keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */

@@ -266,6 +266,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .returned = rec->returned,
         .requests = rec->requests,
         .wants = rec->wants,
+        .said = rec->said,
     };
     keel_sync_tell(rec->sync, &report->sync, &first);
     first = (first_wait < first) ? first_wait : first;
@@ -371,6 +372,11 @@ static void decision_send(keel_recovery_t *rec)
     }
     if (d->mode == KEEL_DECISION_CATASTROPHE) { /* before anybody knows: whoever does may end the job */
         keel_error(rec->message, "catastrophic failure: %.*s", (int)sizeof(d->why), d->why);
+    }
+    if (d->mode == KEEL_DECISION_ROLLBACK && keel_said_add(&d->said, d->reason)) {
+        keel_warn(rec->message, "the job rolls back%s: %.*s",
+                  d->is_for_good ? ", as at every death from here on" : " (said once for this reason)",
+                  (int)sizeof(d->why), d->why);
     }
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECISION, d, length);
     keel_view_adopt(rec, d);

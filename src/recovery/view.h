@@ -50,6 +50,7 @@ struct keel_report {
     uint32_t requests;       /* for a rollback */
     int32_t wants;           /* keel_status_t: what it asks for one for itself */
     keel_sync_told_t sync;
+    keel_said_t said;
     report_about_t about[];
 };
 
@@ -85,6 +86,9 @@ typedef struct decision {
     uint32_t is_begun;     /* somebody has accessed something: generation 0 has the windows of before */
     uint32_t is_in_doubt;  /* rolls back because of atomics of the dead */
     uint32_t is_retry_due; /* a generation that a death aborted: the next safe gsync is to take one */
+    uint32_t is_for_good;  /* rolls back because of what the program is: as will each decision after it */
+    uint32_t reason;       /* of the rollback; 0: none, or one that is said of another */
+    keel_said_t said;      /* this one among them */
     char why[192];
     decision_rank_t ranks[];
 } decision_t;

@@ -140,10 +140,8 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
                   "atomics that do not commute, towards it, in a program that waits");
 }
 
-int keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback)
+void keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback)
 {
-    const int mixed = sync->mixes;
-
     if (all->waits_since < sync->waits.since) {
         sync->waits.since = all->waits_since;
     }
@@ -152,7 +150,6 @@ int keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_ro
     }
     sync->sections.is_used |= (int)all->has_locks; /* who locked may be dead when it is asked again */
     sync->mixes |= (int)all->mixes;
-    return sync->mixes && !mixed;
 }
 
 void keel_sync_begin_replay(keel_sync_t *sync, const keel_sync_decided_t *all)

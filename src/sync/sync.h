@@ -175,8 +175,8 @@ static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_
 const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told);
 /* NULL, or why that order does not do to bring a rank back, with these facts */
 const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_facts_t *facts);
-/* takes up what was decided; true when the program is found to mix now */
-int keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback);
+/* takes up what was decided */
+void keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback);
 /* this process is a new one, and brought back alone */
 void keel_sync_begin_replay(keel_sync_t *sync, const keel_sync_decided_t *all);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 24
+#define KEEL_WIRE_VERSION 25
 
 typedef enum {
     /* requests */
@@ -161,6 +161,7 @@ typedef enum {
     KEEL_CONTROL_DEMAND_IMAGE, /* ckpt/demand: the sender has taken one */
     KEEL_CONTROL_DEMAND_GROUP, /* ckpt/demand: the group's images, for a replacement */
     KEEL_CONTROL_GAVE_UP,      /* the sender leaves with an error: the job cannot go on */
+    KEEL_CONTROL_FILLING,      /* recovery/filling: half of the sender's logs is in use */
     KEEL_CONTROL_LAST
 } keel_control_type_t;
 

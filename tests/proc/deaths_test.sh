@@ -20,6 +20,7 @@ cell()
     run 0 -n 4 --nodes 4 --timeout 50 -x KEEL_VERBOSE=y -x KEEL_PARITIES=2 -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m \
         -x KEEL_LANES="$lanes" "$build/tests/proc/cells" "$1" "$pids" "$2"
     has "$out" 1 "^cells: $1, $2: [12] deaths, [01] rollbacks: right$"
+    has "$err" "$(grep -o '[01] rollbacks: right$' "$out" | cut -c1)" 'warn: the job rolls back'
     check_cost "$3" "$*"
 }
 

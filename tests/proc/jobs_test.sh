@@ -167,6 +167,21 @@ death_before_the_logs_are_full_is_local_and_later_a_rollback()
     done
 }
 
+# before any log is full, by one rank for all; who offers safe points later, or has enough room, is told nothing
+a_program_without_safe_points_is_told_once()
+{
+    local lane first
+
+    for lane in direct served; do
+        for first in 100 10; do
+            run 0 -n 4 --nodes 2 -x KEEL_LANES=$lane -x KEEL_OPLOG_SIZE=256k -x KEEL_GETLOG_SIZE=1m "$build/tests/proc/unsafe" 100 $first
+            has "$err" $((first / 100)) 'half of the logs of rank [0-3] is in use, and the program has offered no safe point yet'
+            has "$err" $((first / 100 * 4)) 'is full'
+            [ "$first" -eq 10 ] || head -1 "$err" | grep -q 'half of the logs' || fail "told when it is too late"
+        done
+    done
+}
+
 # the rank that has the counter dies, one that draws does, both do, one after the other and the same counter twice
 tickets_are_drawn_once_through_deaths()
 {
@@ -331,15 +346,14 @@ programs_that_mix_all_ways_roll_back()
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_VERBOSE=y "$build/tests/proc/mixing" 60 \
             1@7.0,2@23.1,0@31.2,3@44.3
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 4 rollbacks: right$'
-        grep -q 'decided: roll back .*the program is not deterministic' "$err" || fail "no rollback for that reason"
+        has "$err" 1 'the job rolls back, as at every death from here on: rank .: the program is not deterministic$'
         # and when it does not say so: found out, told once
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/mixing" 60 - undeclared
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 0 rollbacks: right$'
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/mixing" 60 \
             1@7.0,2@23.1,0@31.2,3@44.3 undeclared
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 4 rollbacks: right$'
-        grep -q 'the job rolls back, as at every death from here on: rank .: the program mixes ways to synchronise$' "$err" ||
-            fail "the reason is not said"
+        has "$err" 1 'the job rolls back, as at every death from here on: rank .: the program mixes ways to synchronise$'
     done
 }
 
