@@ -1,5 +1,5 @@
 /*
- * Groups of ranks: barrier, trees and exchanges out of puts with signals and keel_wait_until(), so that logs have all of them.
+ * Groups of ranks: barrier and trees out of puts with signals and keel_wait_until(), so that logs have all of them.
  *
  * Everything is done in turns, whose number lies in the window, as the flags that are put with it do, so that an image has both.
  * In a turn each slot and each flag of a member is written by one other at most, and a turn ends with a barrier: nobody writes
@@ -18,27 +18,7 @@
 
 #include <string.h>
 
-enum { GROUP_ALIGN = 64, GROUP_ROUNDS = 32 };
-
-/* of each member in its window; after it a word for each member, and so many pieces */
-typedef struct group_memory {
-    uint64_t turn;
-    uint64_t reserved[7];
-    uint64_t met[GROUP_ROUNDS];  /* barrier: by round */
-    uint64_t tree[GROUP_ROUNDS]; /* by round, what is in the piece of that number */
-    uint64_t from[];             /* by member, the same */
-} group_memory_t;
-
-struct keel_group {
-    keel_win_h win;
-    keel_context_h ctx;
-    uint64_t offset;
-    size_t piece;
-    unsigned count, index; /* members, the caller's number */
-    char *sum;             /* a piece of private memory */
-    ucs_list_link_t list;  /* of all there are */
-    uint32_t ranks[];
-};
+enum { GROUP_ALIGN = 64 };
 
 static size_t group_round(size_t bytes)
 {
@@ -47,7 +27,7 @@ static size_t group_round(size_t bytes)
 
 static size_t group_head(unsigned count)
 {
-    return group_round(sizeof(group_memory_t) + count * sizeof(uint64_t));
+    return group_round(sizeof(keel_group_memory_t) + count * sizeof(uint64_t));
 }
 
 size_t keel_group_bytes(unsigned count, size_t piece)
@@ -158,22 +138,22 @@ void keel_collectives_release(keel_context_h ctx)
 
 /* ---- a turn ---- */
 
-static group_memory_t *group_own(keel_group_h group)
+keel_group_memory_t *keel_group_own(keel_group_h group)
 {
-    return (group_memory_t *)(void *)((char *)keel_win_base(group->win) + group->offset);
+    return (keel_group_memory_t *)(void *)((char *)keel_win_base(group->win) + group->offset);
 }
 
-static uint64_t group_piece_at(keel_group_h group, unsigned number)
+static uint64_t group_pieces_at(keel_group_h group)
 {
-    return group->offset + group_head(group->count) + number * group->piece;
+    return group->offset + group_head(group->count);
 }
 
-static const char *group_piece(keel_group_h group, unsigned number)
+char *keel_group_pieces(keel_group_h group)
 {
-    return (const char *)keel_win_base(group->win) + group_piece_at(group, number);
+    return (char *)keel_win_base(group->win) + group_pieces_at(group);
 }
 
-static keel_status_t group_begin(keel_group_h group, unsigned root, const void *first, const void *second)
+keel_status_t keel_group_begin(keel_group_h group, unsigned root, const void *first, const void *second)
 {
     if (group == NULL || first == NULL || second == NULL) {
         return keel_refuse_null(group == NULL ? "the group" : "the buffer of a group's call");
@@ -183,48 +163,43 @@ static keel_status_t group_begin(keel_group_h group, unsigned root, const void *
         return KEEL_ERR_INVALID_PARAM;
     }
     return keel_win_end(group->win, keel_win_check(group->win, group->ctx->lane.rank, group->offset,
-                                                   sizeof(group_memory_t), group, NULL));
+                                                   sizeof(keel_group_memory_t), group, NULL));
 }
 
-/* data, if any, for a piece of that member, and the flag after it */
-static keel_status_t group_send(keel_group_h group, unsigned to, unsigned piece, const void *data, size_t bytes,
-                                uint64_t flag)
+keel_status_t keel_group_send(keel_group_h group, unsigned to, uint64_t at, const void *data, size_t bytes,
+                              uint64_t flag)
 {
-    const keel_signal_t signal = {.offset = group->offset + flag, .value = group_own(group)->turn};
+    const keel_signal_t signal = {.offset = group->offset + flag, .value = keel_group_own(group)->turn};
 
-    return keel_put_signal(group->win, group->ranks[to], group_piece_at(group, piece), data, bytes, &signal);
+    return keel_put_signal(group->win, group->ranks[to], group_pieces_at(group) + at, data, bytes, &signal);
 }
 
-static keel_status_t group_await(keel_group_h group, uint64_t flag)
+keel_status_t keel_group_await(keel_group_h group, uint64_t flag)
 {
-    return keel_wait_until(group->win, group->offset + flag, sizeof(uint64_t), KEEL_COMPARE_GE, group_own(group)->turn);
+    return keel_wait_until(group->win, group->offset + flag, sizeof(uint64_t), KEEL_COMPARE_GE,
+                           keel_group_own(group)->turn);
 }
 
 static uint64_t flag_met(unsigned round)
 {
-    return offsetof(group_memory_t, met) + round * sizeof(uint64_t);
+    return offsetof(keel_group_memory_t, met) + round * sizeof(uint64_t);
 }
 
-static uint64_t flag_tree(unsigned round)
+uint64_t keel_group_flag_tree(unsigned round)
 {
-    return offsetof(group_memory_t, tree) + round * sizeof(uint64_t);
-}
-
-static uint64_t flag_from(unsigned member)
-{
-    return offsetof(group_memory_t, from) + member * sizeof(uint64_t);
+    return offsetof(keel_group_memory_t, tree) + round * sizeof(uint64_t);
 }
 
 /* dissemination: in round k each tells the one 2^k on, and hears from the one 2^k before */
-static keel_status_t group_meet(keel_group_h group)
+keel_status_t keel_group_meet(keel_group_h group)
 {
     keel_status_t status = KEEL_OK;
     unsigned round = 0;
 
     for (uint64_t far = 1; far < group->count && status == KEEL_OK; far *= 2, round++) {
-        status = group_send(group, (unsigned)((group->index + far) % group->count), 0, NULL, 0, flag_met(round));
+        status = keel_group_send(group, (unsigned)((group->index + far) % group->count), 0, NULL, 0, flag_met(round));
         if (status == KEEL_OK && !(KEEL_PLANT(group_early) && far * 2 >= group->count)) {
-            status = group_await(group, flag_met(round));
+            status = keel_group_await(group, flag_met(round));
         }
     }
     return status;
@@ -232,12 +207,12 @@ static keel_status_t group_meet(keel_group_h group)
 
 /* ---- trees: binomial, with the root as number 0 ---- */
 
-static unsigned tree_number(keel_group_h group, unsigned root)
+unsigned keel_group_number(keel_group_h group, unsigned root)
 {
     return (group->index + group->count - root) % group->count;
 }
 
-static unsigned tree_member(keel_group_h group, unsigned root, uint64_t number)
+unsigned keel_group_member(keel_group_h group, unsigned root, uint64_t number)
 {
     return (unsigned)((number + root) % group->count);
 }
@@ -245,7 +220,7 @@ static unsigned tree_member(keel_group_h group, unsigned root, uint64_t number)
 /* from whom it has it to all below; @a data is a piece or less, of the root, or for it */
 static keel_status_t tree_down(keel_group_h group, unsigned root, void *data, size_t bytes)
 {
-    const unsigned number = tree_number(group, root);
+    const unsigned number = keel_group_number(group, root);
     keel_status_t status = KEEL_OK;
     uint64_t bit = 1;
 
@@ -253,14 +228,15 @@ static keel_status_t tree_down(keel_group_h group, unsigned root, void *data, si
         bit *= 2;
     }
     if (number != 0) {
-        status = group_await(group, flag_tree(0));
+        status = keel_group_await(group, keel_group_flag_tree(0));
         if (status == KEEL_OK) {
-            memcpy(data, group_piece(group, 0), bytes);
+            memcpy(data, keel_group_pieces(group), bytes);
         }
     }
     while ((bit /= 2) > 0 && status == KEEL_OK) {
         if (number + bit < group->count) {
-            status = group_send(group, tree_member(group, root, number + bit), 0, data, bytes, flag_tree(0));
+            status = keel_group_send(group, keel_group_member(group, root, number + bit), 0, data, bytes,
+                                     keel_group_flag_tree(0));
         }
     }
     return status;
@@ -269,19 +245,19 @@ static keel_status_t tree_down(keel_group_h group, unsigned root, void *data, si
 /* all that is below is combined with what lies in sum, in the order of rounds, and sent on */
 static keel_status_t tree_up(keel_group_h group, unsigned root, const keel_record_accumulate_t *head)
 {
-    const unsigned number = tree_number(group, root);
+    const unsigned number = keel_group_number(group, root);
     keel_status_t status = KEEL_OK;
     unsigned round = 0;
 
     for (uint64_t bit = 1; bit < group->count && status == KEEL_OK; bit *= 2, round++) {
         if ((number & bit) != 0) {
-            return group_send(group, tree_member(group, root, number - bit), round, group->sum,
-                              keel_combine_bytes(head), flag_tree(round));
+            return keel_group_send(group, keel_group_member(group, root, number - bit), round * group->piece,
+                                   group->sum, keel_combine_bytes(head), keel_group_flag_tree(round));
         }
         if (number + bit < group->count) {
-            status = group_await(group, flag_tree(round));
+            status = keel_group_await(group, keel_group_flag_tree(round));
             if (status == KEEL_OK) {
-                keel_combine(head, group->sum, group_piece(group, round), NULL);
+                keel_combine(head, group->sum, keel_group_pieces(group) + round * group->piece, NULL);
             }
         }
     }
@@ -293,7 +269,7 @@ static keel_status_t tree_up(keel_group_h group, unsigned root, const keel_recor
 keel_status_t keel_group_barrier(keel_group_h group)
 {
     KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
-    keel_status_t status = group_begin(group, 0, group, group);
+    keel_status_t status = keel_group_begin(group, 0, group, group);
 
     if (status == KEEL_OK) {
         status = keel_flush_all(group->ctx);
@@ -301,22 +277,22 @@ keel_status_t keel_group_barrier(keel_group_h group)
     if (status != KEEL_OK) {
         return status;
     }
-    group_own(group)->turn++;
-    return group_meet(group);
+    keel_group_own(group)->turn++;
+    return keel_group_meet(group);
 }
 
 keel_status_t keel_group_broadcast(keel_group_h group, unsigned root, void *buffer, size_t bytes)
 {
     KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
-    keel_status_t status = group_begin(group, root, group, (bytes > 0) ? buffer : group);
+    keel_status_t status = keel_group_begin(group, root, group, (bytes > 0) ? buffer : group);
     char *data = buffer;
 
     while (status == KEEL_OK && bytes > 0) {
         const size_t part = (bytes < group->piece) ? bytes : group->piece;
 
-        group_own(group)->turn++;
+        keel_group_own(group)->turn++;
         status = tree_down(group, root, data, part);
-        status = (status == KEEL_OK) ? group_meet(group) : status;
+        status = (status == KEEL_OK) ? keel_group_meet(group) : status;
         data += part;
         bytes -= part;
     }
@@ -349,13 +325,13 @@ static keel_status_t group_reduce(keel_group_h group, unsigned root, const keel_
         part = (count < part) ? count : part;
         head.count = (uint32_t)part;
         keel_combine_copy(&head, group->sum, from);
-        group_own(group)->turn++;
+        keel_group_own(group)->turn++;
         status = tree_up(group, root, &head);
         if (status == KEEL_OK && is_all) {
-            group_own(group)->turn++; /* all have read what came up before anything comes down */
+            keel_group_own(group)->turn++; /* all have read what came up before anything comes down */
             status = tree_down(group, root, group->sum, part * size);
         }
-        status = (status == KEEL_OK) ? group_meet(group) : status;
+        status = (status == KEEL_OK) ? keel_group_meet(group) : status;
         if (status == KEEL_OK && (is_all || group->index == root)) {
             memcpy(to, group->sum, part * size);
             to += part * size;
@@ -372,7 +348,7 @@ keel_status_t keel_group_reduce(keel_group_h group, unsigned root, keel_op_t op,
     KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     const keel_record_accumulate_t what = {.op = (uint8_t)op, .type = (uint8_t)type};
     const int has_out = group != NULL && (group->index != root || count == 0);
-    keel_status_t status = group_begin(group, root, (count > 0) ? in : group, has_out ? group : out);
+    keel_status_t status = keel_group_begin(group, root, (count > 0) ? in : group, has_out ? group : out);
 
     status = (status == KEEL_OK) ? group_check_op(group, op, type) : status;
     return (status == KEEL_OK) ? group_reduce(group, root, &what, in, out, count, 0) : status;
@@ -383,95 +359,8 @@ keel_status_t keel_group_allreduce(keel_group_h group, keel_op_t op, keel_type_t
 {
     KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
     const keel_record_accumulate_t what = {.op = (uint8_t)op, .type = (uint8_t)type};
-    keel_status_t status = group_begin(group, 0, (count > 0) ? in : group, (count > 0) ? out : group);
+    keel_status_t status = keel_group_begin(group, 0, (count > 0) ? in : group, (count > 0) ? out : group);
 
     status = (status == KEEL_OK) ? group_check_op(group, op, type) : status;
     return (status == KEEL_OK) ? group_reduce(group, 0, &what, in, out, count, 1) : status;
-}
-
-/* ---- exchanges ---- */
-
-typedef struct exchange {
-    const char *in;
-    char *out;
-    size_t bytes;   /* of each part */
-    size_t in_step; /* from what one member is given to what the next is; 0: the same for all */
-    unsigned to;    /* the one member that is given anything; count: all are */
-} exchange_t;
-
-static int is_given(const exchange_t *e, keel_group_h group, unsigned member)
-{
-    return e->to == group->count || e->to == member;
-}
-
-static keel_status_t exchange_part(keel_group_h group, const exchange_t *e, size_t at, size_t part)
-{
-    const unsigned own = group->index;
-    keel_status_t status = KEEL_OK;
-
-    for (unsigned d = 1; d < group->count && status == KEEL_OK; d++) {
-        const unsigned to = (own + d) % group->count;
-
-        if (is_given(e, group, to)) {
-            status = group_send(group, to, own, e->in + to * e->in_step + at, part, flag_from(own));
-        }
-    }
-    for (unsigned d = 1; d < group->count && status == KEEL_OK && is_given(e, group, own); d++) {
-        const unsigned from = (own + group->count - d) % group->count;
-
-        status = group_await(group, flag_from(from));
-        if (status == KEEL_OK) {
-            memcpy(e->out + from * e->bytes + at, group_piece(group, from), part);
-        }
-    }
-    return status;
-}
-
-static keel_status_t group_exchange(keel_group_h group, const exchange_t *e)
-{
-    const unsigned own = group->index;
-    keel_status_t status = KEEL_OK;
-
-    if (e->bytes > 0 && is_given(e, group, own)) {
-        memcpy(e->out + own * e->bytes, e->in + own * e->in_step, e->bytes);
-    }
-    for (size_t at = 0; at < e->bytes && status == KEEL_OK; at += group->piece) {
-        const size_t left = e->bytes - at;
-
-        group_own(group)->turn++;
-        status = exchange_part(group, e, at, (left < group->piece) ? left : group->piece);
-        status = (status == KEEL_OK) ? group_meet(group) : status;
-    }
-    return status;
-}
-
-keel_status_t keel_group_gather(keel_group_h group, unsigned root, const void *in, void *out, size_t bytes)
-{
-    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
-    const exchange_t e = {.in = in, .out = out, .bytes = bytes, .to = root};
-    const int has_out = group != NULL && (group->index != root || bytes == 0);
-    keel_status_t status = group_begin(group, root, (bytes > 0) ? in : group, has_out ? group : out);
-
-    return (status == KEEL_OK) ? group_exchange(group, &e) : status;
-}
-
-keel_status_t keel_group_allgather(keel_group_h group, const void *in, void *out, size_t bytes)
-{
-    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
-    keel_status_t status = group_begin(group, 0, (bytes > 0) ? in : group, (bytes > 0) ? out : group);
-
-    return (status == KEEL_OK)
-               ? group_exchange(group, &(exchange_t){.in = in, .out = out, .bytes = bytes, .to = group->count})
-               : status;
-}
-
-keel_status_t keel_group_alltoall(keel_group_h group, const void *in, void *out, size_t bytes)
-{
-    KEEL_INSIDE((group != NULL) ? group->ctx : NULL);
-    keel_status_t status = group_begin(group, 0, (bytes > 0) ? in : group, (bytes > 0) ? out : group);
-
-    return (status == KEEL_OK)
-               ? group_exchange(
-                     group, &(exchange_t){.in = in, .out = out, .bytes = bytes, .in_step = bytes, .to = group->count})
-               : status;
 }

@@ -169,6 +169,7 @@
     _(revoke_unawaited, 0, "", "who locks a window exclusively does not wait for those that share it by bias")         \
     _(share_unseen, 0, "", "a lock that is shared by bias is not made one that others see")                            \
     _(revoke_forgotten, 0, "", "an image does not say that no lock is shared by bias any more")                        \
+    _(gather_early, 4000, "--style mixed", "the root of a gather does not wait for what comes last")                   \
     _(group_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                         \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
       "who accesses without locks tells nobody")                                                                       \

@@ -27,7 +27,7 @@ typedef struct keel_control_out {
 /* bytes of a message that tells something of each rank */
 static size_t control_max(const keel_lane_t *lane)
 {
-    return lane->ops->max_data + (size_t)lane->size * KEEL_CONTROL_RANK_MAX;
+    return lane->ops->max_data + KEEL_CONTROL_HEAD_MAX + (size_t)lane->size * KEEL_CONTROL_RANK_MAX;
 }
 
 /* ---- sending ---- */

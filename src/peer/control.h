@@ -4,7 +4,7 @@
 
 #include "peer/peer.h"
 
-/* of any length up to max_data, and up to KEEL_CONTROL_RANK_MAX more for each rank; the payload is copied */
+/* of any length up to max_data, and as much more as KEEL_CONTROL_HEAD_MAX and KEEL_CONTROL_RANK_MAX for each rank; the payload is copied */
 keel_status_t keel_lane_control_send(keel_lane_t *lane, uint32_t peer, keel_control_type_t type, const void *payload,
                                      size_t length);
 keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t type, const void *payload,

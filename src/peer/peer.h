@@ -327,8 +327,9 @@ static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
     return (keel_locker_t){.rank = lane->rank, .ranks = lane->size};
 }
 
-/* of a message that tells something of each rank: bytes for each */
+/* of a message that tells something of each rank: bytes for each, and for all */
 #define KEEL_CONTROL_RANK_MAX 128u
+#define KEEL_CONTROL_HEAD_MAX 512u
 
 /* under the lock: messages of this incarnation are taken from its first on, those of older ones no more; nothing when
  * it or a newer one is taken already */

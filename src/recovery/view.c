@@ -24,7 +24,8 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(report_about_t) <= KEEL_CONTROL_RANK_MAX && sizeof(decision_rank_t) <= KEEL_CONTROL_RANK_MAX,
+_Static_assert(sizeof(report_about_t) <= KEEL_CONTROL_RANK_MAX && sizeof(decision_rank_t) <= KEEL_CONTROL_RANK_MAX &&
+                   sizeof(keel_report_t) <= KEEL_CONTROL_HEAD_MAX && sizeof(decision_t) <= KEEL_CONTROL_HEAD_MAX,
                "reports and decisions are control messages");
 
 keel_status_t keel_view_init(keel_recovery_t *rec)
