@@ -75,6 +75,12 @@
       "or is on its way there")                                                                                        \
     _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
       "a replacement is answered without what was put under that clock")                                               \
+    _(answer_from_memory, 1000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                           \
+      "a replacement is told what its words hold, and not what its predecessor was told")                              \
+    _(answer_unrejoined, 0, "", "it does not go beyond the clock of an answer that it is given again")                 \
+    _(fetch_unrejoined, 0, "", "nor of a value that its predecessor fetched")                                          \
+    _(poll_unrejoined, 0, "", "nor of what its predecessor polled")                                                    \
+    _(own_unrejoined, 0, "", "nor of what its predecessor fetched from its own memory")                                \
     _(look_unrecorded, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",               \
       "that a request is in progress is not recorded")                                                                 \
     _(get_ungiven, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",                   \
