@@ -246,6 +246,7 @@
       "a report leaves out that a dead rank was ahead of all")                                                         \
     _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3 --seed 825", \
       "a wait returns while somebody's put is under way")                                                              \
+    _(open_any_awaited, 0, "", "a wait returns when no put is under way, not when those are done that were")           \
     _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")           \
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")               \
     _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                        \
