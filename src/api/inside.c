@@ -12,6 +12,7 @@
 #include "api/inside.h"
 
 #include "base/memory.h"
+#include "check/plant.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -144,7 +145,7 @@ static void yield(struct keel_threads *threads)
 
 void keel_threads_yield(keel_context_h ctx)
 {
-    if (ctx->threads != NULL && is_owner(ctx->threads) && are_several(ctx)) {
+    if (ctx->threads != NULL && is_owner(ctx->threads) && are_several(ctx) && !KEEL_PLANT(turn_kept)) {
         yield(ctx->threads);
     }
 }

@@ -1,6 +1,6 @@
 /*
  * Planted defects: measures of the protocol that a test can turn off one by one, to see that it notices. Without
- * KEEL_PLANTED_DEFECTS, which only the simulator's own copy of the layers is built with, KEEL_PLANT() is 0 and nothing of
+ * KEEL_PLANTED_DEFECTS, which only the tests' own copy of the layers is built with, KEEL_PLANT() is 0 and nothing of
  * this is in the library; lint checks that. To add one: a line here, and KEEL_PLANT(name) where the measure is taken.
  */
 #ifndef KEEL_CHECK_PLANT_H_
@@ -311,6 +311,12 @@
       "nobody is told of a device's atomics, which no log has")                                                        \
     _(read_unended, 2000, "--direct read --lanes direct --ranks 4",                                                    \
       "what is read of an image of a process that dies meanwhile is awaited for ever")                                 \
+    _(look_at_memory, 600, "--looks 1", "who asks for an image is given what its memory holds")                        \
+    _(blocks_packed, 600, "--style mixed", "blocks to be put are taken one behind the other")                          \
+    _(block_missed, 600, "--style mixed", "of blocks the last one is not got")                                         \
+    _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
+    _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \
+    _(rollback_unended, 0, "", "a rollback does not end what several threads wait for")                                \
     _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */
