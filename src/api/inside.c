@@ -157,7 +157,7 @@ int keel_threads_are_busy(keel_context_h ctx)
 
 void keel_threads_await_others(keel_context_h ctx)
 {
-    while (ctx->threads != NULL && is_owner(ctx->threads) && ctx->threads->inside > 1) {
+    while (ctx->threads != NULL && is_owner(ctx->threads) && ctx->threads->inside > 1 && !KEEL_PLANT(restored_early)) {
         yield(ctx->threads);
     }
 }

@@ -316,6 +316,7 @@
     _(block_missed, 600, "--style mixed", "of blocks the last one is not got")                                         \
     _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
     _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \
+    _(restored_early, 0, "", "keel_restore() does not wait until calls of other threads have ended")                   \
     _(rollback_unended, 0, "", "a rollback does not end what several threads wait for")                                \
     _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 

@@ -20,24 +20,29 @@ set_target_properties(keel_planted_process PROPERTIES LINKER_LANGUAGE C)
 target_include_directories(keel_planted_process PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
 target_link_libraries(keel_planted_process PUBLIC ${planted_libraries})
 
-add_executable(planted_many_threads many_threads.c planted_process.c)
-target_include_directories(planted_many_threads PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/lib)
-target_link_libraries(planted_many_threads PRIVATE keel_planted_process Threads::Threads)
-# without one, and with those that make it wait for ever
-foreach(plant "nothing:60:many_threads. 4 ranks, 4 steps, 1 rollbacks. right" "turn_kept:5:has not ended within"
-              "rollback_unended:5:has not ended within")
+foreach(program many_threads ended_calls)
+  add_executable(planted_${program} ${program}.c planted_process.c)
+  target_include_directories(planted_${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/lib)
+  target_link_libraries(planted_${program} PRIVATE keel_planted_process Threads::Threads)
+endforeach()
+# without one, and with those by which calls wait for ever
+foreach(plant "nothing:60:many_threads 4 1@2.0:many_threads. 4 ranks, 4 steps, 1 rollbacks. right"
+              "turn_kept:5:many_threads 4 1@2.0:has not ended within" "rollback_unended:5:many_threads 4 1@2.0:has not ended within"
+              "nothing:60:ended_calls:ended_calls. right" "restored_early:60:ended_calls:behind keel_restore")
   string(REPLACE ":" ";" plant ${plant})
-  list(GET plant 0 name)
-  list(GET plant 1 seconds)
-  list(GET plant 2 what)
+  list(POP_FRONT plant name seconds program what)
+  string(REPLACE " " ";" program ${program})
+  list(POP_FRONT program first)
   set(which)
+  set(test proc_planted_${first})
   if(NOT name STREQUAL nothing)
     set(which -x FEW_PLANT=${name})
+    set(test proc_notices_${name})
   endif()
-  add_test(NAME proc_notices_${name}
+  add_test(NAME ${test}
            COMMAND keelrun -n 4 --nodes 2 --timeout ${seconds} -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m ${which}
-                   $<TARGET_FILE:planted_many_threads> 4 1@2.0)
-  set_tests_properties(proc_notices_${name} PROPERTIES LABELS proc TIMEOUT 90 PASS_REGULAR_EXPRESSION "${what}")
+                   $<TARGET_FILE:planted_${first}> ${program})
+  set_tests_properties(${test} PROPERTIES LABELS proc TIMEOUT 90 PASS_REGULAR_EXPRESSION "${what}")
 endforeach()
 
 # a launcher of its own
