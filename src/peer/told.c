@@ -38,8 +38,7 @@ void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
 
     if (wire->flags & KEEL_WIRE_FLAG_PUT) {
         peer->digest = (keel_digest_t){0}; /* it is not of all */
-    } else if (peer->digest.records == peer->done && keel_board_get(&slot->done) <= peer->done) {
-        /* nothing was done here by stores, in a life on the other lane */
+    } else if (peer->digest.records == peer->done) {
         keel_digest_end(&peer->digest, number);
     }
     keel_board_tell(slot, &kinds);
