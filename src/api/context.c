@@ -131,6 +131,9 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     context_progress(ctx);
     keel_requests_call_back(ctx);
     status = keel_recovery_status(&ctx->rec);
+    if (status == KEEL_ERR_ROLLED_BACK && ctx->threads != NULL && KEEL_PLANT(rollback_unended)) {
+        return KEEL_OK;
+    }
     if (status != KEEL_OK) {
         keel_context_shut(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);

@@ -56,8 +56,10 @@ keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
         status = keel_wait_fetched(ctx, (uint32_t)req->fetched.clock);
     }
     if (status == KEEL_OK) {
+        const int is_left_out = KEEL_PLANT(fetch_unrejoined) && keel_sync_replays_waits(&ctx->sync) && !req->is_new;
+
         keel_atomic_store_result(result, size, req->fetched.old);
-        keel_waits_join(&ctx->sync, (uint32_t)req->fetched.clock);
+        keel_waits_join(&ctx->sync, is_left_out ? 0 : (uint32_t)req->fetched.clock);
     }
     return status;
 }
@@ -114,7 +116,7 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     }
     (void)keel_apply_atomic(target, atomic);
     status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
-    keel_waits_join(&ctx->sync, (uint32_t)answer->clock);
+    keel_waits_join(&ctx->sync, KEEL_PLANT(own_unrejoined) ? 0 : (uint32_t)answer->clock);
     *old_p = keel_answer_seen(answer)[0];
     return status;
 }

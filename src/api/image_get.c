@@ -5,6 +5,7 @@
 #include "api/refuse.h"
 #include "api/window.h"
 
+#include "check/plant.h"
 #include "ckpt/image.h"
 #include "recovery/rebuild.h"
 #include "recovery/rollback.h"
@@ -43,7 +44,7 @@ static keel_status_t image_get(keel_win_h win, uint64_t offset, void *buffer, si
     if (found == NULL) {
         return KEEL_ERR_RANGE;
     }
-    memcpy(buffer, found, length);
+    memcpy(buffer, KEEL_PLANT(look_at_memory) ? (const char *)win->base + offset : found, length);
     return KEEL_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "api/inside.h"
 
 #include "base/memory.h"
+#include "check/plant.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -144,7 +145,7 @@ static void yield(struct keel_threads *threads)
 
 void keel_threads_yield(keel_context_h ctx)
 {
-    if (ctx->threads != NULL && is_owner(ctx->threads) && are_several(ctx)) {
+    if (ctx->threads != NULL && is_owner(ctx->threads) && are_several(ctx) && !KEEL_PLANT(turn_kept)) {
         yield(ctx->threads);
     }
 }
@@ -156,7 +157,7 @@ int keel_threads_are_busy(keel_context_h ctx)
 
 void keel_threads_await_others(keel_context_h ctx)
 {
-    while (ctx->threads != NULL && is_owner(ctx->threads) && ctx->threads->inside > 1) {
+    while (ctx->threads != NULL && is_owner(ctx->threads) && ctx->threads->inside > 1 && !KEEL_PLANT(restored_early)) {
         yield(ctx->threads);
     }
 }

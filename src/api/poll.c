@@ -187,7 +187,7 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     keel_recovery_count_gets(&ctx->rec, 1);
     status =
         (status != KEEL_OK) ? status : keel_wait_fetched(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
-    keel_waits_join(&ctx->sync, (uint32_t)polled.clock);
+    keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unrejoined) ? 0 : (uint32_t)polled.clock);
     *polling = (keel_polling_t){.phase = polling->phase,
                                 .rank = rank,
                                 .again = record,

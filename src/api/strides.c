@@ -7,6 +7,7 @@
 #include "api/refuse.h"
 #include "api/request.h"
 #include "api/target.h"
+#include "check/plant.h"
 
 /* bytes from the first block's begin to the last one's end; 0: more than there can be */
 static uint64_t blocks_span(const keel_blocks_t *blocks)
@@ -62,8 +63,9 @@ keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_
         return keel_put(win, rank, blocks->offset, buffer, blocks->length * blocks->count);
     }
     for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
-        status =
-            keel_put(win, rank, blocks->offset + i * blocks->stride, from + i * blocks->buffer_stride, blocks->length);
+        const uint64_t apart = KEEL_PLANT(blocks_packed) ? blocks->length : blocks->buffer_stride;
+
+        status = keel_put(win, rank, blocks->offset + i * blocks->stride, from + i * apart, blocks->length);
     }
     return status;
 }
@@ -98,6 +100,9 @@ keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_
         return KEEL_ERR_NO_MEMORY;
     }
     for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
+        if (KEEL_PLANT(block_missed) && i + 1 == blocks->count) {
+            break;
+        }
         status = keel_get_issue(win, rank, blocks->offset + i * blocks->stride, to + i * blocks->buffer_stride,
                                 blocks->length, issued);
     }

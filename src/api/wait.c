@@ -440,10 +440,11 @@ keel_status_t keel_wait_until_closed(keel_context_h ctx)
 
     keel_store_fence();
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        const uint64_t opened = KEEL_PLANT(open_not_awaited) ? 0 : keel_board_get(&board[r].opened);
+        uint64_t opened = KEEL_PLANT(open_not_awaited) ? 0 : keel_board_get(&board[r].opened);
 
         while (status == KEEL_OK && __atomic_load_n(&board[r].done, __ATOMIC_ACQUIRE) < opened) {
             status = keel_context_wait(ctx, &rounds);
+            opened = KEEL_PLANT(open_any_awaited) ? keel_board_get(&board[r].opened) : opened;
         }
     }
     return status;

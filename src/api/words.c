@@ -217,10 +217,12 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
 
         keel_recovery_count_gets(&ctx->rec, 1);
         status = keel_wait_fetched(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : clock);
-        keel_waits_join(&ctx->sync, (uint32_t)answer->clock);
+        keel_waits_join(&ctx->sync, KEEL_PLANT(answer_unrejoined) ? 0 : (uint32_t)answer->clock);
     }
     for (unsigned i = 0; i < count; i++) {
-        words[i].seen = keel_answer_seen(answer)[i];
+        words[i].seen = (KEEL_PLANT(answer_from_memory) && words[i].win != NULL)
+                            ? keel_word_load((const char *)words[i].win->base + words[i].offset, words[i].size)
+                            : keel_answer_seen(answer)[i];
         words[i].is_met = answer_is_met(answer, i);
     }
     *is_over_p = (int)answer->is_over;

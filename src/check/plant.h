@@ -1,6 +1,6 @@
 /*
  * Planted defects: measures of the protocol that a test can turn off one by one, to see that it notices. Without
- * KEEL_PLANTED_DEFECTS, which only the simulator's own copy of the layers is built with, KEEL_PLANT() is 0 and nothing of
+ * KEEL_PLANTED_DEFECTS, which only the tests' own copy of the layers is built with, KEEL_PLANT() is 0 and nothing of
  * this is in the library; lint checks that. To add one: a line here, and KEEL_PLANT(name) where the measure is taken.
  */
 #ifndef KEEL_CHECK_PLANT_H_
@@ -75,6 +75,12 @@
       "or is on its way there")                                                                                        \
     _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
       "a replacement is answered without what was put under that clock")                                               \
+    _(answer_from_memory, 1000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                           \
+      "a replacement is told what its words hold, and not what its predecessor was told")                              \
+    _(answer_unrejoined, 0, "", "it does not go beyond the clock of an answer that it is given again")                 \
+    _(fetch_unrejoined, 0, "", "nor of a value that its predecessor fetched")                                          \
+    _(poll_unrejoined, 0, "", "nor of what its predecessor polled")                                                    \
+    _(own_unrejoined, 0, "", "nor of what its predecessor fetched from its own memory")                                \
     _(look_unrecorded, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",               \
       "that a request is in progress is not recorded")                                                                 \
     _(get_ungiven, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",                   \
@@ -243,6 +249,7 @@
       "a report leaves out that a dead rank was ahead of all")                                                         \
     _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3 --seed 825", \
       "a wait returns while somebody's put is under way")                                                              \
+    _(open_any_awaited, 0, "", "a wait returns when no put is under way, not when those are done that were")           \
     _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")           \
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")               \
     _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                        \
@@ -307,6 +314,13 @@
       "nobody is told of a device's atomics, which no log has")                                                        \
     _(read_unended, 2000, "--direct read --lanes direct --ranks 4",                                                    \
       "what is read of an image of a process that dies meanwhile is awaited for ever")                                 \
+    _(look_at_memory, 600, "--looks 1", "who asks for an image is given what its memory holds")                        \
+    _(blocks_packed, 600, "--style mixed", "blocks to be put are taken one behind the other")                          \
+    _(block_missed, 600, "--style mixed", "of blocks the last one is not got")                                         \
+    _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
+    _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \
+    _(restored_early, 0, "", "keel_restore() does not wait until calls of other threads have ended")                   \
+    _(rollback_unended, 0, "", "a rollback does not end what several threads wait for")                                \
     _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */

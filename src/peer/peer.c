@@ -334,6 +334,9 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     keel_control_in_t *in, *tmp;
 
     pthread_mutex_lock(&lane->lock);
+    if (keel_access_is_stored(lane, rank)) {
+        peer->digest = (keel_digest_t){0}; /* of a life on the other lane: what this one stored here is not in it */
+    }
     if (peer->accepted < next) { /* from here on the service side refuses what still arrives of it */
         peer->is_accepted = 0;
         peer->accepted = next;

@@ -5,7 +5,7 @@ set -u
 build=$1 name=$2
 # run() of proc_lib.sh uses it
 # shellcheck disable=SC2034
-keelrun=$build/contrib/keelrun/keelrun
+keelrun=${KEELRUN:-$build/contrib/keelrun/keelrun}
 prints=$build/tests/proc/prints
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/proc_lib.sh"

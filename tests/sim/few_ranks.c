@@ -109,6 +109,25 @@ void few_kill(few_t *few, uint32_t rank)
     few->ctx[rank] = NULL;
 }
 
+int few_is_back(const few_t *few, uint32_t rank)
+{
+    const keel_context_h ctx = few->ctx[rank];
+
+    if (ctx == NULL || keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH || ctx->sync.waits.is_replaying) {
+        return 0;
+    }
+    for (uint32_t r = 0; r < few->play->ranks; r++) {
+        const keel_context_h other = few->ctx[r];
+
+        if (other == NULL || other->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+            other->lane.peers[rank].incarnation != keel_sim_incarnation(few->sim, rank) ||
+            keel_recovery_is_frozen(&other->rec)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 int few_run(few_t *few, const few_play_t *play, uint64_t seed)
 {
     static const uint32_t nodes[FEW_RANKS_MAX];

@@ -48,6 +48,8 @@ keel_status_t few_put_ring(const few_t *few, uint32_t rank, keel_win_h win, uint
 keel_status_t few_gsync_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word);
 /* of strike(); whoever is killed has no context until its replacement is there */
 void few_kill(few_t *few, uint32_t rank);
+/* @a rank, which has died, is beyond its predecessor's death, and all go on with it */
+int few_is_back(const few_t *few, uint32_t rank);
 /* 0, with a line on stderr: a flaw, or not the deaths that had to come */
 int few_run(few_t *few, const few_play_t *play, uint64_t seed);
 /* all of the seeds 1 to @a seeds, each with a test's own state of zeroes; the exit status */

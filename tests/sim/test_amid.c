@@ -9,6 +9,8 @@
  *   open     rank 1 has put a word to rank 0 and not said so yet; rank 2 fetches it and puts over it; rank 1 dies, and its replacement
  *            would put that word again, for nobody said that it is there: the job rolls back
  *
+ *   stream   rank 1 puts to rank 0 one after the other, each as slow, and rank 0 waits for the first one alone: its wait ends meanwhile
+ *
  *   test_amid [CASE]
  */
 #include "few_ranks.h"
@@ -22,6 +24,9 @@
 
 #define SEEDS   20
 #define SLOW_NS 2000000 /* more than the others take for what they do meanwhile */
+#define LOOK_NS 200000  /* more than a look at what is awaited takes */
+#define PUTS    40u     /* of a stream, at most */
+#define EACH    0u      /* each is held, and not the one that puts that word */
 #define OLD     7777u
 #define NEW     5555u
 
@@ -81,6 +86,11 @@ static void at_moment(void)
 {
     job_t *job = playing;
 
+    if (job->amid == EACH && keel_sim_current(sim_running) == job->victim) {
+        job->since_ns = keel_sim_now_ns(sim_running);
+        keel_sim_compute(sim_running, LOOK_NS);
+        return;
+    }
     if (job->own == NULL || *job->own != job->amid || job->since_ns != 0 ||
         keel_sim_current(sim_running) != job->victim || keel_sim_incarnation(sim_running, job->victim) > 0) {
         return;
@@ -220,6 +230,37 @@ static void open_strike(few_t *few)
     }
 }
 
+/* ---- stream ---- */
+
+static keel_status_t stream(few_t *few, uint32_t rank, keel_win_h win)
+{
+    job_t *job = (job_t *)few;
+    keel_status_t status = KEEL_OK;
+    unsigned puts;
+
+    if (rank == 0) {
+        status = keel_wait_until(win, A, 8, KEEL_COMPARE_EQ, OLD);
+        job->at = 2;
+    } else if (rank == 1) {
+        status = put(job, 1, win, 0, A, OLD);
+        for (puts = 0; status == KEEL_OK && job->at < 2 && puts < PUTS; puts++) {
+            const uint64_t word = puts;
+
+            status = keel_put(win, 0, B, &word, sizeof(word));
+        }
+        if (job->at < 2) {
+            keel_sim_flaw(few->sim, "%u puts of others later a wait has not ended", puts);
+        }
+        status = (status == KEEL_OK) ? put(job, 1, win, 0, A, NEW) : status;
+    }
+    return last_gsync(job, rank, win, status);
+}
+
+static void stream_strike(few_t *few)
+{
+    (void)few;
+}
+
 /* ---- all ---- */
 
 typedef struct amid_case {
@@ -229,12 +270,14 @@ typedef struct amid_case {
     uint32_t victim;
     uint64_t asked;
     uint64_t rollbacks;
+    uint64_t amid;
+    unsigned deaths;
 } amid_case_t;
 
 static int run_case(const amid_case_t *test)
 {
     const few_play_t play = {.ranks = 3,
-                             .deaths = 1,
+                             .deaths = test->deaths,
                              .windows = 1,
                              .flags = KEEL_PARAM_FLAG_WAITS,
                              .lanes = "KEEL_LANES=direct",
@@ -243,7 +286,7 @@ static int run_case(const amid_case_t *test)
     int is_right = 1;
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        job_t job = {.victim = test->victim, .amid = OLD, .asked = test->asked, .rollbacks = test->rollbacks};
+        job_t job = {.victim = test->victim, .amid = test->amid, .asked = test->asked, .rollbacks = test->rollbacks};
 
         playing = &job;
         is_right &= few_run(&job.few, &play, seed) && job.since_ns != 0;
@@ -256,10 +299,11 @@ static int run_case(const amid_case_t *test)
 
 int main(int argc, char **argv)
 {
-    static const amid_case_t cases[] = {{"shown", shown, shown_strike, 1, OLD, 0},
-                                        {"unmet", shown, shown_strike, 1, NEW, 0},
-                                        {"found", found, found_strike, 0, 0, 0},
-                                        {"open", open_put, open_strike, 1, 0, 1}};
+    static const amid_case_t cases[] = {{"shown", shown, shown_strike, 1, OLD, 0, OLD, 1},
+                                        {"unmet", shown, shown_strike, 1, NEW, 0, OLD, 1},
+                                        {"found", found, found_strike, 0, 0, 0, OLD, 1},
+                                        {"open", open_put, open_strike, 1, 0, 1, OLD, 1},
+                                        {"stream", stream, stream_strike, 1, 0, 0, EACH, 0}};
     int is_right = 1;
 
     keel_planted_moment = at_moment;

@@ -130,25 +130,6 @@ static uint64_t *own_word(keel_win_h win, uint64_t offset)
     return (uint64_t *)(void *)((char *)keel_win_base(win) + offset);
 }
 
-static int is_back(const few_t *few, uint32_t rank)
-{
-    const keel_context_h ctx = few->ctx[rank];
-
-    if (ctx == NULL || keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH || ctx->sync.waits.is_replaying) {
-        return 0;
-    }
-    for (uint32_t r = 0; r < few->play->ranks; r++) {
-        const keel_context_h other = few->ctx[r];
-
-        if (other == NULL || other->lane.peers[rank].mode != KEEL_PEER_LIVE ||
-            other->lane.peers[rank].incarnation != keel_sim_incarnation(few->sim, rank) ||
-            keel_recovery_is_frozen(&other->rec)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* ---- the same again ---- */
 
 /* 1 puts what rank 0 waits for first; then, and by what 1 puts after rank 0 went on, 2 puts some data and what it waits for next */
@@ -281,7 +262,7 @@ static void refill_strike(few_t *few)
         few_kill(few, 1);
         reach(job, 3);
     }
-    if (few->deaths == 1 && job->at == 5 && is_back(few, 1)) {
+    if (few->deaths == 1 && job->at == 5 && few_is_back(few, 1)) {
         few_kill(few, 0);
     }
 }
@@ -335,7 +316,7 @@ static void ahead_strike(few_t *few)
         if (job->at > 0) {
             few_kill(few, 0);
         }
-    } else if (few->deaths == 1 && few->play->deaths == 2 && job->at == 3 && is_back(few, 0)) {
+    } else if (few->deaths == 1 && few->play->deaths == 2 && job->at == 3 && few_is_back(few, 0)) {
         few_kill(few, 0);
     }
 }
@@ -357,7 +338,7 @@ static keel_status_t holder_first(job_t *job, keel_win_h win)
     status = (status == KEEL_OK && life > 0) ? until(job, 0, 6) : status; /* what is asked for is there */
     status = (status == KEEL_OK) ? ask_first(job, win, A, 1) : status;
     job->is_met |= life == 0 && ctx->sync.answers.holder == 2;
-    while (status == KEEL_OK && life == 0 && !is_back(&job->few, 1)) {
+    while (status == KEEL_OK && life == 0 && !few_is_back(&job->few, 1)) {
         status = few_progress(&job->few, 0);
     }
     reach(job, 3);

@@ -1,0 +1,59 @@
+# Planted defects (contrib/doc/planted.md) that a single thread, and so the simulator, does not meet: processes on a library of their own.
+if(KEEL_SANITIZE)
+  return()
+endif()
+set(planted_objects $<TARGET_OBJECTS:keel_planted_layers>)
+set(planted_libraries PkgConfig::UCX m)
+foreach(layer base code topo runtime_process runtime_pmix transport_shm transport_service transport_ucp transport_verbs drivers)
+  if(TARGET keel_${layer})
+    list(APPEND planted_objects $<TARGET_OBJECTS:keel_${layer}>)
+    get_target_property(needed keel_${layer} LINK_LIBRARIES)
+    if(needed)
+      list(FILTER needed EXCLUDE REGEX "^keel_")
+      list(APPEND planted_libraries ${needed})
+    endif()
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES planted_libraries)
+add_library(keel_planted_process STATIC ${planted_objects})
+set_target_properties(keel_planted_process PROPERTIES LINKER_LANGUAGE C)
+target_include_directories(keel_planted_process PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+target_link_libraries(keel_planted_process PUBLIC ${planted_libraries})
+
+foreach(program many_threads ended_calls)
+  add_executable(planted_${program} ${program}.c planted_process.c)
+  target_include_directories(planted_${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/lib)
+  target_link_libraries(planted_${program} PRIVATE keel_planted_process Threads::Threads)
+endforeach()
+# without one, and with those by which calls wait for ever
+foreach(plant "nothing:60:many_threads 4 1@2.0:many_threads. 4 ranks, 4 steps, 1 rollbacks. right"
+              "turn_kept:5:many_threads 4 1@2.0:has not ended within" "rollback_unended:5:many_threads 4 1@2.0:has not ended within"
+              "nothing:60:ended_calls:ended_calls. right" "restored_early:60:ended_calls:behind keel_restore")
+  string(REPLACE ":" ";" plant ${plant})
+  list(POP_FRONT plant name seconds program what)
+  string(REPLACE " " ";" program ${program})
+  list(POP_FRONT program first)
+  set(which)
+  set(test proc_planted_${first})
+  if(NOT name STREQUAL nothing)
+    set(which -x FEW_PLANT=${name})
+    set(test proc_notices_${name})
+  endif()
+  add_test(NAME ${test}
+           COMMAND keelrun -n 4 --nodes 2 --timeout ${seconds} -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m ${which}
+                   $<TARGET_FILE:planted_${first}> ${program})
+  set_tests_properties(${test} PROPERTIES LABELS proc TIMEOUT 90 PASS_REGULAR_EXPRESSION "${what}")
+endforeach()
+
+# a launcher of its own
+get_target_property(planted_sources keelrun SOURCES)
+list(TRANSFORM planted_sources PREPEND ${CMAKE_SOURCE_DIR}/contrib/keelrun/)
+add_executable(planted_keelrun planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/planted.c ${planted_sources})
+target_compile_definitions(planted_keelrun PRIVATE _GNU_SOURCE $<TARGET_PROPERTY:keel_planted_layers,INTERFACE_COMPILE_DEFINITIONS>)
+target_include_directories(planted_keelrun PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include
+                           ${CMAKE_SOURCE_DIR}/tests)
+target_link_libraries(planted_keelrun PRIVATE keel_runtime_process PkgConfig::PMIX Threads::Threads)
+add_test(NAME proc_notices_printed_again
+         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/output_test.sh ${CMAKE_BINARY_DIR} lines_appear_once_direct)
+set_tests_properties(proc_notices_printed_again PROPERTIES LABELS proc TIMEOUT 300 PASS_REGULAR_EXPRESSION "printed something else"
+                     ENVIRONMENT "KEELRUN=$<TARGET_FILE:planted_keelrun>;FEW_PLANT=printed_again")

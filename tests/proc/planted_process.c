@@ -1,0 +1,13 @@
+/* A process with a planted defect: FEW_PLANT in the environment says which; not set: none. */
+#include "sim/planted.h"
+
+#include <stdlib.h>
+
+static __attribute__((constructor)) void process_plant(void)
+{
+    const char *name = getenv("FEW_PLANT");
+
+    if ((name != NULL && !planted_set(name)) || !reached_begin()) {
+        abort();
+    }
+}
