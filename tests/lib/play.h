@@ -98,6 +98,7 @@ struct play_host {
     /* zeroed pages of the program's own, which outlive the process; NULL: all windows are Keel's */
     void *(*given)(size_t bytes);
     uint64_t shares;          /* seed of shared locks of windows around phases (shares.h); 0: there are none */
+    int has_strides;          /* some puts and gets are of blocks */
     int has_extents;          /* windows are larger than the plan knows */
     int has_looks;            /* a replacement asks what its memory will be */
     int has_restart_point;    /* a rollback jumps there */

@@ -68,12 +68,72 @@ static const keel_rma_params_t *access_params(keel_rma_params_t *params, keel_se
     return (cb != NULL) ? params : NULL;
 }
 
+/* about half of the accesses of programs with strides are of blocks: every other one, and then those between; what is left over is not */
+static unsigned access_blocks(const program_t *program, const plan_op_t *op)
+{
+    const uint64_t drawn = keel_random_mix(program->host->plan->options.seed ^ (program->play.state.phase << 40) ^
+                                           ((uint64_t)op->target << 32) ^ ((uint64_t)op->offset << 8) ^ op->kind);
+
+    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0) ? 2 + (drawn >> 8) % 6 : 0;
+}
+
+static keel_blocks_t access_every_other(const plan_op_t *op, unsigned count, unsigned first)
+{
+    const size_t length = op->length / count;
+
+    return (keel_blocks_t){.length = length,
+                           .count = (count + 1 - first) / 2,
+                           .offset = op->offset + first * length,
+                           .stride = 2 * length,
+                           .buffer_stride = 2 * length};
+}
+
+static keel_status_t access_put_blocks(program_t *program, const plan_op_t *op, const char *buffer, unsigned count)
+{
+    const keel_win_h win = program->win[op->window];
+    const size_t left = op->length % count;
+    keel_status_t status = KEEL_OK;
+
+    for (unsigned first = 0; first < 2 && status == KEEL_OK; first++) {
+        const keel_blocks_t blocks = access_every_other(op, count, first);
+
+        program_note(program, "put of blocks", op);
+        status = keel_put_strided(win, op->target, &blocks, buffer + first * blocks.length);
+    }
+    if (status == KEEL_OK && left > 0) {
+        status = keel_put(win, op->target, op->offset + op->length - left, buffer + op->length - left, left);
+    }
+    return status;
+}
+
+static keel_status_t access_get_blocks(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
+{
+    const keel_win_h win = program->win[op->window];
+    const size_t left = op->length % count;
+    keel_status_t status = KEEL_OK;
+
+    for (unsigned first = 0; first < 2 && status == KEEL_OK; first++) {
+        const keel_blocks_t blocks = access_every_other(op, count, first);
+
+        program_note(program, "get of blocks", op);
+        status = keel_get_strided(win, op->target, &blocks, buffer + first * blocks.length);
+    }
+    if (status == KEEL_OK && left > 0) {
+        status = keel_get(win, op->target, op->offset + op->length - left, buffer + op->length - left, left);
+    }
+    return status;
+}
+
 static keel_status_t access_put(void *arg, const plan_op_t *op, const void *buffer, keel_send_cb_t cb, void *user,
                                 keel_req_h *req_p)
 {
     program_t *program = arg;
+    const unsigned blocks = access_blocks(program, op);
     keel_rma_params_t params;
 
+    if (blocks > 0) {
+        return access_put_blocks(program, op, buffer, blocks);
+    }
     program_note(program, "put", op);
     if (op->mode == PLAN_BLOCKING) {
         return keel_put(program->win[op->window], op->target, op->offset, buffer, op->length);
@@ -86,8 +146,12 @@ static keel_status_t access_get(void *arg, const plan_op_t *op, void *buffer, ke
                                 keel_req_h *req_p)
 {
     program_t *program = arg;
+    const unsigned blocks = access_blocks(program, op);
     keel_rma_params_t params;
 
+    if (blocks > 0) {
+        return access_get_blocks(program, op, buffer, blocks);
+    }
     program_note(program, "get", op);
     if (op->mode == PLAN_BLOCKING) {
         return keel_get(program->win[op->window], op->target, op->offset, buffer, op->length);

@@ -10,7 +10,6 @@
 #include <keel/keel.h>
 
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +54,11 @@ static void kill_target(const cells_t *cells)
 }
 
 /* once in a job: who has come back, or has been told of a death, kills nobody */
-static void kill_here(const cells_t *cells)
+static void kill_here(void *arg, cells_job_t *job, uint64_t part)
 {
-    const cells_job_t *job = &cells->job;
+    const cells_t *cells = arg;
 
-    if (job->rank != CELLS_SOURCE || job->step != DEATH_STEP || keel_incarnation(job->ctx) != 0 ||
+    if (part != 0 || job->rank != CELLS_SOURCE || job->step != DEATH_STEP || keel_incarnation(job->ctx) != 0 ||
         keel_rank_incarnation(job->ctx, CELLS_TARGET) != 0 || strcmp(cells->who, "none") == 0) {
         return;
     }
@@ -71,62 +70,6 @@ static void kill_here(const cells_t *cells)
     }
 }
 
-static keel_status_t access_all(cells_t *cells)
-{
-    const uint32_t targets[CELLS_RANKS] = {CELLS_TARGET, CELLS_TARGET, CELLS_RANKS, 0};
-    const uint32_t rank = cells->job.rank;
-
-    for (uint64_t part = 0; part < CELLS_PARTS; part++) {
-        if (targets[rank] < CELLS_RANKS) {
-            TRY(cells->kind->access(&cells->job, targets[rank], part));
-        }
-        for (uint32_t source = 0; source < CELLS_RANKS && cells->kind->await != NULL; source++) {
-            if (targets[source] == rank) {
-                TRY(cells->kind->await(&cells->job, source, part));
-            }
-        }
-        if (part == 0) {
-            kill_here(cells);
-        }
-    }
-    return KEEL_OK;
-}
-
-static keel_status_t step(cells_t *cells)
-{
-    cells_job_t *job = &cells->job;
-    cells_memory_t *own = keel_win_base(job->win);
-
-    if (!cells->kind->has_no_gsync) {
-        for (unsigned i = 0; i < CELLS_WORDS; i++) {
-            own->own[i] = cells_value(job->rank, job->step, i % CELLS_PARTS);
-        }
-        TRY(keel_gsync(job->ctx, 0));
-    }
-    TRY(access_all(cells));
-    job->step++;
-    if (job->step % SAVE_EVERY == 0) {
-        TRY(keel_checkpoint(job->ctx));
-    } else if (!cells->kind->has_no_gsync) {
-        TRY(keel_gsync(job->ctx, 0));
-    }
-    return KEEL_OK;
-}
-
-/* where all that was accessed has come */
-static void check(const cells_t *cells)
-{
-    const cells_job_t *job = &cells->job;
-    const uint64_t sources = (job->rank == CELLS_TARGET) ? 2 : 1;
-
-    if ((job->rank == CELLS_TARGET || job->rank == 0) && cells->kind->is_right != NULL &&
-        !cells->kind->is_right(job, keel_win_base(job->win), sources)) {
-        fprintf(stderr, "cells: %s: rank %u is wrong after step %lu\n", cells->kind->name, job->rank,
-                (unsigned long)job->step);
-        exit(EXIT_WRONG);
-    }
-}
-
 static keel_status_t run(cells_t *cells)
 {
     cells_job_t *job = &cells->job;
@@ -135,9 +78,12 @@ static keel_status_t run(cells_t *cells)
     do {
         status = keel_restarted(job->ctx) ? keel_restore(job->ctx) : KEEL_OK;
         while (status == KEEL_OK && job->step < STEPS) {
-            status = step(cells);
-            if (status == KEEL_OK && (!cells->kind->has_no_gsync || job->step == STEPS)) {
-                check(cells);
+            status = cells_step(job, cells->kind, (job->step + 1) % SAVE_EVERY == 0, kill_here, cells);
+            if (status == KEEL_OK && (!cells->kind->has_no_gsync || job->step == STEPS) &&
+                !cells_is_right(job, cells->kind)) {
+                fprintf(stderr, "cells: %s: rank %u is wrong after step %lu\n", cells->kind->name, job->rank,
+                        (unsigned long)job->step);
+                exit(EXIT_WRONG);
             }
         }
         if (status == KEEL_OK) {
@@ -150,24 +96,19 @@ static keel_status_t run(cells_t *cells)
 static keel_status_t open_job(cells_t *cells)
 {
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = cells->kind->flags};
-    const uint32_t members[] = {0, 1, 2};
+    static const uint32_t targets[CELLS_RANKS] = {CELLS_TARGET, CELLS_TARGET, CELLS_RANKS, 0};
     cells_job_t *job = &cells->job;
 
     TRY(keel_init(&params, &job->ctx));
     job->rank = keel_rank(job->ctx);
+    job->targets = targets;
     if (keel_size(job->ctx) != CELLS_RANKS) {
         return KEEL_ERR_RANK;
     }
     if (keel_incarnation(job->ctx) == 0) {
         leave_pid(cells);
     }
-    TRY(keel_win_alloc(job->ctx, sizeof(cells_memory_t), NULL, &job->win));
-    TRY(keel_protect(job->ctx, 1, &job->step, sizeof(job->step)));
-    TRY(keel_protect(job->ctx, 2, &job->sum, sizeof(job->sum)));
-    if (job->rank > CELLS_TARGET) {
-        return KEEL_OK;
-    }
-    return keel_group_create(job->win, offsetof(cells_memory_t, group), CELLS_PIECE, members, 3, &job->group);
+    return cells_open(job);
 }
 
 int main(int argc, char **argv)

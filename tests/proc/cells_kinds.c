@@ -29,10 +29,9 @@ static int words_are_right(const cells_job_t *job, const cells_memory_t *own, ui
 {
     int right = 1;
 
+    (void)sources;
     for (uint32_t rank = 0; rank < CELLS_RANKS; rank++) {
-        const int is_source = (sources == 2) ? rank < 2 : rank == 3;
-
-        for (unsigned i = 0; i < CELLS_WORDS && is_source; i++) {
+        for (unsigned i = 0; i < CELLS_WORDS && cells_is_source(job, rank); i++) {
             right &= own->word[rank][i] == cells_value(rank, job->step - 1, CELLS_PARTS - 1) + i;
         }
     }
@@ -51,13 +50,18 @@ static keel_status_t get_own(cells_job_t *job, uint32_t target, uint64_t part)
 static int gets_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
 {
     uint64_t sum = 0;
+    int right = 1;
 
+    (void)sources;
     for (uint64_t step = 0; step < job->step; step++) {
         for (uint64_t part = 0; part < CELLS_PARTS; part++) {
             sum += cells_value(job->rank, step, part);
         }
     }
-    return own->word[(sources == 2) ? 1 : 3][CELLS_PARTS - 1] == sum;
+    for (uint32_t rank = 0; rank < CELLS_RANKS; rank++) {
+        right &= !cells_is_source(job, rank) || own->word[rank][CELLS_PARTS - 1] == sum;
+    }
+    return right;
 }
 
 static keel_status_t strided(cells_job_t *job, uint32_t target, uint64_t part)
@@ -119,10 +123,15 @@ static int draws_are_right(const cells_job_t *job, const cells_memory_t *own, ui
 {
     const uint64_t count = sources * parts_done(job);
 
-    return own->count == count && own->word[0][0] + own->word[1][0] + own->word[3][0] == count * (count - 1) / 2;
+    uint64_t drawn = 0;
+
+    for (uint32_t rank = 0; rank < CELLS_RANKS; rank++) {
+        drawn += own->word[rank][0];
+    }
+    return own->count == count && drawn == count * (count - 1) / 2;
 }
 
-/* in rank 1 on words of its own: the values are known */
+/* of each source on a word of its own: the values are known */
 static keel_status_t swap(cells_job_t *job, uint32_t target, uint64_t part)
 {
     const uint64_t value = cells_value(job->rank, job->step, part);
@@ -135,14 +144,19 @@ static keel_status_t swap(cells_job_t *job, uint32_t target, uint64_t part)
 
 static int swaps_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
 {
-    const uint32_t source = (sources == 2) ? 1 : 3;
-    const uint64_t last = cells_value(source, job->step - 1, CELLS_PARTS - 1);
-    uint64_t sum = 0;
+    int right = 1;
 
-    for (uint64_t value = cells_value(source, 0, 0); value < last; value += 8) {
-        sum += value;
+    (void)sources;
+    for (uint32_t source = 0; source < CELLS_RANKS; source++) {
+        const uint64_t last = cells_value(source, job->step - 1, CELLS_PARTS - 1);
+        uint64_t sum = 0;
+
+        for (uint64_t value = cells_value(source, 0, 0); value < last; value += 8) {
+            sum += value;
+        }
+        right &= !cells_is_source(job, source) || (own->word[source][0] == last && own->word[source][1] == sum);
     }
-    return own->word[source][0] == last && own->word[source][1] == sum;
+    return right;
 }
 
 static keel_status_t add_and_flip(cells_job_t *job, uint32_t target, uint64_t part)
@@ -166,11 +180,12 @@ static keel_status_t set_word(cells_job_t *job, uint32_t target, uint64_t part)
 
 static int flags_are_last(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
 {
-    const uint32_t first = (sources == 2) ? 0 : 3, end = (sources == 2) ? 2 : 4;
     int is_right = 1;
 
-    for (uint32_t source = first; source < end; source++) {
-        is_right &= own->flag[source] == cells_value(source, job->step - 1, CELLS_PARTS - 1);
+    (void)sources;
+    for (uint32_t source = 0; source < CELLS_RANKS; source++) {
+        is_right &=
+            !cells_is_source(job, source) || own->flag[source] == cells_value(source, job->step - 1, CELLS_PARTS - 1);
     }
     return is_right;
 }
@@ -180,6 +195,11 @@ static keel_status_t add_and_raise_half(cells_job_t *job, uint32_t target, uint6
     TRY(add(job, target, part));
     return keel_atomic(job->win, KEEL_ATOMIC_MAX, target, FLAG_OF(job->rank), sizeof(uint16_t),
                        cells_value(job->rank, job->step, part), 0, NULL);
+}
+
+static int count_and_flags_are_right(const cells_job_t *job, const cells_memory_t *own, uint64_t sources)
+{
+    return count_is_right(job, own, sources) && flags_are_last(job, own, sources);
 }
 
 static keel_status_t accumulate_integers(cells_job_t *job, uint32_t target, uint64_t part)
@@ -346,12 +366,18 @@ static keel_status_t put_and_show(cells_job_t *job, uint32_t target, uint64_t pa
     return keel_put(job->win, job->rank, FLAG_OF(job->rank), &value, sizeof(value));
 }
 
+static keel_status_t look_again(cells_job_t *job)
+{
+    return (job->pause != NULL) ? job->pause(job) : KEEL_OK;
+}
+
 static keel_status_t poll_flag(cells_job_t *job, uint32_t source, uint64_t part)
 {
     uint64_t seen = 0;
 
     while (seen < cells_value(source, job->step, part)) {
         TRY(keel_poll(job->win, source, FLAG_OF(source), &seen, sizeof(seen)));
+        TRY(look_again(job));
     }
     return KEEL_OK;
 }
@@ -362,6 +388,7 @@ static keel_status_t fetch_flag(cells_job_t *job, uint32_t source, uint64_t part
 
     while (seen < cells_value(source, job->step, part)) {
         TRY(keel_atomic(job->win, KEEL_ATOMIC_FETCH, source, FLAG_OF(source), sizeof(seen), 0, 0, &seen));
+        TRY(look_again(job));
     }
     return KEEL_OK;
 }
@@ -372,6 +399,7 @@ static keel_status_t get_flag(cells_job_t *job, uint32_t source, uint64_t part)
 
     while (seen < cells_value(source, job->step, part)) {
         TRY(keel_get(job->win, source, FLAG_OF(source), &seen, sizeof(seen)));
+        TRY(look_again(job));
     }
     return KEEL_OK;
 }
@@ -401,7 +429,7 @@ static keel_status_t put_and_draw(cells_job_t *job, uint32_t target, uint64_t pa
 /* for all that its sources do in this part */
 static keel_status_t wait_count(cells_job_t *job, uint32_t source, uint64_t part)
 {
-    const uint64_t sources = (job->rank == CELLS_TARGET) ? 2 : 1;
+    const uint64_t sources = cells_sources(job);
 
     (void)source;
     return keel_wait_until(job->win, offsetof(cells_memory_t, count), sizeof(uint64_t), KEEL_COMPARE_GE,
@@ -584,7 +612,7 @@ static const cells_kind_t kinds[] = {
     {"fetching", 0, 0, fetch_sums, NULL, sums_are_right},
     {"maxima", 0, 0, raise_word, NULL, flags_are_last},
     {"sets", 0, 0, set_word, NULL, flags_are_last},
-    {"small", 0, 0, add_and_raise_half, NULL, count_is_right},
+    {"small", 0, 0, add_and_raise_half, NULL, count_and_flags_are_right},
     {"pointers", 0, 0, store, NULL, words_are_right},
     {"threads", THREADS, 0, put_words, NULL, words_are_right},
     {"no_promise", NONE, 0, put_words, NULL, words_are_right},

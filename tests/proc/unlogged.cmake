@@ -12,7 +12,7 @@ foreach(case bad_arguments_are_refused stores_by_address_roll_back accumulates_r
 endforeach()
 
 # what a death costs, by the rows of contrib/doc/deaths.md
-add_executable(cells cells.c cells_kinds.c)
+add_executable(cells cells.c cells_kinds.c cells_step.c)
 target_include_directories(cells PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
 target_link_libraries(cells PRIVATE keel)
 foreach(lanes direct served)

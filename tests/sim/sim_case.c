@@ -577,6 +577,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .has_extents = scene->has_extents,
                       .has_looks = scene->has_looks,
                       .shares = scene->shares,
+                      .has_strides = scene->has_strides,
                       .given = scene->has_given ? sim_given : NULL,
                       .may_be_cut_off = scene->is_split,
                       .waits = &scene->waits,

@@ -45,6 +45,7 @@ typedef struct case_limits {
     int looks;         /* replacements ask what their memory will be: not drawn, 0 unless asked for */
     int given;         /* windows over memory of the program's own */
     int shares;        /* shared locks of windows around phases: never drawn */
+    int strides;       /* puts and gets of blocks: likewise */
     int device;        /* a window for a device's atomics, in programs that mix */
     int undeclared;    /* programs that mix ways to synchronise, and do not say so */
     const char *lanes; /* NULL: drawn */

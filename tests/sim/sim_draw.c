@@ -30,6 +30,7 @@ case_limits_t case_limits_none(void)
                            .extents = -1,
                            .looks = -1,
                            .shares = -1,
+                           .strides = -1,
                            .given = -1,
                            .tight = -1,
                            .moves = -1,
@@ -534,6 +535,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->has_extents = (limits->extents >= 0) ? limits->extents : (int)(keel_random_mix(seed ^ 0x65787465) % 3 == 0);
     scene->has_looks = limits->looks > 0;
     scene->shares = (limits->shares > 0) ? keel_random_mix(seed ^ 0x736861726573) | 1 : 0;
+    scene->has_strides = limits->strides > 0;
     scene->has_given = (limits->given >= 0) ? limits->given : (int)(keel_random_mix(seed ^ 0x67697665) % 3 == 0);
     scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS

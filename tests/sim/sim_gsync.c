@@ -288,6 +288,7 @@ static void usage(void)
          "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
          "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
          "  --shares 0|1     (with --style gsync or waits) shared locks of windows are held in phases (0)\n"
+         "  --strides 0|1    (with --style gsync) about half of the puts and gets are of blocks (0)\n"
          "  --device 0|1     (with --style mixed) some of what is added, and of what is told, is so by a device's "
          "atomics (--direct rma)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
@@ -363,10 +364,12 @@ enum {
     OPT_HARMLESS,
     OPT_CASES,
     OPT_CASE,
+    OPT_STRIDES,
     OPT_HELP
 };
 
-static const struct option long_options[] = {
+/* with a row of zeroes at the end */
+static const struct option long_options[OPT_HELP + 1] = {
     {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
     {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
     {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
@@ -391,7 +394,7 @@ static const struct option long_options[] = {
     {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
     {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
     {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
-    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
+    {"strides", 1, NULL, OPT_STRIDES},     {"help", 0, NULL, OPT_HELP}};
 
 static uint64_t number_of(const char *text)
 {
@@ -421,7 +424,7 @@ static int *limit_of(case_limits_t *limits, int option)
                             [OPT_MESSAGE] = &limits->message,   [OPT_COUNTERS] = &limits->late_counters,
                             [OPT_SPLITS] = &limits->splits,     [OPT_SOFT] = &limits->soft,
                             [OPT_TIGHT] = &limits->tight,       [OPT_HANGS] = &limits->hangs,
-                            [OPT_SHARES] = &limits->shares};
+                            [OPT_SHARES] = &limits->shares,     [OPT_STRIDES] = &limits->strides};
 
     return ((size_t)option < sizeof(numbers) / sizeof(numbers[0])) ? numbers[option] : NULL;
 }

@@ -72,6 +72,7 @@ typedef struct scene {
     mixed_journal_t *mixed; /* CASE_MIXED */
     int has_extents;        /* of windows, in images */
     int has_looks;          /* replacements ask what their memory will be */
+    int has_strides;        /* puts and gets of blocks */
     int has_given;          /* windows over memory of the program's own */
     waits_options_t waits;  /* CASE_WAITS */
     uint64_t shares;        /* play_host_t */
