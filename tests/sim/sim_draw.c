@@ -158,11 +158,14 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 }
 
 /* all atomics are posted, and of one class (--posted 1), or some are fetched (3, own ones too: 4), or ranks look who has come (5), or poll (6);
- * or look at their requests (8); or swaps, whose order matters (2), or they are ordered by waits (0) */
+ * or look at their requests (8), or do several of these (9), or all that there are (10); or swaps, whose order matters (2), or they are ordered by waits (0) */
 static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
-    const int posted = (limits->posted >= 0) ? limits->posted : (int)(draw % 4);
+    const int is_several = scene->is_varied && (draw >> 16) % 3 == 0;
+    const int posted = (limits->posted >= 0) ? limits->posted
+                       : is_several          ? 9 + (int)(draw >> 18 & 1)
+                                             : (int)(draw % 4);
 
     if (!scene->waits.has_atomics) {
         return GATHER_NONE;
@@ -173,6 +176,8 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
            : (posted == 5)              ? GATHER_ANSWERS
            : (posted == 6)              ? GATHER_POLLS
            : (posted == 8)              ? GATHER_LOOKS
+           : (posted == 9)              ? ((limits->undeclared > 0) ? GATHER_UNFETCHED : GATHER_SEVERAL)
+           : (posted == 10)             ? GATHER_ALL
            : (posted == 3)              ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
                                         : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }
