@@ -12,6 +12,8 @@
 #define CASE_ANY_GROUP 150
 #define CASE_PIECES    ((uint32_t)384 << 10) /* bytes, over all ranks and steps */
 
+_Static_assert(CASE_RANKS_MIXED <= MIXED_RANKS_MAX, "ranks of programs that mix");
+
 case_limits_t case_limits_none(void)
 {
     return (case_limits_t){.ranks = -1,
@@ -19,6 +21,7 @@ case_limits_t case_limits_none(void)
                            .deaths = -1,
                            .atomics = -1,
                            .posted = -1,
+                           .polled = -1,
                            .late_windows = -1,
                            .parities = -1,
                            .dedicated = -1,
@@ -121,6 +124,23 @@ static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
     scene->races = &journal;
 }
 
+/* what some programs that mix do besides; only those that say that they do may issue accesses from callbacks */
+static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uint64_t seed)
+{
+    const uint64_t draw = keel_random_mix(seed ^ 0x6d6f7265);
+    unsigned ways = 0;
+
+    ways |= (draw & 1) ? MIXED_POLLS : 0;
+    ways |= (draw & 2) ? MIXED_REQUESTS : 0;
+    ways |= (draw & 4) ? MIXED_WINDOWS : 0;
+    ways |= ((draw & 8) && !limits->undeclared) ? MIXED_CALLBACKS : 0;
+    if ((limits->polled >= 0) ? limits->polled : (ways & MIXED_POLLS) && (draw & 16)) { /* by gets */
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_POLLS;
+    }
+    return ways;
+}
+
 /* a program that synchronises in every way, or in some */
 static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 {
@@ -130,6 +150,9 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 
     memset(&journal, 0, sizeof(journal));
     options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    if (options->ranks > CASE_RANKS_DRAWN / 2 && limits->more && limits->ranks <= 0) {
+        options->ranks = MIXED_RANKS_NEAR + 1 + options->ranks % (CASE_RANKS_MIXED - MIXED_RANKS_NEAR);
+    }
     options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 16);
     journal.options = (mixed_options_t){
         .seed = keel_random_next(random),
@@ -145,7 +168,8 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     }
     journal.options.ways |= ((journal.options.seed >> 20) % 2) ? MIXED_TESTS : 0; /* without a number drawn */
     journal.options.ways |= ((journal.options.seed >> 24) % 4 == 0) ? MIXED_UNLOGGED : 0;
-    journal.options.ways |= limits->device ? MIXED_DEVICE : 0;
+    journal.options.ways |= (limits->device && options->ranks <= MIXED_RANKS_NEAR) ? MIXED_DEVICE : 0;
+    journal.options.ways |= limits->more ? scene_draw_more(scene, limits, journal.options.seed) : 0;
     if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS
