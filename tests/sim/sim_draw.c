@@ -206,6 +206,17 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
                                         : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }
 
+/* the program says that its gets are polls; drawn where several kinds come together, some of which poll */
+static int scene_gets_are_polls(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
+{
+    const gather_kind_t gathers = scene->waits.gathers;
+
+    if (limits->polled >= 0) {
+        return limits->polled;
+    }
+    return gather_is_several(gathers) && gathers != GATHER_UNFETCHED && keel_random_mix(seed ^ 0x676f74) % 3 == 0;
+}
+
 /* a program that waits inside its phases */
 static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
@@ -235,6 +246,10 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
         scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
     } else {
         scene->may_roll_back = 1;
+    }
+    if (scene_gets_are_polls(scene, limits, seed)) {
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_POLLS;
     }
 }
 

@@ -282,7 +282,7 @@ static void usage(void)
          "                   (7) they change words by what others did, as with --style races --posted 1; there 3 is "
          "one class; (8) they look at requests;\n"
          "                   (9) several of these in one program, of one class; (10) of all\n"
-         "  --polled 0|1     (with --style mixed --more 1) gets of others' memory are polls, and the program "
+         "  --polled 0|1     (with --style waits, mixed --more 1) gets of others' memory are polls, and the program "
          "says so\n"
          "  --atomics 2      (with --style gsync) atomics fetch from words that nobody else does any on in that phase; "
          "3: from any\n"
