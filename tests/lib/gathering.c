@@ -67,6 +67,20 @@ keel_status_t gather_await(gather_t *gather, size_t at, uint64_t value)
     return keel_wait_until(gather->win, at, sizeof(value), KEEL_COMPARE_EQ, value);
 }
 
+/* the root has seen all of them, and nobody is at it before they are let go */
+static void gather_count_anew(gather_t *gather)
+{
+    if (gather_is_several(gather->kinds)) {
+        gather->own->count = gather->state.count = 0;
+    }
+}
+
+/* what the last one tells the root: where others are told more, of all rounds what no other one has */
+static uint64_t last_flag(const gather_t *gather, const round_t *round)
+{
+    return gather_flag(round) << (gather_is_several(gather->kinds) ? GATHER_BITS : 0);
+}
+
 /* all of its others are told to go on */
 keel_status_t gather_let_go(gather_t *gather, const round_t *round)
 {
@@ -148,6 +162,7 @@ static keel_status_t gather_take(gather_t *gather, const round_t *round)
     TRY(gather_await(gather, at, all));
     gather->state.count = all;
     TRY(gather_compare(gather, round));
+    gather_count_anew(gather);
     return gather_let_go(gather, round);
 }
 
@@ -157,7 +172,7 @@ static keel_status_t gather_take(gather_t *gather, const round_t *round)
 static keel_status_t tickets_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
-    const uint64_t flag = (round->step << 16 | round->number) + 1;
+    const uint64_t flag = last_flag(gather, round);
     uint64_t words[GATHER_WORDS], found = 0;
 
     gather_words(gather, round, round->place, words);
@@ -184,7 +199,7 @@ static keel_status_t tickets_come(gather_t *gather, const round_t *round)
 
 static keel_status_t tickets_take(gather_t *gather, const round_t *round)
 {
-    const uint64_t flag = (round->step << 16 | round->number) + 1;
+    const uint64_t flag = last_flag(gather, round);
     uint64_t words[GATHER_WORDS];
 
     gather_point(gather, round, "waits for the last");
@@ -256,7 +271,7 @@ static keel_status_t turns_fetch(gather_t *gather, const round_t *round, uint64_
 /* it is the last of them, and when it finds the root, too, all is there that any of them has put at any other */
 static keel_status_t turns_end(gather_t *gather, const round_t *round, uint64_t found)
 {
-    const uint64_t flag = (round->step << 16 | round->number) + 1;
+    const uint64_t flag = last_flag(gather, round);
 
     while (found < ROOT_CAME) {
         gather->host->compute(gather->host, 500);
@@ -312,7 +327,7 @@ static keel_status_t turns_judge(gather_t *gather, const round_t *round, uint64_
 
 static keel_status_t turns_take(gather_t *gather, const round_t *round)
 {
-    const uint64_t flag = (round->step << 16 | round->number) + 1;
+    const uint64_t flag = last_flag(gather, round);
     uint64_t own = 0;
 
     TRY(turns_put(gather, round, round->place));
@@ -351,8 +366,12 @@ static keel_status_t swaps_come(gather_t *gather, const round_t *round)
     if (found != gather->own->told) {
         return gather_flaw(gather, round, "the last swap is another one now");
     }
+    if (gather_is_several(gather->kinds)) {
+        gather->own->told = 0; /* it is larger than what others are told */
+    }
     TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
-    return KEEL_OK;
+    /* others may be put to again in another round, which is no swap, when all have looked */
+    return gather_is_several(gather->kinds) ? gather_await_leave(gather, round) : KEEL_OK;
 }
 
 static keel_status_t swaps_take(gather_t *gather, const round_t *round)
@@ -372,7 +391,9 @@ static keel_status_t swaps_take(gather_t *gather, const round_t *round)
     TRY(keel_fence(gather->host->ctx));
     TRY(gather_let_go(gather, round));
     gather->state.count += round->members - 1;
-    return gather_await(gather, at, gather->state.count);
+    TRY(gather_await(gather, at, gather->state.count));
+    gather_count_anew(gather);
+    return gather_is_several(gather->kinds) ? gather_let_go(gather, round) : KEEL_OK;
 }
 
 /* ---- first come, first served ---- */
@@ -503,7 +524,18 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
     TRY(gather_let_go(gather, round));
     TRY(gather_await(gather, offsetof(gather_window_t, count), others));
     gather->own->count = 0;
+    TRY(gather_is_several(gather->kinds) ? keel_flush_all(gather->host->ctx) : KEEL_OK); /* of looks in vain */
     return gather_let_go(gather, round);
+}
+
+/* those of one class that fetch nothing come first, then those of it that fetch */
+static gather_kind_t kind_of(gather_kind_t kinds, uint64_t seed)
+{
+    static const gather_kind_t drawn[] = {GATHER_ADDS,  GATHER_ANSWERS,   GATHER_POLLS,   GATHER_LOOKS, GATHER_TICKETS,
+                                          GATHER_TURNS, GATHER_OWN_TURNS, GATHER_TOGGLES, GATHER_SWAPS};
+    const uint64_t count = (kinds == GATHER_UNFETCHED) ? 4 : (kinds == GATHER_SEVERAL) ? 7 : 9;
+
+    return gather_is_several(kinds) ? drawn[keel_random_mix(seed ^ 0x6b696e64) % count] : kinds;
 }
 
 keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t members, uint32_t place, uint64_t step,
@@ -517,6 +549,7 @@ keel_status_t gather_round(gather_t *gather, const uint32_t *ring, uint32_t memb
                            .number = number,
                            .seed = keel_random_mix(gather->seed ^ (step << 20) ^ number)};
 
+    gather->kind = kind_of(gather->kinds, round.seed);
     switch (gather->kind) {
     case GATHER_TICKETS:
         return (place == round.root) ? tickets_take(gather, &round) : tickets_come(gather, &round);
@@ -546,8 +579,8 @@ keel_status_t gather_check(const gather_t *gather)
 
 keel_atomic_op_t gather_class(gather_kind_t kind)
 {
-    return (kind == GATHER_ADDS || kind == GATHER_ANSWERS || kind == GATHER_POLLS || kind == GATHER_LOOKS ||
-            gather_fetches(kind))
+    return (kind == GATHER_SEVERAL || kind == GATHER_UNFETCHED || kind == GATHER_ADDS || kind == GATHER_ANSWERS ||
+            kind == GATHER_POLLS || kind == GATHER_LOOKS || (gather_fetches(kind) && kind != GATHER_ALL))
                ? KEEL_ATOMIC_ADD
            : (kind == GATHER_TOGGLES) ? KEEL_ATOMIC_XOR
                                       : KEEL_ATOMIC_LAST;

@@ -16,6 +16,9 @@
  *
  * Looked for: each gets from two others what it has put there, looks at both requests in turn until both are complete, and tells two
  * others how often they were not, and which was first. Here it matters what it was told of its requests.
+ *
+ * Several: each round is of a kind of its own. One leaves the words as the next needs them: the counter of those that have come is 0
+ * between rounds, what anybody is told is of its round, and what is put without a flush is flushed.
  */
 #ifndef KEEL_TEST_GATHERING_H_
 #define KEEL_TEST_GATHERING_H_
@@ -36,6 +39,9 @@ typedef enum {
     GATHER_ANSWERS,
     GATHER_POLLS,
     GATHER_LOOKS,
+    GATHER_SEVERAL,   /* drawn anew for each round, of those whose atomics are additions */
+    GATHER_UNFETCHED, /* the same, but of those that fetch nothing */
+    GATHER_ALL,       /* of all that there are */
     GATHER_KINDS
 } gather_kind_t;
 
@@ -62,7 +68,8 @@ typedef struct gather_state {
 typedef struct gather {
     play_host_t *host;
     uint64_t seed;
-    gather_kind_t kind;
+    gather_kind_t kind; /* of this round; `kinds` that of the program */
+    gather_kind_t kinds;
     keel_win_h win;
     gather_window_t *own;
     gather_state_t state; /* is part of every image: protected by gather_open() as @a id */
@@ -73,12 +80,18 @@ keel_atomic_op_t gather_class(gather_kind_t kind);
 /* it has not been said at init that this program waits: what it is told of requests is recorded from its second step on, and each rank waits in the first */
 static inline int gather_is_untold(const play_host_t *host, gather_kind_t kind)
 {
-    return kind == GATHER_LOOKS && (host->params->flags & KEEL_PARAM_FLAG_WAITS) == 0;
+    return (kind == GATHER_LOOKS || kind == GATHER_UNFETCHED) && (host->params->flags & KEEL_PARAM_FLAG_WAITS) == 0;
 }
 /* some of them are fetched */
 static inline int gather_fetches(gather_kind_t kind)
 {
-    return kind == GATHER_TICKETS || kind == GATHER_TURNS || kind == GATHER_OWN_TURNS;
+    return kind == GATHER_TICKETS || kind == GATHER_TURNS || kind == GATHER_OWN_TURNS || kind == GATHER_SEVERAL ||
+           kind == GATHER_ALL;
+}
+/* each round has a kind of its own */
+static inline int gather_is_several(gather_kind_t kinds)
+{
+    return kinds == GATHER_SEVERAL || kinds == GATHER_UNFETCHED || kinds == GATHER_ALL;
 }
 keel_status_t gather_open(gather_t *gather, keel_context_h ctx, unsigned id);
 /* ranks ring[0..members), of which @a place is this one's, in round @a number of step @a step */

@@ -16,6 +16,22 @@ static keel_status_t polls_put(gather_t *gather, uint32_t to, size_t at, const v
     return play_did(gather->host, PLAY_DID_PUT, to, keel_put(gather->win, to, at, from, length));
 }
 
+/* keel_poll(), or a get where the program has said that its gets are polls: those of others' memory */
+static keel_status_t polls_poll(gather_t *gather, uint32_t from, size_t at, uint64_t *seen)
+{
+    keel_req_h req = NULL;
+    keel_status_t status;
+
+    if ((gather->host->params->flags & KEEL_PARAM_FLAG_POLLS) == 0 || from == gather->host->rank) {
+        return keel_poll(gather->win, from, at, seen, sizeof(*seen));
+    }
+    if ((gather->seed ^ at / sizeof(*seen)) % 2 == 0) {
+        return keel_get(gather->win, from, at, seen, sizeof(*seen));
+    }
+    status = keel_get_nbx(gather->win, from, at, seen, sizeof(*seen), NULL, &req);
+    return (req != NULL) ? keel_req_wait(req) : status;
+}
+
 /* until the word is as it is to be; how often it was not */
 static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t at, uint64_t flag, uint64_t *vain)
 {
@@ -24,7 +40,7 @@ static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t a
     uint64_t seen = 0;
 
     for (gather_point(gather, round, "polls");; gather_point(gather, round, "polls again")) {
-        TRY((draw & 1) ? keel_poll(gather->win, root, at, &seen, sizeof(seen))
+        TRY((draw & 1) ? polls_poll(gather, root, at, &seen)
                        : keel_atomic(gather->win, KEEL_ATOMIC_FETCH, root, at, sizeof(seen), 0, 0, &seen));
         if (seen == flag) {
             return KEEL_OK;
@@ -102,7 +118,7 @@ static keel_status_t polls_anew(gather_t *gather, const round_t *round)
     TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
     TRY(polls_put(gather, before, offsetof(gather_window_t, token[round->place]), &flag, sizeof(flag)));
     TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
-    TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[round->place]), &seen, sizeof(seen)));
+    TRY(polls_poll(gather, root, offsetof(gather_window_t, sense[round->place]), &seen));
     gather_point(gather, round, "puts what is fresh");
     TRY(polls_put(gather, before, offsetof(gather_window_t, fresh[round->place]), &flag, sizeof(flag)));
     TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
@@ -110,10 +126,10 @@ static keel_status_t polls_anew(gather_t *gather, const round_t *round)
     TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
 
     gather_point(gather, round, "polls what is put anew");
-    TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[next]), &seen, sizeof(seen)));
+    TRY(polls_poll(gather, root, offsetof(gather_window_t, sense[next]), &seen));
     TRY(gather_await(gather, offsetof(gather_window_t, token[next]), flag));
     do {
-        TRY(keel_poll(gather->win, root, offsetof(gather_window_t, sense[next]), &seen, sizeof(seen)));
+        TRY(polls_poll(gather, root, offsetof(gather_window_t, sense[next]), &seen));
         gather->host->compute(gather->host, 300);
         TRY(keel_progress(gather->host->ctx));
     } while (seen != none);

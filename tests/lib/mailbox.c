@@ -362,7 +362,7 @@ static keel_status_t run_open(void *arg)
         status = keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
     }
     if (status == KEEL_OK && run->options->gathers != GATHER_NONE) {
-        run->gather = (gather_t){.host = run->host, .seed = run->options->seed, .kind = run->options->gathers};
+        run->gather = (gather_t){.host = run->host, .seed = run->options->seed, .kinds = run->options->gathers};
         status = gather_open(&run->gather, run->life.ctx, ID_GATHER);
     }
     return status;

@@ -3,6 +3,7 @@
 
 #include "life.h"
 #include "mixed_draw.h"
+#include "mixed_more.h"
 #include "sim/random.h"
 
 #include <stddef.h>
@@ -24,14 +25,10 @@ typedef struct mixed_run {
     mixed_state_t state;          /* protected */
     mixed_act_t acts[MIXED_EACH]; /* of this step */
     unsigned count;
+    mixed_more_t more;
 } mixed_run_t;
 
 /* ---- the program ---- */
-
-static uint64_t slot_at(const mixed_run_t *run)
-{
-    return offsetof(mixed_memory_t, slot) + run->host->rank * sizeof(uint64_t);
-}
 
 static keel_status_t run_add(const mixed_run_t *run, const mixed_act_t *act)
 {
@@ -89,18 +86,24 @@ static keel_status_t run_device(const mixed_run_t *run, const mixed_act_t *act)
 
 static keel_status_t run_access(mixed_run_t *run, const mixed_act_t *act)
 {
+    const uint64_t slot = mixed_slot_at(run->host->rank);
+    const unsigned ways = run->journal->options.ways;
     uint64_t value = act->value, found;
 
     switch (act->kind) {
     case ACT_PUT:
-        if (run->journal->options.ways &
-            MIXED_DEVICE) { /* what was put there before is in no order with it, by operations */
+        if (ways & MIXED_DEVICE) { /* what was put there before is in no order with it, by operations */
             TRY(keel_fence(run->life.ctx));
         }
-        return run_put(run, act->target, slot_at(run), value);
+        TRY((ways & MIXED_WINDOWS) ? more_put(&run->more, act) : KEEL_OK);
+        return mixed_is_tested(&run->journal->options, act) ? more_put_tested(&run->more, act->target, slot, value)
+                                                            : run_put(run, act->target, slot, value);
     case ACT_ADD:
         if (mixed_is_device(&run->journal->options, act)) {
             return run_device(run, act);
+        }
+        if (mixed_is_called(&run->journal->options, act)) {
+            return more_call(&run->more, act, offsetof(mixed_memory_t, total));
         }
         if (mixed_is_other(&run->journal->options, value)) {
             return run_add(run, act);
@@ -283,9 +286,40 @@ static keel_status_t run_told(mixed_run_t *run, uint64_t step)
     return (memory->note[before] >= said) ? KEEL_OK : KEEL_ERR_CORRUPT;
 }
 
+/* what @a source put here before something else */
+static uint64_t run_note(const mixed_run_t *run, uint32_t source)
+{
+    uint64_t note;
+
+    memcpy(&note, (const char *)keel_win_base(run->win) + mixed_note_at(source), sizeof(note));
+    return note;
+}
+
+/* the flag of the one before, which lies here; or, polled, that one's own flag, which lies there, and what came before that */
+static keel_status_t run_await_before(mixed_run_t *run, uint64_t step, uint32_t before)
+{
+    const mixed_options_t *options = &run->journal->options;
+    const uint32_t own = run->host->rank, first = (before + options->ranks - 1) % options->ranks;
+    const uint64_t said = step + 1, draw = keel_random_mix(options->seed ^ (step << 16) ^ own ^ 0x706f6c6c);
+    uint64_t note = said;
+
+    if (!(options->ways & MIXED_POLLS) || draw % 3 == 0) {
+        return run_await(run, mixed_flag_at(before), said, (unsigned)((step + own) % WAIT_WAYS));
+    }
+    TRY(keel_flush(run->life.ctx, (own + 1) % options->ranks)); /* what it told: unlike a wait a poll sends nothing */
+    TRY(more_poll(&run->more, own, mixed_flag_at(before), said));
+    if (draw % 3 == 1) {
+        return KEEL_OK;
+    }
+    TRY(more_poll(&run->more, before, mixed_flag_at(first), said));
+    if (has_note(options, step, first)) {
+        TRY(keel_get(run->win, before, mixed_note_at(first), &note, sizeof(note)));
+    }
+    return (note >= said) ? KEEL_OK : KEEL_ERR_CORRUPT;
+}
+
 static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
 {
-    const mixed_memory_t *memory = keel_win_base(run->win);
     const uint32_t own = run->host->rank, ranks = run->journal->options.ranks;
     const uint32_t before = (own + ranks - 1) % ranks, next = (own + 1) % ranks;
     const uint64_t said = step + 1;
@@ -294,17 +328,15 @@ static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
         TRY(run_told(run, step));
     }
     if (has_note(&run->journal->options, step, own)) {
-        const keel_signal_t flag = {.offset = offsetof(mixed_memory_t, flag) + own * sizeof(said), .value = said};
+        const keel_signal_t flag = {.offset = mixed_flag_at(own), .value = said};
 
-        TRY(keel_put_signal(run->win, next, offsetof(mixed_memory_t, note) + own * sizeof(said), &said, sizeof(said),
-                            &flag));
+        TRY(keel_put_signal(run->win, next, mixed_note_at(own), &said, sizeof(said), &flag));
     } else {
-        TRY(keel_put(run->win, next, offsetof(mixed_memory_t, flag) + own * sizeof(said), &said, sizeof(said)));
+        TRY(keel_put(run->win, next, mixed_flag_at(own), &said, sizeof(said)));
     }
-    TRY(run_await(run, offsetof(mixed_memory_t, flag) + before * sizeof(said), said,
-                  (unsigned)((step + own) % WAIT_WAYS)));
-    return (!has_note(&run->journal->options, step, before) || memory->note[before] >= said) ? KEEL_OK
-                                                                                             : KEEL_ERR_CORRUPT;
+    TRY(run_await_before(run, step, before));
+    return (!has_note(&run->journal->options, step, before) || run_note(run, before) >= said) ? KEEL_OK
+                                                                                              : KEEL_ERR_CORRUPT;
 }
 
 /* of the ranks of an epoch some lock the window everywhere, and not all memory */
@@ -364,12 +396,13 @@ static keel_status_t run_together(mixed_run_t *run, uint64_t step)
 {
     const mixed_options_t *options = &run->journal->options;
     const uint64_t seed = keel_random_mix(options->seed ^ (step << 24));
+    const uint32_t ranks = (options->ranks < MIXED_RANKS_NEAR) ? options->ranks : MIXED_RANKS_NEAR;
 
-    if (!mixed_is_other(options, seed) || !(options->ways & MIXED_WAITS) || options->is_divided) {
+    if (!mixed_is_other(options, seed) || !(options->ways & MIXED_WAITS) || options->is_divided ||
+        run->host->rank >= ranks) {
         return KEEL_OK;
     }
-    return together(run->win, offsetof(mixed_memory_t, group), run->host->rank, options->ranks, options->seed >> 8,
-                    seed);
+    return together(run->win, offsetof(mixed_memory_t, group), run->host->rank, ranks, options->seed >> 8, seed);
 }
 
 static keel_status_t run_step(mixed_run_t *run, uint64_t step)
@@ -389,10 +422,16 @@ static keel_status_t run_step(mixed_run_t *run, uint64_t step)
     TRY(run_together(run, step));
     TRY(kind.is_epoch ? run_epoch_unlock(run, step) : KEEL_OK);
     run->state = (mixed_state_t){.step = step + 1};
+    TRY(more_say_extents(&run->more, step));
     if (kind.ends_with_checkpoint) {
         return keel_checkpoint(run->life.ctx);
     }
     return kind.ends_with_gsync ? keel_gsync(run->life.ctx, gsync) : KEEL_OK;
+}
+
+static size_t memory_bytes(const mixed_options_t *options)
+{
+    return (options->ranks > MIXED_RANKS_NEAR) ? sizeof(mixed_memory_t) : offsetof(mixed_memory_t, far);
 }
 
 static keel_status_t run_steps(void *arg)
@@ -400,6 +439,7 @@ static keel_status_t run_steps(void *arg)
     mixed_run_t *run = arg;
     const mixed_options_t *options = &run->journal->options;
 
+    TRY(more_check(&run->more));
     while (run->state.step < options->steps) {
         const uint64_t step = run->state.step;
 
@@ -415,7 +455,9 @@ static keel_status_t run_steps(void *arg)
         run->state.step++; /* an image of that checkpoint is behind it */
         TRY(keel_checkpoint(run->life.ctx));
     }
-    memcpy(&run->journal->end[run->host->rank], keel_win_base(run->win), sizeof(mixed_memory_t));
+    TRY(more_check(&run->more));
+    memcpy(&run->journal->end[run->host->rank], keel_win_base(run->win), memory_bytes(options));
+    more_end(&run->more, &run->journal->further[run->host->rank]);
     if (options->ways & MIXED_DEVICE) {
         run->journal->end[run->host->rank].device = ((const mixed_device_t *)keel_win_base(run->device))->total;
     }
@@ -426,11 +468,12 @@ static keel_status_t run_steps(void *arg)
 static keel_status_t run_window(mixed_run_t *run)
 {
     const uint32_t kind = run->host->rank % 3;
-    const size_t bytes = (sizeof(mixed_memory_t) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    const size_t memory_size = memory_bytes(&run->journal->options);
+    const size_t bytes = (memory_size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     char *memory;
 
     if (run->host->given == NULL || !(run->journal->options.ways & MIXED_UNLOGGED) || kind == 2) {
-        return keel_win_alloc(run->life.ctx, sizeof(mixed_memory_t), NULL, &run->win);
+        return keel_win_alloc(run->life.ctx, memory_size, NULL, &run->win);
     }
     memory = run->host->given(bytes + PAGE_BYTES);
     return keel_win_create(run->life.ctx, memory + 64 * kind, bytes, NULL, &run->win);
@@ -448,6 +491,8 @@ static keel_status_t run_open(void *arg)
     if (run->journal->options.ways & MIXED_DEVICE) {
         TRY(keel_win_alloc(run->life.ctx, sizeof(mixed_device_t), &device, &run->device));
     }
+    run->more = (mixed_more_t){.host = run->host, .options = &run->journal->options, .win = run->win};
+    TRY(more_open(&run->more));
     return keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
 }
 

@@ -10,8 +10,10 @@
 #include "play.h"
 #include "together.h"
 
-#define MIXED_RANKS_MAX 32
-#define MIXED_RELAYS    32 /* steps that may relay something have a word each */
+#define MIXED_RANKS_NEAR 32 /* words of further ranks lie elsewhere */
+#define MIXED_RANKS_MAX  48
+#define MIXED_RELAYS     32 /* steps that may relay something have a word each */
+#define MIXED_FURTHER    5  /* windows, in some programs */
 
 enum {
     MIXED_SECTIONS = 1, /* keel_lock() */
@@ -23,7 +25,11 @@ enum {
     MIXED_TESTS = 32,    /* of the waits two in three are keel_wait() and keel_test() */
     MIXED_UNLOGGED = 64, /* accesses, locks and barriers are in part those that no log has (other_ways.h) */
     MIXED_DEVICE =
-        128 /* there is a window for a device's atomics, if there is one: some of what is added, and of what is told */
+        128, /* there is a window for a device's atomics, if there is one: some of what is added, and of what is told */
+    MIXED_POLLS = 256,     /* some of what is awaited is polled, at its rank or another (mixed_more.h) */
+    MIXED_REQUESTS = 512,  /* of what is put, some is tested */
+    MIXED_WINDOWS = 1024,  /* some of it is put to further windows, too */
+    MIXED_CALLBACKS = 2048 /* some of what is added is added by callbacks */
 };
 
 typedef struct mixed_options {
@@ -35,31 +41,46 @@ typedef struct mixed_options {
     int is_divided;       /* one rank puts and adds, the others do critical sections */
 } mixed_options_t;
 
+/* of ranks from MIXED_RANKS_NEAR on; where there are any, the window has them */
+typedef struct mixed_far {
+    uint64_t flag[MIXED_RANKS_MAX - MIXED_RANKS_NEAR];
+    uint64_t slot[MIXED_RANKS_MAX - MIXED_RANKS_NEAR];
+    uint64_t note[MIXED_RANKS_MAX - MIXED_RANKS_NEAR];
+} mixed_far_t;
+
 typedef struct mixed_memory {
-    uint64_t count;                 /* moved on in sections */
-    uint64_t total;                 /* by atomics */
-    uint64_t locked_count;          /* moved on under the lock of the window */
-    uint64_t flag[MIXED_RANKS_MAX]; /* of each source, the last step it said */
-    uint64_t slot[MIXED_RANKS_MAX]; /* of each source, the last value it put */
-    uint64_t token[MIXED_RELAYS];   /* step + 1, when what is relayed in it may be put again */
-    uint64_t relay[MIXED_RELAYS];   /* put by one rank, and then, in the same phase, by another */
-    uint64_t never;                 /* put by nobody */
-    uint64_t note[MIXED_RANKS_MAX]; /* of each source, the step that a signal told of */
+    uint64_t count;                  /* moved on in sections */
+    uint64_t total;                  /* by atomics */
+    uint64_t locked_count;           /* moved on under the lock of the window */
+    uint64_t flag[MIXED_RANKS_NEAR]; /* of each source, the last step it said */
+    uint64_t slot[MIXED_RANKS_NEAR]; /* of each source, the last value it put */
+    uint64_t token[MIXED_RELAYS];    /* step + 1, when what is relayed in it may be put again */
+    uint64_t relay[MIXED_RELAYS];    /* put by one rank, and then, in the same phase, by another */
+    uint64_t never;                  /* put by nobody */
+    uint64_t note[MIXED_RANKS_NEAR]; /* of each source, the step that a signal told of */
     /* of a group: the same one in all steps */
-    uint8_t group[1024 + MIXED_RANKS_MAX * TOGETHER_PIECE] __attribute__((aligned(64)));
+    uint8_t group[1024 + MIXED_RANKS_NEAR * TOGETHER_PIECE] __attribute__((aligned(64)));
     other_words_t words; /* combined by those that add, in part of the ways */
     uint64_t device;     /* of the other window, at the end: mixed_device_t.total */
+    mixed_far_t far __attribute__((aligned(64)));
 } mixed_memory_t;
 
 /* the window for a device's atomics */
 typedef struct mixed_device {
     uint64_t total;
-    uint64_t told[MIXED_RANKS_MAX]; /* of each source, how often a signal told of a note */
+    uint64_t told[MIXED_RANKS_NEAR]; /* of each source, how often a signal told of a note */
 } mixed_device_t;
+
+/* the words of each source in further windows */
+typedef struct mixed_further {
+    uint64_t put[MIXED_FURTHER][MIXED_RANKS_MAX];
+    uint64_t called[MIXED_RANKS_MAX];
+} mixed_further_t;
 
 typedef struct mixed_journal {
     mixed_options_t options;
     mixed_memory_t end[MIXED_RANKS_MAX];
+    mixed_further_t further[MIXED_RANKS_MAX];
 } mixed_journal_t;
 
 /* as play_program(), with host->mixed */

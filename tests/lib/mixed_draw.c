@@ -3,6 +3,8 @@
 
 #include "sim/random.h"
 
+#include <stddef.h>
+
 static keel_random_t step_random(const mixed_options_t *options, uint64_t step)
 {
     return (keel_random_t){keel_random_mix(options->seed ^ (step << 8) ^ 0x73746570)};
@@ -93,4 +95,58 @@ int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act)
 int mixed_is_other(const mixed_options_t *options, uint64_t value)
 {
     return (options->ways & MIXED_UNLOGGED) != 0 && keel_random_mix(value) % 2 != 0;
+}
+
+int mixed_is_tested(const mixed_options_t *options, const mixed_act_t *act)
+{
+    return (options->ways & MIXED_REQUESTS) != 0 && keel_random_mix(act->value ^ 0x74657374) % 2 != 0;
+}
+
+int mixed_is_called(const mixed_options_t *options, const mixed_act_t *act)
+{
+    return (options->ways & MIXED_CALLBACKS) != 0 && !mixed_is_device(options, act) &&
+           keel_random_mix(act->value ^ 0x63616c6c) % 2 != 0;
+}
+
+uint64_t mixed_called_value(uint64_t value)
+{
+    return keel_random_mix(value ^ 0x61646473);
+}
+
+int mixed_has_further(const mixed_options_t *options, unsigned window, uint32_t rank)
+{
+    return keel_random_mix(options->seed ^ ((uint64_t)window << 32) ^ rank ^ 0x77696e) % 3 != 0;
+}
+
+unsigned mixed_further_of(const mixed_options_t *options, const mixed_act_t *act)
+{
+    for (unsigned i = 0; i < MIXED_FURTHER; i++) {
+        const unsigned window = (unsigned)((act->value + i) % MIXED_FURTHER);
+
+        if (mixed_has_further(options, window, act->target)) {
+            return window;
+        }
+    }
+    return MIXED_FURTHER;
+}
+
+static uint64_t word_at(size_t near, size_t far, uint32_t rank)
+{
+    return (rank < MIXED_RANKS_NEAR) ? near + rank * sizeof(uint64_t)
+                                     : far + (rank - MIXED_RANKS_NEAR) * sizeof(uint64_t);
+}
+
+uint64_t mixed_flag_at(uint32_t rank)
+{
+    return word_at(offsetof(mixed_memory_t, flag), offsetof(mixed_memory_t, far.flag), rank);
+}
+
+uint64_t mixed_slot_at(uint32_t rank)
+{
+    return word_at(offsetof(mixed_memory_t, slot), offsetof(mixed_memory_t, far.slot), rank);
+}
+
+uint64_t mixed_note_at(uint32_t rank)
+{
+    return word_at(offsetof(mixed_memory_t, note), offsetof(mixed_memory_t, far.note), rank);
 }

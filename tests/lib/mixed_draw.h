@@ -42,5 +42,16 @@ int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
 int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act);
 /* whether what has this value is done by calls that no log has */
 int mixed_is_other(const mixed_options_t *options, uint64_t value);
+/* what is put is tested; what is added is added in part by callbacks, and what these add */
+int mixed_is_tested(const mixed_options_t *options, const mixed_act_t *act);
+int mixed_is_called(const mixed_options_t *options, const mixed_act_t *act);
+uint64_t mixed_called_value(uint64_t value);
+/* whether @a rank has memory of a further window; to which of those that the target has something is put, or MIXED_FURTHER */
+int mixed_has_further(const mixed_options_t *options, unsigned window, uint32_t rank);
+unsigned mixed_further_of(const mixed_options_t *options, const mixed_act_t *act);
+/* where words of each source are */
+uint64_t mixed_flag_at(uint32_t rank);
+uint64_t mixed_slot_at(uint32_t rank);
+uint64_t mixed_note_at(uint32_t rank);
 
 #endif

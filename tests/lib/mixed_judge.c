@@ -3,8 +3,20 @@
 
 #include <stdio.h>
 
-static void judge_act(const mixed_options_t *options, const mixed_act_t *act, uint32_t rank, mixed_memory_t *memory)
+static uint64_t *word_of(mixed_memory_t *memory, uint64_t offset)
 {
+    return (uint64_t *)(void *)((char *)memory + offset);
+}
+
+static uint64_t word_in(const mixed_memory_t *memory, uint64_t offset)
+{
+    return *(const uint64_t *)(const void *)((const char *)memory + offset);
+}
+
+static void judge_act(const mixed_options_t *options, const mixed_act_t *act, uint32_t rank, mixed_memory_t *memory,
+                      mixed_further_t *further)
+{
+    const unsigned window = (options->ways & MIXED_WINDOWS) ? mixed_further_of(options, act) : MIXED_FURTHER;
     mixed_memory_t *target = &memory[act->target];
 
     switch (act->kind) {
@@ -13,9 +25,17 @@ static void judge_act(const mixed_options_t *options, const mixed_act_t *act, ui
         break;
     case ACT_READING:
     case ACT_PUT:
-        target->slot[rank] = act->value;
+        *word_of(target, mixed_slot_at(rank)) = act->value;
+        if (window < MIXED_FURTHER) {
+            further[act->target].put[window][rank] = act->value;
+        }
         break;
     case ACT_ADD:
+        if (mixed_is_called(options, act)) {
+            target->total += act->value + mixed_called_value(act->value);
+            further[act->target].called[rank] = act->value;
+            break;
+        }
         *(mixed_is_device(options, act) ? &target->device : &target->total) += act->value;
         if (!mixed_is_device(options, act) && mixed_is_other(options, act->value)) {
             other_combine_here(&target->words, act->value);
@@ -26,10 +46,34 @@ static void judge_act(const mixed_options_t *options, const mixed_act_t *act, ui
     }
 }
 
+/* what was put to further windows, and by callbacks */
+static const char *judge_further(const mixed_options_t *options, const mixed_further_t *is, const mixed_further_t *want,
+                                 char *text, size_t size)
+{
+    for (uint32_t r = 0; r < options->ranks; r++) {
+        for (uint32_t q = 0; q < options->ranks; q++) {
+            for (unsigned w = 0; w < MIXED_FURTHER; w++) {
+                if (is[r].put[w][q] != want[r].put[w][q]) {
+                    snprintf(text, size, "rank %u: what rank %u put to window %u ends with %llx instead of %llx", r, q,
+                             w, (unsigned long long)is[r].put[w][q], (unsigned long long)want[r].put[w][q]);
+                    return text;
+                }
+            }
+            if (is[r].called[q] != want[r].called[q]) {
+                snprintf(text, size, "rank %u: what callbacks of rank %u put ends with %llx instead of %llx", r, q,
+                         (unsigned long long)is[r].called[q], (unsigned long long)want[r].called[q]);
+                return text;
+            }
+        }
+    }
+    return NULL;
+}
+
 const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
 {
     const mixed_options_t *options = &journal->options;
     mixed_memory_t memory[MIXED_RANKS_MAX] = {0};
+    mixed_further_t further[MIXED_RANKS_MAX] = {0};
     mixed_act_t acts[MIXED_EACH];
 
     for (uint64_t step = 0; step < options->steps; step++) {
@@ -44,10 +88,10 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
             const unsigned count = mixed_step_acts(options, step, r, acts);
 
             for (unsigned i = 0; i < count; i++) {
-                judge_act(options, &acts[i], r, memory);
+                judge_act(options, &acts[i], r, memory, further);
             }
             if (mixed_step_kind(options, step).waits) {
-                memory[(r + 1) % options->ranks].flag[r] = step + 1;
+                *word_of(&memory[(r + 1) % options->ranks], mixed_flag_at(r)) = step + 1;
             }
         }
     }
@@ -85,13 +129,15 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
             return text;
         }
         for (uint32_t q = 0; q < options->ranks; q++) {
-            if (is->slot[q] != want->slot[q] || is->flag[q] != want->flag[q]) {
+            const uint64_t slot = mixed_slot_at(q), flag = mixed_flag_at(q);
+
+            if (word_in(is, slot) != word_in(want, slot) || word_in(is, flag) != word_in(want, flag)) {
                 snprintf(text, size, "rank %u: what rank %u put there ends with %llx, %llx instead of %llx, %llx", r, q,
-                         (unsigned long long)is->slot[q], (unsigned long long)is->flag[q],
-                         (unsigned long long)want->slot[q], (unsigned long long)want->flag[q]);
+                         (unsigned long long)word_in(is, slot), (unsigned long long)word_in(is, flag),
+                         (unsigned long long)word_in(want, slot), (unsigned long long)word_in(want, flag));
                 return text;
             }
         }
     }
-    return NULL;
+    return judge_further(options, journal->further, further, text, size);
 }

@@ -8,6 +8,7 @@
 
 #define CASE_RANKS_DRAWN     32
 #define CASE_PROCESSES_DRAWN 48  /* with those that hold parity */
+#define CASE_RANKS_MIXED     48  /* of programs that mix, when asked for, or with `more` */
 #define CASE_RANKS_MAX       100 /* of programs that gsync, when asked for: reports and decisions go in pieces */
 #define CASE_PROCESSES_MAX   148
 #define CASE_DEATHS_MAX      8
@@ -41,12 +42,14 @@ typedef struct case_limits {
     int style;         /* case_style_t */
     int gsyncs;        /* programs that lock: of 1024, steps that end with gsyncs; never drawn */
     int posted;        /* programs that wait: what their atomics are (scene_draw_gathers()) */
+    int polled;        /* gets are polls, as the program says */
     int extents;       /* images have parts of windows */
     int looks;         /* replacements ask what their memory will be: not drawn, 0 unless asked for */
     int given;         /* windows over memory of the program's own */
     int shares;        /* shared locks of windows around phases: never drawn */
     int strides;       /* puts and gets of blocks: likewise */
     int device;        /* a window for a device's atomics, in programs that mix */
+    int more;          /* these draw what else they do not contain: not unless asked for */
     int undeclared;    /* programs that mix ways to synchronise, and do not say so */
     const char *lanes; /* NULL: drawn */
     int splits;        /* the network falls apart, and nobody arbitrates */

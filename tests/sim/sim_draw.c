@@ -12,6 +12,8 @@
 #define CASE_ANY_GROUP 150
 #define CASE_PIECES    ((uint32_t)384 << 10) /* bytes, over all ranks and steps */
 
+_Static_assert(CASE_RANKS_MIXED <= MIXED_RANKS_MAX, "ranks of programs that mix");
+
 case_limits_t case_limits_none(void)
 {
     return (case_limits_t){.ranks = -1,
@@ -19,6 +21,7 @@ case_limits_t case_limits_none(void)
                            .deaths = -1,
                            .atomics = -1,
                            .posted = -1,
+                           .polled = -1,
                            .late_windows = -1,
                            .parities = -1,
                            .dedicated = -1,
@@ -122,6 +125,23 @@ static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
     scene->races = &journal;
 }
 
+/* what some programs that mix do besides; only those that say that they do may issue accesses from callbacks */
+static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uint64_t seed)
+{
+    const uint64_t draw = keel_random_mix(seed ^ 0x6d6f7265);
+    unsigned ways = 0;
+
+    ways |= (draw & 1) ? MIXED_POLLS : 0;
+    ways |= (draw & 2) ? MIXED_REQUESTS : 0;
+    ways |= (draw & 4) ? MIXED_WINDOWS : 0;
+    ways |= ((draw & 8) && !limits->undeclared) ? MIXED_CALLBACKS : 0;
+    if ((limits->polled >= 0) ? limits->polled : (ways & MIXED_POLLS) && (draw & 16)) { /* by gets */
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_POLLS;
+    }
+    return ways;
+}
+
 /* a program that synchronises in every way, or in some */
 static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 {
@@ -131,6 +151,9 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 
     memset(&journal, 0, sizeof(journal));
     options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
+    if (options->ranks > CASE_RANKS_DRAWN / 2 && limits->more && limits->ranks <= 0) {
+        options->ranks = MIXED_RANKS_NEAR + 1 + options->ranks % (CASE_RANKS_MIXED - MIXED_RANKS_NEAR);
+    }
     options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 16);
     journal.options = (mixed_options_t){
         .seed = keel_random_next(random),
@@ -146,7 +169,8 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     }
     journal.options.ways |= ((journal.options.seed >> 20) % 2) ? MIXED_TESTS : 0; /* without a number drawn */
     journal.options.ways |= ((journal.options.seed >> 24) % 4 == 0) ? MIXED_UNLOGGED : 0;
-    journal.options.ways |= limits->device ? MIXED_DEVICE : 0;
+    journal.options.ways |= (limits->device && options->ranks <= MIXED_RANKS_NEAR) ? MIXED_DEVICE : 0;
+    journal.options.ways |= limits->more ? scene_draw_more(scene, limits, journal.options.seed) : 0;
     if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS
@@ -159,11 +183,14 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 }
 
 /* all atomics are posted, and of one class (--posted 1), or some are fetched (3, own ones too: 4), or ranks look who has come (5), or poll (6);
- * or look at their requests (8); or swaps, whose order matters (2), or they are ordered by waits (0) */
+ * or look at their requests (8), or do several of these (9), or all that there are (10); or swaps, whose order matters (2), or they are ordered by waits (0) */
 static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
-    const int posted = (limits->posted >= 0) ? limits->posted : (int)(draw % 4);
+    const int is_several = scene->is_varied && (draw >> 16) % 3 == 0;
+    const int posted = (limits->posted >= 0) ? limits->posted
+                       : is_several          ? 9 + (int)(draw >> 18 & 1)
+                                             : (int)(draw % 4);
 
     if (!scene->waits.has_atomics) {
         return GATHER_NONE;
@@ -174,8 +201,21 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
            : (posted == 5)              ? GATHER_ANSWERS
            : (posted == 6)              ? GATHER_POLLS
            : (posted == 8)              ? GATHER_LOOKS
+           : (posted == 9)              ? ((limits->undeclared > 0) ? GATHER_UNFETCHED : GATHER_SEVERAL)
+           : (posted == 10)             ? GATHER_ALL
            : (posted == 3)              ? ((draw >> 8 & 1) ? GATHER_TICKETS : GATHER_TURNS)
                                         : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
+}
+
+/* the program says that its gets are polls; drawn where several kinds come together, some of which poll */
+static int scene_gets_are_polls(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
+{
+    const gather_kind_t gathers = scene->waits.gathers;
+
+    if (limits->polled >= 0) {
+        return limits->polled;
+    }
+    return gather_is_several(gathers) && gathers != GATHER_UNFETCHED && keel_random_mix(seed ^ 0x676f74) % 3 == 0;
 }
 
 /* a program that waits inside its phases */
@@ -207,6 +247,10 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
         scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
     } else {
         scene->may_roll_back = 1;
+    }
+    if (scene_gets_are_polls(scene, limits, seed)) {
+        scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+        scene->params.flags |= KEEL_PARAM_FLAG_POLLS;
     }
 }
 

@@ -270,17 +270,20 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --floor PERCENT  ... and when fewer of those that nothing but an atomic under way stood in the way of "
          "recovered locally\n"
-         "  --ranks N (with --style gsync up to 100)  --phases N  --deaths N  --atomics 0|1|2|3   "
+         "  --ranks N (with --style gsync up to 100, mixed 48)  --phases N  --deaths N  --atomics 0|1|2|3   "
          "--late-windows 0|1  "
          "--parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
          "--message BYTES  --late-counters 1|2\n"
          "  --style gsync|locks|waits|races|mixed|even\n"
-         "  --posted 0|1|...|7|8 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one "
+         "  --posted 0|1|...|9|10 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one "
          "class; "
          "races; fetching, of one class; of own memory too; what ranks are answered matters;\n"
          "                   (7) they change words by what others did, as with --style races --posted 1; there 3 is "
-         "one class; (8) they look at requests\n"
+         "one class; (8) they look at requests;\n"
+         "                   (9) several of these in one program, of one class; (10) of all\n"
+         "  --polled 0|1     (with --style waits, mixed --more 1) gets of others' memory are polls, and the program "
+         "says so\n"
          "  --atomics 2      (with --style gsync) atomics fetch from words that nobody else does any on in that phase; "
          "3: from any\n"
          "  --gsyncs N       (with --style locks) of 1024 steps end with gsyncs\n"
@@ -291,6 +294,9 @@ static void usage(void)
          "  --strides 0|1    (with --style gsync) about half of the puts and gets are of blocks (0)\n"
          "  --device 0|1     (with --style mixed) some of what is added, and of what is told, is so by a device's "
          "atomics (--direct rma)\n"
+         "  --more 0|1       (with --style mixed) some programs poll, test requests, have windows that some ranks have "
+         "none of,\n"
+         "                   or issue accesses from callbacks, or are of more than 32 ranks (0)\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
          "  --lanes auto|direct|served  --direct ptr|rma|read|messages\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes|awaited (with 3 ranks, with 3, with 4, with 4, "
@@ -328,6 +334,8 @@ enum {
     OPT_ATOMICS,
     OPT_POSTED,
     OPT_GSYNCS,
+    OPT_POLLED,
+    OPT_MORE,
     OPT_LATE,
     OPT_PARITIES,
     OPT_DEDICATED,
@@ -376,6 +384,7 @@ static const struct option long_options[OPT_HELP + 1] = {
     {"ranks", 1, NULL, OPT_RANKS},         {"phases", 1, NULL, OPT_PHASES},
     {"deaths", 1, NULL, OPT_DEATHS},       {"atomics", 1, NULL, OPT_ATOMICS},
     {"posted", 1, NULL, OPT_POSTED},       {"gsyncs", 1, NULL, OPT_GSYNCS},
+    {"polled", 1, NULL, OPT_POLLED},       {"more", 1, NULL, OPT_MORE},
     {"late-windows", 1, NULL, OPT_LATE},   {"parities", 1, NULL, OPT_PARITIES},
     {"dedicated", 1, NULL, OPT_DEDICATED}, {"undeclared", 1, NULL, OPT_UNDECLARED},
     {"device", 1, NULL, OPT_DEVICE},       {"extents", 1, NULL, OPT_EXTENTS},
@@ -415,6 +424,7 @@ static int *limit_of(case_limits_t *limits, int option)
 {
     int *const numbers[] = {[OPT_PHASES] = &limits->phases,     [OPT_DEATHS] = &limits->deaths,
                             [OPT_ATOMICS] = &limits->atomics,   [OPT_POSTED] = &limits->posted,
+                            [OPT_POLLED] = &limits->polled,     [OPT_MORE] = &limits->more,
                             [OPT_GSYNCS] = &limits->gsyncs,     [OPT_LATE] = &limits->late_windows,
                             [OPT_PARITIES] = &limits->parities, [OPT_DEDICATED] = &limits->dedicated,
                             [OPT_EXTENTS] = &limits->extents,   [OPT_LOOKS] = &limits->looks,
@@ -576,8 +586,10 @@ static void read_options(int argc, char **argv, options_t *options)
             break;
         }
     }
-    if ((options->limits.ranks > CASE_RANKS_DRAWN) && (options->limits.style != CASE_GSYNC)) {
-        fprintf(stderr, "sim_gsync: more than %d ranks have --style gsync\n", CASE_RANKS_DRAWN);
+    if ((options->limits.ranks > CASE_RANKS_DRAWN) && (options->limits.style != CASE_GSYNC) &&
+        ((options->limits.style != CASE_MIXED) || (options->limits.ranks > CASE_RANKS_MIXED))) {
+        fprintf(stderr, "sim_gsync: more than %d ranks have --style gsync, and up to %d mixed\n", CASE_RANKS_DRAWN,
+                CASE_RANKS_MIXED);
         exit(EXIT_FAILURE);
     }
     if (options->runs == 0 && options->seconds == 0) {

@@ -175,6 +175,9 @@ void scene_note_access(play_host_t *host, unsigned what, uint32_t target)
     invariant_did_t *did;
 
     const uint32_t phase = passed(scene, rec->phase);
+    /* gets that are polls have one record where they find the same again */
+    const int is_poll = (what & PLAY_DID_PUT) == 0 && (host->params->flags & KEEL_PARAM_FLAG_POLLS) != 0;
+    const uint32_t is_recorded = (what & PLAY_DID_GET) != 0 && !is_poll;
 
     if ((phase >= INVARIANT_GSYNCS_MAX) || (rec->roll != KEEL_ROLL_NONE)) {
         return;
@@ -190,7 +193,7 @@ void scene_note_access(play_host_t *host, unsigned what, uint32_t target)
     for (uint32_t q = 0; q < scene->ranks; ++q) {
         if ((q != rank) && ((q == target) || (target == PLAY_ALL))) {
             did[q].puts += (what & PLAY_DID_PUT) != 0;
-            did[q].gets += (what & PLAY_DID_GET) != 0;
+            did[q].gets += is_recorded;
             did[q].flushed = (what & PLAY_DID_FLUSH) ? did[q].gets : did[q].flushed;
         }
     }
