@@ -188,7 +188,7 @@ KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
 KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx); /**< for KEEL_RESTART_POINT(); NULL: no point is set */
 KEEL_API void keel_restart_clear(keel_context_h ctx);      /**< calls return KEEL_ERR_ROLLED_BACK again */
 
-/** Makes communication progress and takes part in recovery; never blocks. */
+/** Makes communication progress, sends what was put and is not flushed yet, and takes part in recovery; never blocks. */
 KEEL_API keel_status_t keel_progress(keel_context_h ctx);
 
 /**
@@ -362,7 +362,7 @@ KEEL_API keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, 
 /**
  * A get by which the program may go on within a phase, as by keel_wait_until() of its own memory: what was put there before, and what
  * that source had put anywhere and flushed before that, happens before what follows the call. So a program may look in a loop at a
- * word that lies with any rank. The bytes are here when it returns; words of 1, 4 and 8 bytes, aligned, are read as a whole. What is not put
+ * word that lies with any rank; what it has put itself is on its way then, flushed or not. The bytes are here when it returns; words of 1, 4 and 8 bytes, aligned, are read as a whole. What is not put
  * by a call is seen too, but is no call of its owner's: a word that others poll is set by keel_put(), also by its owner.
  *
  * The first poll makes the program one that waits (KEEL_PARAM_FLAG_WAITS): in its phase a death is a rollback. What was found is

@@ -117,6 +117,7 @@ static void group_release(keel_group_h group)
 {
     ucs_list_del(&group->list);
     keel_free(group->sum);
+    keel_free(group->held);
     keel_free(group);
 }
 

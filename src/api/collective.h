@@ -22,7 +22,9 @@ struct keel_group {
     size_t piece;
     unsigned count, index; /* members, the caller's number */
     char *sum;             /* a piece of private memory */
-    ucs_list_link_t list;  /* of all there are */
+    char *held; /* of exchanges, as much as the largest so far took: a rollback may leave any call by a jump */
+    size_t held_bytes;
+    ucs_list_link_t list; /* of all there are */
     uint32_t ranks[];
 };
 

@@ -158,8 +158,9 @@ keel_status_t keel_progress(keel_context_h ctx)
     if (keel_recovery_status(&ctx->rec) != KEEL_OK) {
         keel_context_shut(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);
+        return keel_context_end(ctx, keel_recovery_status(&ctx->rec));
     }
-    return keel_context_end(ctx, keel_recovery_status(&ctx->rec));
+    return keel_context_end(ctx, keel_flush_start_all(ctx));
 }
 
 /* ---- memory of logs ---- */

@@ -196,9 +196,10 @@ struct keel_context {
     /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
     uint32_t *touched;
     uint32_t touched_count;
-    uint8_t *is_touched; /* per rank */
-    struct {             /* by fast paths (api/kinds) */
-        int is_list;     /* these alone, or fewer; else all that are live and know what this process uses */
+    uint8_t *is_touched;     /* per rank */
+    uint64_t issued_started; /* puts and atomics that were issued when all was last sent that was not sent yet */
+    struct {                 /* by fast paths (api/kinds) */
+        int is_list;         /* these alone, or fewer; else all that are live and know what this process uses */
         uint32_t *ranks;
         uint32_t count;
     } reached;

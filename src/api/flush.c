@@ -135,6 +135,21 @@ keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
     return keel_put_log_send(&ctx->puts, rank);
 }
 
+keel_status_t keel_flush_start_all(keel_context_h ctx)
+{
+    const uint64_t issued = ctx->stats.puts + ctx->stats.atomics;
+    keel_status_t status = KEEL_OK;
+
+    if (issued == ctx->issued_started) {
+        return KEEL_OK;
+    }
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        status = keel_flush_start(ctx, ctx->touched[i]);
+    }
+    ctx->issued_started = (status == KEEL_OK) ? issued : ctx->issued_started;
+    return status;
+}
+
 keel_status_t keel_flush_everyone(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;

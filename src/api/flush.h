@@ -7,6 +7,8 @@
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
 /* served lane: sends what was not sent yet */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
+/* everywhere: this process may go on looking until others, who may wait for that, have done something */
+keel_status_t keel_flush_start_all(keel_context_h ctx);
 /* programs that wait: whoever waits for what was put and not flushed is woken, before this process waits, or looks for what it may wait for */
 void keel_flush_ring_now(keel_context_h ctx);
 /* something was put there */

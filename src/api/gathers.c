@@ -129,10 +129,20 @@ static keel_status_t alltoall_rounds(keel_group_h group, const exchange_t *e, ch
     return status;
 }
 
+static char *alltoall_memory(keel_group_h group, size_t bytes)
+{
+    if (group->held_bytes < bytes) {
+        keel_free(group->held);
+        group->held = keel_alloc(bytes, "exchanges of a group");
+        group->held_bytes = (group->held != NULL) ? bytes : 0;
+    }
+    return group->held;
+}
+
 static keel_status_t alltoall_turn(keel_group_h group, const exchange_t *e)
 {
     const unsigned count = group->count, own = group->index;
-    char *held = keel_alloc(2 * count * e->part, "an exchange of a group");
+    char *held = alltoall_memory(group, 2 * count * e->part);
     keel_status_t status;
 
     if (held == NULL) {
@@ -145,7 +155,6 @@ static keel_status_t alltoall_turn(keel_group_h group, const exchange_t *e)
     for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
         take(e, (own + count - i) % count, held + i * e->part);
     }
-    keel_free(held);
     return status;
 }
 

@@ -78,12 +78,13 @@ keel_status_t keel_own_ask(keel_win_h win, const keel_blocks_t *blocks, char *bu
         while (block < blocks->count && count < most) {
             const size_t size = word_size((const char *)win->base + run.offset, run.left);
 
-            words[count] = (keel_word_t){.win = win, .offset = run.offset, .size = size, .compare = KEEL_COMPARE_GE};
+            words[count] = (keel_word_t){.win = win, .offset = run.offset, .size = size, .compare = KEEL_COMPARE_LT};
             to[count++] = run.to;
             run = (own_run_t){.offset = run.offset + size, .to = run.to + size, .left = run.left - size};
             run = (run.left > 0) ? run : run_of(blocks, buffer, ++block);
         }
-        status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL);
+        status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL); /* none is: progress is made */
+        status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
         for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
             memcpy(to[i], &words[i].seen, words[i].size);
         }

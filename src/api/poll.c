@@ -325,6 +325,10 @@ static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, vo
     }
     win->ctx->stats.gets++;
     win->ctx->stats.get_bytes += length;
+    status = keel_flush_start_all(win->ctx);
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
     if (rank == win->ctx->lane.rank) {
         return keel_win_end(win, poll_own(win, offset, buffer, length));
     }
