@@ -11,6 +11,7 @@ void ops_begin(int *argc, char ***argv, unsigned *rank_p, unsigned *count_p);
 void ops_end(void);
 
 void ops_barrier(void);
+void ops_meet(void);                            /* behind a call that is no barrier by itself */
 void ops_broadcast(void *buffer, size_t bytes); /* of member 0, as are gathers and reductions to it */
 void ops_reduce(const double *in, double *out, size_t count);
 void ops_allreduce(const double *in, double *out, size_t count);

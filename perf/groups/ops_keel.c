@@ -1,3 +1,4 @@
+/* A group of Keel: all ranks of the job, in a window of its own. */
 #include "group_ops.h"
 
 #include <keel/keel.h>
@@ -44,6 +45,10 @@ void ops_end(void)
 void ops_barrier(void)
 {
     must(keel_group_barrier(group), "keel_group_barrier");
+}
+
+void ops_meet(void)
+{
 }
 
 void ops_broadcast(void *buffer, size_t bytes)

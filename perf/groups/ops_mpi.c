@@ -1,4 +1,4 @@
-/* MPI ends the process itself where a call fails. */
+/* The same by MPI, which ends the process itself where a call fails. */
 #include "group_ops.h"
 
 #include <mpi.h>
@@ -22,6 +22,11 @@ void ops_end(void)
 void ops_barrier(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void ops_meet(void)
+{
+    ops_barrier();
 }
 
 void ops_broadcast(void *buffer, size_t bytes)

@@ -98,7 +98,7 @@
       "and that stands in nobody's way")                                                                               \
     _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
       "nor do atomics that do not commute, in a program that waits")                                                   \
-    _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 500",              \
+    _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 500",               \
       "a signal passes what was put before it, by operations")                                                         \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
@@ -164,8 +164,7 @@
       "a poll counts as the last one again, though more was put meanwhile")                                            \
     _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
       "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
-    _(off_unphased, 0, "",    \
-      "what waits for a replacement in a log that is off is not found by its phase")                                   \
+    _(off_unphased, 0, "", "what waits for a replacement in a log that is off is not found by its phase")              \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
       "who does what is not logged does not mix")                                                                      \
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \

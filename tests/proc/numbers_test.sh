@@ -349,4 +349,15 @@ wrong_options_are_refused()
     done
 }
 
+# groups of ranks beside Open MPI: each call and size, once
+groups_are_compared()
+{
+    [ -x "$build/perf/mpi_group_times" ] || exit 77
+    "$perf/groups/beside" -n 1 -p 3 -c 10 "$build" >"$out" 2>"$err" || fail "nothing is compared"
+    has "$out" 1 '^ranks,call,bytes,keel_us,ompi_us,none_lower,none_median,none_upper,logs_lower,logs_median,logs_upper$'
+    has "$out" 25 '^3,[a-z]*,[0-9]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$'
+    has "$out" 26 .
+    ! "$perf/groups/beside" -p 3 "$scratch" >"$out" 2>"$err" || fail "a build is not looked for"
+}
+
 run_case
