@@ -33,7 +33,7 @@ KEEL_API void keel_group_free(keel_group_h group);
 
 /*
  * Collective over the group: all members make the same calls, in one order, with the same arguments but for the buffers, which are
- * anywhere. Each is a barrier, too: it ends when all members have begun it. Barrier, broadcast and reduce take as many steps one
+ * anywhere. Each, but of 0 bytes or elements, is a barrier, too: it ends when all members have begun it. Barrier, broadcast and reduce take as many steps one
  * after the other as @a count has bits, twice that where data is longer than a piece, for each piece; so do gathers and exchanges
  * of what is short: up to 1024 bytes to a root, 256 from each to each, any to all. What is longer is a message to each that needs it. Sums are built in one order, whenever members come: floating ones are always the same.
  *

@@ -353,7 +353,7 @@ KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, 
  * same bytes that follows is ordered after it by a wait for the request, a flush or a fence, and by nothing else.
  * In programs that wait (KEEL_PARAM_FLAG_WAITS, or from the phase after the first keel_wait_until() on), and do not say
  * KEEL_PARAM_FLAG_POLLS, keel_get_nbx() of other ranks returns KEEL_INPROGRESS also when it is complete. What they get from their own
- * memory is logged as what keel_test() says is (in the phase of a first wait: behind the caller's own), so they may look by it, too.
+ * memory, into a buffer apart from that, is logged as what keel_test() says is (in the phase of a first wait: behind the caller's own), so they may look by it, too.
  */
 KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                     const keel_rma_params_t *params, keel_req_h *req_p);

@@ -14,6 +14,7 @@
  */
 #include "api/atomic.h"
 #include "api/atomic_issue.h"
+#include "api/flush.h"
 #include "api/inside.h"
 #include "api/elements.h"
 #include "api/atomic_record.h"
@@ -156,6 +157,9 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     if (status == KEEL_OK && keel_win_is_for_device(win, rank) &&
         keel_device_atomic(win, rank, offset, &atomic, result, params, req_p, &status)) {
         return status;
+    }
+    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH) { /* as any poll */
+        status = keel_flush_start_all(win->ctx);
     }
     if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && size != 2 && keel_poll_may_order(win->ctx) &&
         !keel_win_is_by_message(win, rank)) {

@@ -137,7 +137,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_context_touch(ctx, rank);                                 /* callbacks may have flushed */
+    keel_context_touch_again(ctx, rank);                           /* callbacks may have flushed */
     if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
         return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }

@@ -115,7 +115,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
     fetch.index = piece->index;
     call->req->pieces++;
     ctx->pieces_open[rank]++;
-    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
+    keel_context_touch_again(ctx, rank); /* callbacks may have flushed since the first time */
     status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, piece->buffer, keel_piece_done, piece);
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);

@@ -326,6 +326,12 @@ static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
         ctx->touched[ctx->touched_count++] = rank;
     }
 }
+/* and an access that others may have come between: what it left is not sent, whatever was since */
+static inline void keel_context_touch_again(keel_context_h ctx, uint32_t rank)
+{
+    ctx->issued_started = UINT64_MAX;
+    keel_context_touch(ctx, rank);
+}
 
 enum {
     KEEL_GSYNC_EXPLICIT = 1u << 16,

@@ -314,12 +314,15 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }
+    win->ctx->stats.gets++;
+    win->ctx->stats.get_bytes += length;
+    if (rank == win->ctx->lane.rank) { /* without a request: it may leave by a jump to the restart point */
+        return keel_win_end(win, keel_get_pieces(win, rank, offset, buffer, length, NULL));
+    }
     req = keel_req_obtain(win->ctx, params);
     if (req == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    win->ctx->stats.gets++;
-    win->ctx->stats.get_bytes += length;
     keel_req_begin_looks(req, rank, length);
     status = keel_get_issue(win, rank, offset, buffer, length, req);
     return keel_win_end(win, keel_request_finish(req, status, req_p));

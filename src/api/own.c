@@ -9,6 +9,7 @@
 #include "api/own.h"
 
 #include "api/compare.h"
+#include "api/flush.h"
 #include "api/mix.h"
 #include "api/wait.h"
 #include "api/window.h"
@@ -110,6 +111,9 @@ keel_status_t keel_own_get(keel_win_h win, const keel_blocks_t *blocks, char *bu
         return keel_own_ask(win, blocks, buffer);
     }
     own_copy(win, blocks, buffer);
+    if (keel_may_mix(ctx) || keel_sync_has_rest(&ctx->sync)) { /* it may look until others have done something */
+        status = keel_flush_start_all(ctx);
+    }
     for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
         const own_run_t run = run_of(blocks, buffer, i);
 

@@ -283,7 +283,8 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
     keel_status_t status;
     int is_ordered;
 
-    status = poll_begin(ctx, rank, call, &is_ordered);
+    status = keel_flush_start_all(ctx);
+    status = (status == KEEL_OK) ? poll_begin(ctx, rank, call, &is_ordered) : status;
     if (status == KEEL_OK && !is_ordered) {
         return keel_get_pieces(win, rank, offset, buffer, length, req);
     }
@@ -305,7 +306,7 @@ static keel_status_t poll_own(keel_win_h win, uint64_t offset, void *buffer, siz
         return keel_own_ask(win, &block, buffer);
     }
     keel_own_load(buffer, (const char *)win->base + offset, length);
-    return KEEL_OK;
+    return keel_flush_start_all(win->ctx);
 }
 
 const keel_poll_ops_t keel_poll_ops = {.issue = poll_issue, .stored = poll_stored, .answered = poll_answered};
@@ -325,10 +326,6 @@ static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, vo
     }
     win->ctx->stats.gets++;
     win->ctx->stats.get_bytes += length;
-    status = keel_flush_start_all(win->ctx);
-    if (status != KEEL_OK) {
-        return keel_win_end(win, status);
-    }
     if (rank == win->ctx->lane.rank) {
         return keel_win_end(win, poll_own(win, offset, buffer, length));
     }

@@ -244,7 +244,7 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
         status =
             put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece, is_due, length - piece);
     }
-    keel_context_touch(ctx, rank); /* callbacks of what it waited for may have flushed before the last piece */
+    keel_context_touch_again(ctx, rank); /* callbacks of what it waited for may have flushed before the last piece */
     return status;
 }
 

@@ -26,8 +26,8 @@ void keel_filling_step(keel_recovery_t *rec)
     const keel_segment_pool_t *pool = rec->puts->pool;
     const uint32_t rank = rec->lane->rank;
 
-    if (rec->is_safe_offered || rec->is_filling_told || rec->generation.number > 0 ||
-        !keel_segment_pool_is_filling(pool)) {
+    if (rec->is_safe_offered || rec->filling_told > rec->lane->peers[0].incarnation || rec->generation.number > 0 ||
+        !keel_segment_pool_is_filling(pool) || keel_said_has(&rec->said, FILLING_REASON)) {
         return;
     }
     if (rank == 0) {
@@ -35,10 +35,8 @@ void keel_filling_step(keel_recovery_t *rec)
     } else if (!rec->lane->peers[0].is_up ||
                keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_FILLING, &rank, sizeof(rank)) != KEEL_OK) {
         return; /* when it has a replacement */
-    } else {
-        (void)keel_said_add(&rec->said, FILLING_REASON);
     }
-    rec->is_filling_told = 1;
+    rec->filling_told = rec->lane->peers[0].incarnation + 1;
 }
 
 void keel_filling_receive(keel_recovery_t *rec, const keel_control_in_t *in)

@@ -1,6 +1,6 @@
 /*
  * A program that offers no safe point: nothing of its logs can be dropped, and when they are full a death is a rollback to its start. That
- * is said once, by rank 0, when the first rank has used half of its own.
+ * is said once, by rank 0, when the first rank has used half of its own; again at most where rank 0 dies before another death has been decided.
  */
 #ifndef KEEL_RECOVERY_FILLING_H_
 #define KEEL_RECOVERY_FILLING_H_

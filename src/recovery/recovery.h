@@ -85,7 +85,8 @@ struct keel_recovery {
     /* what was decided */
     keel_mode_t mode;
     keel_said_t said;
-    int is_safe_offered, is_filling_told; /* recovery/filling */
+    int is_safe_offered;   /* recovery/filling */
+    uint32_t filling_told; /* 1 + the incarnation of rank 0 that was */
     keel_generation_t generation;
     unsigned generation_slot;
     keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */

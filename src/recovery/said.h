@@ -10,6 +10,16 @@ typedef struct keel_said {
     uint32_t reasons[KEEL_SAID_MAX]; /* 0: no more */
 } keel_said_t;
 
+static inline int keel_said_has(const keel_said_t *said, uint32_t reason)
+{
+    int has = 0;
+
+    for (uint32_t i = 0; i < KEEL_SAID_MAX; i++) {
+        has |= said->reasons[i] == reason;
+    }
+    return has;
+}
+
 /* true: it was not there, and is now */
 static inline int keel_said_add(keel_said_t *said, uint32_t reason)
 {

@@ -182,6 +182,19 @@ a_program_without_safe_points_is_told_once()
     done
 }
 
+# 1: not deterministic, 4: waits, 8: threads, 16: polls; a loop that does not end is a test that does not
+what_was_put_is_sent_before_looking()
+{
+    local job
+
+    for job in 'poll 0' 'poll 1' 'poll 4' 'fetch 1' 'fetch 4' 'fetch 8' 'get 16' 'get 17' 'get 24' 'progress 0' 'progress 1' \
+        'progress 4' 'own 1' 'own 4' 'own 12' 'own 16' 'own 17'; do
+        # shellcheck disable=SC2086 # two words
+        run 0 -n 3 --nodes 3 --timeout 50 -x KEEL_LANES=served "$build/tests/proc/unsent" $job
+    done
+    run 0 -n 3 --nodes 3 --timeout 50 -x KEEL_LANES=served -x KEEL_PROTECT=none "$build/tests/proc/unsent" own 4
+}
+
 # the rank that has the counter dies, one that draws does, both do, one after the other and the same counter twice
 tickets_are_drawn_once_through_deaths()
 {
