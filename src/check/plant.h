@@ -191,8 +191,8 @@
     _(kinds_untold, 0, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr --ranks 4 --phases 3",        \
       "whom a rank accesses is not told what it uses")                                                                 \
     _(arrival_untold, 600, "--style races --ranks 3", "an arrival does not say what its sender uses")                  \
-    _(own_get_raced, 0, "", "nor looks again where others put in the phase of a first wait")                           \
     _(own_get_copied, 0, "", "who gets from own memory is not asked what it found")                                    \
+    _(own_get_raced, 0, "", "before its first wait a replacement looks for ever for what is put in that phase")        \
     _(heard_untold, 0, "--style races --ranks 4 --deaths 2 --phases 3",                                                \
       "what the first to leave a gsync has heard there is not told those that it accesses")                            \
     _(found_unjoined, 8000, "--style races --ranks 3 --deaths 2",                                                      \

@@ -85,6 +85,16 @@ keel_status_t few_progress(few_t *few, uint32_t rank)
     return keel_progress(few->ctx[rank]);
 }
 
+keel_status_t few_await_deaths(few_t *few, uint32_t rank, unsigned deaths)
+{
+    keel_status_t status = KEEL_OK;
+
+    while (status == KEEL_OK && few->deaths < deaths) {
+        status = few_progress(few, rank);
+    }
+    return status;
+}
+
 keel_status_t few_put_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word)
 {
     const uint64_t own = word + rank;

@@ -42,6 +42,8 @@ struct few {
 
 /* of a rank's program: some time passes, and progress is made once */
 keel_status_t few_progress(few_t *few, uint32_t rank);
+/* the same until so many have died */
+keel_status_t few_await_deaths(few_t *few, uint32_t rank, unsigned deaths);
 /* of a rank's program: @a word and its rank to the next rank, at the start of @a win */
 keel_status_t few_put_ring(const few_t *few, uint32_t rank, keel_win_h win, uint64_t word);
 /* and a gsync, behind which what the rank before put is there, or the result is KEEL_ERR_CORRUPT */

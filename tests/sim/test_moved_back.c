@@ -17,16 +17,6 @@ typedef struct job {
     unsigned left; /* a bit a rank: it is behind the gsync, rank 1 in its second life */
 } job_t;
 
-static keel_status_t await_deaths(job_t *job, uint32_t rank, unsigned deaths)
-{
-    keel_status_t status = KEEL_OK;
-
-    while (status == KEEL_OK && job->few.deaths < deaths) {
-        status = few_progress(&job->few, rank);
-    }
-    return status;
-}
-
 static keel_status_t put_words(job_t *job, keel_win_h win)
 {
     keel_status_t status = KEEL_OK;
@@ -37,7 +27,7 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
         status = keel_put(win, 0, i * sizeof(word), &word, sizeof(word));
         status = (status == KEEL_OK) ? keel_flush(job->few.ctx[1], 0) : status;
         job->is_begun = 1;
-        status = (status == KEEL_OK) ? await_deaths(job, 1, 1) : status;
+        status = (status == KEEL_OK) ? few_await_deaths(&job->few, 1, 1) : status;
     }
     return status;
 }
@@ -51,7 +41,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     job->left |= (status == KEEL_OK) << rank;
-    status = (status == KEEL_OK) ? await_deaths(job, rank, 2) : status;
+    status = (status == KEEL_OK) ? few_await_deaths(&job->few, rank, 2) : status;
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     if (status == KEEL_ERR_ROLLED_BACK || (status == KEEL_OK && ctx->rec.rollbacks > 0)) {
         keel_sim_flaw(few->sim, "rank %u.%u rolls back", rank, keel_incarnation(ctx));

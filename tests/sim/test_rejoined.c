@@ -40,16 +40,6 @@ static keel_status_t put(job_t *job, uint32_t rank, keel_win_h win, uint32_t tar
     return (status == KEEL_OK) ? keel_flush(job->few.ctx[rank], target) : status;
 }
 
-static keel_status_t await_deaths(job_t *job, uint32_t rank, unsigned deaths)
-{
-    keel_status_t status = KEEL_OK;
-
-    while (status == KEEL_OK && job->few.deaths < deaths) {
-        status = few_progress(&job->few, rank);
-    }
-    return status;
-}
-
 /* ---- how rank 2 learns of what rank 1 did ---- */
 
 static keel_status_t learn_poll(job_t *job, keel_win_h win)
@@ -120,7 +110,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 
     if (rank == 0) {
         status = put(job, 0, win, 1, GO, 1);
-        status = (status == KEEL_OK) ? await_deaths(job, 0, 2) : status;
+        status = (status == KEEL_OK) ? few_await_deaths(&job->few, 0, 2) : status;
     } else if (rank == 1) {
         status = first(job, win);
         job->is_first_done |= status == KEEL_OK;
@@ -128,10 +118,10 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         status = job->learn(job, win);
         status = (status == KEEL_OK) ? put(job, 2, win, 0, A, NEW) : status;
         job->is_second_done |= status == KEEL_OK;
-        status = (status == KEEL_OK) ? await_deaths(job, 2, 1) : status;
+        status = (status == KEEL_OK) ? few_await_deaths(&job->few, 2, 1) : status;
         status =
             (status == KEEL_OK) ? keel_get(win, 1, A, &word, sizeof(word)) : status; /* which nobody has a record of */
-        status = (status == KEEL_OK) ? await_deaths(job, 2, 2) : status;
+        status = (status == KEEL_OK) ? few_await_deaths(&job->few, 2, 2) : status;
     }
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     if (status == KEEL_ERR_ROLLED_BACK || (status == KEEL_OK && few->ctx[rank]->rec.rollbacks > 0)) {
