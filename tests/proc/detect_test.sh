@@ -13,11 +13,10 @@ sweeps=(-s 64x64 -n 1000 --ckpt-every 20 -v) # tells of each hundredth
 amid="anyone:sweep 100 of"
 stopping=() # a death option of the program's
 
-# so many sweeps that stopping or cutting a node takes less time than those after its moment
-needs_time()
+# RANK: when all have told of the hundredth sweep it does not go on before it or another is dead, however late the launcher acts
+held_by()
 {
-    sweeps=(-s 64x64 -n 3000 --ckpt-every 20 -v)
-    amid="anyone:sweep 300 of"
+    stopping=(--die "$1@101.1:hold")
 }
 
 # stencil_run ARGUMENTS...: it ends well; twice without a death, with the same memory
@@ -53,7 +52,7 @@ stopped_coordinator_is_replaced()
 stopped_neighbours_are_replaced()
 {
     # of two groups: only when the first is replaced is the second one's neighbour there again, and it knows nobody yet
-    needs_time
+    held_by 2
     stencil_run -n 8 --nodes 4 -x KEEL_GROUP_SIZE=4 --stop "2@$amid" --stop "3@$amid"
     has "$err" 2 ' died: signal 9$'
     stopping=(--die 1@31.1:stop)
@@ -63,7 +62,7 @@ stopped_neighbours_are_replaced()
 
 stopped_node_is_replaced()
 {
-    needs_time
+    held_by 2
     stencil_run -n 8 --nodes 4 --stop-node "1@$amid"
     has "$err" 1 'node 1 is lost$'
     has "$err" 2 ' died: signal 9$'
@@ -80,7 +79,7 @@ needs_namespaces()
 cut_node_with_most_ranks_goes_on()
 {
     needs_namespaces
-    needs_time
+    held_by 3
     stencil_run -n 5 --nodes 2 --netns --cut-node "0@$amid"
     has "$err" 1 'node 0 cut off$'
     has "$err" 2 ' died: signal 9$'
@@ -90,13 +89,14 @@ cut_node_with_most_ranks_goes_on()
 cut_node_is_replaced()
 {
     needs_namespaces
-    needs_time
+    held_by 2
     stencil_run -n 8 --nodes 4 --netns --cut-node "1@$amid"
     has "$err" 1 'node 1 cut off$'
     has "$err" 2 ' died: signal 9$'
     has "$err" 1 'rank 2 incarnation 1 started on node [023]'
     has "$err" 1 'rank 3 incarnation 1 started on node [023]'
     # two nodes of one rank each: no side hears more than half of the job; the lower one stays
+    held_by 1
     stencil_run -n 2 --nodes 2 --netns --cut-node "1@$amid"
     has "$err" 1 ' died: signal 9$'
     # and three: all accuse, the lowest one is believed, and the others' ranks come to it
@@ -106,6 +106,7 @@ cut_node_is_replaced()
     has "$err" 1 'rank 2 incarnation 0 died: signal 9$'
     has "$err" 2 'rank [12] incarnation 1 started on node 0'
     # the lower one's rank is a replacement that the other cannot greet: the other has the data and is believed
+    held_by 0
     stencil_run -n 2 --nodes 2 --netns --cut-node "1@$amid" --kill "0@anyone:rank 0 incarnation 0 is silent"
     has "$err" 1 'rank 0 incarnation 2 started on node 1'
     has "$err" 1 'rank 0 incarnation 1 killed: rank 1 does not hear it (state [RSD])$'

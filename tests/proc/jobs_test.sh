@@ -404,7 +404,7 @@ ranks_that_hold_parity_are_none_of_the_program()
 
     for lane in direct served; do
         run 0 -n 5 --nodes 5 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_PARITY=dedicated -x KEEL_VERBOSE=y \
-            --kill "4@anyone:sweep 900 of" "$stencil" -v -s 128x128 -n 9000 --ckpt-every 10
+            --kill "4@anyone:sweep 100 of" "$stencil" -v -s 128x128 -n 1000 --ckpt-every 10 --die 0@101.1:hold
         has "$out" 1 'verification PASSED'
         has "$out" 1 ', 4 ranks'
         has "$err" 1 'keel 0.0 info: .* rank 4 incarnation 0 died'

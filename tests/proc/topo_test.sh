@@ -29,7 +29,7 @@ rack_death_is_recovered_where_racks_are_known()
 
     for level in rack auto; do
         run 0 "${machine[@]}" "${racks[@]}" -x KEEL_TOPO_LEVEL=$level "${rack_dies[@]}" -v \
-            "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v
+            "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v --die 0@61.1:hold
         has "$out" 1 'verification PASSED'
         all_died || fail "the rack never died"
     done
@@ -53,7 +53,7 @@ nodes_with_checksum_ranks_are_survived()
 
     for node in 3 4; do
         run 0 -n 10 --nodes 5 "${small[@]}" -x KEEL_PARITY=dedicated -x KEEL_CHECKSUM_RANKS=3 -x KEEL_TOPO_LEVEL=node \
-            --kill-node "$node@$amid_stencil" -v "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v
+            --kill-node "$node@$amid_stencil" -v "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v --die 0@61.1:hold
         has "$out" 1 'verification PASSED'
         has "$err" 2 "keelrun: .* rank [0-9] incarnation 0 died: signal 9$"
     done

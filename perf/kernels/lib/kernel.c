@@ -192,18 +192,35 @@ int kernel_parse_death(const char *text, kernel_death_t *death_p)
         (*text++ != '.') || (parse_part(&text, &death.phase) != 0)) {
         return -1;
     }
-    death.signal = (strcmp(text, ":stop") == 0) ? SIGSTOP : SIGKILL;
-    if ((*text != '\0') && (death.signal == SIGKILL)) {
+    if (*text == '\0') {
+        death.signal = SIGKILL;
+    } else if (strcmp(text, ":stop") == 0) {
+        death.signal = SIGSTOP;
+    } else if (strcmp(text, ":hold") != 0) {
         return -1;
     }
     *death_p = death;
     return 0;
 }
 
+static void hold(keel_context_h ctx)
+{
+    const struct timespec while_ = {.tv_nsec = 1000000};
+    keel_stats_t stats = {0};
+
+    while ((stats.deaths == 0) && (keel_progress(ctx) >= 0) && (keel_stats(ctx, &stats, sizeof(stats)) == KEEL_OK)) {
+        nanosleep(&while_, NULL);
+    }
+}
+
 void kernel_die_here(const kernel_death_t *death, keel_context_h ctx, unsigned long step, unsigned long phase)
 {
     if (death->is_set && (death->rank == keel_rank(ctx)) && (death->step == step) && (death->phase == phase) &&
         (keel_incarnation(ctx) == 0)) {
-        raise(death->signal);
+        if (death->signal != 0) {
+            raise(death->signal);
+        } else {
+            hold(ctx);
+        }
     }
 }

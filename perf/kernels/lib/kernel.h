@@ -17,10 +17,11 @@ enum kernel_exit { KERNEL_EXIT_OK = 0, KERNEL_EXIT_WRONG = 1, KERNEL_EXIT_USAGE 
 
 typedef enum { KERNEL_FORMAT_TEXT, KERNEL_FORMAT_JSON, KERNEL_FORMAT_CSV } kernel_format_t;
 
-/* "RANK@STEP.PHASE[:stop]": where a first life kills or stops itself, so that a test can choose the place. */
+/* "RANK@STEP.PHASE[:stop|:hold]": where a first life kills or stops itself, so that a test can choose the place; or does not go on
+ * before it is dead or knows of a death: what somebody else does to the job, however late, comes amid it. */
 typedef struct {
     int is_set;
-    int signal;
+    int signal; /* 0: it holds */
     unsigned long rank, step, phase;
 } kernel_death_t;
 
@@ -60,7 +61,7 @@ int kernel_keel_error(const char *program, const char *what, keel_status_t statu
 int kernel_parse_number(const char *text, unsigned long min, unsigned long *value_p);
 int kernel_parse_death(const char *text, kernel_death_t *death_p);
 
-/* Kills or stops this process when @a death names this place and this is the rank's first life. */
+/* Kills, stops or holds this process when @a death names this place and this is the rank's first life. */
 void kernel_die_here(const kernel_death_t *death, keel_context_h ctx, unsigned long step, unsigned long phase);
 
 #endif
