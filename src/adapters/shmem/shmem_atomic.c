@@ -11,6 +11,8 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
         keel_shmem_begin_reading(call);
     } else if (keel_shmem_begin(call)) {
         return;
+    } else {
+        keel_shmem_note_put();
     }
     place = keel_shmem_place(dest, atomic->size, pe, call);
     if (atomic->is_nbi) {

@@ -12,6 +12,7 @@ static void put(void *dest, const void *source, size_t bytes, int is_nbi, int pe
     if (keel_shmem_begin(call) || bytes == 0) {
         return;
     }
+    keel_shmem_note_put();
     place = keel_shmem_place(dest, bytes, pe, call);
     if (is_nbi) {
         status = KEEL_SHMEM_ALONE(keel_put_nbx(place.win, (uint32_t)pe, place.offset, source, bytes, NULL, NULL));

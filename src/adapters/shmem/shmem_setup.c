@@ -36,9 +36,18 @@ int keel_shmem_begin(const char *call)
 
 void keel_shmem_begin_reading(const char *call)
 {
+    const int unsent = __atomic_load_n(&keel_shmem.unsent, __ATOMIC_RELAXED);
+
     if (keel_shmem_begin(call)) {
         keel_shmem_job_start_anew(
             call, "its replacement came to a call that cannot be left out before a SHMEMX_RESTART_POINT");
+    }
+    if (unsent == 0) {
+        return;
+    }
+    __atomic_store_n(&keel_shmem.unsent, unsent - 1, __ATOMIC_RELAXED);
+    if (unsent == 1) {
+        keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), call);
     }
 }
 

@@ -52,14 +52,20 @@ typedef struct keel_shmem {
     size_t last_any; /* of words, any of which was waited for: the one that was told */
     int lends;       /* pointers to other PEs' memory are given: no log is relied on */
     int is_due;      /* a replacement's: it has yet to come to its restart point */
+    int unsent;      /* looks at memory after which what was put before is sent; 0: it was */
 } keel_shmem_t;
 
 extern keel_shmem_t keel_shmem;
 
 /* ends the job with a message when the program has not begun; true when the call is to be left out, which the predecessor did */
 int keel_shmem_begin(const char *call);
-/* the same for one that reads what others have: that cannot be left out */
+/* the same for one that reads what others have: that cannot be left out. Who looks again and again may wait for an answer to what it put
+ * to somebody else and did not quiet: the second look sends that. */
 void keel_shmem_begin_reading(const char *call);
+static inline void keel_shmem_note_put(void)
+{
+    __atomic_store_n(&keel_shmem.unsent, 2, __ATOMIC_RELAXED);
+}
 /* returns when that is KEEL_OK */
 void keel_shmem_end(keel_status_t status, const char *call);
 /* ends the job: a programming error */

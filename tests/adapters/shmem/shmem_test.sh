@@ -94,6 +94,21 @@ END
     run 9 -n 3 --nodes 2 "${small[@]}" "$chapters" exit
 }
 
+# with and without another node's PE, which nobody else maps
+what_was_put_is_sent_by_looks()
+{
+    local lane how nodes
+
+    for lane in served auto; do
+        for how in get fetch; do
+            for nodes in 2 3; do
+                run 0 -n 3 --nodes $nodes "${small[@]}" -x KEEL_LANES=$lane "$build/tests/adapters/shmem/shmem_looks" $how
+                has "$out" 1 '^shmem_looks: 50 rounds: right$'
+            done
+        done
+    done
+}
+
 deaths_are_rolled_back()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$survives" 40 -
