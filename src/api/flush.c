@@ -9,10 +9,14 @@
 #include "peer/access.h"
 #include "recovery/position.h"
 
-/* Callbacks may have put there. What other threads put is theirs to flush: a call that waited for that, too, might never end. */
-static int flush_goes_on(const keel_context_h ctx, uint64_t called)
+/* Those that are due are called, and may put there. What other threads put is theirs to flush: a call that waited for that, too, might
+ * never end. */
+static int flush_goes_on(keel_context_h ctx, uint64_t called)
 {
-    return called != ctx->called && ctx->threads == NULL;
+    if (ctx->due != NULL) {
+        keel_requests_call_back(ctx);
+    }
+    return called != keel_threads_called(ctx);
 }
 
 /* what the log holds for the rank is there; not so, where another thread put something meanwhile */
@@ -38,7 +42,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
         return KEEL_OK;
     }
     do {
-        called = ctx->called;
+        called = keel_threads_called(ctx);
         status = keel_flush_start(ctx, rank);
         while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
                                      keel_position_is_undecided(&ctx->rec, rank))) {
@@ -156,14 +160,13 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
     uint64_t called;
 
     do {
-        called = ctx->called;
+        called = keel_threads_called(ctx);
         for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
             status = keel_flush_start(ctx, r);
         }
         for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
             status = flush_rank(ctx, r);
         }
-        keel_requests_call_back(ctx);
     } while (status == KEEL_OK && flush_goes_on(ctx, called));
     flush_fence();
     flush_ring_all(ctx);
@@ -187,14 +190,14 @@ keel_status_t keel_flush_all(keel_context_h ctx)
         return keel_context_end(ctx, keel_flush_everyone(ctx));
     }
     do {
-        called = ctx->called;
+        called = keel_threads_called(ctx);
         for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
             status = keel_flush_start(ctx, ctx->touched[i]);
         }
         for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
             status = flush_rank(ctx, ctx->touched[i]);
         }
-    } while (status == KEEL_OK && called != ctx->called);
+    } while (status == KEEL_OK && flush_goes_on(ctx, called));
     status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);

@@ -167,8 +167,16 @@ int keel_threads_is_calling(keel_context_h ctx)
     return ctx->callbacks > 0 && (ctx->threads == NULL || ctx->threads->calling == self());
 }
 
+static _Thread_local uint64_t called_here;
+
+uint64_t keel_threads_called(const keel_context_h ctx)
+{
+    return (ctx->threads != NULL) ? called_here : ctx->called;
+}
+
 void keel_threads_call(keel_context_h ctx, int is_calling)
 {
+    called_here += (uint64_t)(is_calling != 0);
     if (ctx->threads != NULL) {
         ctx->threads->calling = is_calling ? self() : NULL;
     }

@@ -23,6 +23,8 @@ void keel_threads_await_others(keel_context_h ctx);
 /* the caller, and no other thread, is in a callback of the program's */
 int keel_threads_is_calling(keel_context_h ctx);
 void keel_threads_call(keel_context_h ctx, int is_calling);
+/* callbacks that the caller has called, and no other thread */
+uint64_t keel_threads_called(const keel_context_h ctx);
 
 /* @a what is done by one thread at a time; the others wait for their turn. KEEL_OK, or what waiting says. Nothing without the flag. */
 enum keel_turn { KEEL_TURN_ASK, KEEL_TURN_LOCK, KEEL_TURN_LAST };

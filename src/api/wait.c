@@ -452,13 +452,11 @@ keel_status_t keel_wait_until_closed(keel_context_h ctx)
 
 static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
 {
-    keel_status_t status = KEEL_OK;
+    keel_status_t status;
     unsigned rounds = 0;
 
     keel_flush_ring(ctx);
-    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) { /* others may wait for it */
-        status = keel_flush_start(ctx, ctx->touched[i]);
-    }
+    status = keel_flush_start_all(ctx); /* others may wait for it */
     if (status == KEEL_OK && keel_sync_replays_waits(&ctx->sync)) {
         status = wait_replay(ctx, wait);
     }

@@ -51,9 +51,7 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
         status = keel_wait_begin(ctx);
     }
     status = (status == KEEL_OK) ? keel_wait_settle_polls(ctx) : status;
-    for (uint32_t i = 0; status == KEEL_OK && i < ctx->touched_count; i++) { /* others may wait for it */
-        status = keel_flush_start(ctx, ctx->touched[i]);
-    }
+    status = (status == KEEL_OK) ? keel_flush_start_all(ctx) : status; /* others may wait for it */
     if (status == KEEL_OK) {
         keel_flush_ring(ctx);
     }

@@ -1,12 +1,18 @@
 /*
  * Callbacks that run inside other calls. What they put is complete when the flush or gsync is that they were called from; calls
  * that all ranks make together are refused in them. Rank 0 reads from the last rank, to which every call comes last,
- * and puts to rank 1 when it has that. No two ranks share a node.
+ * and puts to rank 1 when it has that. No two ranks share a node. With "threads" the program says that it may have several threads.
+ * callback_calls one|threads FILE
  */
 #include <keel/keel.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 static keel_context_h ctx;
 static keel_win_h win; /* words: read by rank 0, put by its callback, put by the program */
@@ -27,6 +33,14 @@ static void on_got_put(void *user, keel_status_t status)
     called++;
     CHECK(status == KEEL_OK);
     CHECK(keel_put(win, 1, sizeof said, &said, sizeof said) == KEEL_OK);
+}
+
+static void on_got_more(void *user, keel_status_t status)
+{
+    (void)user;
+    called++;
+    CHECK(status == KEEL_OK);
+    CHECK(keel_put(win, keel_size(ctx) - 1, sizeof said, &said, sizeof said) == KEEL_OK);
 }
 
 static void on_got_refuse(void *user, keel_status_t status)
@@ -72,18 +86,49 @@ static void check_flush(uint32_t rank)
     CHECK(keel_gsync(ctx, 0) == KEEL_OK);
 }
 
-int main(void)
+/* Of one rank, or of all: what the callback put is there when it returns, though rank 0 makes no call before rank 1 has seen it. A file tells
+ * of that. */
+static void check_flush_alone(uint32_t rank, const char *file)
 {
+    const struct timespec while_ = {.tv_nsec = 1000000};
+    uint64_t seen = 0;
+
+    for (said = 11; said < 15; said++) {
+        if (rank == 0) {
+            called = 0;
+            get_then(on_got_more);
+            CHECK(((said % 2 == 0) ? keel_flush_all(ctx) : keel_flush(ctx, keel_size(ctx) - 1)) == KEEL_OK);
+            CHECK(called == 1);
+            while (access(file, F_OK) != 0) {
+                nanosleep(&while_, NULL);
+            }
+            CHECK(unlink(file) == 0);
+        }
+        while (rank == 1 && seen != said) {
+            CHECK(keel_get(win, keel_size(ctx) - 1, sizeof seen, &seen, sizeof seen) == KEEL_OK);
+        }
+        if (rank == 1) {
+            CHECK(close(open(file, O_CREAT | O_WRONLY, S_IRWXU)) == 0);
+        }
+        CHECK(keel_gsync(ctx, 0) == KEEL_OK);
+    }
+    called = 0;
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t threads = (argc == 3 && strcmp(argv[1], "threads") == 0) ? KEEL_PARAM_FLAG_THREADS : 0;
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS,
-                                  .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_WAITS};
+                                  .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_WAITS | threads};
     const uint64_t *own;
     uint32_t rank;
 
-    if (keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 3 * sizeof said, NULL, &win) != KEEL_OK) {
+    if (argc != 3 || keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 3 * sizeof said, NULL, &win) != KEEL_OK) {
         return EXIT_FAILURE;
     }
     rank = keel_rank(ctx);
     own = keel_win_base(win);
+    check_flush_alone(rank, argv[2]);
     check_flush(rank);
     said = 2;
     if (rank == 0) {
