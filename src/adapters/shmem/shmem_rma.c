@@ -55,21 +55,59 @@ void keel_shmem_get(void *dest, const void *source, size_t bytes, int pe, const 
     get(dest, source, bytes, 0, pe, call);
 }
 
+/* elements at regular distances, in bytes, of the heap: one access. 0: element by element */
+static int blocks_are_one(const void *remote, ptrdiff_t stride, ptrdiff_t buffer_stride, size_t nelems, size_t size,
+                          keel_blocks_t *blocks_p)
+{
+    size_t span;
+
+    if (stride < (ptrdiff_t)size || buffer_stride < 0 || nelems < 2 ||
+        __builtin_mul_overflow(nelems - 1, (size_t)stride, &span) || __builtin_add_overflow(span, size, &span) ||
+        !keel_shmem_is_of_heap(remote, span)) {
+        return 0;
+    }
+    *blocks_p = (keel_blocks_t){
+        .length = size, .count = nelems, .stride = (uint64_t)stride, .buffer_stride = (uint64_t)buffer_stride};
+    return 1;
+}
+
 void keel_shmem_put_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
                             int pe, const char *call)
 {
-    for (size_t i = 0; i < nelems; i++) {
-        put((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 0, pe, call);
+    keel_shmem_place_t place;
+    keel_blocks_t blocks;
+
+    if (!blocks_are_one(dest, dst, sst, nelems, size, &blocks)) {
+        for (size_t i = 0; i < nelems; i++) {
+            put((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 0, pe, call);
+        }
+        return;
     }
+    if (keel_shmem_begin(call)) {
+        return;
+    }
+    keel_shmem_note_put();
+    place = keel_shmem_place(dest, size, pe, call);
+    blocks.offset = place.offset;
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_put_strided(place.win, (uint32_t)pe, &blocks, source)), call);
 }
 
 static void get_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,
                         int pe, const char *call)
 {
-    for (size_t i = 0; i < nelems; i++) {
-        get((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 1, pe, call);
+    keel_shmem_place_t place;
+    keel_blocks_t blocks;
+
+    if (!blocks_are_one(source, sst, dst, nelems, size, &blocks)) {
+        for (size_t i = 0; i < nelems; i++) {
+            get((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 0, pe, call);
+        }
+        return;
     }
-    keel_shmem_quiet(call);
+    keel_shmem_begin_reading(call);
+    place = keel_shmem_place(source, size, pe, call);
+    blocks.offset = place.offset;
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_get_strided(place.win, (uint32_t)pe, &blocks, dest)), call);
 }
 
 /* ---- order ---- */
@@ -102,23 +140,29 @@ KEEL_SHMEM_DEFINE(void, quiet, (void))
 
 typedef struct {
     uint64_t *address, signal;
-    int op, is_nbi;
+    int op;
 } signal_t;
 
+/* on its way when it returns: who put it may look for an answer */
 static void put_signal(void *dest, const void *source, size_t bytes, const signal_t *signal, int pe, const char *call)
 {
+    keel_shmem_place_t at, place;
+    keel_signal_t said;
+
     if (signal->op != SHMEM_SIGNAL_SET && signal->op != SHMEM_SIGNAL_ADD) {
         keel_shmem_refuse(call, "no operation of a signal", (uint64_t)(int64_t)signal->op);
     }
-    put(dest, source, bytes, signal->is_nbi, pe, call);
-    keel_shmem_fence(call);
-    if (signal->op == SHMEM_SIGNAL_SET) {
-        put(signal->address, &signal->signal, sizeof(signal->signal), 0, pe, call);
-    } else {
-        const keel_shmem_atomic_t add = {.op = KEEL_ATOMIC_ADD, .size = sizeof(uint64_t), .operand = signal->signal};
-
-        keel_shmem_atomic(&add, signal->address, pe, call);
+    if (keel_shmem_begin(call)) {
+        return;
     }
+    at = keel_shmem_place(signal->address, sizeof(signal->signal), pe, call);
+    place = (bytes > 0) ? keel_shmem_place(dest, bytes, pe, call) : at;
+    said = (keel_signal_t){.win = at.win,
+                           .offset = at.offset,
+                           .op = (signal->op == SHMEM_SIGNAL_SET) ? KEEL_SIGNAL_SET : KEEL_SIGNAL_ADD,
+                           .value = signal->signal};
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_put_signal(place.win, (uint32_t)pe, place.offset, source, bytes, &said)),
+                   call);
 }
 
 /* ---- the functions; size: of an element ---- */
@@ -136,13 +180,13 @@ static void put_signal(void *dest, const void *source, size_t bytes, const signa
                           put(dest, source, keel_shmem_bytes(nelems, _size), 1, PE, CALL);)             \
     KEEL_SHMEM_DEFINE_CTX(void, _get##_nbi, (_type * dest, const _type *source, size_t nelems, int pe), \
                           get(dest, source, keel_shmem_bytes(nelems, _size), 1, PE, CALL);)             \
-    DEFINE_SIGNAL(_put##_signal, _type, _size, 0)                                                       \
-    DEFINE_SIGNAL(_put##_signal_nbi, _type, _size, 1)
-#define DEFINE_SIGNAL(_name, _type, _size, _is_nbi)                                                                  \
+    DEFINE_SIGNAL(_put##_signal, _type, _size)                                                          \
+    DEFINE_SIGNAL(_put##_signal_nbi, _type, _size)
+#define DEFINE_SIGNAL(_name, _type, _size)                                                                           \
     KEEL_SHMEM_DEFINE_CTX(                                                                                           \
         void, _name,                                                                                                 \
         (_type * dest, const _type *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe), \
-        const signal_t said = {sig_addr, signal, sig_op, _is_nbi};                                                   \
+        const signal_t said = {sig_addr, signal, sig_op};                                                            \
         put_signal(dest, source, keel_shmem_bytes(nelems, _size), &said, PE, CALL);)
 #define DEFINE_STRIDED(_iput, _iget, _type, _size)                                                                  \
     KEEL_SHMEM_DEFINE_CTX(void, _iput,                                                                              \
