@@ -123,6 +123,17 @@ static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
     return finds && !KEEL_PLANT(change_unhanded);
 }
 
+/* @a x has not all that the dead one read there, or was answered: in its own life its log was full */
+static const char *get_log_why(const keel_recovery_t *rec, uint32_t x)
+{
+    const keel_lane_t *lane = rec->lane;
+
+    return ((x == lane->rank) ? lane->incarnation : lane->peers[x].incarnation) == 0
+               ? "the get log of what it read or was answered is incomplete: it was full (KEEL_GETLOG_SIZE)"
+               : "the get log of what it read or was answered is incomplete: it was full (KEEL_GETLOG_SIZE), or with a "
+                 "process that has died since its image";
+}
+
 /* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
 static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
@@ -147,7 +158,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             return KEEL_REACHED(refuses_put_log), "the put log towards it is incomplete";
         }
         if (report->about[r].lost_gets > base) {
-            return KEEL_REACHED(refuses_get_log), "its get log is incomplete";
+            return KEEL_REACHED(refuses_get_log), get_log_why(rec, x);
         }
         /* what it fetched from another that is lost has no record; and whose atomic in this phase this one found there, nobody may know */
         if (lost > 1 && (report->about[r].atomics > base || report->about[r].fetched != 0) &&

@@ -123,7 +123,8 @@ int main(int argc, char **argv)
     const uint64_t *own;
     uint32_t rank;
 
-    if (argc != 3 || keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 3 * sizeof said, NULL, &win) != KEEL_OK) {
+    if (argc != 3 || keel_init(&params, &ctx) != KEEL_OK ||
+        keel_win_alloc(ctx, 3 * sizeof said, NULL, &win) != KEEL_OK) {
         return EXIT_FAILURE;
     }
     rank = keel_rank(ctx);

@@ -14,7 +14,8 @@ static const char stencil_help[] =
     "  -v, --verbose                a line every tenth of the run\n"
     "      --json, --csv            the last line for scripts\n"
     "      --die RANK@STEP.PHASE    that rank kills itself there in its first life; with :stop it stops, with\n"
-    "                               :hold it waits for a death, its own or another (step 0: start values; phases 0, 1)\n"
+    "                               :hold it waits for a death, its own or another (step 0: start values; phases 0, "
+    "1)\n"
     "  -h, --help                   this text\n"
     "exit status 0: verified, 1: wrong, 2: usage, 3: an error of Keel's\n";
 
