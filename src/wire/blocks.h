@@ -69,16 +69,16 @@ static inline int keel_parts_next_of_signal(keel_parts_t *parts, keel_blocks_par
     memcpy(&signal, parts->at, sizeof(signal));
     if (parts->where != 0) {
         *part = (keel_blocks_part_t){.data = parts->at + sizeof(signal),
-                              .where = parts->where,
-                              .length = (uint32_t)(left - sizeof(signal)),
-                              .count = 1};
+                                     .where = parts->where,
+                                     .length = (uint32_t)(left - sizeof(signal)),
+                                     .count = 1};
         parts->where = 0;
     } else {
         *part = (keel_blocks_part_t){.data = parts->at + offsetof(keel_record_signal_t, value),
-                              .where = signal.where,
-                              .length = sizeof(signal.value),
-                              .count = 1,
-                              .is_behind = 1};
+                                     .where = signal.where,
+                                     .length = sizeof(signal.value),
+                                     .count = 1,
+                                     .is_behind = 1};
         parts->at = parts->end;
     }
     return keel_where_op(part->where) == KEEL_RECORD_PUT;
