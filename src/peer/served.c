@@ -148,7 +148,7 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
         return NULL;
     case KEEL_RECORD_BLOCKS:
     case KEEL_RECORD_SIGNAL:
-        return keel_served_blocks(lane, record, payload);
+        return keel_served_blocks(lane, record, payload, keel_served_target);
     default:
         return "unknown operation";
     }

@@ -1,6 +1,5 @@
 /* The service side of what is put at several places as one. */
 #include "peer/served_blocks.h"
-#include "peer/served.h"
 
 #include "check/plant.h"
 #include "peer/store.h"
@@ -14,21 +13,22 @@ static void served_store_part(uint8_t *target, const keel_blocks_part_t *part)
     }
 }
 
-static void *part_target(keel_lane_t *lane, const keel_blocks_part_t *part)
+static void *part_target(keel_lane_t *lane, const keel_blocks_part_t *part, keel_served_target_t target_of)
 {
     const uint64_t span = keel_part_span(part);
 
-    return (span > 0) ? keel_served_target(lane, part->where, span, 0) : NULL;
+    return (span > 0) ? target_of(lane, part->where, span, 0) : NULL;
 }
 
-const char *keel_served_blocks(keel_lane_t *lane, const keel_record_t *record, const void *payload)
+const char *keel_served_blocks(keel_lane_t *lane, const keel_record_t *record, const void *payload,
+                               keel_served_target_t target_of)
 {
     keel_parts_t parts = keel_parts_of(record, payload), again = parts;
     keel_blocks_part_t part;
     unsigned count = 0;
 
     for (; keel_parts_next(&parts, &part); count++) {
-        if (part_target(lane, &part) == NULL) {
+        if (part_target(lane, &part, target_of) == NULL) {
             return "block outside its window";
         }
     }
@@ -42,7 +42,7 @@ const char *keel_served_blocks(keel_lane_t *lane, const keel_record_t *record, c
         if (part.is_behind) {
             keel_store_barrier();
         }
-        served_store_part(part_target(lane, &part), &part);
+        served_store_part(part_target(lane, &part, target_of), &part);
     }
     return NULL;
 }

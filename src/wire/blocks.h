@@ -67,19 +67,19 @@ static inline int keel_parts_next_of_signal(keel_parts_t *parts, keel_blocks_par
         return 0;
     }
     memcpy(&signal, parts->at, sizeof(signal));
+    memset(part, 0, sizeof(*part));
+    part->count = 1;
     if (parts->where != 0) {
-        *part = (keel_blocks_part_t){.data = parts->at + sizeof(signal),
-                                     .where = parts->where,
-                                     .length = (uint32_t)(left - sizeof(signal)),
-                                     .count = 1};
+        part->data = parts->at + sizeof(signal);
+        part->where = parts->where;
+        part->length = (uint32_t)(left - sizeof(signal));
         parts->where = 0;
     } else {
-        *part = (keel_blocks_part_t){.data = parts->at + offsetof(keel_record_signal_t, value),
-                                     .where = signal.where,
-                                     .length = sizeof(signal.value),
-                                     .count = 1,
-                                     .is_behind = 1};
-        parts->at = parts->end;
+        part->data = parts->at + offsetof(keel_record_signal_t, value);
+        part->where = signal.where;
+        part->length = sizeof(signal.value);
+        part->is_behind = 1;
+        parts->at = (keel_where_op(signal.where) == KEEL_RECORD_PUT) ? parts->end : parts->at;
     }
     return keel_where_op(part->where) == KEEL_RECORD_PUT;
 }
@@ -103,7 +103,10 @@ static inline int keel_parts_next(keel_parts_t *parts, keel_blocks_part_t *part)
         keel_part_size(of.length, of.count) > left) {
         return 0;
     }
-    *part = (keel_blocks_part_t){.where = of.where, .length = of.length, .count = of.count};
+    memset(part, 0, sizeof(*part));
+    part->where = of.where;
+    part->length = of.length;
+    part->count = of.count;
     if (of.count > 1) {
         memcpy(&part->stride, parts->at + head, sizeof(part->stride));
         head += sizeof(part->stride);
