@@ -25,7 +25,8 @@ typedef struct keel_signal {
  * data. Both are on their way when the call returns, without a flush, and there after one. With @a length 0 it is a signal alone.
  * The word is set as by a put, and added to as by keel_atomic(): an atomic that adds to it exclude each other, one that sets it does not.
  *
- * Death: that of the put, and that of a put or, with ADD, of an atomic: it is logged as these two, and recovered like them.
+ * Death: that of the put, and that of a put or, with ADD, of an atomic. With SET a log has data and word as one record, so others find both or
+ * neither; with ADD as two, the put and the atomic, recovered like them.
  * @return as keel_put() and keel_atomic(), of data and signal, before either; KEEL_ERR_UNSUPPORTED for another operation.
  */
 KEEL_API keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer,

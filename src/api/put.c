@@ -21,17 +21,32 @@
 
 #include <string.h>
 
-/* room in the log, or NULL when the log is full or off, and then at once the put itself. The only copy of what a target has
- * yet to be given is not dropped: the call waits until the target was given what the log holds for it. So does a put to one that
- * replays the rest (sync/waits). */
-static keel_status_t record_reserve(keel_win_h win, uint32_t rank, size_t length, keel_record_t **record_p)
+/* the peer's memory of either window is mapped, or the peer is live no more */
+static keel_status_t put_await_maps(keel_win_h win, keel_win_h other, uint32_t rank)
+{
+    const keel_lane_t *lane = &win->ctx->lane;
+    keel_status_t status = keel_win_await_map(win, rank);
+    uint64_t changes;
+
+    if (other == win) {
+        return status;
+    }
+    do {
+        changes = lane->changes; /* both as they are when nothing changes meanwhile */
+        status = (status == KEEL_OK) ? keel_win_await_map(other, rank) : status;
+        status = (status == KEEL_OK) ? keel_win_await_map(win, rank) : status;
+    } while (status == KEEL_OK && changes != lane->changes);
+    return status;
+}
+
+keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, size_t length, keel_record_t **record_p)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status;
     unsigned rounds = 0;
 
     *record_p = NULL;
-    while ((status = keel_win_await_map(win, rank)) == KEEL_OK) {
+    while ((status = put_await_maps(win, other, rank)) == KEEL_OK) {
         if (!keel_position_holds_puts(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
             if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_complete)) {
@@ -114,11 +129,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
     }
 }
 
-/*
- * Direct lane, programs that do not wait: puts have no numbers, and are done again. But where an atomic that comes after this one was done
- * there (api/atomic), this one was, and would undo it.
- */
-static int put_was_before(const keel_context_h ctx, uint32_t rank)
+int keel_put_was_before(const keel_context_h ctx, uint32_t rank)
 {
     return keel_context_is_shut(ctx, KEEL_GATE_AGAIN) && !keel_sync_is_sectioned(&ctx->sync) &&
            keel_board_counted(keel_access_slot(&ctx->lane, rank), ctx->rec.phase) >
@@ -134,7 +145,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
     keel_context_h ctx = win->ctx;
     keel_peer_t *peer = &ctx->lane.peers[rank];
     keel_record_t *record;
-    keel_status_t status = record_reserve(win, rank, length, &record);
+    keel_status_t status = keel_put_reserve(win, win, rank, length, &record);
 
     if (status != KEEL_OK) {
         return status;
@@ -154,7 +165,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
             keel_flush_ring_later(ctx, rank);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
-            if (!put_was_before(ctx, rank)) {
+            if (!keel_put_was_before(ctx, rank)) {
                 keel_put_log_store(&ctx->puts, record, where, at, buffer, length);
             } else if (record != NULL) {
                 keel_record_fill(&ctx->puts, record, where, buffer, length);

@@ -7,6 +7,18 @@
 /* programs that wait: logs this process's clock before what it does there, if it was not since the last wait */
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank);
 
+/* Room in the log, or NULL when the log is full or off, and then at once the put itself: it is a put to one of these windows, or to both. The
+ * only copy of what a target has yet to be given is not dropped: the call waits until the target was given what the log holds for it. So
+ * does a put to one that replays the rest (sync/waits). */
+keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, size_t length,
+                               keel_record_t **record_p);
+
+/*
+ * Direct lane, programs that do not wait: puts have no numbers, and are done again. But where an atomic that comes after this one was done
+ * there (api/atomic), this one was, and would undo it.
+ */
+int keel_put_was_before(keel_context_h ctx, uint32_t rank);
+
 /* direct lane, before what is put there, or an atomic: what was read there has its records there */
 void keel_put_push_gets(keel_context_h ctx, uint32_t rank);
 

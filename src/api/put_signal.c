@@ -1,10 +1,13 @@
 /*
- * A put and the word that tells of it: two records, since a replacement is given the records of a pair in their order, and so is a
- * target that is served. On mapped memory a fence orders the stores, and one-sided operations are of an epoch each.
+ * A put and the word that tells of it. One that is set is of the same record as the data (api/put_blocks), stored behind it by whoever applies
+ * the record. One that is added to is an atomic, so a record behind that of the put: a replacement is given the records of a pair in their
+ * order, and so is a target that is served. On mapped memory a fence orders the stores, and one-sided operations are of an epoch each.
  */
+#include "api/by_message.h"
 #include "api/refuse.h"
 #include "api/inside.h"
 #include "api/flush.h"
+#include "api/put_blocks.h"
 #include "api/target.h"
 
 #include "check/plant.h"
@@ -41,20 +44,13 @@ static keel_status_t signal_send(keel_win_h win, uint32_t rank, const keel_signa
     return keel_put(win, rank, signal->offset, &signal->value, sizeof(signal->value));
 }
 
-keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
-                              const keel_signal_t *signal)
+/* two records */
+static keel_status_t signal_behind(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                                   const keel_signal_t *signal)
 {
-    KEEL_INSIDE_WIN(win);
-    keel_status_t status = signal_check(win, rank, signal);
-    keel_win_h at;
+    const keel_win_h at = (signal->win != NULL) ? signal->win : win;
+    keel_status_t status = KEEL_OK;
 
-    if (status == KEEL_OK) {
-        status = keel_win_check(win, rank, offset, length, buffer, NULL);
-    }
-    if (status != KEEL_OK) {
-        return (win != NULL) ? keel_win_end(win, status) : status;
-    }
-    at = (signal->win != NULL) ? signal->win : win;
     if (KEEL_PLANT(signal_first)) {
         status = signal_send(at, rank, signal);
         status = (status == KEEL_OK) ? keel_flush_one(win->ctx, rank) : status;
@@ -66,9 +62,34 @@ keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, co
     if (length > 0 && keel_remote_is_possible(&win->ctx->lane, rank, win->region) && !KEEL_PLANT(signal_unfenced)) {
         keel_put_log_close_epoch(&win->ctx->puts); /* operations of one epoch are in no order */
     }
-    if (status == KEEL_OK && !KEEL_PLANT(signal_first)) {
-        status = signal_send(at, rank, signal);
+    return (status == KEEL_OK && !KEEL_PLANT(signal_first)) ? signal_send(at, rank, signal) : status;
+}
+
+/* data and word are one record; it depends on the arguments alone, but where no log has them */
+static int signal_is_one(keel_win_h win, uint32_t rank, size_t length, const keel_signal_t *signal)
+{
+    const keel_win_h at = (signal->win != NULL) ? signal->win : win;
+
+    return signal->op == KEEL_SIGNAL_SET && length > 0 && rank != win->ctx->lane.rank &&
+           !keel_win_is_by_message(win, rank) && !keel_win_is_by_message(at, rank) && !KEEL_PLANT(signal_first) &&
+           !KEEL_PLANT(signal_unfenced);
+}
+
+keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                              const keel_signal_t *signal)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status = signal_check(win, rank, signal);
+
+    if (status == KEEL_OK) {
+        status = keel_win_check(win, rank, offset, length, buffer, NULL);
     }
+    if (status != KEEL_OK) {
+        return (win != NULL) ? keel_win_end(win, status) : status;
+    }
+    status = signal_is_one(win, rank, length, signal)
+                 ? keel_put_blocks_signal(win, rank, offset, buffer, length, signal)
+                 : signal_behind(win, rank, offset, buffer, length, signal);
     if (status == KEEL_OK) {
         status = keel_flush_start(win->ctx, rank);
     }

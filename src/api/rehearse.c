@@ -163,7 +163,7 @@ static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t
     const keel_record_t *record;
 
     while ((record = keel_records_next(&run)) != NULL) {
-        if (keel_where_op(record->where) == KEEL_RECORD_PUT ||
+        if (keel_where_op(record->where) == KEEL_RECORD_PUT || keel_where_has_parts(record->where) ||
             keel_where_is_atomic(record->where)) { /* the others are no accesses, and none of the program's */
             line->amount++;
             line->bytes += record->length;

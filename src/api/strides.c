@@ -1,9 +1,10 @@
-/* Puts and gets of blocks at regular distances: each block is an access of its own, in logs too, and all are checked ahead. */
+/* Puts and gets of blocks, all of which are checked ahead. What is put is one record (api/put_blocks), and each get one of its own. */
 #include "api/by_message.h"
 #include "api/inside.h"
 #include "api/get.h"
 #include "api/lock.h"
 #include "api/mix.h"
+#include "api/put_blocks.h"
 #include "api/refuse.h"
 #include "api/request.h"
 #include "api/target.h"
@@ -51,7 +52,6 @@ keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_
 {
     KEEL_INSIDE_WIN(win);
     keel_status_t status = blocks_check(win, rank, blocks, buffer);
-    const char *from = buffer;
 
     if (status != KEEL_OK) {
         return (win != NULL) ? keel_win_end(win, status) : status;
@@ -62,12 +62,7 @@ keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_
     if (blocks_are_one(blocks)) {
         return keel_put(win, rank, blocks->offset, buffer, blocks->length * blocks->count);
     }
-    for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
-        const uint64_t apart = KEEL_PLANT(blocks_packed) ? blocks->length : blocks->buffer_stride;
-
-        status = keel_put(win, rank, blocks->offset + i * blocks->stride, from + i * apart, blocks->length);
-    }
-    return status;
+    return keel_win_end(win, keel_put_blocks_strided(win, rank, blocks, buffer));
 }
 
 keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, void *buffer)

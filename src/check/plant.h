@@ -316,6 +316,14 @@
     _(look_at_memory, 600, "--looks 1", "who asks for an image is given what its memory holds")                        \
     _(blocks_packed, 600, "--style mixed", "blocks to be put are taken one behind the other")                          \
     _(block_missed, 600, "--style mixed", "of blocks the last one is not got")                                         \
+    _(part_unserved, 600, "--strides 1 --lanes served --atomics 0",                                                    \
+      "of what is put at several places as one the last is not done where that comes by message")                      \
+    _(part_unhanded, 600, "--strides 1 --lanes direct --direct ptr --atomics 0 --deaths 1",                            \
+      "nor where a replacement is handed it")                                                                          \
+    _(parts_again, 0, "", "it is done again where the predecessor did it")                                             \
+    _(parts_closed_early, 0, "", "and is said to be done before it is")                                                \
+    _(parts_unlooked, 0, "", "nobody looks whether what is to be replayed is among it")                                \
+    _(signal_unordered, 0, "", "a signal is seen before what it tells of, on mapped memory")                           \
     _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
     _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \
     _(restored_early, 0, "", "keel_restore() does not wait until calls of other threads have ended")                   \

@@ -23,6 +23,7 @@
 #include "check/reached.h"
 #include "peer/access.h"
 #include "peer/apply.h"
+#include "peer/served_blocks.h"
 #include "peer/served_combine.h"
 #include "peer/told.h"
 
@@ -145,6 +146,9 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
         }
         served_store(target, payload, record->length);
         return NULL;
+    case KEEL_RECORD_BLOCKS:
+    case KEEL_RECORD_SIGNAL:
+        return keel_served_blocks(lane, record, payload, keel_served_target);
     default:
         return "unknown operation";
     }

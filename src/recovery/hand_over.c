@@ -8,6 +8,7 @@
 #include "peer/issue.h"
 #include "peer/tell.h"
 #include "peer/region.h"
+#include "peer/store_part.h"
 #include "recovery/recovery.h"
 
 #include <string.h>
@@ -27,11 +28,39 @@ static uint32_t hand_over_number(const hand_over_t *over, uint32_t behind)
     return (uint32_t)keel_lane_done_word(over->rec->lane, 0, over->number + behind);
 }
 
-static void hand_over_record(const hand_over_t *over, char *window, const keel_record_t *record)
+static char *hand_over_window(const hand_over_t *over, uint64_t where)
+{
+    return keel_access_at(over->rec->lane, over->rank, keel_where_region(where));
+}
+
+static void hand_over_parts(const hand_over_t *over, const keel_record_t *record)
+{
+    keel_parts_t parts = keel_parts_of(record, record + 1);
+    keel_blocks_part_t part;
+
+    while (keel_parts_next(&parts, &part) && !(KEEL_PLANT(part_unhanded) && keel_parts_are_over(&parts))) {
+        keel_store_part(hand_over_window(over, part.where) + keel_where_offset(part.where), &part);
+    }
+}
+
+/* a region of those that the record is in that the replacement has not; 0: it has all */
+static unsigned hand_over_lacks(const hand_over_t *over, const keel_record_t *record)
+{
+    keel_parts_t parts = keel_parts_of(record, record + 1);
+    keel_blocks_part_t part;
+    unsigned region = (hand_over_window(over, record->where) == NULL) ? keel_where_region(record->where) : 0;
+
+    while (region == 0 && keel_where_has_parts(record->where) && keel_parts_next(&parts, &part)) {
+        region = (hand_over_window(over, part.where) == NULL) ? keel_where_region(part.where) : 0;
+    }
+    return region;
+}
+
+static void hand_over_record(const hand_over_t *over, const keel_record_t *record)
 {
     const keel_fetch_t fetch = {.record = record, .phase = over->phase};
     keel_lane_t *lane = over->rec->lane;
-    char *target = window + keel_where_offset(record->where);
+    char *target = hand_over_window(over, record->where) + keel_where_offset(record->where);
     keel_board_slot_t *slot = keel_access_slot(lane, over->rank);
     keel_fetched_t found = {0};
 
@@ -40,6 +69,8 @@ static void hand_over_record(const hand_over_t *over, char *window, const keel_r
     }
     if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
         keel_store_bytes(target, record + 1, record->length);
+    } else if (keel_where_has_parts(record->where)) {
+        hand_over_parts(over, record);
     } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
         keel_board_mark(slot, over->phase, 1);
         if (KEEL_PLANT(atomics_unhanded)) {
@@ -126,22 +157,22 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     }
     first = (const void *)run.at;
     while ((record = keel_records_next(&run)) != NULL) {
-        char *window = keel_access_at(lane, over->rank, keel_where_region(record->where));
+        const unsigned region = hand_over_lacks(over, record);
 
         if (hand_over_ends(over, record)) {
             return KEEL_OK;
         }
-        if (window == NULL && keel_access_is_unmapped(lane, over->rank, keel_where_region(record->where))) {
+        if (region != 0 && keel_access_is_unmapped(lane, over->rank, region)) {
             return KEEL_ERR_UNREACHABLE; /* it has just died: the launcher will say so */
         }
-        if (window == NULL) {
+        if (region != 0) {
             keel_error(over->rec->message, "rank %u has no window %u to be handed phase %u", over->rank,
-                       keel_where_region(record->where) - KEEL_REGION_WINDOW0, over->phase);
+                       region - KEEL_REGION_WINDOW0, over->phase);
             return KEEL_ERR_STATE;
         }
-        hand_over_record(over, window, record);
+        hand_over_record(over, record);
         if (KEEL_PLANT(records_reordered) && keel_records_are_over(&run)) {
-            hand_over_record(over, keel_access_at(lane, over->rank, keel_where_region(first->where)), first);
+            hand_over_record(over, first);
         }
     }
     return KEEL_OK;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "peer/served.h"
+#include "wire/blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,13 +144,47 @@ void keel_replay_sort(keel_replay_t *replay)
     }
 }
 
-typedef size_t (*record_bytes_t)(const keel_record_t *record, const void *payload);
+/* bytes of own memory */
+typedef struct own_bytes {
+    uintptr_t from, to;
+} own_bytes_t;
 
-/* whether these bytes of own memory are among those of the records of any piece from @a first on */
-static int replay_has(const keel_replay_t *replay, uint32_t first, record_bytes_t bytes_of, keel_lane_t *lane,
+static int are_among(keel_lane_t *lane, uint64_t where, size_t length, const own_bytes_t *bytes)
+{
+    const uintptr_t at = (uintptr_t)(length > 0 ? keel_served_target(lane, where, length, 0) : NULL);
+
+    return at != 0 && at < bytes->to && bytes->from < at + length;
+}
+
+static int are_changed(keel_lane_t *lane, const keel_record_t *record, const own_bytes_t *bytes)
+{
+    return are_among(lane, record->where, keel_record_changed(record, record + 1), bytes);
+}
+
+static int are_written(keel_lane_t *lane, const keel_record_t *record, const own_bytes_t *bytes)
+{
+    keel_parts_t parts = keel_parts_of(record, record + 1);
+    keel_blocks_part_t part;
+    int are = 0;
+
+    if (!keel_where_has_parts(record->where)) {
+        return are_among(lane, record->where, keel_record_written(record, record + 1), bytes);
+    }
+    while (!are && keel_parts_next(&parts, &part)) {
+        for (uint32_t i = 0; i < part.count && !KEEL_PLANT(parts_unlooked); i++) {
+            are |= are_among(lane, part.where + i * part.stride, part.length, bytes);
+        }
+    }
+    return are;
+}
+
+typedef int (*record_touches_t)(keel_lane_t *lane, const keel_record_t *record, const own_bytes_t *bytes);
+
+/* whether any record of a piece from @a first on does that to these bytes */
+static int replay_has(const keel_replay_t *replay, uint32_t first, record_touches_t touches, keel_lane_t *lane,
                       const void *bytes, size_t size)
 {
-    const uintptr_t from = (uintptr_t)bytes, to = from + size;
+    const own_bytes_t of = {(uintptr_t)bytes, (uintptr_t)bytes + size};
     int has = 0;
 
     pthread_mutex_lock(&lane->lock);
@@ -158,10 +193,7 @@ static int replay_has(const keel_replay_t *replay, uint32_t first, record_bytes_
         const keel_record_t *record;
 
         while ((record = keel_records_next(&run)) != NULL) {
-            const size_t length = bytes_of(record, record + 1);
-            const uintptr_t at = (uintptr_t)(length > 0 ? keel_served_target(lane, record->where, length, 0) : NULL);
-
-            has |= at != 0 && at < to && from < at + length;
+            has |= touches(lane, record, &of);
         }
     }
     pthread_mutex_unlock(&lane->lock);
@@ -170,12 +202,12 @@ static int replay_has(const keel_replay_t *replay, uint32_t first, record_bytes_
 
 int keel_replay_changes(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size)
 {
-    return replay->has_changes && replay_has(replay, 0, keel_record_changed, lane, bytes, size);
+    return replay->has_changes && replay_has(replay, 0, are_changed, lane, bytes, size);
 }
 
 int keel_replay_is_to_write(const keel_replay_t *replay, keel_lane_t *lane, const void *bytes, size_t size)
 {
-    return replay_has(replay, replay->next, keel_record_written, lane, bytes, size);
+    return replay_has(replay, replay->next, are_written, lane, bytes, size);
 }
 
 keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)

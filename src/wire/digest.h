@@ -1,13 +1,13 @@
 /*
  * What a process holds of another's records of a phase: how many, from the first on, a sum over them, and whether there are more. A
  * re-execution makes the same records, so its first ones have that sum; their epochs, clocks and the numbers of locks are not the
- * program's, and are not in it, nor is by how much an atomic changed a word. Of what is longer than 64 bytes nine words are: the
- * sum is made where each record is applied.
+ * program's, and are not in it, nor is by how much an atomic changed a word. Of what is longer than 64 bytes, a record's
+ * data or that of a part, nine words are: the sum is made where each record is applied.
  */
 #ifndef KEEL_WIRE_DIGEST_H_
 #define KEEL_WIRE_DIGEST_H_
 
-#include "wire/record.h"
+#include "wire/blocks.h"
 
 #include <string.h>
 
@@ -78,6 +78,20 @@ static inline uint64_t keel_digest_atomic(uint64_t sum, const keel_record_t *rec
     return keel_digest_data(sum, (const uint8_t *)data, record->length);
 }
 
+/* each part as a record of its own */
+static inline uint64_t keel_digest_parts(uint64_t sum, const keel_record_t *record, const void *data)
+{
+    keel_parts_t parts = keel_parts_of(record, data);
+    keel_blocks_part_t part;
+
+    while (keel_parts_next(&parts, &part)) {
+        sum = keel_digest_mix(sum + part.length, part.where);
+        sum = keel_digest_mix(sum + part.count, part.stride);
+        sum = keel_digest_data(sum, part.data, part.length * part.count);
+    }
+    return sum;
+}
+
 /* record @a number of @a phase, with its data, which need not be aligned; counted when all before it are */
 static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32_t number, const keel_record_t *record,
                                    const void *data)
@@ -100,6 +114,8 @@ static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32
         sum = keel_digest_atomic(sum, record, data);
     } else if (keel_where_op(record->where) == KEEL_RECORD_PUT) {
         sum = keel_digest_data(sum, (const uint8_t *)data, record->length);
+    } else if (keel_where_has_parts(record->where)) {
+        sum = keel_digest_parts(sum, record, data);
     }
     digest->sum = sum;
     digest->records++;

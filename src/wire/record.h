@@ -19,7 +19,9 @@ typedef enum {
     KEEL_RECORD_ACCUMULATE = 5, /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
     KEEL_RECORD_ATOMICS = 7,    /* the same payload: each element is a posted atomic of one class, and it is replayed */
     KEEL_RECORD_ANSWER =
-        6 /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */
+        6, /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */
+    KEEL_RECORD_BLOCKS = 8, /* payload: what is put at several places, as one (wire/blocks.h); */
+    KEEL_RECORD_SIGNAL = 9  /* the same: keel_record_signal_t, and the data that it tells of */
 } keel_record_op_t;
 
 /* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */
@@ -112,6 +114,10 @@ static inline int keel_where_is_atomic(uint64_t where)
 {
     return keel_where_op(where) == KEEL_RECORD_ATOMIC || keel_where_op(where) == KEEL_RECORD_ATOMICS;
 }
+static inline int keel_where_has_parts(uint64_t where)
+{
+    return keel_where_op(where) == KEEL_RECORD_BLOCKS || keel_where_op(where) == KEEL_RECORD_SIGNAL;
+}
 /* bytes of which a record, with its payload, says by how much they were changed; 0: it does not */
 static inline size_t keel_record_changed(const keel_record_t *record, const void *payload)
 {
@@ -128,7 +134,7 @@ static inline size_t keel_record_changed(const keel_record_t *record, const void
     }
     return 0;
 }
-/* bytes that it writes */
+/* bytes that it writes; of one of several parts: wire/blocks.h */
 static inline size_t keel_record_written(const keel_record_t *record, const void *payload)
 {
     keel_record_atomic_t atomic;

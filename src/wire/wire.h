@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 25
+#define KEEL_WIRE_VERSION 26
 
 typedef enum {
     /* requests */

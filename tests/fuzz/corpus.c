@@ -8,6 +8,7 @@
 #include "fuzz_input.h"
 #include "oplog/getlog_chunk.h"
 #include "recovery/view.h"
+#include "wire/blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -503,6 +504,27 @@ static void save_accumulate(unsigned kind, keel_record_op_t record, unsigned op,
     save(&input, name);
 }
 
+/* puts of several blocks, and one with a signal */
+static void save_parts(void)
+{
+    const keel_record_part_t one = {.where = keel_where(8, KEEL_RECORD_PUT, FUZZ_WINDOW), .length = 5, .count = 1};
+    const keel_record_part_t more = {.where = keel_where(64, KEEL_RECORD_PUT, FUZZ_WINDOW), .length = 4, .count = 3};
+    const keel_record_signal_t word = {.where = keel_where(24, KEEL_RECORD_PUT, FUZZ_WINDOW), .value = 1};
+    uint8_t bytes[256];
+    input_t input = {.length = 0};
+
+    record_make(bytes, KEEL_RECORD_BLOCKS, 8, 24 + 40);
+    memcpy(bytes + 16, &one, sizeof(one));
+    memcpy(bytes + 40, &more, sizeof(more));
+    memset(bytes + 56, 0, 8);
+    bytes[56] = 10; /* from one to the next */
+    record_make(bytes + 80, KEEL_RECORD_SIGNAL, 32, sizeof(word) + 9);
+    memcpy(bytes + 96, &word, sizeof(word));
+    add_byte(&input, FUZZ_RECORD_RECORDS);
+    add(&input, bytes, 80 + 16 + 32);
+    save(&input, "parts");
+}
+
 static void make_record(void)
 {
     static uint64_t arena[FUZZ_GETLOG / 8];
@@ -556,6 +578,7 @@ static void make_record(void)
     save_accumulate(FUZZ_RECORD_RECORDS, KEEL_RECORD_ACCUMULATE, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, 2, "accumulates");
     save_accumulate(FUZZ_RECORD_ACCUMULATE, KEEL_RECORD_ACCUMULATE, KEEL_OP_MAXLOC, KEEL_TYPE_DOUBLE_INT32, 1, "pair");
     save_accumulate(FUZZ_RECORD_RECORDS, KEEL_RECORD_ATOMICS, KEEL_OP_SUM, KEEL_TYPE_UINT64, 2, "atomics");
+    save_parts();
 }
 
 /* ---- images ---- */

@@ -68,13 +68,16 @@ static const keel_rma_params_t *access_params(keel_rma_params_t *params, keel_se
     return (cb != NULL) ? params : NULL;
 }
 
+enum { ACCESS_BLOCKS = 7 }; /* most */
+
 /* about half of the accesses of programs with strides are of blocks: every other one, and then those between; what is left over is not */
 static unsigned access_blocks(const program_t *program, const plan_op_t *op)
 {
     const uint64_t drawn = keel_random_mix(program->host->plan->options.seed ^ (program->play.state.phase << 40) ^
                                            ((uint64_t)op->target << 32) ^ ((uint64_t)op->offset << 8) ^ op->kind);
 
-    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0) ? 2 + (drawn >> 8) % 6 : 0;
+    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0) ? 2 + (drawn >> 8) % (ACCESS_BLOCKS - 1)
+                                                                             : 0;
 }
 
 static keel_blocks_t access_every_other(const plan_op_t *op, unsigned count, unsigned first)
@@ -106,6 +109,26 @@ static keel_status_t access_put_blocks(program_t *program, const plan_op_t *op, 
     return status;
 }
 
+/* the same bytes from the last to the first, what is left over with them, and one block that is none */
+static keel_status_t access_put_list(program_t *program, const plan_op_t *op, const char *buffer, unsigned count)
+{
+    const size_t length = op->length / count, left = op->length % count;
+    keel_block_t list[ACCESS_BLOCKS + 2];
+    size_t blocks = 0;
+
+    if (left > 0) {
+        list[blocks++] =
+            (keel_block_t){op->offset + op->length - left, left, (char *)(uintptr_t)buffer + op->length - left};
+    }
+    list[blocks++] = (keel_block_t){.offset = op->offset};
+    for (unsigned i = count; i > 0; i--) {
+        list[blocks++] =
+            (keel_block_t){op->offset + (i - 1) * length, length, (char *)(uintptr_t)buffer + (i - 1) * length};
+    }
+    program_note(program, "put of a list", op);
+    return keel_put_list(program->win[op->window], op->target, list, blocks);
+}
+
 static keel_status_t access_get_blocks(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
 {
     const keel_win_h win = program->win[op->window];
@@ -132,7 +155,8 @@ static keel_status_t access_put(void *arg, const plan_op_t *op, const void *buff
     keel_rma_params_t params;
 
     if (blocks > 0) {
-        return access_put_blocks(program, op, buffer, blocks);
+        return (op->offset % 16 < 8) ? access_put_blocks(program, op, buffer, blocks)
+                                     : access_put_list(program, op, buffer, blocks);
     }
     program_note(program, "put", op);
     if (op->mode == PLAN_BLOCKING) {

@@ -162,6 +162,31 @@ static void check_strides(const job_t *job)
     check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = SIZE_MAX, .count = 2, .stride = 8});
 }
 
+static void check_list(const job_t *job)
+{
+    uint64_t words[WINDOW / 8 + 1] = {0};
+    keel_block_t right[] = {{0, 8, words}, {WINDOW, 0, NULL}, {3, 1, words}, {8, WINDOW - 8, words}};
+    const keel_block_t wrong[] = {{WINDOW - 7, 8, words},
+                                  {WINDOW + 1, 0, words},
+                                  {UINT64_MAX, 8, words},
+                                  {8, SIZE_MAX, words},
+                                  {0, WINDOW + 1, words}};
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_list(NULL, job->other, right, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_list(job->win, job->other, NULL, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_list(job->gone, job->other, right, 1));
+    EXPECT(KEEL_ERR_RANK, keel_put_list(job->win, job->none, right, 0));
+    EXPECT(KEEL_OK, keel_put_list(job->win, job->other, NULL, 0));
+    EXPECT(KEEL_OK, keel_put_list(job->win, job->rank, right, 4));
+    EXPECT(KEEL_OK, keel_put_list(job->win, job->other, right, 4));
+    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        right[2] = wrong[i];
+        EXPECT(KEEL_ERR_RANGE, keel_put_list(job->win, job->other, right, 4));
+    }
+    right[2] = (keel_block_t){0, 1, NULL};
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_list(job->win, job->other, right, 4));
+}
+
 static void check_locked(const job_t *job, uint32_t rank, keel_lock_how_t how)
 {
     EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, rank, how));
@@ -339,6 +364,7 @@ int main(void)
     check_accumulates(&job);
     check_signals(&job);
     check_strides(&job);
+    check_list(&job);
     check_locks(&job);
     check_groups(&job);
     check_device(&job);

@@ -1,9 +1,10 @@
 /*
- * Neighbours in a ring that exchange a column and a row of a table, put with signals, which set words or add to them. Or the last
+ * Neighbours in a ring that exchange a column and a row of a table, put with signals, which set words or add to them, or as a
+ * list and a signal. Or the last
  * of them that takes its turn at a word, which another rank has in each step, knows by what it fetches there that all have put, and
  * says so. A death is recovered locally.
  *
- *   signals STEPS -|RANK@STEP.PLACE,... set|add|fetch   each rank named dies there in its first life: 0 between column and row, 1 before the
+ *   signals STEPS -|RANK@STEP.PLACE,... set|add|list|fetch   each rank named dies there in its first life: 0 between column and row, 1 before the
  *                                        wait, 2 after it
  */
 #include "deaths.h"
@@ -30,7 +31,7 @@ typedef struct {
     keel_context_h ctx;
     keel_win_h win;
     keel_signal_op_t op;
-    int fetches;
+    int fetches, lists;
     uint32_t rank, size;
 } job_t;
 
@@ -88,6 +89,22 @@ static keel_status_t take_turn(job_t *job)
     return keel_atomic(job->win, KEEL_ATOMIC_ADD, owner, offsetof(memory_t, all_but_own), 8, 1, 0, NULL);
 }
 
+/* both but for the last cell, as a list */
+static keel_status_t send_list(job_t *job, uint32_t right, uint32_t *cells)
+{
+    keel_block_t list[SIDE / 2 + 1];
+
+    for (unsigned i = 0; i < SIDE / 2; i++) {
+        list[i] = (keel_block_t){.offset = offsetof(memory_t, table) + (2 * i + 1) * SIDE * sizeof(uint32_t),
+                                 .length = sizeof(uint32_t),
+                                 .buffer = &cells[2 * i]};
+    }
+    list[SIDE / 2] = (keel_block_t){.offset = offsetof(memory_t, table) + sizeof(uint32_t),
+                                    .length = (SIDE - 2) * sizeof(uint32_t),
+                                    .buffer = &cells[1]};
+    return keel_put_list(job->win, right, list, SIDE / 2 + 1);
+}
+
 /* every other cell of a column, and a row */
 static keel_status_t send(job_t *job, uint32_t right)
 {
@@ -102,8 +119,12 @@ static keel_status_t send(job_t *job, uint32_t right)
     for (unsigned i = 0; i < SIDE; i++) {
         cells[i] = cell(job->rank, job->step, i);
     }
-    TRY(keel_put_strided(job->win, right, &column, cells));
+    TRY(job->lists ? send_list(job, right, cells) : keel_put_strided(job->win, right, &column, cells));
     die_here(job, 0);
+    if (job->lists) {
+        return keel_put_signal(job->win, right, offsetof(memory_t, table) + (SIDE - 1) * sizeof(uint32_t),
+                               &cells[SIDE - 1], sizeof(uint32_t), &come);
+    }
     if (job->fetches) {
         TRY(keel_put(job->win, right, offsetof(memory_t, table) + sizeof(uint32_t), &cells[1],
                      (SIDE - 1) * sizeof(uint32_t)));
@@ -176,11 +197,12 @@ int main(int argc, char **argv)
     keel_stats_t stats;
 
     if (argc != 4 || job.steps == 0) {
-        fprintf(stderr, "usage: signals STEPS -|RANK@STEP.PLACE,... set|add|fetch\n");
+        fprintf(stderr, "usage: signals STEPS -|RANK@STEP.PLACE,... set|add|list|fetch\n");
         return EXIT_USAGE;
     }
     job.deaths = argv[2];
     job.fetches = strcmp(argv[3], "fetch") == 0;
+    job.lists = strcmp(argv[3], "list") == 0;
     job.op = (job.fetches || strcmp(argv[3], "add") == 0) ? KEEL_SIGNAL_ADD : KEEL_SIGNAL_SET;
     if (keel_init(&params, &job.ctx) != KEEL_OK) {
         return EXIT_KEEL;

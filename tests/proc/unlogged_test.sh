@@ -101,7 +101,7 @@ signals_are_logged_as_puts()
     local lane how
 
     for lane in direct served auto; do
-        for how in set add fetch; do # words that are added to, of one class, and whose values are fetched by others that do not die then
+        for how in set add list fetch; do # words that are added to, of one class, and whose values are fetched by others that do not die then
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/signals" 40 1@7.0,2@13.1,0@22.2,1@31.1 $how
             has "$out" 1 '^signals: 4 ranks, 40 steps, 0 rollbacks: right$'
         done

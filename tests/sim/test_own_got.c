@@ -4,6 +4,7 @@
  *
  *   get, strided, much, odd, later   how: keel_get() of a word, keel_get_strided(), keel_get() of many words, one that is not aligned,
  *                                    keel_get_nbx()
+ *   signalled, listed                the first, and data and word are put by one call
  *
  * Each in a program that says that it waits, or that its gets are polls; and in one that says nothing, and waits before it polls or
  * behind that for the first time.
@@ -26,7 +27,7 @@
 /* in each rank's window; what is put lies behind the word that tells of it, or odd bytes before */
 enum { WORD = 8, LOOKED = 24, FIRST = 32, DATA = 40, BYTES = 8192 };
 
-typedef enum { GET, STRIDED, MANY, ODD, LATER, HOWS } how_t;
+typedef enum { GET, STRIDED, MANY, ODD, LATER, SIGNALLED, LISTED, HOWS } how_t;
 typedef enum { WAITS, POLLS, WAITS_BEFORE, WAITS_BEHIND, KINDS } kind_t;
 
 typedef struct job {
@@ -46,6 +47,8 @@ static keel_status_t look(const job_t *job, uint32_t rank, keel_win_h win, uint6
 
     switch (job->how) {
     case GET:
+    case SIGNALLED:
+    case LISTED:
         return keel_get(win, rank, WORD, word_p, sizeof(*word_p));
     case STRIDED:
         status = keel_get_strided(win, rank, &blocks, words);
@@ -72,6 +75,26 @@ static keel_status_t put(const job_t *job, uint32_t rank, keel_win_h win, uint32
     const keel_status_t status = keel_put(win, target, offset, &word, sizeof(word));
 
     return (status == KEEL_OK) ? keel_flush(job->few.ctx[rank], target) : status;
+}
+
+/* data, and the word that tells of it */
+static keel_status_t put_both(const job_t *job, uint32_t rank, keel_win_h win, uint32_t target, uint64_t phase)
+{
+    uint64_t data = phase << 8 | rank, word = phase;
+    const keel_signal_t signal = {.offset = WORD, .value = word};
+    const keel_block_t list[] = {{DATA, sizeof(data), &data}, {WORD, sizeof(word), &word}};
+    keel_status_t status;
+
+    switch (job->how) {
+    case SIGNALLED:
+        return keel_put_signal(win, target, DATA, &data, sizeof(data), &signal);
+    case LISTED:
+        status = keel_put_list(win, target, list, 2);
+        return (status == KEEL_OK) ? keel_flush(job->few.ctx[rank], target) : status;
+    default:
+        status = put(job, rank, win, target, DATA, data);
+        return (status == KEEL_OK) ? put(job, rank, win, target, WORD, word) : status;
+    }
 }
 
 /* who is told by a wait tells the next one */
@@ -109,8 +132,7 @@ static keel_status_t play(job_t *job, uint32_t rank, keel_win_h win, uint64_t ph
     for (unsigned i = 0; i < 10 && rank == 0 && status == KEEL_OK; i++) { /* rank 1 looks meanwhile */
         status = few_progress(&job->few, rank);
     }
-    status = (status == KEEL_OK) ? put(job, rank, win, next, DATA, phase << 8 | rank) : status;
-    status = (status == KEEL_OK) ? put(job, rank, win, next, WORD, phase) : status;
+    status = (status == KEEL_OK) ? put_both(job, rank, win, next, phase) : status;
     status = (status == KEEL_OK) ? poll(job, rank, win, phase, looked_p) : status;
     status = (status == KEEL_OK) ? keel_get(win, rank, DATA, data, sizeof(data)) : status;
     if (status == KEEL_OK && data[0] != (phase << 8 | before)) {
@@ -172,7 +194,7 @@ static int run(how_t how, kind_t kind, const char *lanes, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    static const char *const hows[] = {"get", "strided", "much", "odd", "later"};
+    static const char *const hows[] = {"get", "strided", "much", "odd", "later", "signalled", "listed"};
     static const char *const kinds[] = {"waits", "polls", "waits before", "waits behind"};
     static const char *const lanes[] = {"KEEL_LANES=direct", "KEEL_LANES=served"};
     int wrong = 0;

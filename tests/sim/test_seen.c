@@ -1,26 +1,56 @@
 /*
- * What is complete is seen: rank 0 puts to rank 2, completes that in one of several ways, and tells rank 1 by a way that Keel knows
+ * What is complete is seen, and what a signal tells of: rank 0 puts to rank 2, completes that in one of several ways, and tells rank 1 by a way that Keel knows
  * nothing of. Rank 1 then reads at rank 2 what was put, however late, and in whatever order, a processor shows what it stores.
  */
 #include "few_ranks.h"
 
+#include "check/plant.h"
+#include "sim/world.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SEEDS 30u
+#define SEEDS   30u
+#define KEPT_NS 3000
+#define SIGNAL  128u /* its word is there, in another line */
 
-typedef enum { BY_FLUSH, BY_FLUSH_ALL, BY_UNLOCK, BY_ATOMIC, WAYS } way_t;
+typedef enum { BY_FLUSH, BY_FLUSH_ALL, BY_UNLOCK, BY_ATOMIC, BY_SIGNAL, WAYS } way_t;
 
 typedef struct job {
     few_t few;
     way_t way;
     int is_told;
+    uint64_t stored, kept; /* stores of rank 0, and the one that is seen late */
 } job_t;
+
+static job_t *playing;
+
+/* one of what a signal stores is seen late */
+static void at_hold(void *to, size_t length, keel_stored_t how)
+{
+    keel_sim_store_hold(sim_running, to, length, how);
+    if (playing->way == BY_SIGNAL && keel_sim_current(sim_running) == 0 && ++playing->stored == playing->kept) {
+        keel_sim_store_keep(sim_running, KEPT_NS);
+    }
+}
+
+/* and others look meanwhile */
+static void at_stores(void)
+{
+    if (playing->way == BY_SIGNAL && keel_sim_current(sim_running) == 0) {
+        keel_sim_compute(sim_running, 300);
+    }
+}
 
 static keel_status_t complete(job_t *job, keel_win_h win, uint64_t value)
 {
     const keel_context_h ctx = job->few.ctx[0];
+    const keel_signal_t signal = {.offset = SIGNAL, .value = 1};
     keel_status_t status = (job->way == BY_UNLOCK) ? keel_lock(ctx, 2) : KEEL_OK;
+
+    if (job->way == BY_SIGNAL) {
+        return keel_put_signal(win, 2, 0, &value, sizeof(value), &signal);
+    }
 
     status = (status == KEEL_OK) ? keel_put(win, 2, 0, &value, sizeof(value)) : status;
     if (status != KEEL_OK) {
@@ -44,10 +74,14 @@ static keel_status_t read_told(job_t *job, keel_win_h win)
     keel_status_t status = KEEL_OK;
     uint64_t value = 0;
 
-    while (!job->is_told) {
+    while (!job->is_told && job->way != BY_SIGNAL) {
         keel_sim_compute(job->few.sim, 100);
     }
-    status = is_locked ? keel_lock_all(job->few.ctx[1]) : KEEL_OK;
+    while (status == KEEL_OK && job->way == BY_SIGNAL && value == 0) {
+        keel_sim_compute(job->few.sim, 100);
+        status = keel_get(win, 2, SIGNAL, &value, sizeof(value));
+    }
+    status = is_locked ? keel_lock_all(job->few.ctx[1]) : status;
     status = (status == KEEL_OK) ? keel_get(win, 2, 0, &value, sizeof(value)) : status;
     if (status == KEEL_OK && value != 1) {
         keel_sim_flaw(job->few.sim, "way %d: rank 1 was told of a put and reads %lu", (int)job->way,
@@ -77,14 +111,18 @@ static void strike(few_t *few)
 
 int main(void)
 {
-    few_play_t play = {.ranks = 3, .windows = 1, .lanes = "KEEL_LANES=direct", .phases = phases, .strike = strike};
+    few_play_t play = {
+        .ranks = 3, .windows = 1, .bytes = 256, .lanes = "KEEL_LANES=direct", .phases = phases, .strike = strike};
     int is_right = 1;
 
+    keel_planted_stores = at_stores;
+    keel_planted_memory.hold = at_hold;
     for (play.stores = KEEL_SIM_AT_ONCE; play.stores <= KEEL_SIM_ARM; play.stores++) {
         for (way_t way = 0; way < WAYS; way++) {
             for (uint64_t seed = 1; seed <= SEEDS && is_right; seed++) {
-                job_t job = {.way = way};
+                job_t job = {.way = way, .kept = seed};
 
+                playing = &job;
                 is_right = few_run(&job.few, &play, seed);
             }
         }

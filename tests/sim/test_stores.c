@@ -1,6 +1,7 @@
 /*
  * Stores on the direct lane, and what others see of them. Each rank in turn is slow, or dies, between each two stores to memory that
- * others see (check/plant.h) in a small program: one of critical sections, one of waits, one of gsyncs with a checkpoint. Others see
+ * others see (check/plant.h) in a small program: one of critical sections, one of waits, one of
+ * puts of several blocks, one of gsyncs with a checkpoint. Others see
  * what it has stored but what streams past the caches, as on x86; or all but one of the last stores, as on ARM.
  */
 #include "few_ranks.h"
@@ -177,6 +178,53 @@ static keel_status_t waits(few_t *few, uint32_t rank, keel_win_h win)
     return over(few, rank, status);
 }
 
+/* ---- several blocks ---- */
+
+enum { BLOCKS = 3 };
+
+/* @a value to three words apart, as a list or as blocks */
+static keel_status_t put_blocks(keel_win_h win, uint32_t target, uint64_t value, int is_list)
+{
+    uint64_t values[BLOCKS] = {value, value, value};
+    const keel_block_t list[BLOCKS] = {{16, 8, &values[0]}, {0, 8, &values[1]}, {32, 8, &values[2]}};
+    const keel_blocks_t blocks = {.length = 8, .count = BLOCKS, .stride = 16, .buffer_stride = 8};
+
+    return is_list ? keel_put_list(win, target, list, BLOCKS) : keel_put_strided(win, target, &blocks, values);
+}
+
+/* the same as with words, but that each put is of several blocks, and the last one, of data with a signal */
+static keel_status_t blocks(few_t *few, uint32_t rank, keel_win_h win)
+{
+    const uint64_t value = rank + 1;
+    const keel_signal_t signal = {.offset = 8, .value = 1};
+    uint64_t *own = keel_win_base(win);
+    keel_status_t status =
+        (rank == 0) ? put_blocks(win, 2, value, 1) : keel_wait_until(win, 8, sizeof(uint64_t), KEEL_COMPARE_EQ, 1);
+
+    own[1] = 0;
+    if (status == KEEL_OK && rank == 0) {
+        status = keel_flush(few->ctx[0], 2);
+        status = (status == KEEL_OK) ? keel_put_signal(win, 1, 24, &value, sizeof(value), &signal) : status;
+    } else if (status == KEEL_OK && rank == 1) {
+        expect(few, rank, own[3], 1, "what a signal tells of");
+        own[3] = 7;
+        status = put_blocks(win, 2, value, 0);
+        status = (status == KEEL_OK) ? keel_put_signal(win, 2, 0, &value, sizeof(value), &signal) : status;
+    } else if (status == KEEL_OK) {
+        expect(few, rank, own[0], 2, "a word after its wait");
+        own[0] = 9;
+    }
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    if (status == KEEL_OK) {
+        expect(few, rank, own[0], (rank == 2) ? 9 : 0, "a word");
+        expect(few, rank, own[1], 0, "a flag");
+        expect(few, rank, own[2], (rank == 2) ? 2 : 0, "a second word");
+        expect(few, rank, own[3], (rank == 1) ? 7 : 0, "a word of data");
+        expect(few, rank, own[4], (rank == 2) ? 2 : 0, "a third word");
+    }
+    return over(few, rank, status);
+}
+
 /* ---- gsyncs ---- */
 
 /* a word of every other phase lies apart from that of the next one */
@@ -282,6 +330,7 @@ int main(void)
         {.phases = sections},
         {.phases = waits},
         {.phases = waits, .flags = KEEL_PARAM_FLAG_WAITS},
+        {.phases = blocks, .flags = KEEL_PARAM_FLAG_WAITS},
         {.phases = gsyncs},
     };
     int is_right = 1;

@@ -1,0 +1,131 @@
+/*
+ * Records of several parts: what one call puts at several places is one record, so it is numbered, applied and replayed as one. Parts are
+ * applied in their order, and so are the blocks of a part. A record's own `where` has its op, and the place of its first part.
+ *
+ * KEEL_RECORD_BLOCKS: each part is a head, where it has several blocks the distance of their begins, and the blocks one behind the
+ * other, padded to 8. KEEL_RECORD_SIGNAL: a word, and data, which is put before it.
+ */
+#ifndef KEEL_WIRE_BLOCKS_H_
+#define KEEL_WIRE_BLOCKS_H_
+
+#include "wire/record.h"
+
+typedef struct keel_record_part {
+    uint64_t where;  /* of the first block; op PUT */
+    uint32_t length; /* of each block, bytes, not 0 */
+    uint32_t count;  /* not 0; if more than one the distance follows, 8 bytes */
+} keel_record_part_t;
+_Static_assert(sizeof(keel_record_part_t) == 16, "log format");
+
+typedef struct keel_record_signal {
+    uint64_t where; /* of the word; op PUT */
+    uint64_t value;
+} keel_record_signal_t;
+_Static_assert(sizeof(keel_record_signal_t) == 16, "log format");
+
+/* of a part, which is not more than 2^32 blocks of 2^32 bytes */
+static inline size_t keel_part_size(uint32_t length, uint32_t count)
+{
+    return sizeof(keel_record_part_t) + (count > 1 ? sizeof(uint64_t) : 0) + keel_pad8((size_t)length * count);
+}
+
+typedef struct keel_blocks_part {
+    const uint8_t *data; /* lies anyhow */
+    uint64_t where, stride;
+    uint32_t length, count;
+    int is_behind; /* nobody is to see it without the part before it */
+} keel_blocks_part_t;
+
+/* the parts of a record: what is left of them */
+typedef struct keel_parts {
+    const uint8_t *at, *end;
+    uint64_t where; /* of the data that a signal tells of; 0: there is none, or it was had */
+    int is_signal;
+} keel_parts_t;
+
+static inline keel_parts_t keel_parts_of(const keel_record_t *record, const void *payload)
+{
+    const uint64_t place = record->where & ~((uint64_t)0xf << 48);
+
+    return (keel_parts_t){.at = (const uint8_t *)payload,
+                          .end = (const uint8_t *)payload + record->length,
+                          .where = place | ((uint64_t)KEEL_RECORD_PUT << 48),
+                          .is_signal = keel_where_op(record->where) == KEEL_RECORD_SIGNAL};
+}
+/* all were there; else what is left is no part */
+static inline int keel_parts_are_over(const keel_parts_t *parts)
+{
+    return parts->at == parts->end;
+}
+
+static inline int keel_parts_next_of_signal(keel_parts_t *parts, keel_blocks_part_t *part)
+{
+    const size_t left = (size_t)(parts->end - parts->at);
+    keel_record_signal_t signal;
+
+    if (left <= sizeof(signal)) {
+        return 0;
+    }
+    memcpy(&signal, parts->at, sizeof(signal));
+    memset(part, 0, sizeof(*part));
+    part->count = 1;
+    if (parts->where != 0) {
+        part->data = parts->at + sizeof(signal);
+        part->where = parts->where;
+        part->length = (uint32_t)(left - sizeof(signal));
+        parts->where = 0;
+    } else {
+        part->data = parts->at + offsetof(keel_record_signal_t, value);
+        part->where = signal.where;
+        part->length = sizeof(signal.value);
+        part->is_behind = 1;
+        parts->at = (keel_where_op(signal.where) == KEEL_RECORD_PUT) ? parts->end : parts->at;
+    }
+    return keel_where_op(part->where) == KEEL_RECORD_PUT;
+}
+
+/* the next one, of a record that may come from elsewhere; 0: none, or malformed. Where its blocks are has yet to be checked. */
+static inline int keel_parts_next(keel_parts_t *parts, keel_blocks_part_t *part)
+{
+    size_t left = (size_t)(parts->end - parts->at), head = sizeof(keel_record_part_t);
+    keel_record_part_t of;
+    uint64_t bytes;
+
+    if (parts->is_signal) {
+        return keel_parts_next_of_signal(parts, part);
+    }
+    if (left < head) {
+        return 0;
+    }
+    memcpy(&of, parts->at, sizeof(of));
+    bytes = of.length * (uint64_t)of.count;
+    if (bytes == 0 || bytes > left || keel_where_op(of.where) != KEEL_RECORD_PUT ||
+        keel_part_size(of.length, of.count) > left) {
+        return 0;
+    }
+    memset(part, 0, sizeof(*part));
+    part->where = of.where;
+    part->length = of.length;
+    part->count = of.count;
+    if (of.count > 1) {
+        memcpy(&part->stride, parts->at + head, sizeof(part->stride));
+        head += sizeof(part->stride);
+    }
+    part->data = parts->at + head;
+    parts->at += keel_part_size(of.length, of.count);
+    return 1;
+}
+
+/* bytes from a part's first block to the end of its last one; 0: more than there can be */
+static inline uint64_t keel_part_span(const keel_blocks_part_t *part)
+{
+    uint64_t span;
+
+    if (__builtin_mul_overflow(part->stride, (uint64_t)part->count - 1, &span) ||
+        __builtin_add_overflow(span, (uint64_t)part->length, &span)) {
+        return 0;
+    }
+    return span;
+}
+
+#endif
