@@ -1,5 +1,5 @@
 /*
- * Keel: puts and gets of many blocks of one length, at regular distances. Part of <keel/keel.h>, whose conventions hold.
+ * Keel: puts and gets of many blocks, of one length at regular distances, or of any. Part of <keel/keel.h>, whose conventions hold.
  */
 #ifndef KEEL_STRIDED_H_
 #define KEEL_STRIDED_H_
@@ -24,8 +24,26 @@ typedef struct keel_blocks {
  * @return as keel_put(); KEEL_ERR_RANGE for a block that leaves the window.
  */
 KEEL_API keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, const void *buffer);
-/** Gets blocks as keel_get() does, all at a time; they are there when it returns. */
+
+/** One of several blocks, and where its bytes are. */
+typedef struct keel_block {
+    uint64_t offset; /**< in the window, bytes */
+    size_t length;   /**< bytes */
+    void *buffer;
+} keel_block_t;
+
+/**
+ * Gets blocks as keel_get() does, all at a time; they are there when it returns. It is one get, with one record in the logs and one
+ * message where messages are needed, or a few where a record cannot hold them all; what a death does to it is as of one keel_get(). Where that is a poll
+ * (KEEL_PARAM_FLAG_POLLS), of another rank, and where the program gave the memory, each block is a get.
+ * @return as keel_get(); KEEL_ERR_RANGE for a block that leaves the window.
+ */
 KEEL_API keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, void *buffer);
+/**
+ * The same of @a count blocks of any lengths, which are filled in no order. All are checked before the first is got; the list has to
+ * stay until the call returns.
+ */
+KEEL_API keel_status_t keel_get_list(keel_win_h win, uint32_t rank, const keel_block_t *blocks, size_t count);
 
 #ifdef __cplusplus
 }

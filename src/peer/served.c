@@ -23,6 +23,7 @@
 #include "check/reached.h"
 #include "peer/access.h"
 #include "peer/apply.h"
+#include "peer/served_blocks.h"
 #include "peer/served_combine.h"
 #include "peer/told.h"
 
@@ -226,8 +227,7 @@ static keel_get_record_t served_get_record(const keel_wire_access_t *access, uin
     return (keel_get_record_t){.phase = access->phase, .index = access->index, .where = where, .length = length};
 }
 
-/* where the get log takes the value, or NULL */
-static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const keel_get_record_t *record)
+void *keel_served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const keel_get_record_t *record)
 {
     if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
         keel_board_lose_get(&lane->board[wire->source], record->phase);
@@ -240,7 +240,7 @@ static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const 
                               uint64_t where, uint32_t length, const void *value)
 {
     const keel_get_record_t record = served_get_record(access, where, length);
-    void *log = served_note_get(lane, wire, &record);
+    void *log = keel_served_note_get(lane, wire, &record);
 
     if (log != NULL) {
         memcpy(log, value, length);
@@ -248,7 +248,7 @@ static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const 
     }
 }
 
-static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
+static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire, const void *asked)
 {
     const int is_polled = (wire->flags & KEEL_WIRE_FLAG_CLOCK) != 0;
     const uint64_t where = wire->body.get.where, length = wire->body.get.length;
@@ -258,6 +258,9 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
     void *room, *log;
     const void *data;
 
+    if (keel_where_op(where) == KEEL_RECORD_BLOCKS) {
+        return keel_served_blocks(lane, wire, asked);
+    }
     if (length > lane->ops->max_data || all > lane->ops->max_data) {
         keel_served_refuse(lane, wire);
         return "get too long";
@@ -273,7 +276,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
         return NULL;
     }
     record = served_get_record(&wire->body.get.access, where, (uint32_t)all);
-    log = served_note_get(lane, wire, &record);
+    log = keel_served_note_get(lane, wire, &record);
     served_load(room, log, data, length);
     if (is_polled) {
         keel_load_fence(); /* who put what was read had raised the clock before */
@@ -386,7 +389,7 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_RECORDS:
         return served_records(lane, wire, data);
     case KEEL_WIRE_GET:
-        return served_get(lane, wire);
+        return served_get(lane, wire, data);
     case KEEL_WIRE_ATOMIC:
         return served_fetch(lane, wire, data);
     case KEEL_WIRE_ACCUMULATE:

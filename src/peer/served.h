@@ -24,6 +24,8 @@ void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request);
 void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status);
 /* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
 void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read);
+/* where the get log takes the value, or NULL */
+void *keel_served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const keel_get_record_t *record);
 /* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
  * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
 int keel_served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number);
