@@ -316,7 +316,7 @@
     _(look_at_memory, 600, "--looks 1", "who asks for an image is given what its memory holds")                        \
     _(blocks_packed, 600, "--style mixed", "blocks to be put are taken one behind the other")                          \
     _(block_missed, 600, "--style mixed", "of blocks the last one is not got")                                         \
-    _(got_part_missed, 0, "", "a replacement is given the first block for each one of them")                           \
+    _(got_part_missed, 600, "--strides 1", "a replacement is given the first block for each one of them")              \
     _(got_parts_by_now, 0, "", "blocks that have a record are got again, but for the first")                           \
     _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
     _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \

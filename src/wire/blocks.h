@@ -73,11 +73,12 @@ static inline uint32_t keel_parts_read(const void *parts, size_t length, uint64_
     for (uint32_t i = 0; i < head.count; i++) {
         const keel_record_part_t part = keel_part_at(parts, i);
 
-        *bytes_p += keel_part_bytes(&part);
-        if (keel_part_span(&part) == 0 || keel_where_op(part.where) != KEEL_RECORD_PUT || *bytes_p > KEEL_OFFSET_MAX ||
+        if (keel_part_span(&part) == 0 || keel_part_bytes(&part) > KEEL_OFFSET_MAX - *bytes_p ||
+            keel_where_op(part.where) != KEEL_RECORD_PUT ||
             keel_where_region(part.where) != keel_where_region(keel_part_at(parts, 0).where)) {
             return 0;
         }
+        *bytes_p += keel_part_bytes(&part);
     }
     return head.count;
 }

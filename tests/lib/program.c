@@ -10,6 +10,8 @@
 
 #define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
 
+#define ACCESS_BLOCKS_MAX 7u /* into which an access is cut */
+
 #define PROGRAM_PAGE 4096u
 #define PROGRAM_TAIL 96 /* bytes of a window after those of the plan, and up to twice as many */
 
@@ -74,7 +76,9 @@ static unsigned access_blocks(const program_t *program, const plan_op_t *op)
     const uint64_t drawn = keel_random_mix(program->host->plan->options.seed ^ (program->play.state.phase << 40) ^
                                            ((uint64_t)op->target << 32) ^ ((uint64_t)op->offset << 8) ^ op->kind);
 
-    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0) ? 2 + (drawn >> 8) % 6 : 0;
+    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0)
+               ? 2 + (drawn >> 8) % (ACCESS_BLOCKS_MAX - 1)
+               : 0;
 }
 
 static keel_blocks_t access_every_other(const plan_op_t *op, unsigned count, unsigned first)
@@ -106,12 +110,31 @@ static keel_status_t access_put_blocks(program_t *program, const plan_op_t *op, 
     return status;
 }
 
+/* all of it as a list, from the last one to the first, of which some are empty and the first has what is left over */
+static keel_status_t access_get_list(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
+{
+    keel_block_t blocks[ACCESS_BLOCKS_MAX];
+    size_t end = op->length;
+
+    for (unsigned i = 0; i < count; i++) {
+        const size_t length = (i + 1 < count) ? op->length / count * (i % 3) / 2 : end;
+
+        end -= length;
+        blocks[i] = (keel_block_t){.offset = op->offset + end, .length = length, .buffer = buffer + end};
+    }
+    program_note(program, "get of a list", op);
+    return keel_get_list(program->win[op->window], op->target, blocks, count);
+}
+
 static keel_status_t access_get_blocks(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
 {
     const keel_win_h win = program->win[op->window];
     const size_t left = op->length % count;
     keel_status_t status = KEEL_OK;
 
+    if ((op->offset / 8 + op->length + count) % 2 == 0) {
+        return access_get_list(program, op, buffer, count);
+    }
     for (unsigned first = 0; first < 2 && status == KEEL_OK; first++) {
         const keel_blocks_t blocks = access_every_other(op, count, first);
 

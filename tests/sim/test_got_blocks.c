@@ -19,8 +19,8 @@
 #define RANKS     3
 #define PHASES    4
 #define AMID      3u /* the phase of the deaths */
-#define BYTES     20000u
-#define HALF      10000u /* the first is listed, the other has blocks at distances */
+#define BYTES     10000u
+#define HALF      7200u /* the first is listed, the other has blocks at distances */
 #define SUMS      (BYTES - 64)
 
 typedef enum { PLAIN, WAITS, POLLS, KINDS } kind_t;
@@ -28,6 +28,7 @@ typedef enum { PLAIN, WAITS, POLLS, KINDS } kind_t;
 typedef struct job {
     few_t few;
     int is_large, is_target_first;
+    int may_roll_back; /* two deaths in one phase, in a program whose gets are polls, may be a rollback; what is got then is right, too */
     uint64_t put_in;  /* the phase in which rank 1 last put the blocks anew, in its first life */
     int is_told_anew; /* the replacement of rank 2 is there */
 } job_t;
@@ -49,7 +50,7 @@ static void blocks_fill(const job_t *job, blocks_t *blocks)
 {
     static const size_t at[] = {0, 40, 64, 101, 400, 1000, 6000, 6200, 6901};
     const size_t small[] = {8, 24, 0, 5, 100, 1, 16, 8, 99};
-    const size_t large[] = {8, 24, 0, 250, 300, 4700, 180, 0, 2000};
+    const size_t large[] = {8, 24, 0, 250, 120, 600, 180, 0, 200};
 
     memset(blocks, 0, sizeof(*blocks));
     blocks->count = sizeof(at) / sizeof(at[0]);
@@ -57,8 +58,8 @@ static void blocks_fill(const job_t *job, blocks_t *blocks)
         blocks->list[i] = (keel_block_t){
             .offset = at[i], .length = job->is_large ? large[i] : small[i], .buffer = blocks->bytes + at[i]};
     }
-    blocks->strided = (keel_blocks_t){.length = job->is_large ? 70 : 12,
-                                      .count = job->is_large ? 90 : 7,
+    blocks->strided = (keel_blocks_t){.length = job->is_large ? 60 : 12,
+                                      .count = job->is_large ? 20 : 7,
                                       .offset = HALF,
                                       .stride = 100,
                                       .buffer_stride = 100};
@@ -162,7 +163,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         keel_sim_flaw(few->sim, "rank %u has a sum of %lx, and said %lx", rank, (unsigned long)sum,
                       (unsigned long)told);
     }
-    if (status == KEEL_OK && few->ctx[rank]->rec.rollbacks > 0) {
+    if (status == KEEL_OK && few->ctx[rank]->rec.rollbacks > 0 && !job->may_roll_back) {
         keel_sim_flaw(few->sim, "the job rolled back");
     }
     return status;
@@ -195,10 +196,12 @@ static int run(unsigned drawn, const char *lanes, uint64_t seed)
                              .bytes = BYTES,
                              .flags = flags[drawn % KINDS],
                              .lanes = lanes,
-                             .message = is_large ? 1024 : 0,
+                             .message = is_large ? 512 : 0,
                              .phases = phases,
                              .strike = strike};
-    job_t job = {.is_large = is_large, .is_target_first = is_target_first};
+    job_t job = {.is_large = is_large,
+                 .is_target_first = is_target_first,
+                 .may_roll_back = is_target_first && drawn % KINDS == POLLS};
 
     return few_run(&job.few, &play, seed);
 }
