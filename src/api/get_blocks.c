@@ -1,5 +1,5 @@
 /*
- * Gets of several blocks (protocol.md, Gets of blocks): one access, with one record, which holds where they are and what was read, packed.
+ * Gets of several blocks (protocol.md, Exactly once): one access, with one record, which holds where they are and what was read, packed.
  *
  * Where the target is mapped they are copied to the caller and to the record at once; else one message asks for all of them, also where this
  * process could get each by an operation: its service side reads them, records them and answers. A replacement has all of them from the

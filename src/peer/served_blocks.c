@@ -8,8 +8,7 @@
 #include "base/copy.h"
 #include "wire/blocks.h"
 
-/* NULL: it is as the message says, in own memory and no longer than an answer; *bytes_p: of all blocks */
-static const char *blocks_check(keel_lane_t *lane, const keel_wire_t *wire, const void *asked, uint64_t *bytes_p)
+const char *keel_served_blocks_check(keel_lane_t *lane, const keel_wire_t *wire, const void *asked, uint64_t *bytes_p)
 {
     const uint64_t where = wire->body.get.where, length = wire->body.get.length;
     const uint32_t count = keel_parts_read(asked, wire->length, bytes_p);
@@ -51,41 +50,17 @@ static void blocks_load(keel_lane_t *lane, const keel_record_part_t *part, char 
     }
 }
 
-const char *keel_served_blocks(keel_lane_t *lane, const keel_wire_t *wire, const void *asked)
+void keel_served_blocks_load(keel_lane_t *lane, const void *asked, size_t described, void *room, void *log)
 {
-    const keel_get_record_t record = {.phase = wire->body.get.access.phase,
-                                      .index = wire->body.get.access.index,
-                                      .where = wire->body.get.where,
-                                      .length = (uint32_t)wire->body.get.length};
-    uint64_t bytes;
-    const char *why = blocks_check(lane, wire, asked, &bytes);
-    keel_status_t status;
-    char *at, *log;
-    void *room;
+    char *to = room, *logged = log;
 
-    if (why != NULL) {
-        keel_served_refuse(lane, wire);
-        return why;
-    }
-    status = lane->ops->reply_room(lane->transport, wire->source, bytes, &room);
-    if (status != KEEL_OK) {
-        keel_served_not_sent(lane, wire->source, status);
-        return NULL;
-    }
-    log = keel_served_note_get(lane, wire, &record);
     if (log != NULL) {
-        memcpy(log, asked, wire->length);
-        log += wire->length;
+        memcpy(log, asked, described);
+        logged += described;
     }
-    at = room;
-    for (uint32_t i = 0; i < (wire->length - keel_parts_size(0)) / sizeof(keel_record_part_t); i++) {
+    for (uint32_t i = 0; keel_parts_size(i) < described; i++) {
         const keel_record_part_t part = keel_part_at(asked, i);
 
-        blocks_load(lane, &part, &at, &log);
+        blocks_load(lane, &part, &to, &logged);
     }
-    if (log != NULL) {
-        lane->on_served_got(lane->arg, &record);
-    }
-    keel_served_reply(lane, wire, KEEL_WIRE_VALUE, room, bytes);
-    return NULL;
 }

@@ -88,5 +88,9 @@ static inline uint64_t keel_where_blocks(uint64_t where)
 {
     return keel_where(keel_where_offset(where), KEEL_RECORD_BLOCKS, keel_where_region(where));
 }
+static inline int keel_where_are_blocks(uint64_t where)
+{
+    return keel_where_op(where) == KEEL_RECORD_BLOCKS;
+}
 
 #endif
