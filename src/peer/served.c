@@ -23,10 +23,10 @@
 #include "check/reached.h"
 #include "peer/access.h"
 #include "peer/apply.h"
-#include "peer/served_blocks.h"
+#include "peer/served_gets.h"
 #include "peer/served_combine.h"
 #include "peer/told.h"
-#include "wire/blocks.h"
+#include "wire/got_blocks.h"
 
 #include <string.h>
 
@@ -242,7 +242,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire, const 
     const uint64_t where = wire->body.get.where, length = wire->body.get.length;
     const int is_polled = (wire->flags & KEEL_WIRE_FLAG_CLOCK) != 0, are_blocks = keel_where_are_blocks(where);
     uint64_t all = is_polled ? keel_polled_length(length) : length;
-    const char *why = are_blocks ? keel_served_blocks_check(lane, wire, asked, &all) : NULL;
+    const char *why = are_blocks ? keel_served_got_check(lane, wire, asked, &all) : NULL;
     const void *data = NULL;
     keel_get_record_t record;
     keel_status_t status;
@@ -266,7 +266,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire, const 
     record = served_get_record(&wire->body.get.access, where, (uint32_t)(are_blocks ? length : all));
     log = served_note_get(lane, wire, &record);
     if (are_blocks) {
-        keel_served_blocks_load(lane, asked, wire->length, room, log);
+        keel_served_got_load(lane, asked, wire->length, room, log);
     } else {
         served_load(room, log, data, length);
     }

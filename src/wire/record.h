@@ -17,7 +17,7 @@ typedef enum {
     KEEL_RECORD_CLOCK =
         4, /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
     KEEL_RECORD_ACCUMULATE = 5, /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
-    KEEL_RECORD_BLOCKS = 8,     /* several blocks in one access; payload: wire/blocks.h */
+    KEEL_RECORD_BLOCKS = 8,     /* several blocks in one access; payload: wire/got_blocks.h */
     KEEL_RECORD_ATOMICS = 7,    /* the same payload: each element is a posted atomic of one class, and it is replayed */
     KEEL_RECORD_ANSWER =
         6 /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */

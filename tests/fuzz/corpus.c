@@ -8,7 +8,7 @@
 #include "fuzz_input.h"
 #include "oplog/getlog_chunk.h"
 #include "recovery/view.h"
-#include "wire/blocks.h"
+#include "wire/got_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -433,8 +433,8 @@ static void control_accesses(void)
     const keel_record_atomic_t atomic = {.op = KEEL_ATOMIC_ADD, .size = 8, .operand = 3};
     const uint64_t get[4] = {1, put.where, 8, 1ull << 32}, ack[4] = {1};
     const struct {
-        keel_record_parts_t head;
-        keel_record_part_t part[2];
+        keel_got_parts_t head;
+        keel_got_part_t part[2];
     } parts = {{.count = 2}, {{.where = put.where, .length = 8, .count = 1}, {put.where + 16, 20, 4, 3}}};
     const uint64_t blocks[4] = {2, keel_where_blocks(put.where), sizeof(parts) + 20, 1 | 1ull << 32};
     uint8_t records[24 + 48];
