@@ -34,8 +34,19 @@ typedef struct keel_block {
 KEEL_API keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, const void *buffer);
 /** The same of @a count blocks that lie anyhow; @a blocks may be overwritten when it returns, as their buffers may. */
 KEEL_API keel_status_t keel_put_list(keel_win_h win, uint32_t rank, const keel_block_t *blocks, size_t count);
-/** Gets blocks as keel_get() does, all at a time; they are there when it returns. */
+
+/**
+ * Gets blocks as keel_get() does, all at a time; they are there when it returns. It is one get, with one record in the logs and one
+ * message where messages are needed, or a few where a record cannot hold them all; what a death does to it is as of one keel_get(). Where that is a poll
+ * (KEEL_PARAM_FLAG_POLLS), of another rank, and where the program gave the memory, each block is a get.
+ * @return as keel_get(); KEEL_ERR_RANGE for a block that leaves the window.
+ */
 KEEL_API keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, void *buffer);
+/**
+ * The same of @a count blocks of any lengths, which are filled in no order. All are checked before the first is got; the list has to
+ * stay until the call returns.
+ */
+KEEL_API keel_status_t keel_get_list(keel_win_h win, uint32_t rank, const keel_block_t *blocks, size_t count);
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,24 @@ struct keel_req {
     struct keel_req *next;  /* free, or due */
 };
 
+/* what a get of blocks fills, in the caller's memory */
+typedef struct keel_gather {
+    const keel_block_t *list;    /* NULL: the others */
+    const keel_blocks_t *blocks; /* and their buffer */
+    char *buffer;
+    size_t count;
+} keel_gather_t;
+
+static inline keel_block_t keel_gather_block(const keel_gather_t *gather, size_t i)
+{
+    const keel_blocks_t *blocks = gather->blocks;
+
+    return (gather->list != NULL) ? gather->list[i]
+                                  : (keel_block_t){.offset = blocks->offset + i * blocks->stride,
+                                                   .length = blocks->length,
+                                                   .buffer = gather->buffer + i * blocks->buffer_stride};
+}
+
 /* a get, or the fetching part of an atomic, that is under way: at most one message long */
 typedef struct keel_piece {
     ucs_list_link_t list; /* in context->deferred while the target is not live */
@@ -69,23 +87,32 @@ typedef struct keel_piece {
     keel_record_t *logged;       /* the same, where it is there: it takes what is found */
     void *buffer;
     struct keel_req *req;
-    const struct keel_poll_ops
-        *poll;       /* NULL: it is no poll; else these are for @a to, and the buffer is the piece's own */
-    uint32_t polled; /* bytes */
+    /* NULL: what is read is all that its record holds; else the rest is for these, and the buffer is the piece's own */
+    const struct keel_piece_ops *ops;
+    uint32_t polled; /* bytes that are read */
     void *to;
+    const keel_gather_t *gather; /* NULL: it is not one of blocks, or they are filled */
+    size_t first, blocks;        /* of these */
 } keel_piece_t;
 
+/* of pieces whose record holds more than what is read: polls, blocks */
+typedef struct keel_piece_ops {
+    /* the target is mapped: it is done */
+    void (*stored)(keel_piece_t *piece, const char *from);
+    /* asks for it */
+    keel_status_t (*send)(keel_piece_t *piece, const keel_get_record_t *record);
+    /* it is done, and was asked for if it has a buffer or a record */
+    void (*answered)(keel_piece_t *piece);
+} keel_piece_ops_t;
+
 /* api/own: any get from the own rank, of blocks that were checked */
-typedef keel_status_t (*keel_own_get_t)(keel_win_h win, const keel_blocks_t *blocks, char *buffer);
+typedef keel_status_t (*keel_own_get_t)(keel_win_h win, const keel_gather_t *gather);
 
 /* api/poll */
 typedef struct keel_poll_ops {
     /* a get that was checked and admitted; in the name of that call */
     keel_status_t (*issue)(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                            const char *call, struct keel_req *req);
-    /* a piece whose target is mapped, or was asked for and is answered: it is done */
-    void (*stored)(keel_piece_t *piece, const char *from);
-    void (*answered)(keel_piece_t *piece);
 } keel_poll_ops_t;
 
 /* the last poll of this process (api/poll) */

@@ -45,8 +45,8 @@ void keel_piece_done(void *arg, keel_status_t status)
         ucs_list_add_tail(&piece->ctx->deferred, &piece->list); /* the target died: its replacement will answer */
         return;
     }
-    if (status == KEEL_OK && piece->poll != NULL && piece->buffer != NULL) {
-        piece->poll->answered(piece);
+    if (status == KEEL_OK && piece->ops != NULL) {
+        piece->ops->answered(piece);
     }
     if (status == KEEL_OK && piece->record != NULL) {
         keel_get_log_complete(piece->record, piece->buffer);
@@ -68,12 +68,8 @@ keel_status_t keel_piece_send(keel_piece_t *piece)
     keel_get_record_t record = {
         .phase = ctx->gets.phase, .index = piece->index, .where = piece->where, .length = piece->length};
 
-    if (piece->poll != NULL) {
-        piece->buffer = (piece->buffer == NULL) ? keel_alloc(piece->length, "what is polled") : piece->buffer;
-        return (piece->buffer == NULL)
-                   ? KEEL_ERR_NO_MEMORY
-                   : keel_lane_poll_window(&ctx->lane, piece->rank, &record, piece->polled, !ctx->gets.is_off,
-                                           piece->buffer, keel_piece_done, piece);
+    if (piece->ops != NULL) {
+        return piece->ops->send(piece, &record);
     }
     return keel_lane_read_window(&ctx->lane, piece->rank, &record, !ctx->gets.is_off, piece->buffer, keel_piece_done,
                                  piece);
@@ -115,6 +111,20 @@ static keel_status_t piece_fetch(keel_piece_t *piece)
     return status;
 }
 
+void keel_piece_stored(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    const uint32_t rank = piece->rank;
+
+    keel_piece_done(piece, KEEL_OK);
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
+        keel_get_log_push(&ctx->gets, rank);
+    }
+    if (!keel_get_log_is_pushed(&ctx->gets, rank)) {
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
+}
+
 /* a live target: the piece is done or under way when this returns. @a is_again: it was meant for a process that died */
 static void piece_issue(keel_piece_t *piece, int is_again)
 {
@@ -123,22 +133,16 @@ static void piece_issue(keel_piece_t *piece, int is_again)
     const char *ptr = keel_access_at(&ctx->lane, rank, keel_where_region(piece->where));
     keel_status_t status, fetched = KEEL_ERR_UNSUPPORTED;
 
-    if (ptr != NULL && piece->poll != NULL) {
-        piece->poll->stored(piece, ptr + keel_where_offset(piece->where));
+    if (ptr != NULL && piece->ops != NULL) {
+        piece->ops->stored(piece, ptr + keel_where_offset(piece->where));
         return;
     }
     if (ptr != NULL) {
         memcpy(piece->buffer, ptr + keel_where_offset(piece->where), piece->length);
-        keel_piece_done(piece, KEEL_OK);
-        if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
-            keel_get_log_push(&ctx->gets, rank);
-        }
-        if (!keel_get_log_is_pushed(&ctx->gets, rank)) {
-            keel_context_shut(ctx, KEEL_GATE_GETS);
-        }
+        keel_piece_stored(piece);
         return;
     }
-    if (!is_again && piece->poll == NULL) {
+    if (!is_again && piece->ops == NULL) {
         fetched = piece_fetch(piece);
         if (fetched == KEEL_OK || fetched == KEEL_INPROGRESS) {
             return;
@@ -178,6 +182,59 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
 }
 
+keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t status)
+{
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(get_recorded_ahead);
+    } else {
+        KEEL_REACHED(get_recorded_same);
+    }
+    keel_recovery_count_gets(&ctx->rec, status == KEEL_OK);
+    return (status == KEEL_OK) ? KEEL_OK : keel_recovery_ask(&ctx->rec, status);
+}
+
+keel_status_t keel_get_make_piece(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,
+                                  struct keel_req *req, keel_piece_t **piece_p)
+{
+    keel_piece_t *piece;
+
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        return keel_get_is_missing(ctx, rank);
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = length;
+    piece->req = req;
+    piece->atomic = NULL;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
+    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    *piece_p = piece;
+    return KEEL_OK;
+}
+
+void keel_get_start_piece(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    const uint32_t rank = piece->rank;
+
+    piece->req->pieces++;
+    ctx->pieces_open[rank]++;
+    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING) {
+            KEEL_REACHED(get_done);
+        }
+        piece_issue(piece, 0);
+    } else {
+        KEEL_REACHED(get_waits);
+        ucs_list_add_tail(&ctx->deferred, &piece->list);
+    }
+}
+
 static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
                                struct keel_req *req)
 {
@@ -195,42 +252,14 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
             keel_access_at(&ctx->lane, rank, win->region) != NULL) {
             memcpy(buffer, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, length);
         }
-        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
-            KEEL_REACHED(get_recorded_ahead);
-        } else {
-            KEEL_REACHED(get_recorded_same);
-        }
-        keel_recovery_count_gets(&ctx->rec, status == KEEL_OK);
-        return (status == KEEL_OK) ? KEEL_OK : keel_recovery_ask(&ctx->rec, status);
+        return keel_get_replayed(ctx, rank, status);
     }
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
-        return keel_get_is_missing(ctx, rank);
+    status = keel_get_make_piece(ctx, rank, where, length, req, &piece);
+    if (status == KEEL_OK) {
+        piece->buffer = buffer;
+        keel_get_start_piece(piece);
     }
-    piece = keel_piece_obtain(ctx);
-    if (piece == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    piece->rank = rank;
-    piece->where = where;
-    piece->length = length;
-    piece->buffer = buffer;
-    piece->req = req;
-    piece->atomic = NULL;
-    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
-    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
-    req->pieces++;
-    ctx->pieces_open[rank]++;
-    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
-    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
-        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING) {
-            KEEL_REACHED(get_done);
-        }
-        piece_issue(piece, 0);
-    } else {
-        KEEL_REACHED(get_waits);
-        ucs_list_add_tail(&ctx->deferred, &piece->list);
-    }
-    return KEEL_OK;
+    return status;
 }
 
 keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
@@ -248,11 +277,11 @@ keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, ch
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
-    const keel_blocks_t block = {.offset = offset, .length = length, .count = (length > 0)};
+    const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
     uint32_t piece;
 
     if (rank == ctx->lane.rank) {
-        return ctx->own_get(win, &block, buffer);
+        return ctx->own_get(win, &(keel_gather_t){.list = &block, .count = 1});
     }
     keel_context_touch(ctx, rank);
     for (; length > 0 && status == KEEL_OK; length -= piece, buffer += piece, offset += piece) {

@@ -15,6 +15,14 @@ keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, cha
 /* and where no get of the program is a poll by itself */
 keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
                               struct keel_req *req);
+/* what was looked for among the records is found, or is another access: counts it, and says what the get returns */
+keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t status);
+/* a get without a record, and then for what the caller has filled in: issued, or later when the target is there */
+keel_status_t keel_get_make_piece(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,
+                                  struct keel_req *req, keel_piece_t **piece_p);
+void keel_get_start_piece(keel_piece_t *piece);
+/* what a mapped target has was read: the piece is done, and its record has to be there before what may overwrite that */
+void keel_piece_stored(keel_piece_t *piece);
 /* a live target: the piece is done or under way when this returns */
 void keel_piece_issue(keel_piece_t *piece);
 /* keel_lane_done_cb_t of a piece */

@@ -57,32 +57,42 @@ typedef struct own_run {
     size_t left;
 } own_run_t;
 
-static own_run_t run_of(const keel_blocks_t *blocks, char *buffer, size_t block)
+static own_run_t run_of(const keel_gather_t *gather, size_t i)
 {
-    return (own_run_t){.offset = blocks->offset + block * blocks->stride,
-                       .to = buffer + block * blocks->buffer_stride,
-                       .left = blocks->length};
+    const keel_block_t block = keel_gather_block(gather, i);
+
+    return (own_run_t){.offset = block.offset, .to = block.buffer, .left = block.length};
 }
 
-keel_status_t keel_own_ask(keel_win_h win, const keel_blocks_t *blocks, char *buffer)
+/* the next block that is not empty; 0: there is none */
+static int run_next(const keel_gather_t *gather, size_t *next_p, own_run_t *run)
+{
+    for (run->left = 0; run->left == 0 && *next_p < gather->count; (*next_p)++) {
+        *run = run_of(gather, *next_p);
+    }
+    return run->left > 0;
+}
+
+keel_status_t keel_own_ask(keel_win_h win, const keel_gather_t *gather)
 {
     const unsigned most = words_most(win->ctx);
     keel_word_t words[OWN_WORDS];
     char *to[OWN_WORDS];
-    own_run_t run = run_of(blocks, buffer, 0);
     keel_status_t status = KEEL_OK;
-    size_t block = 0;
+    own_run_t run;
+    size_t next = 0;
+    int is_left = run_next(gather, &next, &run);
 
-    while (block < blocks->count && status == KEEL_OK) {
+    while (is_left && status == KEEL_OK) {
         unsigned count = 0;
 
-        while (block < blocks->count && count < most) {
+        while (is_left && count < most) {
             const size_t size = word_size((const char *)win->base + run.offset, run.left);
 
             words[count] = (keel_word_t){.win = win, .offset = run.offset, .size = size, .compare = KEEL_COMPARE_LT};
             to[count++] = run.to;
             run = (own_run_t){.offset = run.offset + size, .to = run.to + size, .left = run.left - size};
-            run = (run.left > 0) ? run : run_of(blocks, buffer, ++block);
+            is_left = run.left > 0 || run_next(gather, &next, &run);
         }
         status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL); /* none is: progress is made */
         status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
@@ -93,30 +103,29 @@ keel_status_t keel_own_ask(keel_win_h win, const keel_blocks_t *blocks, char *bu
     return status;
 }
 
-static void own_copy(keel_win_h win, const keel_blocks_t *blocks, char *buffer)
+static void own_copy(keel_win_h win, const keel_gather_t *gather)
 {
-    for (size_t i = 0; i < blocks->count; i++) {
-        const own_run_t run = run_of(blocks, buffer, i);
+    own_run_t run;
 
+    for (size_t next = 0; run_next(gather, &next, &run);) {
         memmove(run.to, (const char *)win->base + run.offset, run.left);
     }
 }
 
-keel_status_t keel_own_get(keel_win_h win, const keel_blocks_t *blocks, char *buffer)
+keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
+    own_run_t run;
 
     if (!keel_may_mix(ctx) && keel_waits_go_on(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
-        return keel_own_ask(win, blocks, buffer);
+        return keel_own_ask(win, gather);
     }
-    own_copy(win, blocks, buffer);
+    own_copy(win, gather);
     if (keel_may_mix(ctx) || keel_sync_has_rest(&ctx->sync)) { /* it may look until others have done something */
         status = keel_flush_start_all(ctx);
     }
-    for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
-        const own_run_t run = run_of(blocks, buffer, i);
-
+    for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {
         status = keel_waits_are_to_write(&ctx->sync, (const char *)win->base + run.offset, run.left) &&
                          !KEEL_PLANT(own_get_raced)
                      ? keel_recovery_ask(&ctx->rec, KEEL_ERR_STATE)

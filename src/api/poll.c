@@ -118,17 +118,29 @@ static void poll_stored(keel_piece_t *piece, const char *from)
 
 /* ---- a target that is asked ---- */
 
+static keel_status_t poll_send(keel_piece_t *piece, const keel_get_record_t *record)
+{
+    keel_context_h ctx = piece->ctx;
+
+    piece->buffer = (piece->buffer == NULL) ? keel_alloc(piece->length, "what is polled") : piece->buffer;
+    return (piece->buffer == NULL) ? KEEL_ERR_NO_MEMORY
+                                   : keel_lane_poll_window(&ctx->lane, piece->rank, record, piece->polled,
+                                                           !ctx->gets.is_off, piece->buffer, keel_piece_done, piece);
+}
+
 static void poll_answered(keel_piece_t *piece)
 {
     keel_polled_t polled;
 
-    if (piece->to == NULL) {
+    if (piece->to == NULL || piece->buffer == NULL) {
         return;
     }
     memcpy(&polled, (const char *)piece->buffer + piece->length - sizeof(polled), sizeof(polled));
     memcpy(piece->to, piece->buffer, piece->polled);
     piece->req->fetched.clock = polled.clock;
 }
+
+static const keel_piece_ops_t poll_piece_ops = {.stored = poll_stored, .send = poll_send, .answered = poll_answered};
 
 /* ---- any target ---- */
 
@@ -256,7 +268,7 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
     piece->rank = rank;
     piece->where = where;
     piece->length = (uint32_t)keel_polled_length(length);
-    piece->poll = &keel_poll_ops;
+    piece->ops = &poll_piece_ops;
     piece->polled = length;
     piece->to = buffer;
     piece->buffer = NULL;
@@ -300,16 +312,16 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
 
 static keel_status_t poll_own(keel_win_h win, uint64_t offset, void *buffer, size_t length)
 {
-    const keel_blocks_t block = {.offset = offset, .length = length, .count = 1};
+    const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
 
     if (!keel_may_mix(win->ctx)) {
-        return keel_own_ask(win, &block, buffer);
+        return keel_own_ask(win, &(keel_gather_t){.list = &block, .count = 1});
     }
     keel_own_load(buffer, (const char *)win->base + offset, length);
     return keel_flush_start_all(win->ctx);
 }
 
-const keel_poll_ops_t keel_poll_ops = {.issue = poll_issue, .stored = poll_stored, .answered = poll_answered};
+const keel_poll_ops_t keel_poll_ops = {.issue = poll_issue};
 
 static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                               const char *call, keel_req_h *left_p)

@@ -151,14 +151,14 @@ keel_piece_t *keel_piece_obtain(keel_context_h ctx)
         return NULL;
     }
     piece = ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
-    piece->poll = NULL;
+    piece->ops = NULL;
     piece->logged = NULL;
     return piece;
 }
 
 void keel_piece_release(keel_piece_t *piece)
 {
-    if (piece->poll != NULL) {
+    if (piece->ops != NULL) {
         keel_free(piece->buffer);
     }
     ucs_list_add_head(&piece->ctx->pieces_free, &piece->list);

@@ -1,12 +1,8 @@
-/* Puts and gets of blocks, all of which are checked ahead. What is put is one record (api/put_blocks), and each get one of its own. */
-#include "api/by_message.h"
+/* Puts and gets of blocks at regular distances, all of which are checked ahead: one access each (api/put_blocks, api/get_blocks). */
+#include "api/get_blocks.h"
 #include "api/inside.h"
-#include "api/get.h"
-#include "api/lock.h"
-#include "api/mix.h"
 #include "api/put_blocks.h"
 #include "api/refuse.h"
-#include "api/request.h"
 #include "api/target.h"
 #include "check/plant.h"
 
@@ -68,39 +64,16 @@ keel_status_t keel_put_strided(keel_win_h win, uint32_t rank, const keel_blocks_
 keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, void *buffer)
 {
     KEEL_INSIDE_WIN(win);
-    keel_status_t status = blocks_check(win, rank, blocks, buffer);
-    keel_req_h req = NULL;
-    struct keel_req *issued;
-    char *to = buffer;
+    const keel_status_t status = blocks_check(win, rank, blocks, buffer);
+    const size_t count = (status == KEEL_OK && !blocks_are_none(blocks)) ? blocks->count : 0;
+    const keel_gather_t gather = {
+        .blocks = blocks, .buffer = buffer, .count = count - (KEEL_PLANT(block_missed) && count > 1)};
 
-    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
-    status = (status == KEEL_OK) ? keel_get_admit(win->ctx, rank) : status;
-    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get_strided") : status;
     if (status != KEEL_OK) {
         return (win != NULL) ? keel_win_end(win, status) : status;
     }
-    if (blocks_are_none(blocks)) {
-        return KEEL_OK;
-    }
-    if (blocks_are_one(blocks)) {
+    if (count > 0 && blocks_are_one(blocks)) {
         return keel_get(win, rank, blocks->offset, buffer, blocks->length * blocks->count);
     }
-    win->ctx->stats.gets += blocks->count;
-    win->ctx->stats.get_bytes += blocks->count * blocks->length;
-    if (rank == win->ctx->lane.rank) {
-        return keel_win_end(win, win->ctx->own_get(win, blocks, buffer));
-    }
-    issued = keel_req_obtain(win->ctx, NULL);
-    if (issued == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    for (size_t i = 0; i < blocks->count && status == KEEL_OK; i++) {
-        if (KEEL_PLANT(block_missed) && i + 1 == blocks->count) {
-            break;
-        }
-        status = keel_get_issue(win, rank, blocks->offset + i * blocks->stride, to + i * blocks->buffer_stride,
-                                blocks->length, issued);
-    }
-    status = keel_request_finish(issued, status, &req);
-    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : keel_win_end(win, status);
+    return keel_get_blocks(win, rank, &gather, "keel_get_strided");
 }

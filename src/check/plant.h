@@ -324,6 +324,8 @@
     _(parts_closed_early, 0, "", "and is said to be done before it is")                                                \
     _(parts_unlooked, 0, "", "nobody looks whether what is to be replayed is among it")                                \
     _(signal_unordered, 0, "", "a signal is seen before what it tells of, on mapped memory")                           \
+    _(got_part_missed, 600, "--strides 1", "a replacement is given the first block for each one of them")              \
+    _(got_parts_by_now, 0, "", "blocks that have a record are got again, but for the first")                           \
     _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
     _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \
     _(restored_early, 0, "", "keel_restore() does not wait until calls of other threads have ended")                   \

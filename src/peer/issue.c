@@ -151,6 +151,19 @@ keel_status_t keel_lane_poll_window(keel_lane_t *lane, uint32_t rank, const keel
     return read_window(lane, rank, record, length, read_flags(is_logged) | KEEL_WIRE_FLAG_CLOCK, buffer, cb, arg);
 }
 
+keel_status_t keel_lane_read_blocks(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, char *payload,
+                                    size_t described, int is_logged, keel_lane_done_cb_t cb, void *arg)
+{
+    keel_read_t *read = keel_lane_read_obtain(lane, payload + described, record->length - described, cb, arg);
+    keel_wire_t wire = {.type = KEEL_WIRE_GET,
+                        .flags = read_flags(is_logged),
+                        .body.get = {.where = record->where,
+                                     .length = record->length,
+                                     .access = {.index = record->index, .phase = record->phase}}};
+
+    return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, payload, described);
+}
+
 keel_status_t keel_lane_send_summed(keel_lane_t *lane, uint32_t rank, uint32_t phase, uint32_t number,
                                     const void *records, size_t length, uint32_t sum, int is_followed)
 {

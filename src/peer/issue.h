@@ -19,6 +19,10 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel
 /* the same, of @a length bytes that are polled: what comes back, and is recorded there, is what the record is for (keel_polled_t) */
 keel_status_t keel_lane_poll_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, uint32_t length,
                                     int is_logged, void *buffer, keel_lane_done_cb_t cb, void *arg);
+/* the same, of several blocks (wire/got_blocks.h): their description, which the target gets, and what comes back, which is put behind it, are the
+ * record's payload. It stays there until cb. */
+keel_status_t keel_lane_read_blocks(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, char *payload,
+                                    size_t described, int is_logged, keel_lane_done_cb_t cb, void *arg);
 /*
  * Served lane: applies records that lie at @a records and stay there until acknowledged. @a number is the first one's, counted
  * from 0 over the records of @a phase from here to there: a re-execution counts the same, and the target applies each

@@ -24,8 +24,10 @@
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/served_blocks.h"
+#include "peer/served_gets.h"
 #include "peer/served_combine.h"
 #include "peer/told.h"
+#include "wire/got_blocks.h"
 
 #include <string.h>
 
@@ -69,19 +71,6 @@ void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_
 void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request)
 {
     keel_served_reply(lane, request, KEEL_WIRE_REFUSAL, NULL, 0);
-}
-
-void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
-{
-    unsigned region = keel_where_region(where);
-    uint64_t offset = keel_where_offset(where);
-    const keel_own_region_t *r = &lane->own[region];
-
-    if (region >= lane->regions_room || r->base == NULL || (!is_read && region < KEEL_REGION_WINDOW0) ||
-        length > r->size || offset > r->size - length) {
-        return NULL;
-    }
-    return (char *)r->base + offset;
 }
 
 /* Once: others may write there meanwhile, and the log, which has a place for it or is NULL, gets what the asker gets. Long
@@ -252,33 +241,39 @@ static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const 
     }
 }
 
-static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire)
+static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire, const void *asked)
 {
-    const int is_polled = (wire->flags & KEEL_WIRE_FLAG_CLOCK) != 0;
     const uint64_t where = wire->body.get.where, length = wire->body.get.length;
-    const uint64_t all = is_polled ? keel_polled_length(length) : length;
+    const int is_polled = (wire->flags & KEEL_WIRE_FLAG_CLOCK) != 0, are_blocks = keel_where_are_blocks(where);
+    uint64_t all = is_polled ? keel_polled_length(length) : length;
+    const char *why = are_blocks ? keel_served_got_check(lane, wire, asked, &all) : NULL;
+    const void *data = NULL;
     keel_get_record_t record;
     keel_status_t status;
     void *room, *log;
-    const void *data;
 
-    if (length > lane->ops->max_data || all > lane->ops->max_data) {
-        keel_served_refuse(lane, wire);
-        return "get too long";
+    if (!are_blocks) {
+        data = keel_served_target(lane, where, length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
+        why = (length > lane->ops->max_data || all > lane->ops->max_data) ? "get too long"
+              : (data == NULL)                                            ? "get outside its region"
+                                                                          : NULL;
     }
-    data = keel_served_target(lane, where, length, !(wire->flags & KEEL_WIRE_FLAG_LOGGED));
-    if (data == NULL) {
+    if (why != NULL) {
         keel_served_refuse(lane, wire);
-        return "get outside its region";
+        return why;
     }
     status = lane->ops->reply_room(lane->transport, wire->source, all, &room);
     if (status != KEEL_OK) {
         keel_served_not_sent(lane, wire->source, status);
         return NULL;
     }
-    record = served_get_record(&wire->body.get.access, where, (uint32_t)all);
+    record = served_get_record(&wire->body.get.access, where, (uint32_t)(are_blocks ? length : all));
     log = served_note_get(lane, wire, &record);
-    served_load(room, log, data, length);
+    if (are_blocks) {
+        keel_served_got_load(lane, asked, wire->length, room, log);
+    } else {
+        served_load(room, log, data, length);
+    }
     if (is_polled) {
         keel_load_fence(); /* who put what was read had raised the clock before */
         keel_polled_fill(room, length, keel_access_clock_of(lane, lane->rank, wire->body.get.access.phase));
@@ -390,7 +385,7 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_RECORDS:
         return served_records(lane, wire, data);
     case KEEL_WIRE_GET:
-        return served_get(lane, wire);
+        return served_get(lane, wire, data);
     case KEEL_WIRE_ATOMIC:
         return served_fetch(lane, wire, data);
     case KEEL_WIRE_ACCUMULATE:

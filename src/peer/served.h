@@ -23,7 +23,18 @@ void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request);
 /* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */
 void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status);
 /* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
-void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read);
+static inline void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
+{
+    unsigned region = keel_where_region(where);
+    uint64_t offset = keel_where_offset(where);
+    const keel_own_region_t *r = &lane->own[region];
+
+    if (region >= lane->regions_room || r->base == NULL || (!is_read && region < KEEL_REGION_WINDOW0) ||
+        length > r->size || offset > r->size - length) {
+        return NULL;
+    }
+    return (char *)r->base + offset;
+}
 /* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
  * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
 int keel_served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number);

@@ -20,8 +20,9 @@ typedef enum {
     KEEL_RECORD_ATOMICS = 7,    /* the same payload: each element is a posted atomic of one class, and it is replayed */
     KEEL_RECORD_ANSWER =
         6, /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */
-    KEEL_RECORD_BLOCKS = 8, /* payload: what is put at several places, as one (wire/blocks.h); */
-    KEEL_RECORD_SIGNAL = 9  /* the same: keel_record_signal_t, and the data that it tells of */
+    KEEL_RECORD_BLOCKS =
+        8, /* payload: what is put at several places, as one (wire/blocks.h); in the get log: wire/got_blocks.h */
+    KEEL_RECORD_SIGNAL = 9 /* the same: keel_record_signal_t, and the data that it tells of */
 } keel_record_op_t;
 
 /* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */

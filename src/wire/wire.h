@@ -12,8 +12,9 @@
 
 typedef enum {
     /* requests */
-    KEEL_WIRE_RECORDS = 1,     /* records; data: put-log records */
-    KEEL_WIRE_GET = 2,         /* get; flag LOGGED: append to the get log */
+    KEEL_WIRE_RECORDS = 1, /* records; data: put-log records */
+    KEEL_WIRE_GET =
+        2, /* get; flag LOGGED: append to the get log; of blocks, data: what is before their bytes in the record */
     KEEL_WIRE_ARRIVE = 3,      /* arrive */
     KEEL_WIRE_CONTROL = 4,     /* control; data: its payload, or a piece of it */
     KEEL_WIRE_ATOMIC = 5,      /* atomic; data: keel_record_t, keel_record_atomic_t */

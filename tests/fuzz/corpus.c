@@ -9,6 +9,7 @@
 #include "oplog/getlog_chunk.h"
 #include "recovery/view.h"
 #include "wire/blocks.h"
+#include "wire/got_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -432,6 +433,11 @@ static void control_accesses(void)
     const keel_record_t update = {.where = keel_where(16, KEEL_RECORD_ATOMIC, FUZZ_WINDOW), .length = 32};
     const keel_record_atomic_t atomic = {.op = KEEL_ATOMIC_ADD, .size = 8, .operand = 3};
     const uint64_t get[4] = {1, put.where, 8, 1ull << 32}, ack[4] = {1};
+    const struct {
+        keel_got_parts_t head;
+        keel_got_part_t part[2];
+    } parts = {{.count = 2}, {{.where = put.where, .length = 8, .count = 1}, {put.where + 16, 20, 4, 3}}};
+    const uint64_t blocks[4] = {2, keel_where_blocks(put.where), sizeof(parts) + 20, 1 | 1ull << 32};
     uint8_t records[24 + 48];
     input_t input;
 
@@ -444,6 +450,7 @@ static void control_accesses(void)
     add_message(&input, 1, KEEL_WIRE_KINDS, 0, ack, NULL, 0);
     add_message(&input, 1, KEEL_WIRE_RECORDS, 0, ack, records, sizeof(records));
     add_message(&input, 2, KEEL_WIRE_GET, KEEL_WIRE_FLAG_LOGGED, get, NULL, 0);
+    add_message(&input, 2, KEEL_WIRE_GET, KEEL_WIRE_FLAG_LOGGED, blocks, &parts, sizeof(parts));
     add_message(&input, 3, KEEL_WIRE_ATOMIC, KEEL_WIRE_FLAG_LOGGED, get, records + 24, 48);
     add_message(&input, 1, KEEL_WIRE_ACK, 0, ack, NULL, 0);
     add_message(&input, 1, KEEL_WIRE_VALUE, 0, ack, records, 8);

@@ -10,6 +10,8 @@
 
 #define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
 
+#define ACCESS_BLOCKS_MAX 7u /* into which an access is cut */
+
 #define PROGRAM_PAGE 4096u
 #define PROGRAM_TAIL 96 /* bytes of a window after those of the plan, and up to twice as many */
 
@@ -68,16 +70,15 @@ static const keel_rma_params_t *access_params(keel_rma_params_t *params, keel_se
     return (cb != NULL) ? params : NULL;
 }
 
-enum { ACCESS_BLOCKS = 7 }; /* most */
-
 /* about half of the accesses of programs with strides are of blocks: every other one, and then those between; what is left over is not */
 static unsigned access_blocks(const program_t *program, const plan_op_t *op)
 {
     const uint64_t drawn = keel_random_mix(program->host->plan->options.seed ^ (program->play.state.phase << 40) ^
                                            ((uint64_t)op->target << 32) ^ ((uint64_t)op->offset << 8) ^ op->kind);
 
-    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0) ? 2 + (drawn >> 8) % (ACCESS_BLOCKS - 1)
-                                                                             : 0;
+    return (program->host->has_strides && op->length >= 8 && drawn % 2 == 0)
+               ? 2 + (drawn >> 8) % (ACCESS_BLOCKS_MAX - 1)
+               : 0;
 }
 
 static keel_blocks_t access_every_other(const plan_op_t *op, unsigned count, unsigned first)
@@ -113,7 +114,7 @@ static keel_status_t access_put_blocks(program_t *program, const plan_op_t *op, 
 static keel_status_t access_put_list(program_t *program, const plan_op_t *op, const char *buffer, unsigned count)
 {
     const size_t length = op->length / count, left = op->length % count;
-    keel_block_t list[ACCESS_BLOCKS + 2];
+    keel_block_t list[ACCESS_BLOCKS_MAX + 2];
     size_t blocks = 0;
 
     if (left > 0) {
@@ -129,12 +130,31 @@ static keel_status_t access_put_list(program_t *program, const plan_op_t *op, co
     return keel_put_list(program->win[op->window], op->target, list, blocks);
 }
 
+/* all of it as a list, from the last one to the first, of which some are empty and the first has what is left over */
+static keel_status_t access_get_list(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
+{
+    keel_block_t blocks[ACCESS_BLOCKS_MAX];
+    size_t end = op->length;
+
+    for (unsigned i = 0; i < count; i++) {
+        const size_t length = (i + 1 < count) ? op->length / count * (i % 3) / 2 : end;
+
+        end -= length;
+        blocks[i] = (keel_block_t){.offset = op->offset + end, .length = length, .buffer = buffer + end};
+    }
+    program_note(program, "get of a list", op);
+    return keel_get_list(program->win[op->window], op->target, blocks, count);
+}
+
 static keel_status_t access_get_blocks(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
 {
     const keel_win_h win = program->win[op->window];
     const size_t left = op->length % count;
     keel_status_t status = KEEL_OK;
 
+    if ((op->offset / 8 + op->length + count) % 2 == 0) {
+        return access_get_list(program, op, buffer, count);
+    }
     for (unsigned first = 0; first < 2 && status == KEEL_OK; first++) {
         const keel_blocks_t blocks = access_every_other(op, count, first);
 

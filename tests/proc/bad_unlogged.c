@@ -162,7 +162,7 @@ static void check_strides(const job_t *job)
     check_blocks(job, KEEL_ERR_RANGE, (keel_blocks_t){.length = SIZE_MAX, .count = 2, .stride = 8});
 }
 
-static void check_list(const job_t *job)
+static void check_put_list(const job_t *job)
 {
     uint64_t words[WINDOW / 8 + 1] = {0};
     keel_block_t right[] = {{0, 8, words}, {WINDOW, 0, NULL}, {3, 1, words}, {8, WINDOW - 8, words}};
@@ -185,6 +185,46 @@ static void check_list(const job_t *job)
     }
     right[2] = (keel_block_t){0, 1, NULL};
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_put_list(job->win, job->other, right, 4));
+}
+
+static void check_got(const job_t *job, uint32_t rank, keel_status_t status, keel_block_t last)
+{
+    unsigned char bytes[3 * WINDOW] = {0}, untouched = 0;
+    const keel_block_t blocks[] = {{.offset = 1, .length = 7, .buffer = bytes}, {.buffer = NULL}, last};
+
+    memset(bytes, 0xee, sizeof(bytes));
+    if (status != KEEL_OK) {
+        EXPECT(status, keel_get_list(job->win, rank, blocks, 3));
+        for (unsigned i = 0; i < 7; i++) { /* all are looked at before */
+            untouched |= bytes[i] ^ 0xee;
+        }
+        EXPECT(KEEL_OK, (untouched == 0) ? KEEL_OK : KEEL_ERR_CORRUPT);
+    } else {
+        EXPECT(status, keel_get_list(job->win, rank, blocks, 3));
+    }
+}
+
+static void check_get_list(const job_t *job)
+{
+    unsigned char bytes[WINDOW];
+    const keel_block_t block = {.offset = 3, .length = 5, .buffer = bytes};
+
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_list(NULL, job->other, &block, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_list(job->win, job->other, NULL, 1));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_get_list(job->gone, job->other, &block, 1));
+    EXPECT(KEEL_ERR_RANK, keel_get_list(job->win, job->none, &block, 1));
+    EXPECT(KEEL_ERR_RANK, keel_get_list(job->win, job->none, NULL, 0));
+    EXPECT(KEEL_OK, keel_get_list(job->win, job->other, NULL, 0));
+    EXPECT(KEEL_OK, keel_get_list(job->win, job->other, &block, 1));
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        check_got(job, rank, KEEL_OK, block);
+        check_got(job, rank, KEEL_OK, (keel_block_t){.offset = WINDOW});
+        check_got(job, rank, KEEL_OK, (keel_block_t){.offset = WINDOW - 5, .length = 5, .buffer = bytes});
+        check_got(job, rank, KEEL_ERR_RANGE, (keel_block_t){.offset = WINDOW - 4, .length = 5, .buffer = bytes});
+        check_got(job, rank, KEEL_ERR_RANGE, (keel_block_t){.offset = UINT64_MAX, .length = 5, .buffer = bytes});
+        check_got(job, rank, KEEL_ERR_RANGE, (keel_block_t){.offset = 5, .length = SIZE_MAX, .buffer = bytes});
+        check_got(job, rank, KEEL_ERR_INVALID_PARAM, (keel_block_t){.offset = 5, .length = 5});
+    }
 }
 
 static void check_locked(const job_t *job, uint32_t rank, keel_lock_how_t how)
@@ -364,7 +404,8 @@ int main(void)
     check_accumulates(&job);
     check_signals(&job);
     check_strides(&job);
-    check_list(&job);
+    check_put_list(&job);
+    check_get_list(&job);
     check_locks(&job);
     check_groups(&job);
     check_device(&job);

@@ -108,6 +108,20 @@ signals_are_logged_as_puts()
     done
 }
 
+# rank 3 lives; two that are neighbours die in one step, and a getter after what it got from has died
+blocks_are_got_from_the_logs()
+{
+    local lane waits
+
+    for lane in direct served auto; do
+        for waits in '' waits; do
+            # shellcheck disable=SC2086
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/got_blocks" 30 1@4.2,2@9.0,0@15.1,2@21.2 $waits
+            has "$out" 1 '^got_blocks: 4 ranks, 30 steps, 0 rollbacks: right$'
+        done
+    done
+}
+
 locks_of_windows_roll_back()
 {
     roll_back window_locks 30 1@7.0,2@13.1,0@22.2,3@25.0 '^window_locks: 4 ranks, 30 steps, @ rollbacks: right$' direct served auto

@@ -1,0 +1,96 @@
+/*
+ * Accesses of several blocks that are one record: how many parts there are, then where each of them lies, then the bytes of all blocks,
+ * packed. A part is blocks of one length at regular distances; a single block is one, too.
+ */
+#ifndef KEEL_WIRE_GOT_BLOCKS_H_
+#define KEEL_WIRE_GOT_BLOCKS_H_
+
+#include "wire/record.h"
+
+typedef struct keel_got_part {
+    uint64_t where;  /* of the first block, as of a put */
+    uint64_t stride; /* bytes, from one to the next */
+    uint32_t length; /* of each, bytes */
+    uint32_t count;
+} keel_got_part_t;
+_Static_assert(sizeof(keel_got_part_t) == 24, "log format");
+
+typedef struct keel_got_parts {
+    uint32_t count;
+    uint32_t reserved;
+} keel_got_parts_t;
+_Static_assert(sizeof(keel_got_parts_t) == 8, "log format");
+
+/* bytes before those of the blocks */
+static inline size_t keel_got_parts_size(uint32_t count)
+{
+    return sizeof(keel_got_parts_t) + (size_t)count * sizeof(keel_got_part_t);
+}
+
+static inline uint64_t keel_got_part_bytes(const keel_got_part_t *part)
+{
+    return (uint64_t)part->length * part->count;
+}
+
+/* from its first byte to its last; 0: more than there can be, or nothing */
+static inline uint64_t keel_got_part_span(const keel_got_part_t *part)
+{
+    uint64_t span;
+
+    if (part->count == 0 || part->length == 0 ||
+        __builtin_mul_overflow(part->stride, (uint64_t)part->count - 1, &span) ||
+        __builtin_add_overflow(span, part->length, &span)) {
+        return 0;
+    }
+    return span;
+}
+
+/* part @a i of a description, which lies anyhow */
+static inline keel_got_part_t keel_got_part_at(const void *parts, uint32_t i)
+{
+    keel_got_part_t part;
+
+    memcpy(&part, (const char *)parts + keel_got_parts_size(i), sizeof(part));
+    return part;
+}
+
+/*
+ * Of what came from elsewhere, @a length bytes with or without those of the blocks: how many parts there are. 0: it is no description. Each part is one of
+ * the same region as the others and spans something; where that is, the caller looks. *bytes_p: of all blocks, less than 2^48.
+ */
+static inline uint32_t keel_got_parts_read(const void *parts, size_t length, uint64_t *bytes_p)
+{
+    keel_got_parts_t head;
+
+    *bytes_p = 0;
+    if (length < sizeof(head)) {
+        return 0;
+    }
+    memcpy(&head, parts, sizeof(head));
+    if (head.count == 0 || head.count > (length - sizeof(head)) / sizeof(keel_got_part_t)) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < head.count; i++) {
+        const keel_got_part_t part = keel_got_part_at(parts, i);
+
+        if (keel_got_part_span(&part) == 0 || keel_got_part_bytes(&part) > KEEL_OFFSET_MAX - *bytes_p ||
+            keel_where_op(part.where) != KEEL_RECORD_PUT ||
+            keel_where_region(part.where) != keel_where_region(keel_got_part_at(parts, 0).where)) {
+            return 0;
+        }
+        *bytes_p += keel_got_part_bytes(&part);
+    }
+    return head.count;
+}
+
+/* what the record of such an access, and the first of its parts, say of where it is */
+static inline uint64_t keel_where_blocks(uint64_t where)
+{
+    return keel_where(keel_where_offset(where), KEEL_RECORD_BLOCKS, keel_where_region(where));
+}
+static inline int keel_where_are_blocks(uint64_t where)
+{
+    return keel_where_op(where) == KEEL_RECORD_BLOCKS;
+}
+
+#endif
