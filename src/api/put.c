@@ -157,11 +157,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         keel_put_push_gets(ctx, rank);
         if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
-            ctx->home->log = &ctx->puts.targets[rank];
-            ctx->home->phase = keel_phase_word(ctx->rec.phase, 0);
-            ctx->home->slot = keel_access_slot(&ctx->lane, rank);
-            ctx->home->near = keel_context_near(
-                rank, ctx->puts.targets[rank].clock); /* what is told there, if callbacks have waited */
+            keel_put_set_near(ctx, rank);
             keel_flush_ring_later(ctx, rank);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */

@@ -141,6 +141,21 @@ static void record_log(const put_record_t *put, keel_record_t *record, int is_st
 }
 
 /* direct lane, programs that wait: opened, done and closed as one (api/put.c) */
+static void record_open(const put_record_t *put, keel_record_t *record, keel_board_slot_t *slot, int has_number,
+                        uint64_t word)
+{
+    if (has_number) {
+        keel_board_set(&slot->opened, word);
+    }
+    keel_store_barrier(); /* pairs with keel_wait_until_closed(): who sees any of it sees it open */
+    KEEL_MOMENT();
+    if (KEEL_PLANT(parts_closed_early) && has_number) {
+        keel_store_word_release(&slot->done, word);
+    }
+    record_log(put, record, 1);
+    KEEL_MOMENT();
+}
+
 static void record_numbered(const put_record_t *put, keel_record_t *record)
 {
     keel_context_h ctx = put->win->ctx;
@@ -154,16 +169,7 @@ static void record_numbered(const put_record_t *put, keel_record_t *record)
         record_log(put, record, 0);
         return;
     }
-    if (has_number) {
-        keel_board_set(&slot->opened, word);
-    }
-    keel_store_barrier(); /* pairs with keel_wait_until_closed(): who sees any of it sees it open */
-    KEEL_MOMENT();
-    if (KEEL_PLANT(parts_closed_early) && has_number) {
-        keel_board_done(slot, ctx->rec.phase, number + 1);
-    }
-    record_log(put, record, 1);
-    KEEL_MOMENT();
+    record_open(put, record, slot, has_number, word);
     if (has_number) {
         keel_board_done(slot, ctx->rec.phase, number + 1);
     }
@@ -176,6 +182,7 @@ static void record_stored(const put_record_t *put, keel_record_t *record)
     keel_put_push_gets(ctx, put->rank);
     if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
         record_numbered(put, record);
+        keel_put_set_near(ctx, put->rank);
         keel_flush_ring_later(ctx, put->rank);
     } else {
         (void)keel_put_log_number(&ctx->puts, put->rank);
@@ -334,6 +341,32 @@ keel_status_t keel_put_blocks_list(keel_win_h win, uint32_t rank, const keel_blo
     return status;
 }
 
+/* programs that wait: the short way of a put (put_near()), where word and data go where it does. 0: it goes the general way. */
+static int signal_near(const put_record_t *put)
+{
+    const keel_signal_t *signal = put->signal;
+    keel_context_h ctx = put->win->ctx;
+    const struct keel_home *home = ctx->home;
+    keel_record_t *record;
+    uint64_t word;
+
+    if (home->near != keel_context_near(put->rank, ctx->sync.waits.clock) ||
+        keel_context_gate_rma(ctx, 0) != KEEL_GATE_WAITS ||
+        keel_win_reach(put->win, put->rank, put->list->offset, put->list->length) == NULL ||
+        keel_win_reach(put->signal_win, put->rank, signal->offset, sizeof(signal->value)) == NULL ||
+        !keel_put_log_take(&ctx->puts, home->log, put->length, &record)) {
+        return 0;
+    }
+    KEEL_REACHED(signal_near);
+    keel_case_access(ctx, put->rank, 0);
+    ctx->stats.puts += 2;
+    ctx->stats.put_bytes += put->list->length + sizeof(signal->value);
+    word = home->phase | home->log->count;
+    record_open(put, record, home->slot, 1, word);
+    keel_store_word_release(&home->slot->done, word);
+    return 1;
+}
+
 keel_status_t keel_put_blocks_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
                                      const keel_signal_t *signal)
 {
@@ -349,7 +382,12 @@ keel_status_t keel_put_blocks_signal(keel_win_h win, uint32_t rank, uint64_t off
                               .length = head + data.length,
                               .where = keel_where(data.offset, KEEL_RECORD_SIGNAL, win->region),
                               .rank = rank};
-    const keel_status_t status = (ahead > 0) ? keel_put(win, rank, offset, buffer, ahead) : KEEL_OK;
+    keel_status_t status = KEEL_OK;
 
+    if (ahead > 0) {
+        status = keel_put(win, rank, offset, buffer, ahead);
+    } else if (signal_near(&put)) {
+        return KEEL_OK;
+    }
     return (status == KEEL_OK) ? record_issue(&put, 2, data.length + sizeof(signal->value)) : status;
 }

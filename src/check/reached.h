@@ -51,6 +51,7 @@
     _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(put_parts, "what one call puts at several places is one record")                         \
+    _(signal_near, "... of data and a signal, the short way")                                  \
     _(parts_were_done, "one of these that the predecessor did is only logged")                 \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \
     _(kinds_told, "whom a rank accesses is told what it uses")                                 \
