@@ -1,5 +1,5 @@
 # What no log has: each death is a rollback. The same of unlogged_test.sh.
-foreach(program accumulates pointers groups signals window_locks given many_threads bad_unlogged)
+foreach(program accumulates attached pointers groups signals window_locks given many_threads bad_unlogged)
   add_executable(${program} ${program}.c)
   target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
   target_link_libraries(${program} PRIVATE keel)
