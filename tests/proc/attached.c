@@ -185,9 +185,6 @@ static keel_status_t begin(job_t *job)
     fill(job->fixed, PAGE, word(job->rank, 0, 5));
     TRY(keel_win_attach(job->win, FIXED, job->fixed, PAGE));
     TRY(keel_protect(job->ctx, 1, &job->state, sizeof(job->state)));
-    if (keel_protect(job->ctx, 2, &job->fixed[3], 8) != KEEL_ERR_INVALID_PARAM) {
-        wrong(job, "a protected region of attached memory", 0);
-    }
     return KEEL_OK;
 }
 
@@ -195,9 +192,12 @@ static keel_status_t begin(job_t *job)
 static void check_child(const job_t *job, uint64_t *memory, int has_it)
 {
     int status = 0;
-    pid_t child = fork();
+    pid_t child;
 
+    fflush(stdout);
+    child = fork();
     if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); /* UCX has much to say about it */
         memory[UNTOUCHED] = 1;
         _exit(0);
     }

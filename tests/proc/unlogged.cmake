@@ -6,7 +6,7 @@ foreach(program accumulates attached pointers groups signals window_locks given 
 endforeach()
 target_link_libraries(many_threads PRIVATE Threads::Threads)
 foreach(case bad_arguments_are_refused stores_by_address_roll_back accumulates_roll_back
-             signals_are_logged_as_puts threads_inside_at_once_roll_back memory_that_was_given_is_a_window pages_that_were_given_recover_locally locks_of_windows_roll_back groups_recover_locally)
+             signals_are_logged_as_puts threads_inside_at_once_roll_back memory_that_was_given_is_a_window pages_that_were_given_recover_locally attached_memory_recovers_locally attached_memory_rolls_back locks_of_windows_roll_back groups_recover_locally)
   add_test(NAME proc_unlogged_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/unlogged_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_unlogged_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
