@@ -294,6 +294,7 @@ static keel_status_t attach_new(keel_win_h win, const attached_t *piece)
         return status;
     }
     now->all[now->count++] = *piece;
+    keel_context_logs_grow(win->ctx);
     return KEEL_OK;
 }
 

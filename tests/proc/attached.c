@@ -1,10 +1,10 @@
 /*
- * Memory of the program's own that is attached to a window: attached STEPS DEATHS EVERY plain|roll.
+ * Memory of the program's own that is attached to a window: attached STEPS DEATHS EVERY plain|roll|waits.
  *
  * A page is attached in the program's start and stays; two more are attached in one step of six, with what they hold, and detached in
  * another. Each step puts a word to both places of the neighbour, attached or not, and gets one that its owner stored at its own address.
  * Every EVERYth step ends with a safe gsync, so that deaths roll the job back across attaches (6) or detaches (3). roll: each death is a
- * rollback. A replacement has other memory; of survivors one attaches other memory again, one the same, and one only what was
+ * rollback. waits: who puts is told by a signal that all is attached, and tells by another that it has put. A replacement has other memory; of survivors one attaches other memory again, one the same, and one only what was
  * detached since.
  *
  * Each rank named in DEATHS ("RANK@STEP.PLACE,...", or -) dies there in its first life: 0 before the attach or detach, 1 after it, 2 after
@@ -28,7 +28,7 @@ enum { UNTOUCHED, PUT, STORED }; /* words of both */
 
 typedef struct {
     const char *deaths;
-    int is_rolling;
+    int is_waiting;
     unsigned every;
     uint64_t steps;
     struct {
@@ -36,7 +36,8 @@ typedef struct {
     } state;                        /* protected */
     uint64_t really_at;             /* the same of this process, whatever it goes back to */
     keel_context_h ctx;
-    keel_win_h win;
+    keel_win_h win,
+        signals; /* of the latter the first word says that the right neighbour has attached, the second that the left one has put */
     uint64_t *fixed, *moving; /* memory */
     uint32_t rank, size;
 } job_t;
@@ -117,9 +118,19 @@ static void check(const job_t *job)
     }
 }
 
+/* that neighbour, and what the other one tells */
+static keel_status_t tell_and_wait(const job_t *job, uint32_t whom, uint64_t offset)
+{
+    const keel_signal_t come = {.offset = offset, .value = job->state.step + 1};
+
+    TRY(keel_fence(job->ctx));
+    TRY(keel_put_signal(job->signals, whom, 0, NULL, 0, &come));
+    return keel_wait_until(job->signals, offset, 8, KEEL_COMPARE_GE, job->state.step + 1);
+}
+
 static keel_status_t step(job_t *job)
 {
-    const uint32_t right = (job->rank + 1) % job->size;
+    const uint32_t right = (job->rank + 1) % job->size, left = (job->rank + job->size - 1) % job->size;
     const uint64_t put = word(job->rank, job->state.step, PUT);
     uint64_t got = 0;
 
@@ -127,7 +138,7 @@ static keel_status_t step(job_t *job)
     TRY(attach_or_detach(job));
     job->fixed[STORED] = word(job->rank, job->state.step, STORED);
     die_here(job, 1);
-    TRY(keel_gsync(job->ctx, 0));
+    TRY(job->is_waiting ? tell_and_wait(job, left, 0) : keel_gsync(job->ctx, 0));
     if (job->state.attached_at == 0) {
         fill(job->moving, MOVING_BYTES, 99);
     }
@@ -138,7 +149,7 @@ static keel_status_t step(job_t *job)
         wrong(job, "what the neighbour stored", got);
     }
     die_here(job, 2);
-    TRY(keel_gsync(job->ctx, 0));
+    TRY(job->is_waiting ? tell_and_wait(job, right, 8) : keel_gsync(job->ctx, 0));
     check(job);
     job->state.step++;
     die_here(job, 3);
@@ -182,6 +193,7 @@ static keel_status_t begin(job_t *job)
     job->fixed = make_memory(PAGE);
     job->moving = make_memory(MOVING_BYTES);
     TRY(keel_win_alloc(job->ctx, CAPACITY, &params, &job->win));
+    TRY(keel_win_alloc(job->ctx, 16, NULL, &job->signals));
     fill(job->fixed, PAGE, word(job->rank, 0, 5));
     TRY(keel_win_attach(job->win, FIXED, job->fixed, PAGE));
     TRY(keel_protect(job->ctx, 1, &job->state, sizeof(job->state)));
@@ -228,12 +240,15 @@ int main(int argc, char **argv)
     keel_stats_t stats;
 
     if (argc != 5 || job.steps == 0) {
-        fprintf(stderr, "usage: attached STEPS DEATHS EVERY plain|roll\n");
+        fprintf(stderr, "usage: attached STEPS DEATHS EVERY plain|roll|waits\n");
         return EXIT_USAGE;
     }
     job.deaths = argv[2];
     job.every = (unsigned)strtoul(argv[3], NULL, 10);
-    params.flags = (strcmp(argv[4], "roll") == 0) ? KEEL_PARAM_FLAG_NONDETERMINISTIC : 0;
+    job.is_waiting = strcmp(argv[4], "waits") == 0;
+    params.flags = job.is_waiting                   ? KEEL_PARAM_FLAG_WAITS
+                   : (strcmp(argv[4], "roll") == 0) ? KEEL_PARAM_FLAG_NONDETERMINISTIC
+                                                    : 0;
     if (keel_init(&params, &job.ctx) != KEEL_OK) {
         return EXIT_KEEL;
     }
@@ -241,6 +256,9 @@ int main(int argc, char **argv)
     job.size = keel_size(job.ctx);
     if (begin(&job) != KEEL_OK || run(&job) != KEEL_OK || keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
+    }
+    if (stats.checkpoints > 0 && stats.checkpoint_bytes > 5 * PAGE) { /* of what is attached, and not of all */
+        wrong(&job, "an image's size", stats.checkpoint_bytes);
     }
     if (job.rank == 3) { /* the last that may die */
         printf("attached: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
