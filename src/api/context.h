@@ -42,7 +42,7 @@ struct keel_win {
     uint8_t *locked; /* by rank: keel_lock_how_t, 0: not; NULL: none was */
     uint8_t all;     /* KEEL_LOCK_SHARED: by keel_win_lock_all(); by bias, while no rank is in .locked */
     int is_device_wanted;       /* for the atomics on the own part */
-    struct keel_attach *attach; /* NULL: nothing can be attached to it (api/attach) */
+    struct keel_attach *attach; /* NULL: nothing can be attached to it (api/attached) */
 };
 
 struct keel_req {

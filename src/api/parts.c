@@ -3,7 +3,8 @@
  * any other: an image has those that were there when it was taken, and restoring it brings them back.
  */
 #include "api/parts.h"
-#include "api/attach.h"
+#include "api/win_attached.h"
+#include "api/win_extents.h"
 #include "api/inside.h"
 #include "api/fork.h"
 #include "api/refuse.h"
@@ -17,76 +18,6 @@
 #include <string.h>
 
 /* ---- extents ---- */
-
-static void extents_clear(keel_win_h win, int has_extents)
-{
-    keel_free(win->extents);
-    win->extents = NULL;
-    win->extent_count = 0;
-    win->has_extents = has_extents;
-}
-
-void keel_extents_reset(keel_win_h win)
-{
-    extents_clear(win, win->attach != NULL);
-}
-
-/* behind those before it, and one with the last when they touch */
-static void extent_append(keel_extent_t *extents, unsigned *count_p, uint64_t offset, uint64_t end)
-{
-    keel_extent_t *last = (*count_p > 0) ? &extents[*count_p - 1] : NULL;
-
-    if (offset >= end) {
-        return;
-    }
-    if (last != NULL && last->offset + last->length == offset) {
-        last->length += end - offset;
-    } else {
-        extents[(*count_p)++] = (keel_extent_t){.offset = offset, .length = end - offset};
-    }
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return (a < b) ? a : b;
-}
-
-static keel_status_t extents_change(keel_win_h win, uint64_t offset, uint64_t length, int is_added)
-{
-    const keel_extent_t all = {.length = win->size}, *old = win->has_extents ? win->extents : &all;
-    const unsigned old_count = win->has_extents ? win->extent_count : 1;
-    keel_extent_t *extents = keel_alloc((old_count + 2) * sizeof(*extents), "extents of a window");
-    const uint64_t end = offset + length;
-    unsigned count = 0;
-
-    if (extents == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    for (unsigned i = 0; i < old_count; i++) {
-        extent_append(extents, &count, old[i].offset, smaller(old[i].offset + old[i].length, offset));
-    }
-    extent_append(extents, &count, offset, is_added ? end : offset);
-    for (unsigned i = 0; i < old_count; i++) {
-        const uint64_t from = (old[i].offset > end) ? old[i].offset : end;
-
-        extent_append(extents, &count, from, old[i].offset + old[i].length);
-    }
-    keel_free(win->extents);
-    win->extents = extents;
-    win->extent_count = count;
-    win->has_extents = 1;
-    return KEEL_OK;
-}
-
-keel_status_t keel_extents_add(keel_win_h win, uint64_t offset, uint64_t length)
-{
-    return extents_change(win, offset, length, 1);
-}
-
-keel_status_t keel_extents_cut(keel_win_h win, uint64_t offset, uint64_t length)
-{
-    return extents_change(win, offset, length, 0);
-}
 
 static keel_status_t extents_set(keel_win_h win, const keel_extent_t *extents, unsigned count)
 {
@@ -158,7 +89,7 @@ static keel_status_t extents_of_image(keel_win_h win, const keel_part_t *parts, 
         next++;
     }
     if (taken == 1 && extents[0].offset == 0 && extents[0].length == win->size) {
-        extents_clear(win, 0);
+        keel_extents_clear(win, 0);
     } else if (extents_are_right(win, extents, taken)) {
         status = extents_set(win, extents, taken);
     } else {
@@ -256,7 +187,7 @@ unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
     unsigned count = keel_context_parts(ctx, parts_p);
     const size_t sections = keel_sections_image_size(&ctx->sync), windows = keel_win_locks_size(ctx);
     const size_t first = (sections + windows > 0 && windows == 0) ? keel_win_locks_none() : windows;
-    const size_t attached = keel_attach_saved_size(ctx);
+    const size_t attached = keel_attached_saved_size(ctx);
 
     if (*parts_p == NULL || !parts_add(ctx, &count, KEEL_PART_ATTACHED, &ctx->attached_image, attached) ||
         !parts_add(ctx, &count, KEEL_PART_LOCKS, &ctx->locks_image, first + sections)) {
@@ -264,7 +195,7 @@ unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
         return 0;
     }
     if (attached > 0) {
-        keel_attach_save(ctx, ctx->attached_image);
+        keel_attached_save(ctx, ctx->attached_image);
     }
     if (first > 0) {
         keel_win_locks_save(ctx, ctx->locks_image);
@@ -299,7 +230,7 @@ keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, siz
     (void)keel_image_last_part(image, KEEL_PART_LOCKS, &length);
     if (status == KEEL_OK) {
         *why_p = "memory attached to other windows";
-        status = keel_attach_return(ctx, (saved != NULL) ? saved : "", attached);
+        status = keel_attached_return(ctx, (saved != NULL) ? saved : "", attached);
     }
     if (status != KEEL_OK) {
         return status;

@@ -4,10 +4,6 @@
 
 #include "api/context.h"
 
-void keel_extents_reset(keel_win_h win); /* all of it, or nothing where memory is attached */
-/* these bytes belong to images from now on, or no more */
-keel_status_t keel_extents_add(keel_win_h win, uint64_t offset, uint64_t length);
-keel_status_t keel_extents_cut(keel_win_h win, uint64_t offset, uint64_t length);
 /* windows and protected regions, for the image; valid until the next call */
 unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p);
 /* the same with what is attached and locked, as it is now: for an image; *parts_p NULL: out of memory */

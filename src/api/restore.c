@@ -1,6 +1,6 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "api/restore.h"
-#include "api/attach.h"
+#include "api/win_attached.h"
 #include "api/kinds.h"
 #include "api/inside.h"
 #include "api/context.h"
@@ -39,7 +39,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     }
     keel_win_locks_reset(ctx);
     if (image == NULL) {
-        status = keel_attach_return(ctx, NULL, 0);
+        status = keel_attached_return(ctx, NULL, 0);
         keel_protected_reset(ctx);
         return status;
     }

@@ -7,7 +7,7 @@
  * window back gives it memory of Keel's.
  */
 #include "api/win_memory.h"
-#include "api/attach.h"
+#include "api/win_attached.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
@@ -127,7 +127,7 @@ void keel_win_memory_give_back(keel_win_h win)
     if (win->is_mapped) {
         (void)keel_second_unmap(win->given, win->size);
     }
-    keel_attach_give_back(win);
+    keel_attached_give_back(win);
     win->is_mapped = 0;
     win->given = NULL;
 }
@@ -142,7 +142,7 @@ void keel_win_memory_reset(keel_win_h win)
     } else {
         memset(win->base, 0, win->size);
     }
-    keel_attach_reset(win);
+    keel_attached_reset(win);
 }
 
 const struct keel_win *keel_win_of_memory(const keel_context_h ctx, const void *address, size_t bytes)
@@ -156,7 +156,7 @@ const struct keel_win *keel_win_of_memory(const keel_context_h ctx, const void *
         if (base != 0 && win->size > 0 && (from >= base ? from - base < win->size : base - from < bytes)) {
             return win;
         }
-        if (keel_attach_has(win, address, bytes)) {
+        if (keel_attached_has(win, address, bytes)) {
             return win;
         }
     }

@@ -5,13 +5,13 @@
 
 #include "base/memory.h"
 #include "api/mix.h"
-#include "api/parts.h"
 #include "api/reach.h"
 #include "api/refuse.h"
 #include "api/restore.h"
 #include "api/gsync.h"
 #include "api/win_memory.h"
-#include "api/attach.h"
+#include "api/win_attached.h"
+#include "api/win_extents.h"
 #include "peer/access.h"
 #include "peer/region.h"
 #include "recovery/recover.h"
@@ -85,7 +85,7 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, void *given, c
     win->given = given;
     win_set_params(win, params);
     if (params != NULL && (params->field_mask & KEEL_WIN_PARAM_FIELD_ATTACH) && params->attach) {
-        status = keel_attach_make(win);
+        status = keel_attached_make(win);
     }
     if (status == KEEL_OK) {
         status = keel_win_memory_make(win, keel_win_initial(params));
@@ -102,7 +102,7 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, void *given, c
     return KEEL_OK;
 
 err_free_targets:
-    keel_attach_release(win);
+    keel_attached_release(win);
     keel_arena_free(win->targets, win_targets_bytes(ctx));
 err_free:
     keel_free(win);
@@ -343,7 +343,7 @@ keel_status_t keel_win_refuse_freed(keel_win_h win)
 static void win_destroy(keel_win_h win)
 {
     keel_arena_free(win->targets, win_targets_bytes(win->ctx));
-    keel_attach_release(win);
+    keel_attached_release(win);
     keel_free(win->extents);
     keel_free(win->initial);
     keel_free(win->locked);
