@@ -207,7 +207,8 @@ enum keel_win_params_field {
     KEEL_WIN_PARAM_FIELD_NAME = KEEL_BIT(0),
     KEEL_WIN_PARAM_FIELD_ADDRESS = KEEL_BIT(1),
     KEEL_WIN_PARAM_FIELD_INITIAL = KEEL_BIT(2),
-    KEEL_WIN_PARAM_FIELD_ATOMICS = KEEL_BIT(3)
+    KEEL_WIN_PARAM_FIELD_ATOMICS = KEEL_BIT(3),
+    KEEL_WIN_PARAM_FIELD_ATTACH = KEEL_BIT(4)
 };
 
 /** Who carries out keel_atomic() on the caller's part of a window. */
@@ -235,6 +236,9 @@ typedef struct keel_win_params {
     /** keel_win_alloc(): as many bytes as the caller's part has, which are its first contents instead of zeros; copied. */
     const void *initial;
     keel_win_atomics_t atomics; /**< keel_win_alloc(); each rank may give another one */
+    /** keel_win_alloc(): not 0: the program attaches memory of its own to the caller's part (keel_win_attach()). A child of fork() does not have
+     *  that, with any KEEL_LANES, and what is not attached belongs to no image; each rank may give another one */
+    int attach;
 } keel_win_params_t;
 
 /**
@@ -302,9 +306,10 @@ typedef struct keel_extent {
 } keel_extent_t;
 
 /**
- * Says what of the caller's part of the window belongs to its images from now on; at first that is all of it. For a heap of which little is in
+ * Says what of the caller's part of the window belongs to its images from now on; at first that is all of it, or what is attached
+ * (keel_win_attach()). For a heap of which little is in
  * use, or memory that is read only as it was left by this phase. Local, costs no communication, and may be called in any phase; the image of a
- * safe gsync has what was said last. keel_restore() brings the extents back with the image (in generation 0: all of the window).
+ * safe gsync has what was said last. keel_restore() brings the extents back with the image (in generation 0: those at first).
  * Bytes outside of them are not restored: after a death they are undefined.
  * @param [in]  extents  copied; in ascending order, apart, none empty. With @a count 0 nothing of it belongs to an image.
  * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY.
@@ -624,6 +629,7 @@ KEEL_API keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, siz
 #endif
 
 #include <keel/accumulate.h>
+#include <keel/attach.h>
 #include <keel/groups.h>
 #include <keel/signal.h>
 #include <keel/strided.h>

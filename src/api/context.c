@@ -93,6 +93,7 @@ keel_status_t keel_context_begin(keel_context_h ctx)
         return status;
     }
     context_begin(ctx);
+    ctx->is_started = 1;
     keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
     keel_context_open(ctx, KEEL_GATE_CLOSED);
     return KEEL_OK;

@@ -41,7 +41,8 @@ struct keel_win {
         *gone;       /* the next of those that a rollback removed: their handles may still be used, and are refused */
     uint8_t *locked; /* by rank: keel_lock_how_t, 0: not; NULL: none was */
     uint8_t all;     /* KEEL_LOCK_SHARED: by keel_win_lock_all(); by bias, while no rank is in .locked */
-    int is_device_wanted; /* for the atomics on the own part */
+    int is_device_wanted;       /* for the atomics on the own part */
+    struct keel_attach *attach; /* NULL: nothing can be attached to it (api/attached) */
 };
 
 struct keel_req {
@@ -209,7 +210,8 @@ struct keel_context {
     unsigned protected_count;
     int is_open; /* it has accessed others' memory since the start or a rollback: who was first knows how */
     keel_part_t *parts;
-    void *locks_image; /* what is locked, on the way to or from an image */
+    void *locks_image, *attached_image; /* what is locked, and attached, on the way to or from an image */
+    int is_started;                     /* this process's program is past its start, which may still be others' */
 
     keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */

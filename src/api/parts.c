@@ -1,8 +1,10 @@
 /*
- * What of a process belongs to its image: extents of its windows, protected regions, and what is locked. The extents are state like
+ * What of a process belongs to its image: extents of its windows, protected regions, what is attached, and what is locked. The extents are state like
  * any other: an image has those that were there when it was taken, and restoring it brings them back.
  */
 #include "api/parts.h"
+#include "api/win_attached.h"
+#include "api/win_extents.h"
 #include "api/inside.h"
 #include "api/fork.h"
 #include "api/refuse.h"
@@ -16,14 +18,6 @@
 #include <string.h>
 
 /* ---- extents ---- */
-
-void keel_extents_reset(keel_win_h win)
-{
-    keel_free(win->extents);
-    win->extents = NULL;
-    win->extent_count = 0;
-    win->has_extents = 0;
-}
 
 static keel_status_t extents_set(keel_win_h win, const keel_extent_t *extents, unsigned count)
 {
@@ -95,7 +89,7 @@ static keel_status_t extents_of_image(keel_win_h win, const keel_part_t *parts, 
         next++;
     }
     if (taken == 1 && extents[0].offset == 0 && extents[0].length == win->size) {
-        keel_extents_reset(win);
+        keel_extents_clear(win, 0);
     } else if (extents_are_right(win, extents, taken)) {
         status = extents_set(win, extents, taken);
     } else {
@@ -146,7 +140,7 @@ static unsigned parts_of_window(const struct keel_win *win, keel_part_t *parts)
 
 unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
 {
-    size_t most = ctx->window_count + ctx->protected_count + 2;
+    size_t most = ctx->window_count + ctx->protected_count + 3;
     keel_part_t *grown;
     unsigned count = 0;
 
@@ -173,17 +167,17 @@ unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
     return count;
 }
 
-/* room for what is locked; 0: out of memory */
-static int parts_add_locks(keel_context_h ctx, unsigned *count_p, size_t length)
+/* room for what is attached or locked; 0: out of memory */
+static int parts_add(keel_context_h ctx, unsigned *count_p, keel_part_kind_t kind, void **room_p, size_t length)
 {
-    void *grown = (length > 0) ? keel_realloc(ctx->locks_image, length, "image of locks") : NULL;
+    void *grown = (length > 0) ? keel_realloc(*room_p, length, "image of locks, or of what is attached") : NULL;
 
     if (length > 0 && grown == NULL) {
         return 0;
     }
     if (length > 0) {
-        ctx->locks_image = grown;
-        ctx->parts[(*count_p)++] = (keel_part_t){.kind = KEEL_PART_LOCKS, .base = grown, .length = length};
+        *room_p = grown;
+        ctx->parts[(*count_p)++] = (keel_part_t){.kind = kind, .base = grown, .length = length};
     }
     return 1;
 }
@@ -193,10 +187,15 @@ unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
     unsigned count = keel_context_parts(ctx, parts_p);
     const size_t sections = keel_sections_image_size(&ctx->sync), windows = keel_win_locks_size(ctx);
     const size_t first = (sections + windows > 0 && windows == 0) ? keel_win_locks_none() : windows;
+    const size_t attached = keel_attached_saved_size(ctx);
 
-    if (*parts_p == NULL || !parts_add_locks(ctx, &count, first + sections)) {
+    if (*parts_p == NULL || !parts_add(ctx, &count, KEEL_PART_ATTACHED, &ctx->attached_image, attached) ||
+        !parts_add(ctx, &count, KEEL_PART_LOCKS, &ctx->locks_image, first + sections)) {
         *parts_p = NULL;
         return 0;
+    }
+    if (attached > 0) {
+        keel_attached_save(ctx, ctx->attached_image);
     }
     if (first > 0) {
         keel_win_locks_save(ctx, ctx->locks_image);
@@ -219,19 +218,27 @@ static keel_status_t locks_load(keel_context_h ctx, size_t length)
     return status;
 }
 
+/* what is attached is there before memory is: what comes back to the program keeps what it holds */
 keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p)
 {
-    const uint64_t length = keel_image_last_part(image, KEEL_PART_LOCKS);
+    uint64_t attached, length;
+    const void *saved = keel_image_last_part(image, KEEL_PART_ATTACHED, &attached);
     keel_status_t status = extents_restore(ctx, image, size, why_p);
     keel_part_t *parts;
     unsigned count;
 
+    (void)keel_image_last_part(image, KEEL_PART_LOCKS, &length);
+    if (status == KEEL_OK) {
+        *why_p = "memory attached to other windows";
+        status = keel_attached_return(ctx, (saved != NULL) ? saved : "", attached);
+    }
     if (status != KEEL_OK) {
         return status;
     }
     *why_p = "out of memory";
     count = keel_context_parts(ctx, &parts);
-    if (parts == NULL || !parts_add_locks(ctx, &count, length)) {
+    if (parts == NULL || !parts_add(ctx, &count, KEEL_PART_ATTACHED, &ctx->attached_image, attached) ||
+        !parts_add(ctx, &count, KEEL_PART_LOCKS, &ctx->locks_image, length)) {
         return KEEL_ERR_NO_MEMORY;
     }
     status = keel_image_read(image, size, parts, count, why_p);

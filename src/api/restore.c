@@ -1,5 +1,6 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "api/restore.h"
+#include "api/win_attached.h"
 #include "api/kinds.h"
 #include "api/inside.h"
 #include "api/context.h"
@@ -38,8 +39,9 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     }
     keel_win_locks_reset(ctx);
     if (image == NULL) {
+        status = keel_attached_return(ctx, NULL, 0);
         keel_protected_reset(ctx);
-        return KEEL_OK;
+        return status;
     }
     status = keel_context_read_image(ctx, image, size, &why);
     if (status != KEEL_OK) {
@@ -77,6 +79,7 @@ keel_status_t keel_restore_run(keel_context_h ctx)
  * rank which was the only one to access anything before a further window was made, and died */
 static void restore_close_prefix(keel_context_h ctx)
 {
+    ctx->is_started = 1;
     keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
 }
 
@@ -141,6 +144,7 @@ static keel_status_t restore_alone(keel_context_h ctx)
     if (status == KEEL_OK) {
         keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
         ctx->is_restore_due = 0;
+        ctx->is_started = 1;
         keel_recovery_close_prefix(&ctx->rec, ctx->rec.generation.window_calls);
     }
     return status;

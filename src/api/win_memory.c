@@ -7,6 +7,7 @@
  * window back gives it memory of Keel's.
  */
 #include "api/win_memory.h"
+#include "api/win_attached.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
@@ -47,12 +48,12 @@ keel_status_t keel_win_params_check(keel_context_h ctx, size_t bytes, const keel
     return KEEL_OK;
 }
 
-keel_status_t keel_win_memory_check(keel_context_h ctx, const void *memory, size_t bytes)
+keel_status_t keel_win_memory_check(keel_context_h ctx, const void *memory, size_t bytes, const char *call)
 {
     const struct keel_win *win = keel_win_of_memory(ctx, memory, bytes);
 
     if (win != NULL) {
-        keel_error_ctx(ctx, "keel_win_create: some of the memory is that of window %u",
+        keel_error_ctx(ctx, "%s: some of the memory is that of window %u, or attached to it", call,
                        win->region - KEEL_REGION_WINDOW0);
         return KEEL_ERR_INVALID_PARAM;
     }
@@ -61,7 +62,7 @@ keel_status_t keel_win_memory_check(keel_context_h ctx, const void *memory, size
         const uintptr_t from = (uintptr_t)memory, base = (uintptr_t)region->address;
 
         if (bytes > 0 && (from >= base ? from - base < region->bytes : base - from < bytes)) {
-            keel_error_ctx(ctx, "keel_win_create: some of the memory is protected as region %u", region->id);
+            keel_error_ctx(ctx, "%s: some of the memory is protected as region %u", call, region->id);
             return KEEL_ERR_INVALID_PARAM;
         }
     }
@@ -101,7 +102,8 @@ keel_status_t keel_win_memory_make(keel_win_h win, const void *initial)
                                    .address = (void *)win->address,
                                    .contents = initial,
                                    .given = win->given,
-                                   .is_device_wanted = win->is_device_wanted};
+                                   .is_device_wanted = win->is_device_wanted,
+                                   .is_twice = win->attach != NULL};
     keel_status_t status = (win->freed_call == 0 && win->initial == NULL)
                                ? win_keep_initial(win, (win->given != NULL) ? win->given : initial)
                                : KEEL_OK;
@@ -123,8 +125,9 @@ keel_status_t keel_win_memory_make(keel_win_h win, const void *initial)
 void keel_win_memory_give_back(keel_win_h win)
 {
     if (win->is_mapped) {
-        keel_second_unmap(win->given, win->size);
+        (void)keel_second_unmap(win->given, win->size);
     }
+    keel_attached_give_back(win);
     win->is_mapped = 0;
     win->given = NULL;
 }
@@ -139,6 +142,7 @@ void keel_win_memory_reset(keel_win_h win)
     } else {
         memset(win->base, 0, win->size);
     }
+    keel_attached_reset(win);
 }
 
 const struct keel_win *keel_win_of_memory(const keel_context_h ctx, const void *address, size_t bytes)
@@ -150,6 +154,9 @@ const struct keel_win *keel_win_of_memory(const keel_context_h ctx, const void *
         const uintptr_t base = (uintptr_t)win->base;
 
         if (base != 0 && win->size > 0 && (from >= base ? from - base < win->size : base - from < bytes)) {
+            return win;
+        }
+        if (keel_attached_has(win, address, bytes)) {
             return win;
         }
     }

@@ -5,12 +5,13 @@
 
 #include "base/memory.h"
 #include "api/mix.h"
-#include "api/parts.h"
 #include "api/reach.h"
 #include "api/refuse.h"
 #include "api/restore.h"
 #include "api/gsync.h"
 #include "api/win_memory.h"
+#include "api/win_attached.h"
+#include "api/win_extents.h"
 #include "peer/access.h"
 #include "peer/region.h"
 #include "recovery/recover.h"
@@ -83,7 +84,12 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, void *given, c
     win->size = bytes;
     win->given = given;
     win_set_params(win, params);
-    status = keel_win_memory_make(win, keel_win_initial(params));
+    if (params != NULL && (params->field_mask & KEEL_WIN_PARAM_FIELD_ATTACH) && params->attach) {
+        status = keel_attached_make(win);
+    }
+    if (status == KEEL_OK) {
+        status = keel_win_memory_make(win, keel_win_initial(params));
+    }
     if (status != KEEL_OK) {
         goto err_free_targets;
     }
@@ -96,6 +102,7 @@ static keel_status_t win_create(keel_context_h ctx, size_t bytes, void *given, c
     return KEEL_OK;
 
 err_free_targets:
+    keel_attached_release(win);
     keel_arena_free(win->targets, win_targets_bytes(ctx));
 err_free:
     keel_free(win);
@@ -220,7 +227,7 @@ keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, co
     }
     status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAM_FIELD_NAME);
     if (status == KEEL_OK) {
-        status = keel_win_memory_check(ctx, memory, bytes);
+        status = keel_win_memory_check(ctx, memory, bytes, "keel_win_create");
     }
     return (status == KEEL_OK) ? win_make(ctx, bytes, bytes > 0 ? memory : NULL, params, win_p, "keel_win_create")
                                : status;
@@ -336,6 +343,7 @@ keel_status_t keel_win_refuse_freed(keel_win_h win)
 static void win_destroy(keel_win_h win)
 {
     keel_arena_free(win->targets, win_targets_bytes(win->ctx));
+    keel_attached_release(win);
     keel_free(win->extents);
     keel_free(win->initial);
     keel_free(win->locked);
@@ -436,8 +444,10 @@ keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_
     }
     win = keel_win_of_memory(ctx, address, bytes);
     if (win != NULL) {
-        keel_error_ctx(ctx, "keel_protect: region %u lies in window %u, which is in every image by itself", id,
-                       win->region - KEEL_REGION_WINDOW0);
+        keel_error_ctx(
+            ctx,
+            "keel_protect: region %u lies in window %u, or in what is attached to it, which images have by themselves",
+            id, win->region - KEEL_REGION_WINDOW0);
         return KEEL_ERR_INVALID_PARAM;
     }
     for (unsigned i = 0; i < ctx->protected_count; i++) {
@@ -480,4 +490,5 @@ void keel_protected_release(keel_context_h ctx)
     keel_free(ctx->protected_regions);
     keel_free(ctx->parts);
     keel_free(ctx->locks_image);
+    keel_free(ctx->attached_image);
 }

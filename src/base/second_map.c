@@ -2,9 +2,11 @@
  * By the system calls themselves: UCX puts its own mremap() in place of the C library's, and that refuses pages it does not know. Only
  * shared memory can be mapped a second time; where a lane's is private, mremap() says so.
  */
-#define _GNU_SOURCE /* mremap's flags */
+#define _GNU_SOURCE /* mremap's flags, memfd_create, fallocate */
 #include "base/second_map.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,16 +53,62 @@ int keel_second_map(void *shared, void *memory, size_t bytes)
     return syscall(SYS_mremap, shared, 0L, bytes, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), memory) == (long)memory;
 }
 
-void keel_second_unmap(void *memory, size_t bytes)
+int keel_second_unmap(void *memory, size_t bytes)
 {
     const long copy =
         syscall(SYS_mmap, NULL, bytes, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
 
     if (copy == -1) {
-        return;
+        return 0;
     }
     memcpy((void *)copy, memory, bytes);
     if (syscall(SYS_mremap, copy, bytes, bytes, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), memory) != (long)memory) {
         syscall(SYS_munmap, copy, bytes);
+        return 0;
     }
+    return 1;
+}
+
+static int is_shared(void *memory)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const long again = syscall(SYS_mremap, memory, 0L, page, (long)MREMAP_MAYMOVE, 0L);
+
+    if (again == -1) {
+        return 0;
+    }
+    syscall(SYS_munmap, again, page);
+    return 1;
+}
+
+/* the private pages go before the others are taken: there is never more memory than is asked for */
+static int map_file(void *memory, size_t length, int fd)
+{
+    int rc;
+
+    if (ftruncate(fd, (off_t)length) != 0 || syscall(SYS_mmap, memory, length, (long)(PROT_READ | PROT_WRITE),
+                                                     (long)(MAP_SHARED | MAP_FIXED), (long)fd, 0L) != (long)memory) {
+        return 0;
+    }
+    (void)madvise(memory, length, MADV_DONTFORK);
+    do {
+        rc = fallocate(fd, 0, 0, (off_t)length);
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0;
+}
+
+int keel_second_make_possible(void *memory, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int fd, is_done;
+
+    if (is_shared(memory)) {
+        return 1;
+    }
+    fd = memfd_create("keel", MFD_CLOEXEC);
+    is_done = fd >= 0 && map_file(memory, (bytes + page - 1) / page * page, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_done;
 }

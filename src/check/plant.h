@@ -110,6 +110,8 @@
     _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
     _(refill_last, 4000, "", "it is filled again after the records that overwrite what was read")                      \
     _(initial_lost, 0, "", "a rollback to the start leaves zeros where windows held something at first")               \
+    _(attached_anew, 0, "", "memory that is attached again counts, and not what the image had there")                  \
+    _(attached_since, 0, "", "a rollback leaves memory attached that was not yet when the image was taken")            \
     _(message_unmixed, 0, "", "accesses by message, which no log has, leave local recovery possible")                  \
     _(trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                        \
     _(image_unfinished, 2000, "--looks 1 --seed 430",                                                                  \

@@ -211,18 +211,25 @@ keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_me
     return KEEL_OK;
 }
 
-uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind)
+const void *keel_image_last_part(const void *slot, keel_part_kind_t kind, uint64_t *length_p)
 {
     const uint8_t *const image = slot;
     keel_image_header_t header;
     keel_image_entry_t entry;
+    uint64_t offset;
 
     memcpy(&header, image, sizeof header);
-    if (header.part_count == 0) {
-        return 0;
+    *length_p = 0;
+    offset = header.length;
+    for (unsigned i = header.part_count; i > 0; i--) {
+        entry = image_entry(image, i - 1);
+        offset -= entry.length + image_pad(entry.length);
+        if (entry.kind <= kind) {
+            *length_p = (entry.kind == kind) ? entry.length : 0;
+            return (entry.kind == kind) ? image + offset : NULL;
+        }
     }
-    entry = image_entry(image, header.part_count - 1);
-    return (entry.kind == kind) ? entry.length : 0;
+    return NULL;
 }
 
 const void *keel_image_find(const void *slot, uint32_t id, uint64_t where, uint64_t length)

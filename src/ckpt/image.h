@@ -12,10 +12,11 @@
 
 #define KEEL_IMAGE_ALIGN   64
 #define KEEL_IMAGE_MAGIC   0x4b45454c494d4731ull /* KEELIMG1 */
-#define KEEL_IMAGE_VERSION 6
+#define KEEL_IMAGE_VERSION 7
 
-/* LOCKS: what the process has locked, and who has locked it; no image has it when nothing is */
-typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED, KEEL_PART_LOCKS } keel_part_kind_t;
+/* In this order. ATTACHED: what of windows is at memory of the program's, too; LOCKS: what the process has locked, and who has locked
+ * it; no image has these when nothing is */
+typedef enum { KEEL_PART_WINDOW, KEEL_PART_PROTECTED, KEEL_PART_ATTACHED, KEEL_PART_LOCKS } keel_part_kind_t;
 
 /* one piece of memory that belongs to the image */
 typedef struct keel_part {
@@ -44,8 +45,8 @@ size_t keel_image_size(const keel_part_t *parts, unsigned count);
 void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count);
 /* checks magic, version, lengths, crc of header and of every part; KEEL_ERR_CORRUPT tells through @a why_p (constant text) */
 keel_status_t keel_image_check(const void *slot, size_t slot_size, keel_image_meta_t *meta_p, const char **why_p);
-/* bytes of the part of that kind after all others, 0 when there is none, of a checked image */
-uint64_t keel_image_last_part(const void *slot, keel_part_kind_t kind);
+/* the last part of that kind, NULL when there is none, of a checked image */
+const void *keel_image_last_part(const void *slot, keel_part_kind_t kind, uint64_t *length_p);
 /* the first @a most parts of an image, without their memory, and how many there are; KEEL_ERR_CORRUPT as above */
 keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,
                                const char **why_p);

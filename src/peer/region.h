@@ -17,6 +17,7 @@ typedef struct keel_region_memory {
     void *given;
     int is_mapped;        /* [out] given: to be given back by keel_second_unmap() */
     int is_device_wanted; /* a device is to carry out the atomics, where there is one */
+    int is_twice; /* not given: this process maps some of it a second time, so that it is shared memory on every lane */
 } keel_region_memory_t;
 
 /* own memory, reachable by peers; announced to all that are connected */

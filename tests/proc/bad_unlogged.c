@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { WINDOW = 64 };
 
@@ -383,8 +384,71 @@ static void check_device(const job_t *job)
     EXPECT(KEEL_OK, keel_win_free(win));
 }
 
+enum { PAGE = 4096 };
+
+/* with memory @a own of five pages, @a other of one, of which a word is protected */
+static void check_attach(const job_t *job, char *own, char *other)
+{
+    const keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_ATTACH, .attach = 1};
+    char *of_file = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *closed = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t size = 0;
+    keel_win_h win, given;
+
+    HOLDS(own != MAP_FAILED && other != MAP_FAILED && of_file != MAP_FAILED && closed != MAP_FAILED);
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(job->ctx, own, PAGE, &params, &given));
+    EXPECT(KEEL_OK, keel_win_create(job->ctx, own + 4 * PAGE, PAGE, NULL, &given));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_attach(given, 0, own, PAGE));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_attach(job->win, 0, own, PAGE));
+    EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_detach(job->win, own));
+    EXPECT(KEEL_OK, keel_win_alloc(job->ctx, 4 * PAGE, &params, &win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(NULL, 0, own, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, NULL, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own, 0));
+    EXPECT(KEEL_ERR_RANGE, keel_win_attach(win, 4 * PAGE, own, PAGE));
+    EXPECT(KEEL_ERR_RANGE, keel_win_attach(win, 0, own, 5 * PAGE));
+    EXPECT(KEEL_ERR_RANGE, keel_win_attach(win, PAGE, own, SIZE_MAX - PAGE + 1));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_win_attach(win, 8, own, PAGE));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_win_attach(win, 0, own + 8, PAGE));
+    EXPECT(KEEL_ERR_ALIGNMENT, keel_win_attach(win, 0, own, PAGE - 8));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, of_file, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, closed, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, other, PAGE));              /* protected */
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own + 3 * PAGE, 2 * PAGE)); /* some is another window's */
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, keel_win_base(win), PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_detach(win, own));
+    memset(own, 7, 4 * PAGE);
+    EXPECT(KEEL_OK, keel_win_attach(win, PAGE, own, 2 * PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, PAGE, own, 2 * PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 2 * PAGE, own + 2 * PAGE, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own + PAGE, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(job->ctx, 4, own + 2 * PAGE - 1, 2));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(job->ctx, own + PAGE, 8, NULL, &given));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_detach(win, own + PAGE));
+    EXPECT(KEEL_OK, keel_win_attach(win, 0, own + 2 * PAGE, PAGE));
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    EXPECT(KEEL_OK, keel_get(win, job->other, 3 * PAGE - 8, &size, 8));
+    HOLDS(size == UINT64_C(0x0707070707070707));
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    EXPECT(KEEL_OK, keel_win_detach(win, own));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_detach(win, own));
+    EXPECT(KEEL_OK, keel_win_attach(win, 3 * PAGE, own, PAGE));
+    EXPECT(KEEL_OK, keel_win_free(win));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own, PAGE));
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_detach(win, own));
+    memset(own, 8, 4 * PAGE); /* the program's again */
+    HOLDS(*(char *)keel_win_base(given) == 0 && own[0] == 8);
+    EXPECT(KEEL_OK, keel_win_free(given));
+}
+
+static char *pages(size_t bytes)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 int main(void)
 {
+    char *own = pages(5 * PAGE), *other = pages(PAGE);
     job_t job;
 
     if (keel_init(NULL, &job.ctx) != KEEL_OK || keel_size(job.ctx) != 2) {
@@ -397,6 +461,7 @@ int main(void)
     EXPECT(KEEL_OK, keel_win_alloc(job.ctx, WINDOW, NULL, &job.gone));
     EXPECT(KEEL_OK, keel_win_alloc(job.ctx, (job.rank == 0) ? WINDOW : 0, NULL, &job.empty));
     EXPECT(KEEL_OK, keel_win_free(job.gone));
+    EXPECT(KEEL_OK, keel_protect(job.ctx, 3, other + 16, 8));
     if (failures > 0) {
         return 1;
     }
@@ -409,6 +474,7 @@ int main(void)
     check_locks(&job);
     check_groups(&job);
     check_device(&job);
+    check_attach(&job, own, other);
     check_unharmed(&job);
     EXPECT(KEEL_OK, keel_finalize(job.ctx));
     printf("bad_unlogged: %u calls refused, %d wrong\n", refused, failures);

@@ -95,6 +95,39 @@ pages_that_were_given_recover_locally()
     has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
 }
 
+# images while memory is attached (3) and while it is not (6); a rank dies before and after it attaches, and detaches, and one that puts there
+attached_memory_recovers_locally()
+{
+    local lane deaths how
+
+    for lane in direct served auto; do
+        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 - 3 plain
+        has "$out" 1 '^attached: 4 ranks, 20 steps, 0 rollbacks: right$'
+        for deaths in 1@7.0,2@8.2,0@10.0 0@7.1,1@10.1,2@16.3 2@1.1,1@4.0,0@11.2; do
+            for how in '3 plain' '6 plain' '3 waits' '6 waits'; do
+                # shellcheck disable=SC2086
+                run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 "$deaths" $how
+                has "$out" 1 '^attached: 4 ranks, 20 steps, 0 rollbacks: right$'
+            done
+        done
+    done
+}
+
+# across an attach (6), a detach (3), and to the start
+attached_memory_rolls_back()
+{
+    local lane deaths every
+
+    for lane in direct served auto; do
+        for deaths in 1@8.2,2@10.0,0@16.2 0@1.2,2@7.1,1@11.0 2@5.2,0@11.2,1@14.3; do
+            for every in 3 6; do
+                run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 "$deaths" $every roll
+                has "$out" 1 '^attached: 4 ranks, 20 steps, 3 rollbacks: right$'
+            done
+        done
+    done
+}
+
 # rank 3 lives: the rollbacks that it has seen are all
 signals_are_logged_as_puts()
 {
