@@ -239,8 +239,8 @@ START_TEST(a_description_has_as_many_bytes_as_it_says)
     uint64_t bytes;
 
     for (unsigned i = 0; i < 2; i++) {
-        data.part[i] = (keel_got_part_t){
-            .where = keel_where(0, KEEL_RECORD_PUT, WINDOW), .length = 1u << 20, .count = 1u << 20};
+        data.part[i] =
+            (keel_got_part_t){.where = keel_where(0, KEEL_RECORD_PUT, WINDOW), .length = 1u << 20, .count = 1u << 20};
     }
     ck_assert_uint_eq(keel_got_parts_read(&data, sizeof(data), &bytes), 2);
     ck_assert_uint_eq(bytes, 1ull << 41);
