@@ -22,7 +22,8 @@ extern "C" {
  * detached the program must not free, unmap or move it; a child of fork() does not have it; it must not be registered with a device,
  * locked, or mapped by others. Memory that is no whole pages is for keel_win_create().
  *
- * To others it is a store of the caller's to all of these bytes, ordered with what they put there by what orders any store.
+ * To others it is a store of the caller's to all of these bytes, ordered with what they put there by what orders any store. A put to
+ * the own rank, or a get from it, whose buffer is such memory and whose bytes overlap that, moves them as memcpy() would.
  *
  * Images: what is attached belongs to them from here on, and not when it is detached; of such a window nothing else does unless
  * keel_win_extents() says so.
@@ -34,7 +35,8 @@ extern "C" {
  * again; all else that was attached came back to the program before memory was restored, with what it held, and what was detached since is not attached again by
  * itself, for that memory may be gone. So a program attaches behind keel_restore() what its protected state says was attached; of what
  * is attached there already that is nothing, and at another address it moves there. Once for each: after that it is refused as anywhere.
- * To the program's start belongs what was attached in it and not detached in it, with what the memory held then, of which Keel keeps a copy to the end.
+ * To the program's start belongs what was attached in it and not detached in it, with what the memory held then, of which Keel keeps a copy to the end. A
+ * replacement's start attaches it, too: what it leaves out there and attaches behind keel_restore() is attached as if for the first time.
  * @return KEEL_ERR_INVALID_PARAM: no bytes; some of them are attached, or were in the image and are to be attached again; some of the memory is a window's, attached, protected, or not private;
  *         KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT; KEEL_ERR_UNSUPPORTED: the window was not made for it; KEEL_ERR_NO_MEMORY.
  */

@@ -120,6 +120,10 @@ static keel_status_t restore_alone(keel_context_h ctx)
     }
     keel_threads_await_others(ctx);
     if (ctx->is_restore_due && ctx->rec.life != KEEL_LIFE_FRESH && ctx->rec.roll == KEEL_ROLL_NONE) {
+        status = keel_attached_return(ctx, NULL, 0); /* what the start attached may be attached again, as elsewhere */
+        if (status != KEEL_OK) {
+            return status;
+        }
         ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
         keel_context_mark(ctx, KEEL_MARK_BACK, 0);
         restore_close_prefix(ctx);

@@ -125,7 +125,8 @@ static keel_status_t region_memory(keel_lane_t *lane, const keel_region_memory_t
     keel_status_t status = lane->ops->mem_alloc(lane->transport, memory->bytes > 0 ? memory->bytes : 1, memory->address,
                                                 &own->mem, &own->base);
 
-    if (status == KEEL_OK && memory->is_twice && !keel_second_make_possible(own->base, memory->bytes)) {
+    if (status == KEEL_OK && memory->is_twice && memory->bytes > 0 &&
+        !keel_second_make_possible(own->base, memory->bytes)) {
         lane->ops->mem_free(lane->transport, own->mem);
         own->mem = NULL;
         status = KEEL_ERR_NO_MEMORY;

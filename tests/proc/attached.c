@@ -8,7 +8,7 @@
  * detached since.
  *
  * Each rank named in DEATHS ("RANK@STEP.PLACE,...", or -) dies there in its first life: 0 before the attach or detach, 1 after it, 2 after
- * the puts, 3 before the gsync that may be safe.
+ * the puts, 3 before the gsync that may be safe; 9, of step 0, amid the program's start.
  */
 #include "deaths.h"
 #include "try.h"
@@ -159,6 +159,7 @@ static keel_status_t step(job_t *job)
 /* as its state says, whatever this process had attached last */
 static keel_status_t attach_again(job_t *job)
 {
+    TRY(keel_win_attach(job->win, FIXED, job->fixed, PAGE)); /* it is */
     if (job->state.attached_at == 0 || (job->rank == 3 && job->really_at == job->state.attached_at)) {
         return KEEL_OK;
     }
@@ -193,9 +194,10 @@ static keel_status_t begin(job_t *job)
     job->fixed = make_memory(PAGE);
     job->moving = make_memory(MOVING_BYTES);
     TRY(keel_win_alloc(job->ctx, CAPACITY, &params, &job->win));
-    TRY(keel_win_alloc(job->ctx, 16, NULL, &job->signals));
     fill(job->fixed, PAGE, word(job->rank, 0, 5));
     TRY(keel_win_attach(job->win, FIXED, job->fixed, PAGE));
+    die_here(job, 9);
+    TRY(keel_win_alloc(job->ctx, 16, NULL, &job->signals));
     TRY(keel_protect(job->ctx, 1, &job->state, sizeof(job->state)));
     return KEEL_OK;
 }

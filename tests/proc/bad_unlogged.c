@@ -393,11 +393,14 @@ static void check_attach(const job_t *job, char *own, char *other)
     char *of_file = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char *closed = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t size = 0;
-    keel_win_h win, given;
+    keel_win_h win, given, empty;
 
     HOLDS(own != MAP_FAILED && other != MAP_FAILED && of_file != MAP_FAILED && closed != MAP_FAILED);
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_create(job->ctx, own, PAGE, &params, &given));
     EXPECT(KEEL_OK, keel_win_create(job->ctx, own + 4 * PAGE, PAGE, NULL, &given));
+    EXPECT(KEEL_OK, keel_win_alloc(job->ctx, 0, &params, &empty));
+    EXPECT(KEEL_ERR_RANGE, keel_win_attach(empty, 0, own, PAGE));
+    EXPECT(KEEL_OK, keel_win_free(empty));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_attach(given, 0, own, PAGE));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_attach(job->win, 0, own, PAGE));
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_win_detach(job->win, own));

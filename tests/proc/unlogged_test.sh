@@ -103,7 +103,7 @@ attached_memory_recovers_locally()
     for lane in direct served auto; do
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 - 3 plain
         has "$out" 1 '^attached: 4 ranks, 20 steps, 0 rollbacks: right$'
-        for deaths in 1@7.0,2@8.2,0@10.0 0@7.1,1@10.1,2@16.3 2@1.1,1@4.0,0@11.2; do
+        for deaths in 1@7.0,2@8.2,0@10.0 0@7.1,1@10.1,2@16.3 2@1.1,1@4.0,0@11.2 1@0.9,0@7.1,2@11.2; do
             for how in '3 plain' '6 plain' '3 waits' '6 waits'; do
                 # shellcheck disable=SC2086
                 run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 "$deaths" $how

@@ -11,8 +11,6 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
         keel_shmem_begin_reading(call);
     } else if (keel_shmem_begin(call)) {
         return;
-    } else {
-        keel_shmem_note_put();
     }
     place = keel_shmem_place(dest, atomic->size, pe, call);
     if (atomic->is_nbi) {
@@ -21,6 +19,9 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
     } else {
         status = KEEL_SHMEM_ALONE(keel_atomic(place.win, atomic->op, (uint32_t)pe, place.offset, atomic->size,
                                               atomic->operand, atomic->compare, atomic->result));
+    }
+    if (atomic->result == NULL) {
+        keel_shmem_note_put();
     }
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }

@@ -12,13 +12,13 @@ static void put(void *dest, const void *source, size_t bytes, int is_nbi, int pe
     if (keel_shmem_begin(call) || bytes == 0) {
         return;
     }
-    keel_shmem_note_put();
     place = keel_shmem_place(dest, bytes, pe, call);
     if (is_nbi) {
         status = KEEL_SHMEM_ALONE(keel_put_nbx(place.win, (uint32_t)pe, place.offset, source, bytes, NULL, NULL));
     } else {
         status = KEEL_SHMEM_ALONE(keel_put(place.win, (uint32_t)pe, place.offset, source, bytes));
     }
+    keel_shmem_note_put();
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
 
@@ -86,10 +86,10 @@ void keel_shmem_put_strided(void *dest, const void *source, ptrdiff_t dst, ptrdi
     if (keel_shmem_begin(call)) {
         return;
     }
-    keel_shmem_note_put();
     place = keel_shmem_place(dest, size, pe, call);
     blocks.offset = place.offset;
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_put_strided(place.win, (uint32_t)pe, &blocks, source)), call);
+    keel_shmem_note_put();
 }
 
 static void get_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size,

@@ -45,10 +45,12 @@ void keel_shmem_begin_reading(const char *call)
     if (unsent == 0) {
         return;
     }
-    __atomic_store_n(&keel_shmem.unsent, unsent - 1, __ATOMIC_RELAXED);
-    if (unsent == 1) {
-        keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), call);
+    if (unsent > 1 && __atomic_add_fetch(&keel_shmem.looks, 1, __ATOMIC_RELAXED) < 2) {
+        __atomic_store_n(&keel_shmem.unsent, unsent - 1, __ATOMIC_RELAXED);
+        return;
     }
+    __atomic_store_n(&keel_shmem.unsent, 0, __ATOMIC_SEQ_CST); /* before it: see keel_shmem_note_put() */
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), call);
 }
 
 void keel_shmem_end(keel_status_t status, const char *call)

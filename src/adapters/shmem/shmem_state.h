@@ -52,7 +52,8 @@ typedef struct keel_shmem {
     size_t last_any; /* of words, any of which was waited for: the one that was told */
     int lends;       /* pointers to other PEs' memory are given: no log is relied on */
     int is_due;      /* a replacement's: it has yet to come to its restart point */
-    int unsent;      /* looks at memory after which what was put before is sent; 0: it was */
+    int unsent;      /* looks at memory after which what was put is sent, the oldest of it; 0: it was */
+    int looks;       /* since the last put */
 } keel_shmem_t;
 
 extern keel_shmem_t keel_shmem;
@@ -60,11 +61,16 @@ extern keel_shmem_t keel_shmem;
 /* ends the job with a message when the program has not begun; true when the call is to be left out, which the predecessor did */
 int keel_shmem_begin(const char *call);
 /* the same for one that reads what others have: that cannot be left out. Who looks again and again may wait for an answer to what it put
- * to somebody else and did not quiet: the second look sends that. */
+ * to somebody else and did not quiet: the second look in a row sends that, and so does a look when there were some since, in a row or not. */
 void keel_shmem_begin_reading(const char *call);
+#define KEEL_SHMEM_LOOKS 16
+/* Behind a put: what another thread sends ahead of this has it. */
 static inline void keel_shmem_note_put(void)
 {
-    __atomic_store_n(&keel_shmem.unsent, 2, __ATOMIC_RELAXED);
+    __atomic_store_n(&keel_shmem.looks, 0, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&keel_shmem.unsent, __ATOMIC_SEQ_CST) == 0) {
+        __atomic_store_n(&keel_shmem.unsent, KEEL_SHMEM_LOOKS, __ATOMIC_RELAXED);
+    }
 }
 /* returns when that is KEEL_OK */
 void keel_shmem_end(keel_status_t status, const char *call);

@@ -1,16 +1,30 @@
 /*
- * PEs that put and do not quiet, and then look again and again at what a third one has: shmem_looks get|fetch. PE 0 tells PE 1, which tells
- * PE 2, which tells itself; 0 looks at PE 2's word, and so does PE 1. Each round tells by a put or by an atomic.
+ * PEs that put and do not quiet, and then look again and again at what a third one has: shmem_looks get|fetch|beat|threads. PE 0 tells PE 1, which
+ * tells PE 2, which tells itself; 0 looks at PE 2's word, and so does PE 1. Each round tells by a put or by an atomic. beat: before each look
+ * one puts that one is there, and sleeps; threads: another thread of each PE looks, too, all the time.
  */
+#include <pthread.h>
 #include <shmem.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { ROUNDS = 50 };
+enum { ROUNDS = 50, BEATING_ROUNDS = 3 };
+
+static long *told, *over, *beats;
+static atomic_int is_over;
 
 static long look(const char *how, const long *word, int of)
 {
-    return (strcmp(how, "get") == 0) ? shmem_long_g(word, of) : shmem_long_atomic_fetch(word, of);
+    const struct timespec pause = {.tv_nsec = 20000000};
+
+    if (strcmp(how, "beat") == 0) {
+        shmem_long_p(beats, 1, (shmem_my_pe() + 1) % shmem_n_pes());
+        nanosleep(&pause, NULL);
+    }
+    return (strcmp(how, "fetch") == 0) ? shmem_long_atomic_fetch(word, of) : shmem_long_g(word, of);
 }
 
 static void look_for(const char *how, const long *word, int of, long value)
@@ -19,32 +33,51 @@ static void look_for(const char *how, const long *word, int of, long value)
     }
 }
 
+static void *look_on(void *arg)
+{
+    while (!atomic_load(&is_over)) {
+        (void)shmem_long_g(beats, *(const int *)arg);
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = (argc == 2) ? argv[1] : "get";
-    long *told, *over;
-    int me;
+    const int has_threads = strcmp(how, "threads") == 0;
+    const long rounds = (strcmp(how, "beat") == 0) ? BEATING_ROUNDS : ROUNDS;
+    pthread_t thread;
+    int me, last, level;
 
-    shmem_init();
+    shmem_init_thread(has_threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &level);
     me = shmem_my_pe();
+    last = shmem_n_pes() - 1;
     told = shmem_calloc(1, sizeof(*told));
     over = shmem_calloc(1, sizeof(*over));
-    for (long round = 1; round <= ROUNDS; round++) {
+    beats = shmem_calloc(1, sizeof(*beats));
+    if (has_threads && pthread_create(&thread, NULL, look_on, &last) != 0) {
+        return EXIT_FAILURE;
+    }
+    for (long round = 1; round <= rounds; round++) {
         if (me > 0) {
             look_for(how, told, me, round);
         }
-        if (me + 1 < shmem_n_pes() && round % 2 == 0) {
+        if (me < last && round % 2 == 0) {
             shmem_long_p(told, round, me + 1);
-        } else if (me + 1 < shmem_n_pes()) {
+        } else if (me < last) {
             shmem_long_atomic_add(told, 1, me + 1);
         } else {
             shmem_long_p(over, round, me);
         }
-        look_for(how, over, shmem_n_pes() - 1, round);
+        look_for(how, over, last, round);
+    }
+    atomic_store(&is_over, 1);
+    if (has_threads) {
+        (void)pthread_join(thread, NULL);
     }
     shmem_barrier_all();
     if (me == 0) {
-        printf("shmem_looks: %d rounds: right\n", ROUNDS);
+        printf("shmem_looks: %ld rounds: right\n", rounds);
     }
     shmem_finalize();
     return 0;
