@@ -100,8 +100,9 @@ static void get_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t
 
     if (!blocks_are_one(source, sst, dst, nelems, size, &blocks)) {
         for (size_t i = 0; i < nelems; i++) {
-            get((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 0, pe, call);
+            get((char *)dest + (ptrdiff_t)i * dst, (const char *)source + (ptrdiff_t)i * sst, size, 1, pe, call);
         }
+        keel_shmem_quiet(call);
         return;
     }
     keel_shmem_begin_reading(call);

@@ -61,7 +61,7 @@ extern keel_shmem_t keel_shmem;
 /* ends the job with a message when the program has not begun; true when the call is to be left out, which the predecessor did */
 int keel_shmem_begin(const char *call);
 /* the same for one that reads what others have: that cannot be left out. Who looks again and again may wait for an answer to what it put
- * to somebody else and did not quiet: the second look in a row sends that, and so does a look when there were some since, in a row or not. */
+ * to somebody else and did not quiet: the second look in a row sends that, and so does the last of KEEL_SHMEM_LOOKS, in a row or not. */
 void keel_shmem_begin_reading(const char *call);
 #define KEEL_SHMEM_LOOKS 16
 /* Behind a put: what another thread sends ahead of this has it. */
