@@ -5,18 +5,7 @@
 #include "api/refuse.h"
 #include "api/target.h"
 #include "check/plant.h"
-
-/* bytes from the first block's begin to the last one's end; 0: more than there can be */
-static uint64_t blocks_span(const keel_blocks_t *blocks)
-{
-    uint64_t last;
-
-    if (__builtin_mul_overflow(blocks->stride, (uint64_t)blocks->count - 1, &last) ||
-        __builtin_add_overflow(last, (uint64_t)blocks->length, &last)) {
-        return 0;
-    }
-    return last;
-}
+#include "wire/blocks.h"
 
 static int blocks_are_none(const keel_blocks_t *blocks)
 {
@@ -35,7 +24,7 @@ static keel_status_t blocks_check(keel_win_h win, uint32_t rank, const keel_bloc
     if (win == NULL || blocks == NULL) {
         return keel_refuse_null(win == NULL ? "the window" : "the blocks of an access");
     }
-    span = blocks_are_none(blocks) ? 0 : blocks_span(blocks);
+    span = keel_blocks_span(blocks->length, blocks->count, blocks->stride);
     if (span == 0 && !blocks_are_none(blocks)) {
         keel_error_ctx(win->ctx, "%zu blocks at distances of %lu bytes leave any window", blocks->count,
                        (unsigned long)blocks->stride);

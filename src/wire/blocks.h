@@ -10,6 +10,18 @@
 
 #include "wire/record.h"
 
+/* bytes from the begin of the first of blocks at regular distances to the end of the last one; 0: none, or more than there can be */
+static inline uint64_t keel_blocks_span(uint64_t length, uint64_t count, uint64_t stride)
+{
+    uint64_t span;
+
+    if (count == 0 || length == 0 || __builtin_mul_overflow(stride, count - 1, &span) ||
+        __builtin_add_overflow(span, length, &span)) {
+        return 0;
+    }
+    return span;
+}
+
 typedef struct keel_record_part {
     uint64_t where;  /* of the first block; op PUT */
     uint32_t length; /* of each block, bytes, not 0 */
@@ -116,16 +128,9 @@ static inline int keel_parts_next(keel_parts_t *parts, keel_blocks_part_t *part)
     return 1;
 }
 
-/* bytes from a part's first block to the end of its last one; 0: more than there can be */
 static inline uint64_t keel_part_span(const keel_blocks_part_t *part)
 {
-    uint64_t span;
-
-    if (__builtin_mul_overflow(part->stride, (uint64_t)part->count - 1, &span) ||
-        __builtin_add_overflow(span, (uint64_t)part->length, &span)) {
-        return 0;
-    }
-    return span;
+    return keel_blocks_span(part->length, part->count, part->stride);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef KEEL_WIRE_GOT_BLOCKS_H_
 #define KEEL_WIRE_GOT_BLOCKS_H_
 
-#include "wire/record.h"
+#include "wire/blocks.h"
 
 typedef struct keel_got_part {
     uint64_t where;  /* of the first block, as of a put */
@@ -32,17 +32,9 @@ static inline uint64_t keel_got_part_bytes(const keel_got_part_t *part)
     return (uint64_t)part->length * part->count;
 }
 
-/* from its first byte to its last; 0: more than there can be, or nothing */
 static inline uint64_t keel_got_part_span(const keel_got_part_t *part)
 {
-    uint64_t span;
-
-    if (part->count == 0 || part->length == 0 ||
-        __builtin_mul_overflow(part->stride, (uint64_t)part->count - 1, &span) ||
-        __builtin_add_overflow(span, part->length, &span)) {
-        return 0;
-    }
-    return span;
+    return keel_blocks_span(part->length, part->count, part->stride);
 }
 
 /* part @a i of a description, which lies anyhow */
