@@ -168,6 +168,10 @@ struct keel_home {
     keel_put_target_t *log;
     keel_board_slot_t *slot; /* this process's, there */
     uint64_t phase;          /* keel_phase_word() of the number 0 */
+    /* that put's window: where it is mapped here, and the last offset of a word in it */
+    const struct keel_win *win;
+    char *base;
+    uint64_t last;
 };
 
 #define KEEL_UNRUNG_MAX 8 /* they are rung when one more comes */

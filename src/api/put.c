@@ -157,7 +157,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         keel_put_push_gets(ctx, rank);
         if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
-            keel_put_set_near(ctx, rank);
+            keel_put_set_near(win, rank);
             keel_flush_ring_later(ctx, rank);
         } else {
             (void)keel_put_log_number(&ctx->puts, rank); /* locks: told when the section ends */
@@ -278,49 +278,6 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
 }
 
 /*
- * Programs that wait: what the general way comes to where a short put goes where the last one went that did, under the same clock, and there
- * is nothing else to be looked at: @a target is there only where puts are not held. 0: it goes that way.
- */
-static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                          const void *buffer, size_t length, char *target)
-{
-    keel_context_h ctx = win->ctx;
-    const struct keel_home *home = ctx->home;
-    const uint32_t clock = KEEL_PLANT(near_clockless) ? (uint32_t)(home->near >> 32) : ctx->sync.waits.clock;
-    keel_board_slot_t *slot = home->slot;
-    keel_record_t *record;
-    uint64_t word;
-
-    if (home->near != keel_context_near(rank, clock) || !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
-        return 0;
-    }
-    KEEL_REACHED(put_near);
-    keel_case_access(ctx, rank, 0);
-    ctx->stats.puts++;
-    ctx->stats.put_bytes += length;
-    word = home->phase | home->log->count;
-    put_open(ctx, slot, 1, word, record, keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
-    keel_store_word_release(&slot->done, word);
-    return 1;
-}
-
-static __attribute__((noinline)) keel_status_t put_waiting(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                           const void *buffer, size_t length, char *target)
-{
-    return put_near(win, rank, offset, buffer, length, target) ? KEEL_OK
-                                                               : put_any(win, rank, offset, buffer, length, NULL);
-}
-
-/* of a word: so short that what a function saves counts */
-static __attribute__((noinline)) keel_status_t put_waiting_word(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                                const void *buffer, char *target)
-{
-    return put_near(win, rank, offset, buffer, sizeof(uint64_t), target)
-               ? KEEL_OK
-               : put_any(win, rank, offset, buffer, sizeof(uint64_t), NULL);
-}
-
-/*
  * What the hot path does not do. A short put to a live rank whose log has room is a record there and no more: it is sent with
  * others, by messages or operations (oplog/put_send). All else goes the general way, also the first since a flush of all, and the
  * one that makes sending due.
@@ -337,6 +294,10 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
+    if (win->changes != ctx->lane.changes) {
+        keel_win_refresh(win);
+        return keel_put_nbx(win, rank, offset, buffer, length, params, NULL);
+    }
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
         keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync) ||
@@ -360,32 +321,67 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
     return KEEL_OK;
 }
 
-keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+/*
+ * Programs that wait: what the general way comes to where a short put goes where the last one went that did, under the same clock, and there
+ * is nothing else to be looked at. 0: it goes that way.
+ */
+static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                          const void *buffer, size_t length, char *target)
 {
-    return keel_put_nbx(win, rank, offset, buffer, length, NULL, NULL);
+    keel_context_h ctx = win->ctx;
+    const struct keel_home *home = ctx->home;
+    keel_board_slot_t *slot;
+    keel_record_t *record;
+    uint64_t word;
+
+    if ((uint32_t)home->near != rank + 1 ||
+        ((uint32_t)(home->near >> 32) != ctx->sync.waits.clock && !KEEL_PLANT(near_clockless)) ||
+        !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
+        return 0;
+    }
+    KEEL_REACHED(put_near);
+    keel_case_access(ctx, rank, 0);
+    ctx->stats.puts++;
+    ctx->stats.put_bytes += length;
+    slot = home->slot;
+    word = home->phase | home->log->count;
+    put_open(ctx, slot, 1, word, record, keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
+    keel_store_word_release(&slot->done, word);
+    return 1;
 }
 
-/* A put returns no request: its buffer is free when it returns, on either lane. */
-keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
-                           const keel_rma_params_t *params, keel_req_h *req_p)
+/* of any length, in any window: what is mapped, and what the gate says, is to be asked */
+static __attribute__((noinline)) keel_status_t put_waiting(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                           const void *buffer, size_t length)
 {
     char *target = keel_win_reach(win, rank, offset, length);
-    keel_context_h ctx;
-    uint32_t gate;
 
-    if (__builtin_expect(target == NULL || params != NULL, 0)) {
-        return put_beside(win, rank, offset, buffer, length, params);
+    if (target != NULL && length - 1 < win->ctx->puts.record_max && buffer != NULL &&
+        put_near(win, rank, offset, buffer, length, target)) {
+        return KEEL_OK;
     }
-    ctx = win->ctx;
-    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
-    gate = keel_context_gate_rma(ctx, 0);
-    if (__builtin_expect(length - 1 >= ctx->puts.record_max || gate != 0 || buffer == NULL, 0)) {
-        if (gate != KEEL_GATE_WAITS || length - 1 >= ctx->puts.record_max || buffer == NULL) {
-            return put_beside(win, rank, offset, buffer, length, params);
-        }
-        return (length == sizeof(uint64_t)) ? put_waiting_word(win, rank, offset, buffer, target)
-                                            : put_waiting(win, rank, offset, buffer, length, target);
+    return put_beside(win, rank, offset, buffer, length, NULL);
+}
+
+/* of a word in the last put's window: so short that what is asked twice counts */
+static inline __attribute__((always_inline)) keel_status_t put_waiting_word(keel_win_h win, uint32_t rank,
+                                                                            uint64_t offset, const void *buffer)
+{
+    const struct keel_home *home = win->ctx->home;
+
+    if (home->win == win && win->changes == win->ctx->lane.changes && offset <= home->last && buffer != NULL &&
+        put_near(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset)) {
+        return KEEL_OK;
     }
+    return put_waiting(win, rank, offset, buffer, sizeof(uint64_t));
+}
+
+/* programs that do not wait: logged and stored */
+static __attribute__((noinline)) keel_status_t put_stored(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                          const void *buffer, size_t length, char *target)
+{
+    keel_context_h ctx = win->ctx;
+
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;
     if (ctx->is_logging) {
@@ -395,4 +391,63 @@ keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const
         keel_store_bytes(target, buffer, length);
     }
     return KEEL_OK;
+}
+
+/* the same of a word, where the log has room; 0: it has none, or is off */
+static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                          const void *buffer, char *target)
+{
+    keel_context_h ctx = win->ctx;
+    keel_record_t *record;
+
+    if (!ctx->is_logging || !keel_put_log_has_room(&ctx->puts, rank, sizeof(uint64_t))) {
+        return 0;
+    }
+    record = keel_put_log_reserve(&ctx->puts, rank, sizeof(uint64_t));
+    ctx->stats.puts++;
+    ctx->stats.put_bytes += sizeof(uint64_t);
+    keel_put_log_store(&ctx->puts, record, keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer,
+                       sizeof(uint64_t));
+    return 1;
+}
+
+/* of both calls. What calls a function that comes back is out of line: so this one saves no registers. */
+static inline __attribute__((always_inline)) keel_status_t
+put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length, const keel_rma_params_t *params)
+{
+    char *target;
+    uint32_t gate;
+
+    if (__builtin_expect(win == NULL || params != NULL || rank >= win->ctx->fast_ranks, 0)) {
+        return put_beside(win, rank, offset, buffer, length, params);
+    }
+    gate = keel_context_gate_rma(win->ctx, 0);
+    if (gate == KEEL_GATE_WAITS) {
+        return (length == sizeof(uint64_t)) ? put_waiting_word(win, rank, offset, buffer)
+                                            : put_waiting(win, rank, offset, buffer, length);
+    }
+    if (__builtin_expect(rank == win->ctx->lane.rank || win->changes != win->ctx->lane.changes || gate != 0, 0)) {
+        return put_beside(win, rank, offset, buffer, length, NULL);
+    }
+    target = keel_win_part(win, rank, offset, length);
+    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
+    if (__builtin_expect(target == NULL || length - 1 >= win->ctx->puts.record_max || buffer == NULL, 0)) {
+        return put_beside(win, rank, offset, buffer, length, NULL);
+    }
+    if (length == sizeof(uint64_t) && put_word(win, rank, offset, buffer, target)) {
+        return KEEL_OK;
+    }
+    return put_stored(win, rank, offset, buffer, length, target);
+}
+
+keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+{
+    return put(win, rank, offset, buffer, length, NULL);
+}
+
+/* A put returns no request: its buffer is free when it returns, on either lane. */
+keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
+                           const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    return put(win, rank, offset, buffer, length, params);
 }

@@ -22,15 +22,21 @@ int keel_put_was_before(keel_context_h ctx, uint32_t rank);
 /* direct lane, before what is put there, or an atomic: what was read there has its records there */
 void keel_put_push_gets(keel_context_h ctx, uint32_t rank);
 
-/* programs that wait: the next ones that are stored at @a rank under this clock may go the short way (put_near()); the rank is touched, and
- * is rung later */
-static inline void keel_put_set_near(keel_context_h ctx, uint32_t rank)
+/* programs that wait: the next ones that are stored at @a rank under this clock may go the short way (put_near()), and words in this
+ * window the shortest; the rank is touched, and is rung later */
+static inline void keel_put_set_near(keel_win_h win, uint32_t rank)
 {
+    keel_context_h ctx = win->ctx;
     struct keel_home *home = ctx->home;
+    const keel_target_t *target = keel_win_target(win, rank);
+    const int holds_words = target->size >= sizeof(uint64_t);
 
     home->log = &ctx->puts.targets[rank];
     home->phase = keel_phase_word(ctx->rec.phase, 0);
     home->slot = keel_access_slot(&ctx->lane, rank);
+    home->win = holds_words ? win : NULL;
+    home->base = target->ptr;
+    home->last = holds_words ? target->size - sizeof(uint64_t) : 0;
     home->near = keel_context_near(rank, home->log->clock); /* what is told there, if callbacks have waited */
 }
 

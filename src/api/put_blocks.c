@@ -182,7 +182,7 @@ static void record_stored(const put_record_t *put, keel_record_t *record)
     keel_put_push_gets(ctx, put->rank);
     if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
         record_numbered(put, record);
-        keel_put_set_near(ctx, put->rank);
+        keel_put_set_near(put->win, put->rank);
         keel_flush_ring_later(ctx, put->rank);
     } else {
         (void)keel_put_log_number(&ctx->puts, put->rank);

@@ -18,21 +18,30 @@ static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank
     return &win->targets[rank];
 }
 
+/* what the window keeps of the rank is up to date: where that part of it is mapped here; NULL: nowhere, or it leaves the window */
+static inline __attribute__((always_inline)) char *keel_win_part(const keel_win_h win, uint32_t rank, uint64_t offset,
+                                                                 size_t length)
+{
+    const keel_target_t *target = &win->targets[rank];
+
+    if (__builtin_expect(target->ptr == NULL || offset > target->size || length > target->size - offset, 0)) {
+        return NULL;
+    }
+    return target->ptr + offset;
+}
+
 /* where the fast path of an access goes: a live peer's memory that is mapped here; NULL: the access goes the general way. Own
  * memory does, and what leaves the window. The caller looks at the gate. */
 static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win, uint32_t rank, uint64_t offset,
                                                                   size_t length)
 {
-    const keel_target_t *target;
-
     if (__builtin_expect(win == NULL || rank >= win->ctx->fast_ranks || rank == win->ctx->lane.rank, 0)) {
         return NULL;
     }
-    target = keel_win_target(win, rank);
-    if (__builtin_expect(target->ptr == NULL || offset > target->size || length > target->size - offset, 0)) {
-        return NULL;
+    if (__builtin_expect(win->changes != win->ctx->lane.changes, 0)) {
+        keel_win_refresh(win);
     }
-    return target->ptr + offset;
+    return keel_win_part(win, rank, offset, length);
 }
 
 /* by the address at its owner: memory that the program gave begins anywhere */

@@ -98,22 +98,31 @@ static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve
     return keel_put_log_reserve_slow(log, target, length);
 }
 
+/* a record of so many payload bytes is reserved without a call */
+static inline __attribute__((always_inline)) int keel_put_log_has_room(const keel_put_log_t *log, uint32_t target,
+                                                                       size_t length)
+{
+    const keel_put_target_t *t = &log->targets[target];
+
+    return (uintptr_t)t->tail + sizeof(keel_record_t) + keel_pad8(length) <= (uintptr_t)t->limit;
+}
+
 /* Direct lane, programs that wait: room for a record that is numbered. 0, and nothing is changed: it does not stay in the cache, there is no
  * room for it, or it has no number. */
 static inline __attribute__((always_inline)) int keel_put_log_take(keel_put_log_t *log, keel_put_target_t *t,
                                                                    size_t length, keel_record_t **record_p)
 {
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
-    uint8_t *tail = t->tail;
+    const uintptr_t end = (uintptr_t)t->tail + need;
 
-    if (length >= KEEL_COPY_STREAM || (uintptr_t)tail + need > (uintptr_t)t->limit || t->count == log->number_end) {
+    if (length >= KEEL_COPY_STREAM || end > (uintptr_t)t->limit || t->count == log->number_end) {
         return 0;
     }
-    t->tail = tail + need;
+    t->tail = (uint8_t *)end;
     t->count++;
     log->is_epoch_used = 1;
-    *record_p = (keel_record_t *)tail;
-    if (tail == NULL) {
+    *record_p = (keel_record_t *)(end - need);
+    if (*record_p == NULL) {
         __builtin_unreachable(); /* it has no room, then: who writes the record need not ask */
     }
     return 1;
