@@ -107,15 +107,14 @@ static inline __attribute__((always_inline)) int keel_put_log_has_room(const kee
     return (uintptr_t)t->tail + sizeof(keel_record_t) + keel_pad8(length) <= (uintptr_t)t->limit;
 }
 
-/* Direct lane, programs that wait: room for a record that is numbered. 0, and nothing is changed: it does not stay in the cache, there is no
- * room for it, or it has no number. */
+/* Direct lane, programs that wait: room for a record that is numbered. 0, and nothing is changed: there is none, or it has no number. */
 static inline __attribute__((always_inline)) int keel_put_log_take(keel_put_log_t *log, keel_put_target_t *t,
                                                                    size_t length, keel_record_t **record_p)
 {
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
     const uintptr_t end = (uintptr_t)t->tail + need;
 
-    if (length >= KEEL_COPY_STREAM || end > (uintptr_t)t->limit || t->count == log->number_end) {
+    if (end > (uintptr_t)t->limit || t->count == log->number_end) {
         return 0;
     }
     t->tail = (uint8_t *)end;
