@@ -310,6 +310,16 @@ void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes
     }
 }
 
+void keel_mpi_get_list(uint32_t rank, const keel_block_t *blocks, size_t count, const char *call)
+{
+    if (count > 0 && !keel_mpi_is_replay()) {
+        keel_mpi_check(keel_get_list(keel_mpi.arena, rank, blocks, count), call);
+    }
+    for (size_t i = 0; i < count; i++) {
+        keel_mpi_prefix_result(blocks[i].buffer, blocks[i].length);
+    }
+}
+
 void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
     if (bytes > 0 && !keel_mpi_is_replay()) {
@@ -323,14 +333,16 @@ void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, cons
     keel_mpi_prefix_result(data, bytes);
 }
 
-void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
-    if (bytes == 0) {
-        return;
-    }
-    if (!keel_mpi_is_replay()) {
+    if (bytes > 0 && !keel_mpi_is_replay()) {
         keel_mpi_check(keel_poll(keel_mpi.arena, rank, offset, data, bytes), call);
     }
+}
+
+void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+{
+    keel_mpi_poll_unrecorded(rank, offset, data, bytes, call);
     keel_mpi_prefix_result(data, bytes);
 }
 

@@ -4,6 +4,8 @@
 
 #include "mpi_state.h"
 
+#include <keel/strided.h>
+
 /* collective: the window, with the hidden part made */
 void keel_mpi_arena_make(void);
 /* a number of bytes with K, M, G or T after it; 0: it is none */
@@ -61,9 +63,13 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p);
 /* accesses, ended by the job's end where they fail */
 void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes, const char *call);
 void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
-/* the same, of which the caller tells the record what the program is given */
+/* of several blocks */
+void keel_mpi_put_list(uint32_t rank, const keel_block_t *blocks, size_t count, const char *call);
+void keel_mpi_get_list(uint32_t rank, const keel_block_t *blocks, size_t count, const char *call);
+/* a get of which the caller tells the record what the program is given */
 void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* one that the program may go on by, in a program whose deaths may be recovered alone */
+void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* complete at the next flush, or earlier */
 void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);

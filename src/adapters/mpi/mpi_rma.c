@@ -196,11 +196,20 @@ int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *ta
 
 /* ---- bytes ---- */
 
-enum { DENSITY = 4 }; /* one byte of so many, at least, is one of an element */
+enum {
+    DENSITY = 4, /* one byte of so many, at least, is one of an element */
+    /* or so many bytes a piece are got with it, which cost no more than a record and a part of a message for itself; and of what is
+     * polled so many, as each poll waits for its answer */
+    SPARE = 64,
+    SPARE_POLLED = 512,
+    BLOCKS = 128 /* of one access */
+};
 
 typedef struct {
     const keel_mpi_target_t *target;
     char *packed;
+    keel_block_t blocks[BLOCKS];
+    size_t count;
 } pieces_t;
 
 static int put_piece(void *user, ptrdiff_t offset, size_t length)
@@ -217,6 +226,12 @@ static int put_piece(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
+static void get_blocks(pieces_t *pieces)
+{
+    keel_mpi_get_list(pieces->target->rank, pieces->blocks, pieces->count, pieces->target->call);
+    pieces->count = 0;
+}
+
 static int get_piece(void *user, ptrdiff_t offset, size_t length)
 {
     pieces_t *pieces = user;
@@ -228,7 +243,11 @@ static int get_piece(void *user, ptrdiff_t offset, size_t length)
     } else if (target->is_polled) {
         keel_mpi_poll(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
     } else {
-        keel_mpi_get(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+        pieces->blocks[pieces->count++] =
+            (keel_block_t){.offset = target->offset + (uint64_t)offset, .length = length, .buffer = pieces->packed};
+        if (pieces->count == BLOCKS) {
+            get_blocks(pieces);
+        }
     }
     pieces->packed += length;
     return 1;
@@ -236,41 +255,54 @@ static int get_piece(void *user, ptrdiff_t offset, size_t length)
 
 void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
 {
-    pieces_t pieces = {.target = target, .packed = (char *)packed};
+    pieces_t pieces;
 
+    pieces.target = target;
+    pieces.packed = (char *)packed;
     (void)keel_mpi_target_each(target, put_piece, &pieces);
 }
 
-/* much of what they lie in are the elements themselves: all of it is got at once, and they are picked out here */
+/* what they lie in is little more than the elements themselves: all of it is got at once, and they are picked out here */
 static int get_whole(const keel_mpi_target_t *target, void *packed)
 {
+    const keel_mpi_layout_t *layout = target->layout;
+    const size_t spare = (size_t)layout->run_count * target->count * (target->is_polled ? SPARE_POLLED : SPARE);
     ptrdiff_t low;
     size_t span;
     char *whole;
 
-    keel_mpi_layout_span(target->layout, target->count, &low, &span);
-    if (target->memory != NULL || target->is_polled || target->segments != NULL || target->layout->is_dense ||
-        span / DENSITY > target->layout->size * target->count) {
+    keel_mpi_layout_span(layout, target->count, &low, &span);
+    if (target->memory != NULL || target->segments != NULL || layout->is_dense ||
+        span > layout->size * target->count * DENSITY + spare) {
         return 0;
     }
     whole = calloc(1, span + 1);
     if (whole == NULL) {
         return 0;
     }
-    keel_mpi_get_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
-    keel_mpi_pack_into(whole - low, target->count, target->layout, packed);
+    if (target->is_polled) {
+        keel_mpi_poll_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
+    } else {
+        keel_mpi_get_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
+    }
+    keel_mpi_pack_into(whole - low, target->count, layout, packed);
     free(whole);
-    keel_mpi_prefix_result(packed, target->layout->size * target->count);
+    keel_mpi_prefix_result(packed, layout->size * target->count);
     return 1;
 }
 
 void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed)
 {
-    pieces_t pieces = {.target = target, .packed = packed};
+    pieces_t pieces;
 
-    if (!get_whole(target, packed)) {
-        (void)keel_mpi_target_each(target, get_piece, &pieces);
+    if (get_whole(target, packed)) {
+        return;
     }
+    pieces.target = target;
+    pieces.packed = packed;
+    pieces.count = 0;
+    (void)keel_mpi_target_each(target, get_piece, &pieces);
+    get_blocks(&pieces);
 }
 
 /* ---- calls ---- */

@@ -12,10 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 300, SAVE_EVERY = 5, WRONG = 1, USAGE = 2, CROWD = 3, LARGE = 6000, LARGER = 90000, ROOM = 32 << 10 };
+enum {
+    MANY = 300,
+    ROWS = 15,
+    SAVE_EVERY = 5,
+    WRONG = 1,
+    USAGE = 2,
+    CROWD = 3,
+    LARGE = 6000,
+    LARGER = 90000,
+    ROOM = 32 << 10
+};
 
 static long *cells, *some; /* windows: of all, and of those of the same parity */
 static MPI_Win all_win, half_win;
+static MPI_Datatype column; /* ROWS numbers, as far apart as the window allows */
 static MPI_Comm half;
 static int rank, ranks, right, left, mate, mates; /* the next one of the half */
 static long step;                                 /* protected */
@@ -60,6 +71,51 @@ static void fences_of_some_of(void)
     die_here(1);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, half_win);
     check(some[0], (rank + ranks - 2) % ranks + step, "what is put");
+}
+
+/* what is put and got has that many parts */
+static void put_column(void)
+{
+    long said[ROWS];
+
+    for (long i = 0; i < ROWS; i++) {
+        said[i] = rank + step + i;
+    }
+    MPI_Put(said, ROWS, MPI_LONG, right, 0, 1, column, all_win);
+}
+
+static void check_column(const long *is, long apart, long first)
+{
+    for (long i = 0; i < ROWS; i++) {
+        check(is[i * apart], first + i, "a part");
+    }
+}
+
+static void columns_of(void)
+{
+    long got[ROWS] = {0};
+
+    MPI_Win_fence(0, all_win);
+    put_column();
+    die_here(1);
+    MPI_Win_fence(0, all_win);
+    check_column(cells, MANY / ROWS, left + step);
+    MPI_Get(got, ROWS, MPI_LONG, right, 0, 1, column, all_win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, all_win);
+    check_column(got, 1, rank + step);
+}
+
+static void columns_in_flushes_of(void)
+{
+    long got[ROWS] = {0};
+
+    MPI_Win_lock_all(0, all_win);
+    put_column();
+    MPI_Win_flush(right, all_win);
+    die_here(1);
+    MPI_Get(got, ROWS, MPI_LONG, right, 0, 1, column, all_win);
+    MPI_Win_unlock_all(all_win);
+    check_column(got, 1, rank + step);
 }
 
 static void posts_of(void)
@@ -380,6 +436,8 @@ static const struct {
     void (*of)(void);
 } groups[] = {{"fences", fences_of},
               {"fences_of_some", fences_of_some_of},
+              {"columns", columns_of},
+              {"columns_in_flushes", columns_in_flushes_of},
               {"posts", posts_of},
               {"messages", messages_of},
               {"collectives", collectives_of},
@@ -429,6 +487,8 @@ static void make(int is_withdrawn, const char *said)
         MPI_Info_create(&yes);
         MPI_Info_set(yes, "keel_deterministic", said);
     }
+    MPI_Type_vector(ROWS, 1, MANY / ROWS, MPI_LONG, &column);
+    MPI_Type_commit(&column);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Comm_rank(half, &mate);
     MPI_Comm_size(half, &mates);

@@ -2,9 +2,10 @@
 #include "expect.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { X = 16, Y = 12, CELLS = X * Y, TYPES = 8, EACH = 12 };
+enum { X = 16, Y = 12, CELLS = X * Y, TYPES = 8, EACH = 12, PIECES = 300 };
 
 typedef enum { PUT, GET, ACCUMULATE, GET_ACCUMULATE, WAYS } way_t;
 
@@ -142,6 +143,48 @@ static void check_addresses(void)
     MPI_Type_free(&absolute);
 }
 
+/* many pieces, near each other and far apart: what is got with them, or by one access with others, is what each is */
+static void check_many(int distance, int is_shared)
+{
+    double *const many = malloc(2 * PIECES * sizeof(*many)), *const got = many + PIECES;
+    double *part;
+    MPI_Datatype apart;
+    MPI_Win wide;
+
+    MPI_Win_allocate((MPI_Aint)sizeof(*part) * PIECES * distance, sizeof(*part), MPI_INFO_NULL, MPI_COMM_WORLD, &part,
+                     &wide);
+    MPI_Type_vector(PIECES, 1, distance, MPI_DOUBLE, &apart);
+    MPI_Type_commit(&apart);
+    for (int i = 0; i < PIECES; i++) {
+        many[i] = rank * 1000 + i + distance / 1000.0;
+        got[i] = -1;
+    }
+    memset(part, 0, sizeof(*part) * PIECES * (size_t)distance);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is_shared) {
+        MPI_Win_lock_all(0, wide);
+    } else {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, wide);
+    }
+    MPI_Put(many, PIECES, MPI_DOUBLE, right, 0, 1, apart, wide);
+    MPI_Win_flush(right, wide);
+    MPI_Get(got, PIECES, MPI_DOUBLE, right, 0, 1, apart, wide);
+    MPI_Win_flush(right, wide);
+    EXPECT(memcmp(got, many, PIECES * sizeof(*got)) == 0);
+    if (is_shared) {
+        MPI_Win_unlock_all(wide);
+    } else {
+        MPI_Win_unlock(right, wide);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < PIECES * distance; i++) {
+        EXPECT(part[i] == ((i % distance == 0) ? left * 1000 + i / distance + distance / 1000.0 : 0));
+    }
+    MPI_Win_free(&wide);
+    MPI_Type_free(&apart);
+    free(many);
+}
+
 /* of several predefined types, and of no bytes */
 static void check_others(void)
 {
@@ -235,6 +278,10 @@ int main(int argc, char **argv)
     check_columns();
     check_addresses();
     check_others();
+    for (int distance = 3; distance < 200; distance *= 4) {
+        check_many(distance, 0);
+        check_many(distance, 1);
+    }
     check_long_doubles();
     for (int i = 0; i < TYPES; i++) {
         MPI_Type_free(&types[i]);
