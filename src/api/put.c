@@ -294,10 +294,6 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
         return put_any(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
-    if (win->changes != ctx->lane.changes) {
-        keel_win_refresh(win);
-        return keel_put_nbx(win, rank, offset, buffer, length, params, NULL);
-    }
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
         keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync) ||
@@ -350,38 +346,33 @@ static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32
     return 1;
 }
 
-/* of any length, in any window: what is mapped, and what the gate says, is to be asked */
 static __attribute__((noinline)) keel_status_t put_waiting(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                           const void *buffer, size_t length)
+                                                           const void *buffer, size_t length, char *target)
+{
+    return put_near(win, rank, offset, buffer, length, target) ? KEEL_OK
+                                                               : put_any(win, rank, offset, buffer, length, NULL);
+}
+
+/* of any length, in any window, also where something has changed */
+static __attribute__((noinline)) keel_status_t put_of_any(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                          const void *buffer, size_t length,
+                                                          const keel_rma_params_t *params)
 {
     char *target = keel_win_reach(win, rank, offset, length);
+    keel_context_h ctx;
+    uint32_t gate;
 
-    if (target != NULL && length - 1 < win->ctx->puts.record_max && buffer != NULL &&
-        put_near(win, rank, offset, buffer, length, target)) {
-        return KEEL_OK;
+    if (__builtin_expect(target == NULL || params != NULL, 0)) {
+        return put_beside(win, rank, offset, buffer, length, params);
     }
-    return put_beside(win, rank, offset, buffer, length, NULL);
-}
-
-/* of a word in the last put's window: so short that what is asked twice counts */
-static inline __attribute__((always_inline)) keel_status_t put_waiting_word(keel_win_h win, uint32_t rank,
-                                                                            uint64_t offset, const void *buffer)
-{
-    const struct keel_home *home = win->ctx->home;
-
-    if (home->win == win && win->changes == win->ctx->lane.changes && offset <= home->last && buffer != NULL &&
-        put_near(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset)) {
-        return KEEL_OK;
+    ctx = win->ctx;
+    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
+    gate = keel_context_gate_rma(ctx, 0);
+    if (__builtin_expect(length - 1 >= ctx->puts.record_max || gate != 0 || buffer == NULL, 0)) {
+        return (gate == KEEL_GATE_WAITS && length - 1 < ctx->puts.record_max && buffer != NULL)
+                   ? put_waiting(win, rank, offset, buffer, length, target)
+                   : put_beside(win, rank, offset, buffer, length, params);
     }
-    return put_waiting(win, rank, offset, buffer, sizeof(uint64_t));
-}
-
-/* programs that do not wait: logged and stored */
-static __attribute__((noinline)) keel_status_t put_stored(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                          const void *buffer, size_t length, char *target)
-{
-    keel_context_h ctx = win->ctx;
-
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;
     if (ctx->is_logging) {
@@ -393,14 +384,19 @@ static __attribute__((noinline)) keel_status_t put_stored(keel_win_h win, uint32
     return KEEL_OK;
 }
 
-/* the same of a word, where the log has room; 0: it has none, or is off */
+/* a word, which is logged where the log has room; 0: it goes another way */
 static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                          const void *buffer, char *target)
+                                                          const void *buffer)
 {
     keel_context_h ctx = win->ctx;
     keel_record_t *record;
+    char *target;
 
-    if (!ctx->is_logging || !keel_put_log_has_room(&ctx->puts, rank, sizeof(uint64_t))) {
+    if (rank == ctx->lane.rank || !ctx->is_logging) {
+        return 0;
+    }
+    target = keel_win_part(win, rank, offset, sizeof(uint64_t));
+    if (target == NULL || !keel_put_log_has_room(&ctx->puts, rank, sizeof(uint64_t))) {
         return 0;
     }
     record = keel_put_log_reserve(&ctx->puts, rank, sizeof(uint64_t));
@@ -411,33 +407,32 @@ static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32
     return 1;
 }
 
-/* of both calls. What calls a function that comes back is out of line: so this one saves no registers. */
+/* programs that wait: a word in the last put's window */
+static inline __attribute__((always_inline)) int put_word_near(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                               const void *buffer)
+{
+    const struct keel_home *home = win->ctx->home;
+
+    return home->win == win && offset <= home->last &&
+           put_near(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset);
+}
+
+/* of both calls: words are so short that what a function saves counts, so here is nothing that calls one and goes on */
 static inline __attribute__((always_inline)) keel_status_t
 put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length, const keel_rma_params_t *params)
 {
-    char *target;
     uint32_t gate;
 
-    if (__builtin_expect(win == NULL || params != NULL || rank >= win->ctx->fast_ranks, 0)) {
-        return put_beside(win, rank, offset, buffer, length, params);
+    if (length == sizeof(uint64_t) && win != NULL && params == NULL && buffer != NULL && rank < win->ctx->fast_ranks &&
+        win->changes == win->ctx->lane.changes) {
+        gate = keel_context_gate_rma(win->ctx, 0);
+        if ((gate == 0 && put_word(win, rank, offset, buffer)) ||
+            (gate == KEEL_GATE_WAITS && put_word_near(win, rank, offset, buffer))) {
+            return KEEL_OK;
+        }
+        return put_of_any(win, rank, offset, buffer, sizeof(uint64_t), NULL); /* of a constant: one register less */
     }
-    gate = keel_context_gate_rma(win->ctx, 0);
-    if (gate == KEEL_GATE_WAITS) {
-        return (length == sizeof(uint64_t)) ? put_waiting_word(win, rank, offset, buffer)
-                                            : put_waiting(win, rank, offset, buffer, length);
-    }
-    if (__builtin_expect(rank == win->ctx->lane.rank || win->changes != win->ctx->lane.changes || gate != 0, 0)) {
-        return put_beside(win, rank, offset, buffer, length, NULL);
-    }
-    target = keel_win_part(win, rank, offset, length);
-    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
-    if (__builtin_expect(target == NULL || length - 1 >= win->ctx->puts.record_max || buffer == NULL, 0)) {
-        return put_beside(win, rank, offset, buffer, length, NULL);
-    }
-    if (length == sizeof(uint64_t) && put_word(win, rank, offset, buffer, target)) {
-        return KEEL_OK;
-    }
-    return put_stored(win, rank, offset, buffer, length, target);
+    return put_of_any(win, rank, offset, buffer, length, params);
 }
 
 keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
