@@ -27,7 +27,7 @@ typedef enum {
     KEEL_ERR_RUNTIME = -14,      /**< the launcher or its library failed */
     KEEL_ERR_TRANSPORT = -15,    /**< the network library failed */
     KEEL_ERR_IO = -16,           /**< a system call failed */
-    KEEL_ERR_MIXED_SYNC = -17,   /**< gsync and locks in one program */
+    KEEL_ERR_MIXED_SYNC = -17,   /**< returned by no call: any mix of gsyncs, locks and waits is legal */
     KEEL_ERR_CHECKSUM = -18,     /**< the job is over; this rank held parity and has no part in the program */
     KEEL_ERR_ISOLATED = -19,     /**< cut off from most of the job, or declared dead: this process may not go on */
     KEEL_ERR_LIMIT = -20,        /**< a counter has come to its end: no more of what it counts */
