@@ -462,7 +462,7 @@ typedef enum {
 
 /**
  * Waits until the word of @a size (1, 2, 4 or 8) bytes at @a offset of the caller's own window, aligned to its size, compares so with
- * @a value (word @a compare value; both unsigned, where the name does not say signed, the word widened to 64 bits), which a put or atomic of another rank in this phase brings about. What that rank put before it,
+ * @a value (word @a compare value; both unsigned, where the name does not say signed, and of @a value its low @a size bytes: a negative one may be given sign-extended or not), which a put or atomic of another rank in this phase brings about. What that rank put before it,
  * with a flush or fence between, is there too. A program looks at its own memory inside a phase by calls alone: these,
  * keel_wait(), keel_test(), and gets from its own rank. A wait has no record: with another comparison than KEEL_COMPARE_EQ a
  * replacement may go on by an older value than its predecessor did that compares so too, and find that in the word, until it waits for more. A program

@@ -18,17 +18,12 @@ uint64_t keel_word_load(const void *word, size_t size)
     }
 }
 
-/* a word of so many bytes as a signed number of 64 bits */
-static int64_t word_signed(uint64_t word, size_t size)
+int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t whole_value)
 {
+    /* both as words of so many bytes: the value of a negative one may be given as it is in 64 bits */
     const unsigned shift = 64 - 8 * (unsigned)size;
-
-    return (int64_t)(word << shift) >> shift;
-}
-
-int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t value)
-{
-    const int64_t is = word_signed(word, size), wanted = (int64_t)value;
+    const uint64_t value = whole_value << shift >> shift;
+    const int64_t is = (int64_t)(word << shift) >> shift, wanted = (int64_t)(value << shift) >> shift;
 
     switch (compare) {
     case KEEL_COMPARE_EQ:

@@ -177,7 +177,9 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_error_ctx(ctx, "no record of the get at rank %u in phase %u, which it has left: is the program deterministic?",
+    keel_error_ctx(ctx,
+                   "no record of the get at rank %u in phase %u, which it has left: is the program deterministic, "
+                   "and all memory protected that it goes on from?",
                    rank, ctx->rec.phase);
     return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
 }

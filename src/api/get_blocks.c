@@ -266,7 +266,7 @@ static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather
         keel_error_ctx(
             ctx,
             "re-execution differs from the first life: get %u of phase %u at rank %u is of other blocks than "
-            "the one recorded; is the program deterministic?",
+            "the one recorded; is the program deterministic, and all memory protected that it goes on from?",
             record->index, record->phase, rank);
         status = KEEL_ERR_CORRUPT;
     }

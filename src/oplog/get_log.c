@@ -171,7 +171,7 @@ keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t w
         record->length != length || KEEL_PLANT(record_differs)) {
         keel_error(log->lane->message,
                    "re-execution differs from the first life: get %u of phase %u at rank %u is not the one recorded "
-                   "(get %u of phase %u); is the program deterministic?",
+                   "(get %u of phase %u); is the program deterministic, and all memory protected that it goes on from?",
                    t->index, log->phase, target, record->index, record->phase);
         return KEEL_ERR_CORRUPT;
     }

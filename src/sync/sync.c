@@ -107,7 +107,8 @@ const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_syn
         return KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic";
     }
     if (all->mixes && !KEEL_PLANT(mixed_local)) {
-        return KEEL_REACHED(refuses_mixed), "the program mixes ways to synchronise";
+        return KEEL_REACHED(refuses_mixed),
+               "the program mixes ways to synchronise, or does what no log has (KEEL_LOG_LEVEL=info names the call)";
     }
     return NULL;
 }

@@ -22,6 +22,10 @@ static const struct {
 } turns[] = {
     {KEEL_COMPARE_EQ, 3, 4, 4},
     {KEEL_COMPARE_NE, 5, 4, 5},
+    {KEEL_COMPARE_EQ, 3, (uint64_t)-1, (uint64_t)-1}, /* as it is in 64 bits, whatever the word's size */
+    {KEEL_COMPARE_NE, (uint64_t)-7, 4, (uint64_t)-7},
+    {KEEL_COMPARE_ALL_BITS, 0x7f, (uint64_t)-1, (uint64_t)-128},
+    {KEEL_COMPARE_GE, 0, (uint64_t)-1, (uint64_t)-1},
     {KEEL_COMPARE_GT, 100, 101, 100},
     {KEEL_COMPARE_GE, 0, 0xf0, 0xf0}, /* above 127: unsigned */
     {KEEL_COMPARE_LT, 0x80, 0x7f, 0x80},

@@ -34,7 +34,7 @@ foreach(lane direct served)
            COMMAND keelrun -n 3 --nodes 3 --timeout 80 -x KEEL_LANES=${lane} -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m
                    $<TARGET_FILE:compares>)
   set_tests_properties(proc_waits_compare_in_each_way_${lane} PROPERTIES LABELS proc TIMEOUT 120
-                       PASS_REGULAR_EXPRESSION "rank 1: 56 comparisons are right" FAIL_REGULAR_EXPRESSION "too early;exited with;has not ended")
+                       PASS_REGULAR_EXPRESSION "rank 1: 72 comparisons are right" FAIL_REGULAR_EXPRESSION "too early;exited with;has not ended")
 endforeach()
 
 add_executable(forks forks.c)

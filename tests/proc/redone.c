@@ -5,6 +5,8 @@
  *   redone right          the same
  *   redone clock|pid      puts something else
  *   redone fewer          one word less
+ *   redone loads          rank 0 looks at its own memory by loads until the last word is there, and puts to rank 2 how often it looked; it is
+ *                         the one that dies, and rank 2 that looks after each gsync whether it has what rank 0 goes on from
  *   redone forgotten      goes on from memory that is not protected: a rollback does not bring it back, so nobody looks
  * With "declared" after the mode the program says that it is not deterministic, with "waits" that it waits inside phases.
  */
@@ -19,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 8, FATAL = 5, WORDS = 4, EXIT_USAGE = 2 };
+enum { STEPS = 8, FATAL = 5, WORDS = 4, LOOKS = WORDS, EXIT_USAGE = 2 };
 
 typedef struct {
     const char *mode;
@@ -43,7 +45,7 @@ static uint64_t extra(const job_t *job)
         clock_gettime(CLOCK_REALTIME, &now);
         return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     }
-    return is(job, "pid") ? (uint64_t)getpid() : 0;
+    return (is(job, "pid") || (is(job, "loads") && keel_rank(job->ctx) == 0)) ? (uint64_t)getpid() : 0;
 }
 
 static keel_status_t put_words(job_t *job)
@@ -52,14 +54,42 @@ static keel_status_t put_words(job_t *job)
 
     job->sum += job->step;
     for (unsigned i = 0; i < words; i++) {
+        TRY(keel_fence(job->ctx));
         job->words[i] = job->sum + i + extra(job);
         TRY(keel_put(job->win, 0, i * sizeof(*job->words), &job->words[i], sizeof(*job->words)));
     }
     TRY(keel_flush(job->ctx, 0));
+    if (job->step == FATAL && keel_incarnation(job->ctx) == 0 && !is(job, "loads")) {
+        raise(SIGKILL);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t look_by_loads(job_t *job)
+{
+    const volatile uint64_t *last = &job->words[WORDS - 1];
+
+    job->sum += job->step;
+    job->words[LOOKS] = 0;
+    while (*last != job->sum + WORDS - 1) {
+        job->words[LOOKS]++;
+        TRY(keel_progress(job->ctx));
+    }
+    job->words[LOOKS] += extra(job) + job->step;
+    TRY(keel_put(job->win, 2, LOOKS * sizeof(*job->words), &job->words[LOOKS], sizeof(*job->words)));
+    TRY(keel_flush(job->ctx, 2));
     if (job->step == FATAL && keel_incarnation(job->ctx) == 0) {
         raise(SIGKILL);
     }
     return KEEL_OK;
+}
+
+static keel_status_t look_at_looks(const job_t *job)
+{
+    uint64_t looks;
+
+    TRY(keel_get(job->win, 0, LOOKS * sizeof(*job->words), &looks, sizeof(looks)));
+    return (looks == job->words[LOOKS]) ? KEEL_OK : KEEL_ERR_CORRUPT;
 }
 
 static keel_status_t look(const job_t *job)
@@ -80,10 +110,14 @@ static keel_status_t steps_run(job_t *job)
     while (job->step < STEPS) {
         if (keel_rank(job->ctx) == 1) {
             TRY(put_words(job));
+        } else if (keel_rank(job->ctx) == 0 && is(job, "loads")) {
+            TRY(look_by_loads(job));
         }
         TRY(keel_gsync(job->ctx, 0));
         if (keel_rank(job->ctx) == 0) {
             TRY(look(job));
+        } else if (keel_rank(job->ctx) == 2 && is(job, "loads")) {
+            TRY(look_at_looks(job));
         }
         job->step++;
         TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
@@ -99,7 +133,7 @@ static keel_status_t job_run(job_t *job, const keel_params_t *params)
     keel_status_t status;
 
     TRY(keel_init(params, &job->ctx));
-    TRY(keel_win_alloc(job->ctx, WORDS * sizeof(*job->words), NULL, &job->win));
+    TRY(keel_win_alloc(job->ctx, (LOOKS + 1) * sizeof(*job->words), NULL, &job->win));
     job->words = keel_win_base(job->win);
     TRY(keel_protect(job->ctx, 1, &job->step, sizeof(job->step)));
     if (!is(job, "forgotten")) {

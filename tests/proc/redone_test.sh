@@ -61,4 +61,14 @@ program_that_says_so_is_rolled_back_without_a_word()
     has "$err" 0 'did otherwise'
 }
 
+own_memory_polled_by_loads_is_right_without_the_promise()
+{
+    local lane
+
+    for lane in served direct; do
+        job $lane 1 loads declared
+        has "$err" 0 'did otherwise'
+    done
+}
+
 run_case
