@@ -48,7 +48,8 @@ enum keel_params_field {
 
 enum keel_params_flags {
     /** The program is not access deterministic [F 3.2.1]: a death is always answered by a rollback, and nothing is logged. Without it, a replacement that
-     *  is found to do otherwise than its predecessor did is an error message and a rollback; not all that differs is found. */
+     *  is found to do otherwise than its predecessor did is an error message and a rollback; not all that differs is found: on mapped memory
+     *  little but how many accesses there were. keelrun --rehearse looks at more. */
     KEEL_PARAM_FLAG_NONDETERMINISTIC = KEEL_BIT(0),
     /** For runtimes: keel_init() returns KEEL_ERR_CHECKSUM where it would end the process of a rank that held parity. */
     KEEL_PARAM_FLAG_CHECKSUM_RETURNS = KEEL_BIT(1),
@@ -99,7 +100,7 @@ KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ct
 
 /**
  * Leaves the job: the last gsync [F 2.2]; after it nothing is recovered, and a launcher may end the ranks that are left when one dies:
- * results are to be written, and output flushed, before it. Collective. Frees all windows and @a ctx.
+ * results are to be written, and output flushed, before it; what stdio buffers still is flushed when all have come to it. Collective. Frees all windows and @a ctx.
  * With KEEL_ERR_ROLLED_BACK the context stays: restore, go on, and finalize again.
  */
 KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
@@ -252,7 +253,7 @@ typedef struct keel_win_params {
  * @param [in]  params may be NULL.
  * @param [out] win_p  freed by keel_win_free() or keel_finalize().
  * @return KEEL_ERR_NO_MEMORY when the machine or the control group has not got the memory: all of it is taken here, and not
- *         more than is there; when something is mapped at the address asked for; KEEL_ERR_ALIGNMENT of such an address; KEEL_ERR_BUDGET.
+ *         more than is there; when something is mapped at the address asked for; KEEL_ERR_ALIGNMENT of such an address; KEEL_ERR_LIMIT: as many windows were made as can be.
  */
 KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
                                       keel_win_h *win_p);

@@ -102,6 +102,8 @@ static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
         return keel_context_end(ctx, status);
     }
     if (status == KEEL_OK) {
+        (void)fflush(
+            NULL); /* no rollback takes it back, and a launcher may end who is slower than another one that is killed */
         keel_recovery_finish(&ctx->rec);
     }
     *is_gone = 1;

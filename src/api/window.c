@@ -32,8 +32,8 @@ static keel_status_t windows_grow(keel_context_h ctx)
     struct keel_win **grown;
 
     if (ctx->window_count == KEEL_WINDOWS_MAX) {
-        keel_error_ctx(ctx, "no more than %u windows can be made", KEEL_WINDOWS_MAX);
-        return KEEL_ERR_BUDGET;
+        keel_error_ctx(ctx, "no more than %u windows can be made, freed ones included", KEEL_WINDOWS_MAX);
+        return KEEL_ERR_LIMIT;
     }
     if (ctx->window_count < ctx->window_room) {
         return KEEL_OK;

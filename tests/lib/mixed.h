@@ -11,7 +11,7 @@
 #include "together.h"
 
 #define MIXED_RANKS_NEAR 32 /* words of further ranks lie elsewhere */
-#define MIXED_RANKS_MAX  48
+#define MIXED_RANKS_MAX  64
 #define MIXED_RELAYS     32 /* steps that may relay something have a word each */
 #define MIXED_FURTHER    5  /* windows, in some programs */
 

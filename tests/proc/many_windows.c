@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     for (made = job.count; made <= WINDOWS_MAX && job.count == WINDOWS_MAX && status == KEEL_OK; made++) {
         status = keel_win_alloc(job.ctx, 8, NULL, &job.win[made]); /* of each rank the same one is refused */
     }
-    if (job.count == WINDOWS_MAX && status != KEEL_ERR_BUDGET) {
+    if (job.count == WINDOWS_MAX && status != KEEL_ERR_LIMIT) {
         return EXIT_WRONG;
     }
     if (keel_rank(job.ctx) == keel_size(job.ctx) - 1) {

@@ -20,7 +20,7 @@
 #define CASE_RETRY       16       /* steps between tries of a death that is not allowed yet */
 #define CASE_CHECK       24       /* steps a process, at most, between two looks at the invariants */
 #define CASE_SPLIT_STEPS 40000000 /* those that are silent are noticed one after another, while others poll */
-#define CASE_LARGE_STEPS 4000000 /* 32 ranks that ask each other for locks, twice because of a rollback, took 1062403 */
+#define CASE_LARGE_STEPS 40000000 /* 104 ranks, some with checksums, took 4944338 for programs of all kinds */
 #define COUNTERS_ROOM \
     1023           /* of what a run may count; from there on what is done each so many gsyncs is done as from 0 on */
 #define CASE_AIM 3 /* of one whose victim is not in the state it is aimed at */

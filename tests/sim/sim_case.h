@@ -8,7 +8,7 @@
 
 #define CASE_RANKS_DRAWN     32
 #define CASE_PROCESSES_DRAWN 48  /* with those that hold parity */
-#define CASE_RANKS_MIXED     48  /* of programs that mix, when asked for, or with `more` */
+#define CASE_RANKS_MIXED     64  /* of programs that mix, when asked for, or with `more` */
 #define CASE_RANKS_MAX       100 /* of programs that gsync, when asked for: reports and decisions go in pieces */
 #define CASE_PROCESSES_MAX   148
 #define CASE_DEATHS_MAX      8

@@ -152,7 +152,8 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     memset(&journal, 0, sizeof(journal));
     options->ranks = (limits->ranks > 0) ? (uint32_t)limits->ranks : scene_draw_ranks(scene);
     if (options->ranks > CASE_RANKS_DRAWN / 2 && limits->more && limits->ranks <= 0) {
-        options->ranks = MIXED_RANKS_NEAR + 1 + options->ranks % (CASE_RANKS_MIXED - MIXED_RANKS_NEAR);
+        options->ranks = MIXED_RANKS_NEAR + (options->ranks - CASE_RANKS_DRAWN / 2) *
+                                                (CASE_RANKS_MIXED - MIXED_RANKS_NEAR) / (CASE_RANKS_DRAWN / 2);
     }
     options->phases = (limits->phases > 0) ? (uint32_t)limits->phases : 2 + keel_random_below(random, 16);
     journal.options = (mixed_options_t){

@@ -270,7 +270,7 @@ static void usage(void)
          "  --crashes N      fail when fewer runs had deaths\n"
          "  --floor PERCENT  ... and when fewer of those that nothing but an atomic under way stood in the way of "
          "recovered locally\n"
-         "  --ranks N (with --style gsync up to 100, mixed 48)  --phases N  --deaths N  --atomics 0|1|2|3   "
+         "  --ranks N (with --style gsync up to 100, mixed 64)  --phases N  --deaths N  --atomics 0|1|2|3   "
          "--late-windows 0|1  "
          "--parities N  --dedicated 0|1  "
          "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
