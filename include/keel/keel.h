@@ -17,11 +17,25 @@
  * others of the node map (KEEL_LANES other than served) are not there, so that touching one ends the child (SIGSEGV). It may exit
  * and run other programs.
  *
- * What else a process has. Windows and protected regions come back, and nothing else. A replacement is a new process that runs main() again:
- * its heap, stack and globals are as main() makes them, files opened with "w" are empty again and those opened with "a" get lines
- * twice, standard input, sockets, threads and signal handlers are as in any new process, and clocks, process ids and random numbers differ
- * from its predecessor's, so none of them may decide what is accessed. After a rollback a survivor goes on as the process that it is: nothing of
- * these is undone in it, and its threads run on. stdio is flushed when an image is taken. contrib/doc/reexecution.md has a table.
+ * What else a process has. Windows and protected regions come back, and nothing else. A replacement is a new process that runs main() again
+ * and does again what its predecessor did since the image; after a rollback a survivor goes on as the process that it is, and nothing of what
+ * follows is undone in it. More in contrib/doc/reexecution.md.
+ *
+ *                                      in a replacement                          so
+ *   heap, stack, globals               as main() makes them                      protect them, or compute them after keel_restore()
+ *   a file opened with "w"             empty again                               open it with "r+" and seek to a protected offset
+ *   a file opened with "a"             has lines twice                           truncate it to a protected length after keel_restore()
+ *   what stdio buffers                 lost, but flushed when an image is taken  fflush() what others must not miss
+ *   standard output, error             once, under keelrun
+ *   standard input                     empty, or read on                         read it before the first image, into protected memory
+ *   sockets, pipes, locks of files     closed                                    connect again
+ *   clocks, /dev/urandom, addresses    others                                    none of them decides what is accessed, or is put
+ *   rand(), drand48()                  begin with their seed again               protect their state
+ *   getpid(), gettid(), host name      others                                    keel_rank()
+ *   environment, arguments             the launcher's, with KEEL_INCARNATION     setenv() is called again
+ *   signal handlers, directory, umask  as main() sets them                       set them before keel_restore()
+ *   threads                            none; in a survivor they run on           stop them before keel_restore(), make them after it
+ *   children                           made again
  *
  * Papers. [F] is Besta and Hoefler, Fault Tolerance for Remote Memory Access Programming Models (HPDC'14).
  */
