@@ -17,10 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CASE_RETRY       16       /* steps between tries of a death that is not allowed yet */
-#define CASE_CHECK       24       /* steps a process, at most, between two looks at the invariants */
-#define CASE_SPLIT_STEPS 40000000 /* those that are silent are noticed one after another, while others poll */
-#define CASE_LARGE_STEPS 40000000 /* 104 ranks, some with checksums, took 4944338 for programs of all kinds */
+#define CASE_RETRY 16 /* steps between tries of a death that is not allowed yet */
+#define CASE_CHECK 24 /* steps a process, at most, between two looks at the invariants */
 #define COUNTERS_ROOM \
     1023           /* of what a run may count; from there on what is done each so many gsyncs is done as from 0 on */
 #define CASE_AIM 3 /* of one whose victim is not in the state it is aimed at */
@@ -750,9 +748,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
                                    .is_noticing = (limits->notice >= 0) ? limits->notice
                                                                         : (int)(keel_random_mix(seed ^ 0x6e6f7465) & 1),
                                    .max_data = scene_message_bytes(seed, limits),
-                                   .step_limit = (scene.is_split || scene.heartbeat_ns > 0) ? CASE_SPLIT_STEPS
-                                                 : (scene.ranks > 16)                       ? CASE_LARGE_STEPS
-                                                                                            : 0,
+                                   .step_limit = scene_step_limit(&scene),
                                    .arg = &scene};
     if (keel_sim_create(&options, &scene.sim) != KEEL_OK) {
         result->verdict = CASE_FLAWED;

@@ -125,6 +125,8 @@ typedef struct scene {
 
 /* everything about the case, from its seed; a negative limit leaves it to the seed */
 void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits);
+/* of one that was drawn: after so many it counts as hung; 0: the simulator's own */
+uint64_t scene_step_limit(const scene_t *scene);
 /* --varied (sim_varied.c): a program of gsyncs, before its plan; each rank's settings, when all is drawn */
 void scene_vary_plan(scene_t *scene, const case_limits_t *limits);
 void scene_vary_settings(scene_t *scene);
