@@ -64,13 +64,12 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p);
 void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes, const char *call);
 void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* of several blocks */
-void keel_mpi_put_list(uint32_t rank, const keel_block_t *blocks, size_t count, const char *call);
 void keel_mpi_get_list(uint32_t rank, const keel_block_t *blocks, size_t count, const char *call);
 /* a get of which the caller tells the record what the program is given */
 void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
-/* one that the program may go on by, in a program whose deaths may be recovered alone */
-void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
+/* a get that the program may go on by, in a program whose deaths may be recovered alone; and one of which the caller tells the record */
 void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
+void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* complete at the next flush, or earlier */
 void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* @a result NULL: posted */
