@@ -326,13 +326,12 @@ static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32
 {
     keel_context_h ctx = win->ctx;
     const struct keel_home *home = ctx->home;
+    const uint32_t clock = KEEL_PLANT(near_clockless) ? (uint32_t)(home->near >> 32) : ctx->sync.waits.clock;
     keel_board_slot_t *slot;
     keel_record_t *record;
     uint64_t word;
 
-    if ((uint32_t)home->near != rank + 1 ||
-        ((uint32_t)(home->near >> 32) != ctx->sync.waits.clock && !KEEL_PLANT(near_clockless)) ||
-        !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
+    if (home->near != keel_context_near(rank, clock) || !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
         return 0;
     }
     KEEL_REACHED(put_near);
@@ -395,7 +394,7 @@ static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32
     if (rank == ctx->lane.rank || !ctx->is_logging) {
         return 0;
     }
-    target = keel_win_part(win, rank, offset, sizeof(uint64_t));
+    target = keel_target_part(&win->targets[rank], offset, sizeof(uint64_t));
     if (target == NULL || !keel_put_log_has_room(&ctx->puts, rank, sizeof(uint64_t))) {
         return 0;
     }

@@ -18,12 +18,10 @@ static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank
     return &win->targets[rank];
 }
 
-/* what the window keeps of the rank is up to date: where that part of it is mapped here; NULL: nowhere, or it leaves the window */
-static inline __attribute__((always_inline)) char *keel_win_part(const keel_win_h win, uint32_t rank, uint64_t offset,
-                                                                 size_t length)
+/* where that part of a window of a rank is mapped here; NULL: nowhere, or it leaves the window */
+static inline __attribute__((always_inline)) char *keel_target_part(const keel_target_t *target, uint64_t offset,
+                                                                    size_t length)
 {
-    const keel_target_t *target = &win->targets[rank];
-
     if (__builtin_expect(target->ptr == NULL || offset > target->size || length > target->size - offset, 0)) {
         return NULL;
     }
@@ -38,10 +36,7 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
     if (__builtin_expect(win == NULL || rank >= win->ctx->fast_ranks || rank == win->ctx->lane.rank, 0)) {
         return NULL;
     }
-    if (__builtin_expect(win->changes != win->ctx->lane.changes, 0)) {
-        keel_win_refresh(win);
-    }
-    return keel_win_part(win, rank, offset, length);
+    return keel_target_part(keel_win_target(win, rank), offset, length);
 }
 
 /* by the address at its owner: memory that the program gave begins anywhere */

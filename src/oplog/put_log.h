@@ -82,6 +82,15 @@ void keel_put_log_release(keel_put_log_t *log);
  * the target is behind and its log on: then the caller has to wait until the target was given what is there */
 keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, size_t length);
 
+/* a record of so many payload bytes is reserved without a call */
+static inline __attribute__((always_inline)) int keel_put_log_has_room(const keel_put_log_t *log, uint32_t target,
+                                                                       size_t length)
+{
+    const keel_put_target_t *t = &log->targets[target];
+
+    return (uintptr_t)t->tail + sizeof(keel_record_t) + keel_pad8(length) <= (uintptr_t)t->limit;
+}
+
 /* room for a record of @a length <= record_max payload bytes, nothing written; NULL: not logged */
 static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve(keel_put_log_t *log, uint32_t target,
                                                                                  size_t length)
@@ -90,21 +99,12 @@ static inline __attribute__((always_inline)) keel_record_t *keel_put_log_reserve
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
     uint8_t *tail = t->tail;
 
-    if (__builtin_expect((uintptr_t)tail + need <= (uintptr_t)t->limit, 1)) {
+    if (__builtin_expect(keel_put_log_has_room(log, target, length), 1)) {
         log->is_epoch_used = 1;
         t->tail = tail + need;
         return (keel_record_t *)tail;
     }
     return keel_put_log_reserve_slow(log, target, length);
-}
-
-/* a record of so many payload bytes is reserved without a call */
-static inline __attribute__((always_inline)) int keel_put_log_has_room(const keel_put_log_t *log, uint32_t target,
-                                                                       size_t length)
-{
-    const keel_put_target_t *t = &log->targets[target];
-
-    return (uintptr_t)t->tail + sizeof(keel_record_t) + keel_pad8(length) <= (uintptr_t)t->limit;
 }
 
 /* Direct lane, programs that wait: room for a record that is numbered. 0, and nothing is changed: there is none, or it has no number. */
