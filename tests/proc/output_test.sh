@@ -74,4 +74,11 @@ all_can_be_had()
     one_line "keelrun: --output needs once or all, not 'some'"
 }
 
+# all had come to keel_finalize()
+what_is_buffered_at_the_end_is_kept()
+{
+    run 137 -n 1 "${small[@]}" "$prints" 2 - killed
+    has "$out" 1 '^rank 0: the end$'
+}
+
 run_case

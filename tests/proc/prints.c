@@ -1,12 +1,14 @@
 /*
- * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared] [differs]. Each rank named dies there in its first
+ * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared|killed|-] [differs]. Each rank named dies there in its first
  * life: 0 before printf, 1 after it, 2 after fflush, 3 after the gsync, 4 after the safe point. declared: not deterministic, so that
- * all ranks print again; differs: a replacement prints something else once.
+ * all ranks print again; differs: a replacement prints something else once;
+ * killed: each rank behind keel_finalize(), with its last line unflushed.
  */
 #include "deaths.h"
 
 #include <keel/keel.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,9 @@ int main(int argc, char **argv)
         }
     }
     printf("rank %u: the end", keel_rank(ctx)); /* a line that has none */
+    if (argc > 3 && strcmp(argv[3], "killed") == 0) {
+        return keel_finalize(ctx) != KEEL_OK || raise(SIGKILL);
+    }
     fflush(stdout);
     return keel_finalize(ctx) != KEEL_OK;
 }

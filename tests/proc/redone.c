@@ -54,7 +54,9 @@ static keel_status_t put_words(job_t *job)
 
     job->sum += job->step;
     for (unsigned i = 0; i < words; i++) {
-        TRY(keel_fence(job->ctx));
+        if (is(job, "loads")) {
+            TRY(keel_fence(job->ctx)); /* who looks at the last one has them all then */
+        }
         job->words[i] = job->sum + i + extra(job);
         TRY(keel_put(job->win, 0, i * sizeof(*job->words), &job->words[i], sizeof(*job->words)));
     }
