@@ -3,14 +3,17 @@
 
 #include "life.h"
 #include "mixed_draw.h"
+#include "mixed_kept.h"
 #include "mixed_more.h"
+#include "mixed_pieces.h"
+#include "mixed_raced.h"
 #include "sim/random.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ID_STATE = 1, PAGE_BYTES = 4096 };
+enum { ID_STATE = 1, ID_GATHER, PAGE_BYTES = 4096 };
 
 typedef struct mixed_state {
     uint64_t step;
@@ -26,6 +29,9 @@ typedef struct mixed_run {
     mixed_act_t acts[MIXED_EACH]; /* of this step */
     unsigned count;
     mixed_more_t more;
+    mixed_pieces_t pieces;
+    mixed_kept_t kept;
+    keel_win_h raced;
 } mixed_run_t;
 
 /* ---- the program ---- */
@@ -84,18 +90,35 @@ static keel_status_t run_device(const mixed_run_t *run, const mixed_act_t *act)
     return KEEL_OK;
 }
 
+/* what some programs do besides */
+static keel_status_t run_besides(mixed_run_t *run, const mixed_act_t *act)
+{
+    const unsigned ways = run->journal->options.ways;
+
+    if (act->kind == ACT_PUT) {
+        TRY((ways & MIXED_WINDOWS) ? more_put(&run->more, act) : KEEL_OK);
+        return (ways & MIXED_PIECES) ? pieces_put(&run->pieces, run->state.step, act) : KEEL_OK;
+    }
+    if (act->kind == ACT_ADD) {
+        return (ways & MIXED_TICKETS) ? raced_do(run->journal, run->raced, run->host->rank, run->state.step, act)
+                                      : KEEL_OK;
+    }
+    return (ways & MIXED_PIECES) ? pieces_get(&run->pieces, run->state.step, act) : KEEL_OK;
+}
+
 static keel_status_t run_access(mixed_run_t *run, const mixed_act_t *act)
 {
     const uint64_t slot = mixed_slot_at(run->host->rank);
     const unsigned ways = run->journal->options.ways;
     uint64_t value = act->value, found;
 
+    if ((ways & MIXED_DEVICE) &&
+        act->kind == ACT_PUT) { /* what was put there before is in no order with it, by operations */
+        TRY(keel_fence(run->life.ctx));
+    }
+    TRY(run_besides(run, act));
     switch (act->kind) {
     case ACT_PUT:
-        if (ways & MIXED_DEVICE) { /* what was put there before is in no order with it, by operations */
-            TRY(keel_fence(run->life.ctx));
-        }
-        TRY((ways & MIXED_WINDOWS) ? more_put(&run->more, act) : KEEL_OK);
         return mixed_is_tested(&run->journal->options, act) ? more_put_tested(&run->more, act->target, slot, value)
                                                             : run_put(run, act->target, slot, value);
     case ACT_ADD:
@@ -142,10 +165,16 @@ static keel_status_t run_section(mixed_run_t *run, const mixed_act_t *act)
     return keel_unlock(run->life.ctx, act->target);
 }
 
+/* and not all memory */
+static int locks_window(const mixed_run_t *run, uint64_t value)
+{
+    return mixed_is_other(&run->journal->options, value) || (run->journal->options.ways & MIXED_KEPT);
+}
+
 /* the same access, in an epoch of its own or with the target locked */
 static keel_status_t run_locked(mixed_run_t *run, const mixed_act_t *act, int is_shared)
 {
-    if (is_shared && mixed_is_other(&run->journal->options, act->value + 1)) {
+    if (is_shared && locks_window(run, act->value + 1)) {
         TRY(other_lock(run->win, act->target, KEEL_LOCK_SHARED, act->value));
         TRY(run_access(run, act));
         return keel_win_unlock(run->win, act->target);
@@ -263,7 +292,7 @@ static keel_status_t run_relay(mixed_run_t *run, uint64_t step)
 /* whether @a rank tells its neighbour by a signal, of something that comes before it */
 static int has_note(const mixed_options_t *options, uint64_t step, uint32_t rank)
 {
-    return mixed_is_other(options, options->seed ^ (step << 16) ^ rank);
+    return mixed_is_varied(options, options->seed ^ (step << 16) ^ rank);
 }
 
 /* the same by a device's atomic: as many notes as there have been are told */
@@ -342,7 +371,7 @@ static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
 /* of the ranks of an epoch some lock the window everywhere, and not all memory */
 static int locks_windows(const mixed_run_t *run, uint64_t step)
 {
-    return mixed_is_other(&run->journal->options, run->journal->options.seed ^ (step << 20) ^ run->host->rank);
+    return locks_window(run, run->journal->options.seed ^ (step << 20) ^ run->host->rank);
 }
 
 static int locks_at_once(const mixed_run_t *run)
@@ -398,7 +427,7 @@ static keel_status_t run_together(mixed_run_t *run, uint64_t step)
     const uint64_t seed = keel_random_mix(options->seed ^ (step << 24));
     const uint32_t ranks = (options->ranks < MIXED_RANKS_NEAR) ? options->ranks : MIXED_RANKS_NEAR;
 
-    if (!mixed_is_other(options, seed) || !(options->ways & MIXED_WAITS) || options->is_divided ||
+    if (!mixed_is_varied(options, seed) || !(options->ways & MIXED_WAITS) || options->is_divided ||
         run->host->rank >= ranks) {
         return KEEL_OK;
     }
@@ -420,9 +449,11 @@ static keel_status_t run_step(mixed_run_t *run, uint64_t step)
     TRY(run_relay(run, step));
     TRY(kind.waits ? run_wait(run, step) : KEEL_OK);
     TRY(run_together(run, step));
+    TRY((run->journal->options.ways & MIXED_ROUNDS) ? kept_step(&run->kept, &run->journal->options, step) : KEEL_OK);
     TRY(kind.is_epoch ? run_epoch_unlock(run, step) : KEEL_OK);
     run->state = (mixed_state_t){.step = step + 1};
     TRY(more_say_extents(&run->more, step));
+    TRY((run->journal->options.ways & MIXED_PIECES) ? pieces_say_extents(&run->pieces, step) : KEEL_OK);
     if (kind.ends_with_checkpoint) {
         return keel_checkpoint(run->life.ctx);
     }
@@ -458,10 +489,14 @@ static keel_status_t run_steps(void *arg)
     TRY(more_check(&run->more));
     memcpy(&run->journal->end[run->host->rank], keel_win_base(run->win), memory_bytes(options));
     more_end(&run->more, &run->journal->further[run->host->rank]);
+    if (options->ways & MIXED_TICKETS) {
+        run->journal->raced[run->host->rank] = *(const mixed_raced_t *)keel_win_base(run->raced);
+    }
     if (options->ways & MIXED_DEVICE) {
         run->journal->end[run->host->rank].device = ((const mixed_device_t *)keel_win_base(run->device))->total;
     }
-    return KEEL_OK;
+    TRY((options->ways & MIXED_ROUNDS) ? kept_judge(&run->kept, options) : KEEL_OK);
+    return (options->ways & MIXED_PIECES) ? pieces_judge(&run->pieces) : KEEL_OK;
 }
 
 /* of Keel's memory; or, where accesses are in part those that no log has, of two ranks in three the program's own, as pages, or not */
@@ -487,24 +522,41 @@ static keel_status_t run_open(void *arg)
                                       .atomics =
                                           (run->host->rank % 4 != 3) ? KEEL_WIN_ATOMICS_DEVICE : KEEL_WIN_ATOMICS_ANY};
 
+    const unsigned ways = run->journal->options.ways;
+
     TRY(run_window(run));
-    if (run->journal->options.ways & MIXED_DEVICE) {
+    if (ways & MIXED_DEVICE) {
         TRY(keel_win_alloc(run->life.ctx, sizeof(mixed_device_t), &device, &run->device));
     }
     run->more = (mixed_more_t){.host = run->host, .options = &run->journal->options, .win = run->win};
     TRY(more_open(&run->more));
+    TRY((ways & MIXED_ROUNDS) ? kept_open(&run->kept, run->host, &run->journal->options, ID_GATHER) : KEEL_OK);
+    TRY((ways & MIXED_PIECES) ? pieces_open(&run->pieces) : KEEL_OK);
+    if (ways & MIXED_TICKETS) {
+        TRY(keel_win_alloc(run->life.ctx, sizeof(mixed_raced_t), NULL, &run->raced));
+    }
     return keel_protect(run->life.ctx, ID_STATE, &run->state, sizeof(run->state));
 }
 
 keel_status_t mixed_program(play_host_t *host)
 {
     mixed_run_t run = {.host = host, .journal = host->mixed};
+    const int has_pieces = (run.journal->options.ways & MIXED_PIECES) != 0;
+    keel_status_t status;
 
+    run.pieces = (mixed_pieces_t){.host = host, .options = &run.journal->options};
+    if (has_pieces) {
+        pieces_begin(&run.pieces);
+    }
     run.life = (life_t){.host = host,
                         .steps = run.journal->options.steps,
                         .step = &run.state.step,
                         .open = run_open,
                         .run = run_steps,
                         .arg = &run};
-    return life_run(&run.life);
+    status = life_run(&run.life);
+    if (has_pieces) {
+        pieces_finish(&run.pieces);
+    }
+    return status;
 }

@@ -14,6 +14,10 @@
 #define MIXED_RANKS_MAX  64
 #define MIXED_RELAYS     32 /* steps that may relay something have a word each */
 #define MIXED_FURTHER    5  /* windows, in some programs */
+#define MIXED_EACH       4  /* acts of a rank in a step, at most */
+#define MIXED_STEPS_MAX  40 /* of programs with MIXED_TICKETS */
+#define MIXED_PHASES_MAX (1 + 3 * MIXED_STEPS_MAX)
+#define MIXED_QUEUE      256
 
 enum {
     MIXED_SECTIONS = 1, /* keel_lock() */
@@ -26,10 +30,15 @@ enum {
     MIXED_UNLOGGED = 64, /* accesses, locks and barriers are in part those that no log has (other_ways.h) */
     MIXED_DEVICE =
         128, /* there is a window for a device's atomics, if there is one: some of what is added, and of what is told */
-    MIXED_POLLS = 256,     /* some of what is awaited is polled, at its rank or another (mixed_more.h) */
-    MIXED_REQUESTS = 512,  /* of what is put, some is tested */
-    MIXED_WINDOWS = 1024,  /* some of it is put to further windows, too */
-    MIXED_CALLBACKS = 2048 /* some of what is added is added by callbacks */
+    MIXED_POLLS = 256,      /* some of what is awaited is polled, at its rank or another (mixed_more.h) */
+    MIXED_REQUESTS = 512,   /* of what is put, some is tested */
+    MIXED_WINDOWS = 1024,   /* some of it is put to further windows, too */
+    MIXED_CALLBACKS = 2048, /* some of what is added is added by callbacks */
+    MIXED_PIECES = 4096,    /* what puts and gets does so with pieces of any size, too (mixed_pieces.h) */
+    MIXED_TICKETS = 8192,   /* what adds takes tickets, too, and uses what it is answered (mixed_raced.h) */
+    MIXED_ROUNDS = 65536,   /* ranks gather, and tokens wander (mixed_kept.h) */
+    MIXED_KEPT = 32768,     /* nothing that no log has: a death alone is recovered locally, mostly */
+    MIXED_RACES = 16384     /* and swaps, and compares and swaps: where there are tickets */
 };
 
 typedef struct mixed_options {
@@ -77,8 +86,20 @@ typedef struct mixed_further {
     uint64_t called[MIXED_RANKS_MAX];
 } mixed_further_t;
 
+/* words that are raced for */
+typedef struct mixed_raced {
+    uint64_t ticket;                  /* the next one */
+    uint64_t queue[MIXED_QUEUE];      /* whose ticket that was put something there */
+    uint64_t last;                    /* swapped */
+    uint64_t claim[MIXED_PHASES_MAX]; /* who came first in a phase, */
+    uint64_t won[MIXED_PHASES_MAX];   /* who put something, then */
+} mixed_raced_t;
+
 typedef struct mixed_journal {
     mixed_options_t options;
+    uint64_t answer[MIXED_RANKS_MAX][MIXED_STEPS_MAX]
+                   [MIXED_EACH]; /* of mixed_raced.h, in the last execution of each step */
+    mixed_raced_t raced[MIXED_RANKS_MAX];
     mixed_memory_t end[MIXED_RANKS_MAX];
     mixed_further_t further[MIXED_RANKS_MAX];
 } mixed_journal_t;

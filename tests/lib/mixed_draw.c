@@ -82,6 +82,43 @@ unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t
     return count;
 }
 
+static uint64_t gsyncs_after(const mixed_kind_t *kind)
+{
+    return (uint64_t)(kind->ends_with_checkpoint || kind->ends_with_gsync) + (kind->is_epoch ? 2 : 0);
+}
+
+int mixed_walk_next(mixed_walk_t *walk)
+{
+    mixed_kind_t kind;
+
+    while (walk->next == walk->count) {
+        if (walk->steps > 0) {
+            kind = mixed_step_kind(walk->options, walk->steps - 1);
+            walk->before += gsyncs_after(&kind);
+        }
+        if (walk->steps == walk->options->steps) {
+            return 0;
+        }
+        walk->count = mixed_step_acts(walk->options, walk->steps++, walk->rank, walk->acts);
+        walk->next = 0;
+    }
+    walk->index = walk->next++;
+    walk->act = walk->acts[walk->index];
+    walk->step = walk->steps - 1;
+    kind = mixed_step_kind(walk->options, walk->step);
+    walk->phase = walk->before + (kind.is_epoch ? 1 + (walk->index >= walk->count / 2) : 0);
+    return 1;
+}
+
+mixed_walk_t mixed_walk_to(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act)
+{
+    mixed_walk_t walk = {.options = options, .rank = rank};
+
+    while (mixed_walk_next(&walk) && (walk.step != step || walk.act.value != act->value)) {
+    }
+    return walk;
+}
+
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act)
 {
     return act->kind != ACT_SECTION && act->kind != ACT_READING && (options->ways & MIXED_BARE);
@@ -95,6 +132,11 @@ int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act)
 int mixed_is_other(const mixed_options_t *options, uint64_t value)
 {
     return (options->ways & MIXED_UNLOGGED) != 0 && keel_random_mix(value) % 2 != 0;
+}
+
+int mixed_is_varied(const mixed_options_t *options, uint64_t value)
+{
+    return (options->ways & (MIXED_UNLOGGED | MIXED_KEPT)) != 0 && keel_random_mix(value) % 2 != 0;
 }
 
 int mixed_is_tested(const mixed_options_t *options, const mixed_act_t *act)

@@ -4,8 +4,6 @@
 
 #include "mixed.h"
 
-enum { MIXED_EACH = 4 }; /* acts of a rank in a step, at most */
-
 typedef enum { ACT_SECTION, ACT_READING, ACT_PUT, ACT_ADD, ACT_GET, ACT_LAST } mixed_act_kind_t;
 
 /* what a rank does once in a step */
@@ -32,16 +30,36 @@ typedef struct mixed_relay {
     uint64_t value[2];
 } mixed_relay_t;
 
+/* all acts of a rank, in their order */
+typedef struct mixed_walk {
+    const mixed_options_t *options;
+    uint32_t rank;
+    /* what mixed_walk_next() came to */
+    mixed_act_t act;
+    uint64_t step, phase; /* so many gsyncs and checkpoints of all ranks are before it */
+    unsigned index;       /* in its step */
+    /* its own */
+    mixed_act_t acts[MIXED_EACH];
+    unsigned count, next;
+    uint64_t steps, before;
+} mixed_walk_t;
+
 mixed_kind_t mixed_step_kind(const mixed_options_t *options, uint64_t step);
 mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step);
 /* how many acts */
 unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, mixed_act_t *acts);
+/* to the next act; 0: there is none */
+int mixed_walk_next(mixed_walk_t *walk);
+/* the walk of @a rank, which has come to @a act of @a step */
+mixed_walk_t mixed_walk_to(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act);
 /* an access on its own, where all are to have a lock */
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
 /* what is added is added in the other window */
 int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act);
 /* whether what has this value is done by calls that no log has */
 int mixed_is_other(const mixed_options_t *options, uint64_t value);
+/* the same, of calls that logs have, if only since */
+int mixed_is_varied(const mixed_options_t *options, uint64_t value);
 /* what is put is tested; what is added is added in part by callbacks, and what these add */
 int mixed_is_tested(const mixed_options_t *options, const mixed_act_t *act);
 int mixed_is_called(const mixed_options_t *options, const mixed_act_t *act);

@@ -1,5 +1,6 @@
 /* What memory has to hold after a program that mixes. */
 #include "mixed_draw.h"
+#include "mixed_raced.h"
 
 #include <stdio.h>
 
@@ -137,6 +138,13 @@ const char *mixed_judge(const mixed_journal_t *journal, char *text, size_t size)
                          (unsigned long long)word_in(want, slot), (unsigned long long)word_in(want, flag));
                 return text;
             }
+        }
+    }
+    for (uint32_t r = 0; r < options->ranks && (options->ways & MIXED_TICKETS); r++) {
+        const char *flaw = raced_judge(journal, r, text, size);
+
+        if (flaw != NULL) {
+            return flaw;
         }
     }
     return judge_further(options, journal->further, further, text, size);

@@ -49,7 +49,7 @@ typedef struct case_limits {
     int shares;        /* shared locks of windows around phases: never drawn */
     int strides;       /* puts and gets of blocks: likewise */
     int device;        /* a window for a device's atomics, in programs that mix */
-    int more;          /* these draw what else they do not contain: not unless asked for */
+    int more;          /* 1: these draw what else they do not contain; 2: all of it; not unless asked for */
     int undeclared;    /* programs that mix ways to synchronise, and do not say so */
     const char *lanes; /* NULL: drawn */
     int splits;        /* the network falls apart, and nobody arbitrates */

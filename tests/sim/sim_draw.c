@@ -1,6 +1,7 @@
 /* Draws cases: program, machine, budgets, protection, deaths. */
 #include "sim_scene.h"
 
+#include "mixed_pieces.h"
 #include "topo/dedicated.h"
 
 #include <stdarg.h>
@@ -134,7 +135,8 @@ uint64_t scene_step_limit(const scene_t *scene)
     return (scene->is_split || scene->heartbeat_ns > 0 || is_wide) ? 40000000 : (scene->ranks > 16) ? 4000000 : 0;
 }
 
-/* what some programs that mix do besides; only those that say that they do may issue accesses from callbacks */
+/* What some programs that mix do besides; only those that say that they do may issue accesses from callbacks. With `more` 2 that is all
+ * that the test programs have, and of half of them the logs determine what they do. */
 static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x6d6f7265);
@@ -144,11 +146,35 @@ static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uin
     ways |= (draw & 2) ? MIXED_REQUESTS : 0;
     ways |= (draw & 4) ? MIXED_WINDOWS : 0;
     ways |= ((draw & 8) && !limits->undeclared) ? MIXED_CALLBACKS : 0;
+    if (limits->more > 1) {
+        ways |= (draw & 32) ? MIXED_PIECES : 0;
+        ways |= (draw & 64) && scene->plan_options.phases <= MIXED_STEPS_MAX ? MIXED_TICKETS : 0;
+        ways |= (draw & 128) ? MIXED_RACES : 0;
+        ways |= (draw & 256) ? MIXED_KEPT : 0;
+        ways |= (draw & 768) == 768 && scene->plan_options.ranks <= GATHER_RANKS ? MIXED_ROUNDS : 0;
+    }
     if ((limits->polled >= 0) ? limits->polled : (ways & MIXED_POLLS) && (draw & 16)) { /* by gets */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_POLLS;
     }
     return ways;
+}
+
+/* One of which the logs determine what it does: it waits, and says so, or has critical sections and gsyncs. */
+static void scene_draw_kept(scene_t *scene, mixed_options_t *options)
+{
+    options->ways &= ~(unsigned)(MIXED_UNLOGGED | MIXED_CALLBACKS | MIXED_DEVICE | MIXED_RACES);
+    options->ways |= MIXED_GSYNCS;
+    options->is_divided = 0;
+    if ((options->ways & (MIXED_SECTIONS | MIXED_BARE)) == MIXED_SECTIONS) {
+        options->ways &= MIXED_SECTIONS | MIXED_GSYNCS | MIXED_KEPT | MIXED_PIECES | MIXED_WINDOWS;
+        scene->params.flags &= ~(uint64_t)KEEL_PARAM_FLAG_POLLS;
+        return;
+    }
+    options->ways = (options->ways & ~(unsigned)MIXED_SECTIONS) | MIXED_BARE;
+    options->ways |= (options->ways & MIXED_ROUNDS) ? MIXED_WAITS : 0;
+    scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
+    scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
 }
 
 /* a program that synchronises in every way, or in some */
@@ -181,7 +207,9 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     journal.options.ways |= ((journal.options.seed >> 24) % 4 == 0) ? MIXED_UNLOGGED : 0;
     journal.options.ways |= (limits->device && options->ranks <= MIXED_RANKS_NEAR) ? MIXED_DEVICE : 0;
     journal.options.ways |= limits->more ? scene_draw_more(scene, limits, journal.options.seed) : 0;
-    if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
+    if (journal.options.ways & MIXED_KEPT) {
+        scene_draw_kept(scene, &journal.options);
+    } else if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS
                                                                        : (uint64_t)KEEL_PARAM_FLAG_NONDETERMINISTIC;
@@ -342,6 +370,12 @@ static void scene_draw_machine(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_LANES=%s", lane);
 }
 
+/* of a program that mixes: up to four pieces in a step */
+static size_t scene_mixed_room(const scene_t *scene)
+{
+    return (scene->mixed->options.ways & MIXED_PIECES) ? mixed_pieces_room(&scene->mixed->options) : 0;
+}
+
 /* enough for everything, or now and then for almost nothing */
 static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
 {
@@ -349,7 +383,9 @@ static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
     const int is_drawn = keel_random_chance(random, 80);
     const int is_tight = (limits->tight >= 0) ? limits->tight : is_drawn;
     /* pieces twice, of up to so many in a step: written and read by one rank, read at one rank */
-    const size_t room = (scene->locks != NULL) ? scene->locks->options.room : scene->waits.room;
+    const size_t room = (scene->locks != NULL)   ? scene->locks->options.room
+                        : (scene->mixed != NULL) ? scene_mixed_room(scene)
+                                                 : scene->waits.room;
     const size_t pieces = 2 * room * scene->plan_options.phases;
     const size_t source = (scene->plan != NULL) ? 2 * plan_source_bytes(scene->plan) : (64 << 10) + 8 * pieces;
     const size_t target = (scene->plan != NULL) ? 2 * plan_target_bytes(scene->plan)

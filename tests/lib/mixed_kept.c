@@ -1,0 +1,76 @@
+/* Gatherings and tokens in programs that mix. */
+#include "mixed_kept.h"
+
+#include "sim/random.h"
+#include "try.h"
+
+/* nobody is in the step before any more */
+static int is_apart(const mixed_options_t *options, uint64_t step)
+{
+    const mixed_kind_t before = (step > 0) ? mixed_step_kind(options, step - 1) : (mixed_kind_t){.ends_with_gsync = 1};
+
+    return before.ends_with_gsync || before.ends_with_checkpoint || mixed_step_kind(options, step).is_epoch;
+}
+
+/* so many steps before @a step are apart from those before them: tokens wander once in each */
+static uint64_t apart_before(const mixed_options_t *options, uint64_t step)
+{
+    uint64_t count = 0;
+
+    for (uint64_t s = 0; s < step; s++) {
+        count += (unsigned)is_apart(options, s);
+    }
+    return count;
+}
+
+keel_status_t kept_step(mixed_kept_t *kept, const mixed_options_t *options, uint64_t step)
+{
+    const uint64_t wanders = apart_before(options, step);
+
+    if (is_apart(options, step) && relay_is_step(&kept->relay, wanders)) {
+        TRY(relay_step(&kept->relay, wanders));
+        TRY(keel_flush_all(kept->gather.host->ctx)); /* unlike a gsync or a wait a poll sends nothing */
+    }
+    return gather_round(&kept->gather, kept->ring, options->ranks, kept->place, step, (unsigned)step & 0xff);
+}
+
+keel_status_t kept_judge(mixed_kept_t *kept, const mixed_options_t *options)
+{
+    TRY(gather_check(&kept->gather));
+    return relay_check(&kept->relay, apart_before(options, options->steps));
+}
+
+static void draw_ring(mixed_kept_t *kept, const mixed_options_t *options, uint32_t own)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ 0x72696e67)};
+
+    for (uint32_t r = 0; r < options->ranks; r++) {
+        const uint32_t k = keel_random_below(&random, r + 1);
+
+        kept->ring[r] = kept->ring[k];
+        kept->ring[k] = r;
+    }
+    for (uint32_t i = 0; i < options->ranks; i++) {
+        kept->place = (kept->ring[i] == own) ? i : kept->place;
+    }
+}
+
+keel_status_t kept_open(mixed_kept_t *kept, play_host_t *host, const mixed_options_t *options, unsigned id)
+{
+    const gather_kind_t kinds = ((options->seed >> 40) % 4 != 0) ? GATHER_SEVERAL : GATHER_ALL;
+    keel_win_h win;
+
+    *kept = (mixed_kept_t){.gather = {.host = host, .seed = options->seed, .kinds = kinds}};
+    draw_ring(kept, options, host->rank);
+    TRY(gather_open(&kept->gather, host->ctx, id));
+    TRY(keel_win_alloc(host->ctx, sizeof(relay_area_t), NULL, &win));
+    kept->relay = (relay_t){.host = host,
+                            .seed = options->seed,
+                            .ranks = options->ranks,
+                            .has_atomics = 1,
+                            .posted = (kinds == GATHER_SEVERAL) ? 1 + KEEL_ATOMIC_ADD : 0,
+                            .fetches = 1,
+                            .win = win,
+                            .area = keel_win_base(win)};
+    return KEEL_OK;
+}
