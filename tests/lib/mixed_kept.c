@@ -55,9 +55,16 @@ static void draw_ring(mixed_kept_t *kept, const mixed_options_t *options, uint32
     }
 }
 
+gather_kind_t mixed_gathers(const mixed_options_t *options)
+{
+    return (options->ways & MIXED_ROUNDS) == 0 ? GATHER_NONE
+           : ((options->seed >> 40) % 4 != 0)  ? GATHER_SEVERAL
+                                               : GATHER_ALL;
+}
+
 keel_status_t kept_open(mixed_kept_t *kept, play_host_t *host, const mixed_options_t *options, unsigned id)
 {
-    const gather_kind_t kinds = ((options->seed >> 40) % 4 != 0) ? GATHER_SEVERAL : GATHER_ALL;
+    const gather_kind_t kinds = mixed_gathers(options);
     keel_win_h win;
 
     *kept = (mixed_kept_t){.gather = {.host = host, .seed = options->seed, .kinds = kinds}};

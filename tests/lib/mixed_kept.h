@@ -15,6 +15,8 @@ typedef struct mixed_kept {
     uint32_t ring[GATHER_RANKS], place; /* of all ranks */
 } mixed_kept_t;
 
+/* what they gather for; GATHER_NONE: they do not */
+gather_kind_t mixed_gathers(const mixed_options_t *options);
 /* windows, in every life, and protected memory as @a id */
 keel_status_t kept_open(mixed_kept_t *kept, play_host_t *host, const mixed_options_t *options, unsigned id);
 /* in each step, of all ranks */

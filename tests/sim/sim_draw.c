@@ -1,6 +1,7 @@
 /* Draws cases: program, machine, budgets, protection, deaths. */
 #include "sim_scene.h"
 
+#include "mixed_kept.h"
 #include "mixed_pieces.h"
 #include "topo/dedicated.h"
 
@@ -215,7 +216,7 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
                                                                        : (uint64_t)KEEL_PARAM_FLAG_NONDETERMINISTIC;
     }
     scene->has_atomics = 1;
-    scene->may_roll_back = 1;
+    scene->may_roll_back = !(journal.options.ways & MIXED_KEPT) || mixed_gathers(&journal.options) == GATHER_ALL;
     scene->ranks = options->ranks;
     scene->mixed = &journal;
 }
@@ -550,8 +551,9 @@ static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
 /* all of its atomics are of one class, and some fetch */
 static int scene_fetches(const scene_t *scene)
 {
-    return (scene->races != NULL)
-               ? scene->races->options.kind == RACES_ADDS
+    return (scene->races != NULL) ? scene->races->options.kind == RACES_ADDS
+           : (scene->mixed != NULL)
+               ? scene->mixed->options.ways & MIXED_KEPT
                : scene->plan != NULL && scene->plan_options.tame_atomics && !scene->plan_options.fetchless;
 }
 
@@ -605,9 +607,10 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
     scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
     /* what several fetched from a rank has no order that its replacement could follow */
-    scene->only_fetches = ((limits->atomics >= 2) || (limits->posted == 3)) && scene_fetches(scene) &&
+    scene->only_fetches = (limits->atomics >= 2 || limits->posted == 3 || limits->more > 1) && scene_fetches(scene) &&
                           !scene->may_roll_back && (scene->death_count == 1) && (scene->death[0].with == 0) &&
                           !scene->death[0].has_node;
+    scene->may_roll_back |= scene->mixed != NULL;
     scene->may_roll_back |= scene->plan != NULL && scene->has_atomics && !scene->plan_options.fetchless;
     scene->may_roll_back |= scene->has_atomics && (gather_class(scene->waits.gathers) == KEEL_ATOMIC_LAST) &&
                             !(scene->plan_options.tame_atomics && (scene->is_served || scene->plan != NULL) &&
