@@ -351,7 +351,8 @@ typedef struct keel_rma_params {
      * that issues accesses there is not access deterministic (KEEL_PARAM_FLAG_NONDETERMINISTIC). A flush or gsync that it is
      * called from completes what it issues, too. Collective calls, locks and keel_restore() return KEEL_ERR_STATE in it.
      * For what a rollback leaves incomplete it is called with KEEL_ERR_ROLLED_BACK, at the latest from keel_restore(), before the
-     * memory's return: so @a user has to outlive a jump to the restart point. When the job has failed it may never be called. */
+     * memory's return: so @a user has to outlive a jump to the restart point. For an access that is itself left by that jump, and
+     * has returned nothing, it is not called. When the job has failed it may never be called. */
     keel_send_cb_t cb;
     void *user;
 } keel_rma_params_t;

@@ -3,7 +3,7 @@
 
 #include "life.h"
 #include "mixed_draw.h"
-#include "mixed_kept.h"
+#include "mixed_rounds.h"
 #include "mixed_more.h"
 #include "mixed_pieces.h"
 #include "mixed_raced.h"
@@ -30,7 +30,7 @@ typedef struct mixed_run {
     unsigned count;
     mixed_more_t more;
     mixed_pieces_t pieces;
-    mixed_kept_t kept;
+    mixed_rounds_t rounds;
     keel_win_h raced;
 } mixed_run_t;
 
@@ -109,13 +109,10 @@ static keel_status_t run_besides(mixed_run_t *run, const mixed_act_t *act)
 static keel_status_t run_access(mixed_run_t *run, const mixed_act_t *act)
 {
     const uint64_t slot = mixed_slot_at(run->host->rank);
-    const unsigned ways = run->journal->options.ways;
     uint64_t value = act->value, found;
 
-    if ((ways & MIXED_DEVICE) &&
-        act->kind == ACT_PUT) { /* what was put there before is in no order with it, by operations */
-        TRY(keel_fence(run->life.ctx));
-    }
+    /* what was put there before is in no order with it, by operations */
+    TRY((act->kind == ACT_PUT) ? keel_fence(run->life.ctx) : KEEL_OK);
     TRY(run_besides(run, act));
     switch (act->kind) {
     case ACT_PUT:
@@ -335,7 +332,6 @@ static keel_status_t run_await_before(mixed_run_t *run, uint64_t step, uint32_t 
     if (!(options->ways & MIXED_POLLS) || draw % 3 == 0) {
         return run_await(run, mixed_flag_at(before), said, (unsigned)((step + own) % WAIT_WAYS));
     }
-    TRY(keel_flush(run->life.ctx, (own + 1) % options->ranks)); /* what it told: unlike a wait a poll sends nothing */
     TRY(more_poll(&run->more, own, mixed_flag_at(before), said));
     if (draw % 3 == 1) {
         return KEEL_OK;
@@ -449,7 +445,8 @@ static keel_status_t run_step(mixed_run_t *run, uint64_t step)
     TRY(run_relay(run, step));
     TRY(kind.waits ? run_wait(run, step) : KEEL_OK);
     TRY(run_together(run, step));
-    TRY((run->journal->options.ways & MIXED_ROUNDS) ? kept_step(&run->kept, &run->journal->options, step) : KEEL_OK);
+    TRY((run->journal->options.ways & MIXED_ROUNDS) ? rounds_step(&run->rounds, &run->journal->options, step)
+                                                    : KEEL_OK);
     TRY(kind.is_epoch ? run_epoch_unlock(run, step) : KEEL_OK);
     run->state = (mixed_state_t){.step = step + 1};
     TRY(more_say_extents(&run->more, step));
@@ -495,7 +492,7 @@ static keel_status_t run_steps(void *arg)
     if (options->ways & MIXED_DEVICE) {
         run->journal->end[run->host->rank].device = ((const mixed_device_t *)keel_win_base(run->device))->total;
     }
-    TRY((options->ways & MIXED_ROUNDS) ? kept_judge(&run->kept, options) : KEEL_OK);
+    TRY((options->ways & MIXED_ROUNDS) ? rounds_judge(&run->rounds, options) : KEEL_OK);
     return (options->ways & MIXED_PIECES) ? pieces_judge(&run->pieces) : KEEL_OK;
 }
 
@@ -530,7 +527,7 @@ static keel_status_t run_open(void *arg)
     }
     run->more = (mixed_more_t){.host = run->host, .options = &run->journal->options, .win = run->win};
     TRY(more_open(&run->more));
-    TRY((ways & MIXED_ROUNDS) ? kept_open(&run->kept, run->host, &run->journal->options, ID_GATHER) : KEEL_OK);
+    TRY((ways & MIXED_ROUNDS) ? rounds_open(&run->rounds, run->host, &run->journal->options, ID_GATHER) : KEEL_OK);
     TRY((ways & MIXED_PIECES) ? pieces_open(&run->pieces) : KEEL_OK);
     if (ways & MIXED_TICKETS) {
         TRY(keel_win_alloc(run->life.ctx, sizeof(mixed_raced_t), NULL, &run->raced));

@@ -36,9 +36,9 @@ enum {
     MIXED_CALLBACKS = 2048, /* some of what is added is added by callbacks */
     MIXED_PIECES = 4096,    /* what puts and gets does so with pieces of any size, too (mixed_pieces.h) */
     MIXED_TICKETS = 8192,   /* what adds takes tickets, too, and uses what it is answered (mixed_raced.h) */
-    MIXED_ROUNDS = 65536,   /* ranks gather, and tokens wander (mixed_kept.h) */
+    MIXED_RACES = 16384,    /* and swaps, and compares and swaps: where there are tickets */
     MIXED_KEPT = 32768,     /* nothing that no log has: a death alone is recovered locally, mostly */
-    MIXED_RACES = 16384     /* and swaps, and compares and swaps: where there are tickets */
+    MIXED_ROUNDS = 65536    /* ranks gather, and tokens wander (mixed_rounds.h) */
 };
 
 typedef struct mixed_options {
@@ -97,8 +97,8 @@ typedef struct mixed_raced {
 
 typedef struct mixed_journal {
     mixed_options_t options;
-    uint64_t answer[MIXED_RANKS_MAX][MIXED_STEPS_MAX]
-                   [MIXED_EACH]; /* of mixed_raced.h, in the last execution of each step */
+    /* of what is raced for, in the last execution of each step */
+    uint64_t answer[MIXED_RANKS_MAX][MIXED_STEPS_MAX][MIXED_EACH];
     mixed_raced_t raced[MIXED_RANKS_MAX];
     mixed_memory_t end[MIXED_RANKS_MAX];
     mixed_further_t further[MIXED_RANKS_MAX];

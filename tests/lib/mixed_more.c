@@ -141,6 +141,9 @@ static void call_next(void *user, keel_status_t status)
     const keel_rma_params_t params = {.field_mask = KEEL_RMA_PARAM_FIELD_CB, .cb = call_last, .user = user};
     mixed_call_t *call = user;
 
+    if (call->is_issuing) {
+        call->more->host->flaw(call->more->host, "a callback was called for an access that a rollback jumped from");
+    }
     if (status != KEEL_OK) {
         call_over(call, status);
         return;
@@ -163,7 +166,7 @@ keel_status_t more_call(mixed_more_t *more, const mixed_act_t *act, uint64_t off
         TRY(keel_progress(more->host->ctx));
         TRY(keel_flush(more->host->ctx, act->target));
     }
-    *call = (mixed_call_t){.more = more, .target = act->target, .value = act->value, .is_open = 1};
+    *call = (mixed_call_t){.more = more, .target = act->target, .value = act->value, .is_open = 1, .is_issuing = 1};
     if (act->fetches) {
         status = keel_atomic_nbx(more->win, KEEL_ATOMIC_ADD, act->target, offset, WORD, act->value, 0, &call->found,
                                  &params, NULL);
@@ -172,6 +175,7 @@ keel_status_t more_call(mixed_more_t *more, const mixed_act_t *act, uint64_t off
         status = (status == KEEL_OK) ? keel_get_nbx(more->win, act->target, offset, &call->found, WORD, &params, NULL)
                                      : status;
     }
+    call->is_issuing = 0;
     if (status == KEEL_OK) { /* it is complete, and nobody says so */
         call_next(call, KEEL_OK);
     }
@@ -184,10 +188,11 @@ keel_status_t more_call(mixed_more_t *more, const mixed_act_t *act, uint64_t off
 keel_status_t more_check(mixed_more_t *more)
 {
     for (uint32_t r = 0; r < more->options->ranks; r++) {
-        if (more->call[r].is_open) {
+        if (more->call[r].is_open && !more->call[r].is_issuing) {
             more->host->flaw(more->host, "a callback was never called");
             return KEEL_ERR_CORRUPT;
         }
+        more->call[r].is_open = 0;
     }
     return KEEL_OK;
 }

@@ -14,6 +14,7 @@ typedef struct mixed_call {
     uint32_t target;
     uint64_t value, found;
     int is_open;
+    int is_issuing; /* the first access has yet to return, which it does not where a rollback jumps: no callback is due then */
 } mixed_call_t;
 
 typedef struct mixed_more {

@@ -1,7 +1,7 @@
 /* Draws cases: program, machine, budgets, protection, deaths. */
 #include "sim_scene.h"
 
-#include "mixed_kept.h"
+#include "mixed_rounds.h"
 #include "mixed_pieces.h"
 #include "topo/dedicated.h"
 
