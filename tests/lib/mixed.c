@@ -3,10 +3,10 @@
 
 #include "life.h"
 #include "mixed_draw.h"
-#include "mixed_rounds.h"
 #include "mixed_more.h"
 #include "mixed_pieces.h"
 #include "mixed_raced.h"
+#include "mixed_rounds.h"
 #include "sim/random.h"
 
 #include <stddef.h>
@@ -111,8 +111,9 @@ static keel_status_t run_access(mixed_run_t *run, const mixed_act_t *act)
     const uint64_t slot = mixed_slot_at(run->host->rank);
     uint64_t value = act->value, found;
 
-    /* what was put there before is in no order with it, by operations */
-    TRY((act->kind == ACT_PUT) ? keel_fence(run->life.ctx) : KEEL_OK);
+    if (act->kind == ACT_PUT && mixed_puts_again(&run->journal->options, run->host->rank, run->state.step, act)) {
+        TRY(keel_fence(run->life.ctx));
+    }
     TRY(run_besides(run, act));
     switch (act->kind) {
     case ACT_PUT:
@@ -518,7 +519,6 @@ static keel_status_t run_open(void *arg)
     const keel_win_params_t device = {.field_mask = KEEL_WIN_PARAM_FIELD_ATOMICS,
                                       .atomics =
                                           (run->host->rank % 4 != 3) ? KEEL_WIN_ATOMICS_DEVICE : KEEL_WIN_ATOMICS_ANY};
-
     const unsigned ways = run->journal->options.ways;
 
     TRY(run_window(run));

@@ -119,6 +119,24 @@ mixed_walk_t mixed_walk_to(const mixed_options_t *options, uint32_t rank, uint64
     return walk;
 }
 
+int mixed_is_put(const mixed_act_t *act)
+{
+    return act->kind == ACT_PUT || act->kind == ACT_READING;
+}
+
+int mixed_puts_again(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act)
+{
+    const uint64_t phase = mixed_walk_to(options, rank, step, act).phase;
+    mixed_walk_t walk = {.options = options, .rank = rank};
+
+    while (mixed_walk_next(&walk) && walk.act.value != act->value) {
+        if (mixed_is_put(&walk.act) && walk.act.target == act->target && walk.phase == phase) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act)
 {
     return act->kind != ACT_SECTION && act->kind != ACT_READING && (options->ways & MIXED_BARE);

@@ -52,6 +52,9 @@ unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t
 int mixed_walk_next(mixed_walk_t *walk);
 /* the walk of @a rank, which has come to @a act of @a step */
 mixed_walk_t mixed_walk_to(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act);
+int mixed_is_put(const mixed_act_t *act);
+/* the same rank has put to the same words in this phase: such puts are in no order */
+int mixed_puts_again(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act);
 /* an access on its own, where all are to have a lock */
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
 /* what is added is added in the other window */

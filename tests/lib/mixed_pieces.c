@@ -150,11 +150,6 @@ static void want_touch(const mixed_pieces_t *pieces, uint64_t value)
     touched_of(pieces)[0] |= (cuts.way == CUT_SIGNAL);
 }
 
-static int is_put(const mixed_act_t *act)
-{
-    return act->kind == ACT_PUT || act->kind == ACT_READING;
-}
-
 /* of @a source at @a target, for phases as @a phase: by what is put before that one, and in it before @a last */
 static void want(const mixed_pieces_t *pieces, uint32_t source, uint32_t target, uint64_t phase,
                  const mixed_act_t *last)
@@ -164,7 +159,7 @@ static void want(const mixed_pieces_t *pieces, uint32_t source, uint32_t target,
     memset(pieces->memory, 0, 2 * (size_t)mixed_pieces_room(pieces->options));
     while (mixed_walk_next(&walk) && walk.phase <= phase &&
            (walk.phase < phase || (last != NULL && walk.act.value != last->value))) {
-        if (is_put(&walk.act) && walk.act.target == target && walk.phase % 2 == phase % 2) {
+        if (mixed_is_put(&walk.act) && walk.act.target == target && walk.phase % 2 == phase % 2) {
             want_put(pieces, walk.act.value);
             if (walk.phase == phase) {
                 want_touch(pieces, walk.act.value);

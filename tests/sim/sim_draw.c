@@ -1,8 +1,8 @@
 /* Draws cases: program, machine, budgets, protection, deaths. */
 #include "sim_scene.h"
 
-#include "mixed_rounds.h"
 #include "mixed_pieces.h"
+#include "mixed_rounds.h"
 #include "topo/dedicated.h"
 
 #include <stdarg.h>
