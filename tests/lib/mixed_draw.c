@@ -5,6 +5,49 @@
 
 #include <stddef.h>
 
+static uint64_t draw_more(uint64_t seed)
+{
+    return keel_random_mix(seed ^ 0x6d6f7265);
+}
+
+unsigned mixed_draw_besides(uint64_t seed)
+{
+    const uint64_t draw = draw_more(seed);
+    unsigned ways = 0;
+
+    ways |= (draw & 1) ? MIXED_POLLS : 0;
+    ways |= (draw & 2) ? MIXED_REQUESTS : 0;
+    ways |= (draw & 4) ? MIXED_WINDOWS : 0;
+    ways |= (draw & 8) ? MIXED_CALLBACKS : 0;
+    ways |= (draw & 32) ? MIXED_PIECES : 0;
+    ways |= (draw & 64) ? MIXED_TICKETS : 0;
+    ways |= (draw & 128) ? MIXED_RACES : 0;
+    ways |= (draw & 256) ? MIXED_KEPT : 0;
+    ways |= (draw & 768) == 768 ? MIXED_ROUNDS : 0;
+    return ways;
+}
+
+int mixed_gets_poll(uint64_t seed)
+{
+    return (draw_more(seed) & 16) != 0;
+}
+
+void mixed_keep(mixed_options_t *options, keel_params_t *params)
+{
+    options->ways &= ~(unsigned)(MIXED_UNLOGGED | MIXED_CALLBACKS | MIXED_DEVICE | MIXED_RACES);
+    options->ways |= MIXED_GSYNCS;
+    options->is_divided = 0;
+    if ((options->ways & (MIXED_SECTIONS | MIXED_BARE)) == MIXED_SECTIONS) {
+        options->ways &= MIXED_SECTIONS | MIXED_GSYNCS | MIXED_KEPT | MIXED_PIECES | MIXED_WINDOWS;
+        params->flags &= ~(uint64_t)KEEL_PARAM_FLAG_POLLS;
+        return;
+    }
+    options->ways = (options->ways & ~(unsigned)MIXED_SECTIONS) | MIXED_BARE;
+    options->ways |= (options->ways & MIXED_ROUNDS) ? MIXED_WAITS : 0;
+    params->field_mask |= KEEL_PARAM_FIELD_FLAGS;
+    params->flags |= KEEL_PARAM_FLAG_WAITS;
+}
+
 static keel_random_t step_random(const mixed_options_t *options, uint64_t step)
 {
     return (keel_random_t){keel_random_mix(options->seed ^ (step << 8) ^ 0x73746570)};

@@ -44,6 +44,11 @@ typedef struct mixed_walk {
     uint64_t steps, before;
 } mixed_walk_t;
 
+/* what a program does besides, and whether its gets are polls where it polls */
+unsigned mixed_draw_besides(uint64_t seed);
+int mixed_gets_poll(uint64_t seed);
+/* Leaves those ways of which the logs determine what a program does, which says so: it waits, or has critical sections and gsyncs. */
+void mixed_keep(mixed_options_t *options, keel_params_t *params);
 mixed_kind_t mixed_step_kind(const mixed_options_t *options, uint64_t step);
 mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step);
 /* how many acts */

@@ -5,6 +5,7 @@
 #include "mixed_rounds.h"
 #include "topo/dedicated.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,42 +141,17 @@ uint64_t scene_step_limit(const scene_t *scene)
  * that the test programs have, and of half of them the logs determine what they do. */
 static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
-    const uint64_t draw = keel_random_mix(seed ^ 0x6d6f7265);
-    unsigned ways = 0;
+    const unsigned some = MIXED_POLLS | MIXED_REQUESTS | MIXED_WINDOWS | MIXED_CALLBACKS;
+    unsigned ways = mixed_draw_besides(seed) & ((limits->more > 1) ? UINT_MAX : some);
 
-    ways |= (draw & 1) ? MIXED_POLLS : 0;
-    ways |= (draw & 2) ? MIXED_REQUESTS : 0;
-    ways |= (draw & 4) ? MIXED_WINDOWS : 0;
-    ways |= ((draw & 8) && !limits->undeclared) ? MIXED_CALLBACKS : 0;
-    if (limits->more > 1) {
-        ways |= (draw & 32) ? MIXED_PIECES : 0;
-        ways |= (draw & 64) && scene->plan_options.phases <= MIXED_STEPS_MAX ? MIXED_TICKETS : 0;
-        ways |= (draw & 128) ? MIXED_RACES : 0;
-        ways |= (draw & 256) ? MIXED_KEPT : 0;
-        ways |= (draw & 768) == 768 && scene->plan_options.ranks <= GATHER_RANKS ? MIXED_ROUNDS : 0;
-    }
-    if ((limits->polled >= 0) ? limits->polled : (ways & MIXED_POLLS) && (draw & 16)) { /* by gets */
+    ways &= ~(unsigned)(limits->undeclared ? MIXED_CALLBACKS : 0);
+    ways &= ~(unsigned)((scene->plan_options.phases > MIXED_STEPS_MAX) ? MIXED_TICKETS : 0);
+    ways &= ~(unsigned)((scene->plan_options.ranks > GATHER_RANKS) ? MIXED_ROUNDS : 0);
+    if ((limits->polled >= 0) ? limits->polled : (ways & MIXED_POLLS) && mixed_gets_poll(seed)) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= KEEL_PARAM_FLAG_POLLS;
     }
     return ways;
-}
-
-/* One of which the logs determine what it does: it waits, and says so, or has critical sections and gsyncs. */
-static void scene_draw_kept(scene_t *scene, mixed_options_t *options)
-{
-    options->ways &= ~(unsigned)(MIXED_UNLOGGED | MIXED_CALLBACKS | MIXED_DEVICE | MIXED_RACES);
-    options->ways |= MIXED_GSYNCS;
-    options->is_divided = 0;
-    if ((options->ways & (MIXED_SECTIONS | MIXED_BARE)) == MIXED_SECTIONS) {
-        options->ways &= MIXED_SECTIONS | MIXED_GSYNCS | MIXED_KEPT | MIXED_PIECES | MIXED_WINDOWS;
-        scene->params.flags &= ~(uint64_t)KEEL_PARAM_FLAG_POLLS;
-        return;
-    }
-    options->ways = (options->ways & ~(unsigned)MIXED_SECTIONS) | MIXED_BARE;
-    options->ways |= (options->ways & MIXED_ROUNDS) ? MIXED_WAITS : 0;
-    scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
-    scene->params.flags |= KEEL_PARAM_FLAG_WAITS;
 }
 
 /* a program that synchronises in every way, or in some */
@@ -209,7 +185,7 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     journal.options.ways |= (limits->device && options->ranks <= MIXED_RANKS_NEAR) ? MIXED_DEVICE : 0;
     journal.options.ways |= limits->more ? scene_draw_more(scene, limits, journal.options.seed) : 0;
     if (journal.options.ways & MIXED_KEPT) {
-        scene_draw_kept(scene, &journal.options);
+        mixed_keep(&journal.options, &scene->params);
     } else if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS
