@@ -7,7 +7,7 @@ if [ $# -lt 2 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
     cat <<'END'
 Usage: mixed_jobs.sh BUILD JOBS [SEED]
 
-Runs so many jobs of mixed_random, from SEED on (1), each with the program, ranks, nodes, lanes, parities and deaths that its seed has.
+Runs so many jobs of mixed_random, from SEED on (1), each with the program, ranks, nodes, lanes, parities, logs, spares and deaths that its seed has.
 Prints a line for each job that is not right and one of counts: those that are right, wrong, hung (no end in 50 s), and that left
 something behind. Status 1 when not all are right.
 END
@@ -26,7 +26,7 @@ roll()
     rolled=$(((state >> 8) % $1))
 }
 
-# draws what the program does not: sets ranks, nodes, lanes, parities, interval, deaths
+# draws what the program does not: sets ranks, nodes, lanes, parities, interval, deaths, spares, logs
 draw()
 {
     local all_lanes=(direct served auto)
@@ -46,12 +46,16 @@ draw()
     interval=$((rolled + 1))gsyncs
     roll 4 # no more than may be away at once
     deaths=$((rolled < parities ? rolled : parities))
+    roll 4
+    spares=$((rolled == 0 ? deaths : 0))
+    roll 4
+    logs=$([ "$rolled" -eq 0 ] && echo 512k || echo 4m)
 }
 
 job()
 {
-    run_any -n "$ranks" --nodes "$nodes" -x KEEL_LANES="$lanes" -x KEEL_PARITIES="$parities" -x KEEL_CKPT_INTERVAL="$interval" \
-        -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=4m -x KEEL_VERBOSE=y --timeout 50 \
+    run_any -n "$ranks" --nodes "$nodes" --spares "$spares" -x KEEL_LANES="$lanes" -x KEEL_PARITIES="$parities" -x KEEL_CKPT_INTERVAL="$interval" \
+        -x KEEL_OPLOG_SIZE="$logs" -x KEEL_GETLOG_SIZE="$logs" -x KEEL_VERBOSE=y --timeout 50 \
         "$build/tests/proc/mixed_random" "$1" "$ranks" 14 "$deaths" "$scratch/found"
     [ "$status" -ne 124 ] || exit 3
     [ "$status" -eq 0 ] && "$build/tests/proc/mixed_random" --judge "$scratch/found" >"$out" || exit 2
@@ -71,7 +75,7 @@ for ((seed = first; seed < first + jobs; seed++)); do
     locals=$((locals + $(grep -q ' decided: local' "$err" && echo 1 || echo 0)))
     rollbacks=$((rollbacks + $(grep -q ' decided: roll back' "$err" && echo 1 || echo 0)))
     if [ -n "$what" ]; then
-        echo "seed $seed ($ranks ranks, $nodes nodes, $lanes, $parities parities, $interval, $deaths deaths): $what"
+        echo "seed $seed ($ranks ranks, $nodes nodes, $lanes, $parities parities, $interval, $deaths deaths, $spares spares, logs of $logs): $what"
         tail -n 8 "$out" "$err"
     fi
     [ $((seed % 100)) -ne 0 ] || echo "$((seed - first + 1)) jobs, $right right"
