@@ -17,7 +17,7 @@
 #define MIXED_EACH       4  /* acts of a rank in a step, at most */
 #define MIXED_STEPS_MAX  40 /* of programs with MIXED_TICKETS */
 #define MIXED_PHASES_MAX (1 + 3 * MIXED_STEPS_MAX)
-#define MIXED_QUEUE      256
+#define MIXED_QUEUE      256 /* places that tickets have, the first ones */
 
 enum {
     MIXED_SECTIONS = 1, /* keel_lock() */

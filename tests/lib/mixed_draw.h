@@ -66,7 +66,7 @@ int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
 int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act);
 /* whether what has this value is done by calls that no log has */
 int mixed_is_other(const mixed_options_t *options, uint64_t value);
-/* the same, of calls that logs have, if only since */
+/* whether it is done by another call than usual, one that logs have */
 int mixed_is_varied(const mixed_options_t *options, uint64_t value);
 /* what is put is tested; what is added is added in part by callbacks, and what these add */
 int mixed_is_tested(const mixed_options_t *options, const mixed_act_t *act);

@@ -13,8 +13,8 @@ typedef struct mixed_pieces {
     play_host_t *host;
     const mixed_options_t *options;
     keel_win_h win;
-    unsigned char
-        *memory; /* of the host: what a room should be, which bytes of it were put in this phase, and a buffer */
+    /* of the host: what a room should be, which bytes of it were put in this phase, and a buffer */
+    unsigned char *memory;
 } mixed_pieces_t;
 
 /* bytes of a room */

@@ -26,7 +26,7 @@ enum { STATUS_FLAW = 3 };
 static const char help[] =
     "usage: mixed_random SEED RANKS STEPS DEATHS FILE   under a launcher, with so many ranks\n"
     "       mixed_random --judge FILE                   what is in it, when all have ended well\n"
-    "Runs the program that the seed says. Up to so many (3) die, each in a step of its own.\n"
+    "Runs the program that the seed says. Up to so many (3) die, each at a moment of its own.\n"
     "  -h, --help   this text\n";
 
 /* in the file */
@@ -94,9 +94,10 @@ static void *get_memory(size_t bytes, const char *name)
     return calloc(1, bytes);
 }
 
-static results_t *map_results(const char *path)
+/* @a flags O_CREAT: it is there afterwards */
+static results_t *map_results(const char *path, int flags)
 {
-    const int fd = open(path, O_RDWR | O_CREAT, 0600);
+    const int fd = open(path, O_RDWR | flags, 0600);
     void *memory = MAP_FAILED;
 
     if (fd >= 0 && ftruncate(fd, sizeof(results_t)) == 0) {
@@ -110,13 +111,14 @@ static results_t *map_results(const char *path)
     return memory;
 }
 
-static uint64_t number_of(const char *text, uint64_t most)
+static uint64_t number_of(const char *text, uint64_t least, uint64_t most)
 {
     char *end;
     const uint64_t number = strtoull(text, &end, 0);
 
-    if (*end != '\0' || end == text || number > most) {
-        fprintf(stderr, PROGRAM ": '%s' is not a number up to %llu\n", text, (unsigned long long)most);
+    if (*end != '\0' || end == text || number < least || number > most) {
+        fprintf(stderr, PROGRAM ": '%s' is not a number from %llu to %llu\n", text, (unsigned long long)least,
+                (unsigned long long)most);
         exit(EXIT_FAILURE);
     }
     return number;
@@ -147,10 +149,15 @@ static mixed_options_t draw_program(uint64_t seed, uint32_t ranks, uint32_t step
 
 static int judge(const char *path)
 {
-    const results_t *results = map_results(path);
+    const results_t *results = map_results(path, 0);
     char text[256];
-    const char *flaw = mixed_judge(&results->journal, text, sizeof(text));
+    const char *flaw;
 
+    if (results->journal.options.ranks == 0) {
+        fprintf(stderr, PROGRAM ": %s: no job has written to it\n", path);
+        return EXIT_FAILURE;
+    }
+    flaw = mixed_judge(&results->journal, text, sizeof(text));
     printf(PROGRAM ": %s; recoveries %u, rollbacks %u, promised %s\n", (flaw != NULL) ? flaw : "right",
            results->recoveries, results->rollbacks, (results->journal.options.ways & MIXED_KEPT) ? "yes" : "no");
     return (flaw != NULL) ? STATUS_FLAW : EXIT_SUCCESS;
@@ -160,8 +167,14 @@ static keel_status_t on_init(play_host_t *host, keel_context_h *ctx_p)
 {
     const keel_status_t status = keel_init(host->params, ctx_p);
 
-    host->rank = (status == KEEL_OK) ? keel_rank(*ctx_p) : 0;
-    return status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (keel_size(*ctx_p) != host->mixed->options.ranks) {
+        on_flaw(host, "the job has not as many ranks as it was told");
+    }
+    host->rank = keel_rank(*ctx_p);
+    return KEEL_OK;
 }
 
 int main(int argc, char **argv)
@@ -190,14 +203,14 @@ int main(int argc, char **argv)
         fputs(help, stderr);
         return EXIT_FAILURE;
     }
-    job.seed = number_of(argv[1], UINT64_MAX);
-    job.deaths = (unsigned)number_of(argv[4], DEATH_MAX);
+    job.seed = number_of(argv[1], 0, UINT64_MAX);
+    job.deaths = (unsigned)number_of(argv[4], 0, DEATH_MAX);
     if (getenv("KEELRUN_JOB") != NULL && strcmp(getenv("KEELRUN_JOB"), "0") != 0) {
         job.deaths = 0; /* the job was started anew: nobody dies in that one */
     }
-    job.results = map_results(argv[5]);
-    job.results->journal.options = draw_program(job.seed, (uint32_t)number_of(argv[2], GATHER_RANKS),
-                                                (uint32_t)number_of(argv[3], MIXED_STEPS_MAX), &params);
+    job.results = map_results(argv[5], O_CREAT);
+    job.results->journal.options = draw_program(job.seed, (uint32_t)number_of(argv[2], 2, GATHER_RANKS),
+                                                (uint32_t)number_of(argv[3], 1, MIXED_STEPS_MAX), &params);
     host.mixed = &job.results->journal;
     host.has_restart_point = (int)(job.seed & 1);
     (void)signal(SIGALRM, on_time);
