@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|wire|house [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|wire|house|tiers [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -251,6 +251,18 @@ lint_wire() {
 lint_house() {
     contrib/house "$build" || bad=1
     [ "$(contrib/house -l circles "$build" | wc -l)" -eq 0 ] || complain "folders of src that reach each other"
+}
+
+# each test belongs to one tier (tests/README.md)
+lint_tiers() {
+    local pair labels test
+    for pair in "-LE ^(check|deep|long)$" "-L ^check$ -L ^(deep|long)$" "-L ^deep$ -L ^long$"; do
+        read -ra labels <<< "$pair"
+        for test in $(ctest --test-dir "$build" -N "${labels[@]}" | sed -n 's/^ *Test *#[0-9]*: //p'); do
+            complain "$test: one label of check, deep and long is wanted; its match: ${labels[*]}"
+        done
+    done
+    [ "$(ctest --test-dir "$build" -N | grep -c '^ *Test *#')" -ge 100 ] || complain "only few tests were found"
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same

@@ -12,7 +12,7 @@ proc_job(cg_a_verifies_on_2 2 1 cg -x KEEL_PROTECT=none PROGRAM -c A)
 # proc_job_long(NAME ...): proc_job() of minutes
 function(proc_job_long name)
   proc_job(long_${name} ${ARGN})
-  set_tests_properties(proc_long_${name} PROPERTIES LABELS "proc;long" TIMEOUT 630)
+  set_tests_properties(proc_long_${name} PROPERTIES LABELS proc TIMEOUT 630)
 endfunction()
 set(minutes --timeout 600 -x KEEL_PROTECT=none -x KEEL_CKPT_INTERVAL=off PROGRAM)
 proc_job_long(cg_b_verifies_on_2 2 1 cg ${minutes} -c B)

@@ -152,12 +152,12 @@ set_tests_properties(proc_message_logging_keeps_data_of_each_kind PROPERTIES PAS
 proc_job(message_logging_refuses_too_many_loggers 3 1 dht_ml -x ML_LOGGERS=2 PROGRAM -n 100)
 set_tests_properties(proc_message_logging_refuses_too_many_loggers PROPERTIES PASS_REGULAR_EXPRESSION "half the ranks")
 
-# proc_kills(NAME LABEL PROGRAM LANE ARGUMENTS...)
-function(proc_kills name label program lane)
+# proc_kills(NAME PROGRAM LANE ARGUMENTS...)
+function(proc_kills name program lane)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/kills.sh --build ${CMAKE_BINARY_DIR} --program ${program}
                                 --lane ${lane} ${ARGN})
   # one at a time: each is a job of eight ranks, and one that others keep from the cores for seconds is taken for hung
-  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
+  set_tests_properties(${name} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 3600 RUN_SERIAL TRUE)
 endfunction()
 
 # Seventeen deaths over each choice of lanes; the atomics are answered by rollbacks.
@@ -175,36 +175,36 @@ foreach(lane direct served auto)
     set(netns auto)
   endif()
   foreach(program ft stencil stencil-atomics sections waits dht cg)
-    proc_kills(proc_kills_${program}_${lane} proc ${program} ${lane} --runs ${kills_${program}} --netns ${netns}
+    proc_kills(proc_kills_${program}_${lane} ${program} ${lane} --runs ${kills_${program}} --netns ${netns}
                ${kills_size_${program}})
-    proc_kills(proc_kills_long_${program}_${lane} "proc;long" ${program} ${lane} --runs ${KEEL_KILLS_LONG} --netns ${netns})
-    proc_kills(proc_kills_long_${program}_${lane}_twice "proc;long" ${program} ${lane} --runs ${KEEL_KILLS_LONG}
+    proc_kills(proc_kills_long_${program}_${lane} ${program} ${lane} --runs ${KEEL_KILLS_LONG} --netns ${netns})
+    proc_kills(proc_kills_long_${program}_${lane}_twice ${program} ${lane} --runs ${KEEL_KILLS_LONG}
                --victims 2 --netns ${netns})
   endforeach()
 endforeach()
 
 # Two of a group at once, and whole nodes: two parities cover both of them.
 set(kills_two --parities 2 --runs 2)
-proc_kills(proc_kills_together_ft_direct proc ft direct ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
-proc_kills(proc_kills_together_stencil_served proc stencil served ${kills_two} --together 2)
-proc_kills(proc_kills_node_stencil_auto proc stencil auto ${kills_two} --nodes 2 --node yes)
+proc_kills(proc_kills_together_ft_direct ft direct ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
+proc_kills(proc_kills_together_stencil_served stencil served ${kills_two} --together 2)
+proc_kills(proc_kills_node_stencil_auto stencil auto ${kills_two} --nodes 2 --node yes)
 # replaced by processes that wait
-proc_kills(proc_kills_spares_ft_direct proc ft direct --spares 1 --runs 2)
-proc_kills(proc_kills_spares_sections_served proc sections served --spares 1 --runs 2)
+proc_kills(proc_kills_spares_ft_direct ft direct --spares 1 --runs 2)
+proc_kills(proc_kills_spares_sections_served sections served --spares 1 --runs 2)
 # logs too small for the run, and no coordinated checkpoints
-proc_kills(proc_kills_demand_stencil_direct proc stencil direct --demand yes --runs 2)
-proc_kills(proc_kills_demand_stencil_served proc stencil served --demand yes --runs 2)
+proc_kills(proc_kills_demand_stencil_direct stencil direct --demand yes --runs 2)
+proc_kills(proc_kills_demand_stencil_served stencil served --demand yes --runs 2)
 foreach(lane direct served auto)
-  proc_kills(proc_kills_long_demand_stencil_${lane} "proc;long" stencil ${lane} --demand yes --runs ${KEEL_KILLS_LONG})
+  proc_kills(proc_kills_long_demand_stencil_${lane} stencil ${lane} --demand yes --runs ${KEEL_KILLS_LONG})
 endforeach()
 # eight ranks of a program and two that hold parity for them
 set(kills_dedicated --ranks 10 --nodes 5 -x KEEL_PARITY=dedicated -x KEEL_CHECKSUM_RANKS=2)
-proc_kills(proc_kills_dedicated_ft_served proc ft served ${kills_dedicated} --runs 2)
+proc_kills(proc_kills_dedicated_ft_served ft served ${kills_dedicated} --runs 2)
 foreach(lane direct served auto)
-  proc_kills(proc_kills_long_dedicated_stencil_${lane} "proc;long" stencil ${lane} ${kills_dedicated}
+  proc_kills(proc_kills_long_dedicated_stencil_${lane} stencil ${lane} ${kills_dedicated}
              --runs ${KEEL_KILLS_LONG})
   set(kills_two --parities 2 --runs ${KEEL_KILLS_LONG})
-  proc_kills(proc_kills_long_together_ft_${lane} "proc;long" ft ${lane} ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
-  proc_kills(proc_kills_long_together_stencil_${lane} "proc;long" stencil ${lane} ${kills_two} --together 2 --victims 2)
-  proc_kills(proc_kills_long_node_stencil_${lane} "proc;long" stencil ${lane} ${kills_two} --nodes 2 --node yes)
+  proc_kills(proc_kills_long_together_ft_${lane} ft ${lane} ${kills_two} --together 2 -x KEEL_GROUP_SIZE=8)
+  proc_kills(proc_kills_long_together_stencil_${lane} stencil ${lane} ${kills_two} --together 2 --victims 2)
+  proc_kills(proc_kills_long_node_stencil_${lane} stencil ${lane} ${kills_two} --nodes 2 --node yes)
 endforeach()
