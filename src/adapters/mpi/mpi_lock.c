@@ -1,11 +1,16 @@
 /*
- * Locks of windows: a word at each member. Who shares it counts itself there; who wants it alone waits for 0. Under MPI_Win_lock_all the
- * word of a member is asked for at the first access to it: a lock that is not used costs nothing. What is held stands in the arena, as
- * the words do: both go back together.
+ * Locks of windows: one word per member, in the arena of the member (mpi_lock_word.h). Under MPI_Win_lock_all the word of a member is taken
+ * at the first access to the member, so an unused lock costs nothing. The record of held locks lies in the arena as the words do, so a
+ * rollback restores both.
+ *
+ * Death of a waiting rank. The word keeps counting it. Without deterministic mode the job rolls back, and the word with it: no rank waits
+ * at a checkpoint. In deterministic mode the replacement re-executes the wait, and Keel applies each addition once. Until then the others
+ * wait for its turn, but for readers, which overtake it. Looks are counted and not timed, so the replacement takes the same way.
  */
 #include "mpi_arena.h"
 #include "mpi_channel.h"
 #include "mpi_direct.h"
+#include "mpi_lock_word.h"
 #include "mpi_prefix.h"
 #include "mpi_synchronous.h"
 #include "mpi_window.h"
@@ -27,22 +32,34 @@ static uint64_t word_of(const keel_mpi_win_t *win, uint32_t target)
     return win->places[target].guard + offsetof(keel_mpi_guard_t, lock);
 }
 
-/* CSWAP: where it is 0 */
-static uint64_t word_change(const keel_mpi_win_t *win, uint32_t target, keel_atomic_op_t op, uint64_t operand,
-                            const char *call)
+static uint64_t word_add(const keel_mpi_win_t *win, uint32_t target, uint64_t operand, const char *call)
 {
     keel_mpi_guard_t *guard = keel_mpi_direct_guard(win, target);
     uint64_t was = 0;
 
     if (guard == NULL) {
-        keel_mpi_atomic(op, home_of(win, target), word_of(win, target), sizeof(was), operand, 0, &was, call);
+        keel_mpi_atomic(KEEL_ATOMIC_ADD, home_of(win, target), word_of(win, target), sizeof(was), operand, 0, &was,
+                        call);
         return was;
     }
-    if (op == KEEL_ATOMIC_ADD) {
-        was = __atomic_fetch_add(&guard->lock, operand, __ATOMIC_SEQ_CST);
-    } else {
-        __atomic_compare_exchange_n(&guard->lock, &was, operand, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    was = __atomic_fetch_add(&guard->lock, operand, __ATOMIC_SEQ_CST);
+    keel_mpi_prefix_result(&was, sizeof(was));
+    return was;
+}
+
+/* Replaces the word if its value is expected. Returns the value before. */
+static uint64_t word_swap(const keel_mpi_win_t *win, uint32_t target, uint64_t expected, uint64_t value,
+                          const char *call)
+{
+    keel_mpi_guard_t *guard = keel_mpi_direct_guard(win, target);
+    uint64_t was = expected;
+
+    if (guard == NULL) {
+        keel_mpi_atomic(KEEL_ATOMIC_CSWAP, home_of(win, target), word_of(win, target), sizeof(was), value, expected,
+                        &was, call);
+        return was;
     }
+    __atomic_compare_exchange_n(&guard->lock, &was, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     keel_mpi_prefix_result(&was, sizeof(was));
     return was;
 }
@@ -55,34 +72,50 @@ static uint64_t word_look(const keel_mpi_win_t *win, uint32_t target, const char
     return is;
 }
 
+/* Waits with the word as the rank left it when it counted itself among those that wait. */
+static void await_turn(const keel_mpi_win_t *win, uint32_t target, uint64_t word, int is_shared, const char *call)
+{
+    int has_entered = 0;
+
+    keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
+    for (unsigned looks = 0; !has_entered; looks++) {
+        const uint64_t next = is_shared ? keel_mpi_lock_step_reader(word, looks) : keel_mpi_lock_step_writer(word);
+
+        if (next != word) {
+            const uint64_t was = word_swap(win, target, word, next, call);
+
+            has_entered = was == word && ((next & KEEL_MPI_LOCK_OWNED) == 0) == is_shared;
+        }
+        if (!has_entered) {
+            keel_mpi_channel_pause(call);
+            word = word_look(win, target, call);
+        }
+    }
+    keel_mpi_synchronous_leave();
+}
+
 static void take_shared(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
-    while (word_change(win, target, KEEL_ATOMIC_ADD, 1, call) >= KEEL_MPI_EXCLUSIVE) {
-        word_change(win, target, KEEL_ATOMIC_ADD, (uint64_t)-1, call);
-        keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
-        do {
-            keel_mpi_channel_pause(call);
-        } while (word_look(win, target, call) >= KEEL_MPI_EXCLUSIVE);
-        keel_mpi_synchronous_leave();
+    const uint64_t waits = KEEL_MPI_LOCK_READER - KEEL_MPI_LOCK_SHARE;
+
+    if (!keel_mpi_lock_is_open(word_add(win, target, KEEL_MPI_LOCK_SHARE, call))) {
+        await_turn(win, target, word_add(win, target, waits, call) + waits, 1, call);
     }
 }
 
 static void take_alone(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
-    if (word_change(win, target, KEEL_ATOMIC_CSWAP, KEEL_MPI_EXCLUSIVE, call) == 0) {
-        return;
+    if (word_swap(win, target, 0, KEEL_MPI_LOCK_OWNED, call) != 0) {
+        (void)word_add(win, target, KEEL_MPI_LOCK_WRITER, call);
+        keel_mpi_channel_pause(call); /* the caller may have just released the lock: others go first */
+        await_turn(win, target, word_look(win, target, call), 0, call);
     }
-    keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
-    do {
-        keel_mpi_channel_pause(call);
-    } while (word_change(win, target, KEEL_ATOMIC_CSWAP, KEEL_MPI_EXCLUSIVE, call) != 0);
-    keel_mpi_synchronous_leave();
 }
 
 static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     const uint8_t held = *held_of(win, target);
-    const uint64_t minus = (held == KEEL_MPI_HELD_ALONE) ? -KEEL_MPI_EXCLUSIVE : (uint64_t)-1;
+    const uint64_t minus = (held == KEEL_MPI_HELD_ALONE) ? -KEEL_MPI_LOCK_OWNED : -KEEL_MPI_LOCK_SHARE;
     keel_mpi_guard_t *guard = keel_mpi_direct_guard(win, target);
 
     if (held != KEEL_MPI_HELD_ALONE && held != KEEL_MPI_HELD_SHARED) {

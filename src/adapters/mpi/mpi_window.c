@@ -5,6 +5,7 @@
 #include "mpi_direct.h"
 #include "mpi_dynamic.h"
 #include "mpi_error.h"
+#include "mpi_lock_word.h"
 #include "mpi_prefix.h"
 #include "mpi_promise.h"
 #include "mpi_round.h"
@@ -145,8 +146,12 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
                       MPI_Win *handle_p, const char *call)
 {
     keel_mpi_win_t *win;
-    int code = PMPI_Win_create(NULL, 0, 1, info, MPI_COMM_SELF, &like->handle);
+    int code;
 
+    if (of->size >> KEEL_MPI_LOCK_BITS != 0) {
+        keel_mpi_refuse(call, "a window of more ranks than the word of a lock counts");
+    }
+    code = PMPI_Win_create(NULL, 0, 1, info, MPI_COMM_SELF, &like->handle);
     if (code != MPI_SUCCESS) {
         return code;
     }

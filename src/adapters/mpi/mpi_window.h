@@ -10,11 +10,9 @@
 
 /* two words of each member, which others change */
 typedef struct keel_mpi_guard {
-    uint64_t lock;       /* how many share it; KEEL_MPI_EXCLUSIVE and more: one has it alone */
+    uint64_t lock;       /* mpi_lock_word.h */
     uint64_t accumulate; /* 1 + the rank that is amid an accumulate; 0: none */
 } keel_mpi_guard_t;
-
-#define KEEL_MPI_EXCLUSIVE ((uint64_t)1 << 40)
 
 /* of the own locks at a member; part of images, since a lock may be held at a checkpoint */
 typedef enum {

@@ -9,7 +9,7 @@ keelrun=$build/src/adapters/mpi/keel-mpirun
 programs=$build/tests/adapters/mpi
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/../../proc/proc_lib.sh"
-chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files)
+chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files mpi_turns)
 small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
 
 # each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
@@ -276,6 +276,24 @@ what_is_gone_stays_gone()
         done
     done
     [ -z "$(find "$scratch/files" ! -name '*.lock' -type f)" ] || fail "a file is left" # those of locks are Open MPI's, of who was killed
+}
+
+# the word of the lock counts the dead rank among those that wait
+a_waiting_writer_may_die()
+{
+    local promise lanes
+
+    while read -r promise lanes; do
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_DETERMINISTIC="$promise" -x KEEL_LANES="$lanes" -x KEEL_VERBOSE=y "$programs/mpi_waiter_$mpi" 6
+        has "$out" 1 '^mpi_waiter: 4 ranks, 6 steps: right$'
+        grep -q ': image of generation [1-9][0-9]* rebuilt: ' "$err" || fail "$promise, $lanes: nobody died"
+        has "$err" 0 'started anew'
+    done <<'END'
+n direct
+n served
+y direct
+waits served
+END
 }
 
 shared_memory_and_topologies_come_back()
