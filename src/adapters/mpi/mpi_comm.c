@@ -70,6 +70,9 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
     comm->peers = members;
     comm->rank = keel_mpi_comm_index(comm, keel_mpi.rank);
     comm->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    for (unsigned i = 0; i < 4; i++) {
+        comm->groups[i / 2][i % 2] = MPI_GROUP_NULL;
+    }
     comm->turn = keel_mpi_arena_take(sizeof(uint64_t), KEEL_MPI_ALIGN, call);
     *(uint64_t *)keel_mpi_arena_at(comm->turn) = 0;
     if (handle != MPI_COMM_NULL && !keel_mpi_table_add(&comms, (uintptr_t)handle, comm)) {
@@ -80,6 +83,7 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
 
 static void comm_forget(keel_mpi_comm_t *comm)
 {
+    keel_mpi_group_leave_comm(comm);
     if (keel_mpi_comm_is_inter(comm)) {
         free(comm->peers);
     }

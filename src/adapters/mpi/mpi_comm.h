@@ -20,6 +20,7 @@ typedef struct keel_mpi_comm {
     uint64_t context;    /* of its messages; the next one is that of its collectives */
     uint64_t turn;       /* offset of the number of collectives it has done, a block of the arena */
     struct keel_mpi_topology *topology; /* NULL: none */
+    MPI_Group groups[2][2];             /* mpi_group.c: by is_late and is_remote; MPI_GROUP_NULL: none yet */
     unsigned uses;                      /* by requests that are open */
     int is_gone;                        /* removed, but for those */
     int is_late;                        /* made after the restart point: a rollback takes it away */

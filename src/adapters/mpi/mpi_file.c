@@ -174,7 +174,7 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
 
     keel_mpi_begin("MPI_File_get_group");
     file = file_of(fh);
-    *group = (file != NULL) ? keel_mpi_group_make(file->comm->size, file->comm->members, "MPI_File_get_group")
+    *group = (file != NULL) ? keel_mpi_group_of_comm(file->comm, 0, "MPI_File_get_group")
                             : keel_mpi_group_make(1, &keel_mpi.rank, "MPI_File_get_group");
     return MPI_SUCCESS;
 }

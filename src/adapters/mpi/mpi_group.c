@@ -2,7 +2,9 @@
 
 #include "mpi_comm.h"
 #include "mpi_lasting.h"
+#include "mpi_survive.h"
 #include "mpi_table.h"
+#include "mpi_variables.h"
 #include "mpi_window.h"
 
 #include <stdlib.h>
@@ -10,6 +12,20 @@
 
 static keel_mpi_table_t groups;
 static const keel_mpi_group_t empty;
+static const MPI_Group none = MPI_GROUP_NULL;
+
+/* A reference that the program freed behind the restart point, to a group made before it. */
+typedef struct freed {
+    struct freed *next;
+    void *variable;
+    uint64_t at; /* number of checkpoints by then */
+} freed_t;
+
+typedef struct keel_mpi_group_shares {
+    unsigned uses; /* the program's references, and one of the communicator */
+    int is_late;   /* made behind the restart point */
+    freed_t *freed;
+} keel_mpi_group_shares_t;
 
 const keel_mpi_group_t *keel_mpi_group_of(MPI_Group handle)
 {
@@ -29,15 +45,11 @@ static MPI_Group handle_make(void)
     return handle;
 }
 
-MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *call)
+static MPI_Group group_add(uint32_t size, const uint32_t *ranks, keel_mpi_group_shares_t *shares, const char *call)
 {
-    const MPI_Group none = MPI_GROUP_NULL;
     keel_mpi_group_t *group;
     MPI_Group handle;
 
-    if (size == 0) {
-        return MPI_GROUP_EMPTY;
-    }
     group = malloc(sizeof(*group) + size * sizeof(*ranks));
     handle = handle_make();
     if (group == NULL || handle == MPI_GROUP_NULL || keel_mpi_group_of(handle) != NULL ||
@@ -45,9 +57,119 @@ MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *
         keel_mpi_refuse(call, "no memory for a group");
     }
     group->size = size;
+    group->shares = shares;
     memcpy(group->ranks, ranks, size * sizeof(*ranks));
+    return handle;
+}
+
+MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *call)
+{
+    MPI_Group handle;
+
+    if (size == 0) {
+        return MPI_GROUP_EMPTY;
+    }
+    handle = group_add(size, ranks, NULL, call);
     keel_mpi_lasting_add((uintptr_t)handle, NULL, &none, sizeof(none), call);
     return handle;
+}
+
+/* ---- groups of communicators, which many variables share ---- */
+
+MPI_Group keel_mpi_group_of_comm(keel_mpi_comm_t *comm, int is_remote, const char *call)
+{
+    const int is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    MPI_Group *handle = &comm->groups[is_late][is_remote];
+    keel_mpi_group_shares_t *shares;
+
+    if (*handle == MPI_GROUP_NULL) {
+        shares = calloc(1, sizeof(*shares));
+        if (shares == NULL) {
+            keel_mpi_refuse(call, "no memory for a group");
+        }
+        shares->uses = 1;
+        shares->is_late = is_late;
+        *handle = is_remote ? group_add(comm->peer_count, comm->peers, shares, call)
+                            : group_add(comm->size, comm->members, shares, call);
+    }
+    keel_mpi_group_of(*handle)->shares->uses++;
+    return *handle;
+}
+
+static void shares_leave(MPI_Group handle)
+{
+    const keel_mpi_group_t *group = keel_mpi_group_of(handle);
+
+    if (--group->shares->uses == 0 && group->shares->freed == NULL) {
+        keel_mpi_table_remove(&groups, (uintptr_t)handle);
+        free(group->shares);
+        free((void *)group);
+        PMPI_Group_free(&handle);
+    }
+}
+
+void keel_mpi_group_leave_comm(const keel_mpi_comm_t *comm)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        if (comm->groups[i / 2][i % 2] != MPI_GROUP_NULL) {
+            shares_leave(comm->groups[i / 2][i % 2]);
+        }
+    }
+}
+
+/* The program frees a reference. A rollback may give it back if the group was made before the restart point. */
+static void shares_free(MPI_Group *variable)
+{
+    keel_mpi_group_shares_t *shares = keel_mpi_group_of(*variable)->shares;
+    freed_t *freed;
+
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !shares->is_late) {
+        freed = malloc(sizeof(*freed));
+        if (freed == NULL) {
+            keel_mpi_refuse("MPI_Group_free", "no memory");
+        }
+        *freed = (freed_t){.next = shares->freed, .variable = variable, .at = keel_mpi.hidden->checkpoints};
+        shares->freed = freed;
+    }
+    shares_leave(*variable);
+    *variable = MPI_GROUP_NULL;
+}
+
+static void shares_revive(MPI_Group handle, keel_mpi_group_shares_t *shares)
+{
+    freed_t **link = &shares->freed, *freed;
+
+    while ((freed = *link) != NULL) {
+        MPI_Group *variable = freed->variable;
+        const keel_mpi_group_t *is;
+        keel_mpi_variables_t variables = {.freed_by = variable};
+
+        if (freed->at < keel_mpi.hidden->checkpoints) { /* the checkpoint has it freed */
+            link = &freed->next;
+            continue;
+        }
+        is = keel_mpi_is_alive(variable) ? keel_mpi_group_of(*variable) : NULL;
+        if (is != NULL && is->shares != NULL && is->shares->is_late) {
+            *variable = MPI_GROUP_NULL;
+        }
+        keel_mpi_variables_revive(&variables, 0, &handle, &none, sizeof(none));
+        shares->uses++;
+        *link = freed->next;
+        free(freed);
+    }
+}
+
+void keel_mpi_group_revive(void)
+{
+    for (size_t i = 0; i < groups.size; i++) {
+        keel_mpi_group_t *group = groups.entries[i].object;
+        MPI_Group handle;
+
+        if (group != NULL && group->shares != NULL) {
+            memcpy(&handle, &groups.entries[i].handle, sizeof(handle));
+            shares_revive(handle, group->shares);
+        }
+    }
 }
 
 static uint32_t index_of(uint32_t size, const uint32_t *ranks, uint32_t rank)
@@ -100,7 +222,7 @@ int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     KEEL_MPI_COMM(of, comm, "MPI_Comm_group")
 
-    *group = keel_mpi_group_make(of->size, of->members, "MPI_Comm_group");
+    *group = keel_mpi_group_of_comm(of, 0, "MPI_Comm_group");
     return MPI_SUCCESS;
 }
 
@@ -108,15 +230,18 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     KEEL_MPI_WIN(of, win, "MPI_Win_get_group")
 
-    *group = keel_mpi_group_make(of->comm->size, of->comm->members, "MPI_Win_get_group");
+    *group = keel_mpi_group_of_comm(of->comm, 0, "MPI_Win_get_group");
     return MPI_SUCCESS;
 }
 
 int MPI_Group_free(MPI_Group *group)
 {
-    const MPI_Group none = MPI_GROUP_NULL;
     GROUP(of, *group, "MPI_Group_free")
 
+    if (of->shares != NULL) {
+        shares_free(group);
+        return MPI_SUCCESS;
+    }
     if (keel_mpi_lasting_keep((uintptr_t)*group, group, &none, sizeof(none))) {
         return MPI_SUCCESS;
     }

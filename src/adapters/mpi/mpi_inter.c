@@ -256,7 +256,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     if (!keel_mpi_comm_is_inter(of)) {
         return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_group", "not an intercommunicator");
     }
-    *group = keel_mpi_group_make(of->peer_count, of->peers, "MPI_Comm_remote_group");
+    *group = keel_mpi_group_of_comm(of, 1, "MPI_Comm_remote_group");
     return MPI_SUCCESS;
 }
 

@@ -16,6 +16,7 @@
 #include "mpi_comm.h"
 #include "mpi_direct.h"
 #include "mpi_file.h"
+#include "mpi_group.h"
 #include "mpi_lasting.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
@@ -470,6 +471,7 @@ void keel_mpi_resume(void)
     keel_mpi_file_revive();
     keel_mpi_comm_revive();
     keel_mpi_win_revive();
+    keel_mpi_group_revive();
     keel_mpi_lasting_revive();
     keel_mpi_channel_restore();
     kept.is_restarted = 1;

@@ -102,6 +102,12 @@ static void check_info(void)
     MPI_Group_compare(group, world, &result);
     EXPECT(result == MPI_IDENT);
     MPI_Group_free(&group);
+    MPI_Comm_group(MPI_COMM_WORLD, &group); /* one more reference to the same group */
+    EXPECT(group == world);
+    MPI_Group_free(&group);
+    EXPECT(group == MPI_GROUP_NULL);
+    MPI_Group_size(world, &unit);
+    EXPECT(unit == ranks);
     MPI_Group_free(&world);
     MPI_Win_free(&win);
     MPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, MPI_COMM_SELF, &base, &win);

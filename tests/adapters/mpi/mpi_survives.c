@@ -43,7 +43,7 @@ typedef struct {
 
 static struct {
     MPI_Datatype pair;
-    MPI_Group all;
+    MPI_Group all, same;
     MPI_Op add;
     MPI_Info info;
     MPI_Errhandler handler;
@@ -72,6 +72,7 @@ static void made_make(void)
     MPI_Type_contiguous(2, MPI_LONG, &made.pair);
     MPI_Type_commit(&made.pair);
     MPI_Comm_group(MPI_COMM_WORLD, &made.all);
+    MPI_Comm_group(MPI_COMM_WORLD, &made.same);
     MPI_Op_create(add, 1, &made.add);
     MPI_Info_create(&info);
     MPI_Info_set(info, "key", "value");
@@ -92,6 +93,7 @@ static void made_use(MPI_Comm half)
     MPI_Reduce_local(pair, sum, 2, MPI_LONG, made.add);
     MPI_Send(&sum[0], 1, MPI_LONG, (rank + 1) % ranks, 5, MPI_COMM_WORLD);
     MPI_Group_size(made.all, &size);
+    size = (made.same == made.all) ? size : -1;
     MPI_Info_get_nkeys(made.info, &keys);
     MPI_Comm_set_errhandler(half, made.handler);
     MPI_Wait(&made.receive, MPI_STATUS_IGNORE);
@@ -116,12 +118,14 @@ static void made_free(void)
 {
     MPI_Type_free(&made.pair);
     MPI_Group_free(&made.all);
+    MPI_Group_free(&made.same);
     MPI_Op_free(&made.add);
     MPI_Info_free(&made.info);
     MPI_Errhandler_free(&made.handler);
     MPI_Request_free(&made.receive);
-    if (made.pair != MPI_DATATYPE_NULL || made.all != MPI_GROUP_NULL || made.add != MPI_OP_NULL ||
-        made.info != MPI_INFO_NULL || made.handler != MPI_ERRHANDLER_NULL || made.receive != MPI_REQUEST_NULL) {
+    if (made.pair != MPI_DATATYPE_NULL || made.all != MPI_GROUP_NULL || made.same != MPI_GROUP_NULL ||
+        made.add != MPI_OP_NULL || made.info != MPI_INFO_NULL || made.handler != MPI_ERRHANDLER_NULL ||
+        made.receive != MPI_REQUEST_NULL) {
         wrong("a handle that was freed", at.step);
     }
 }
