@@ -1,7 +1,7 @@
 /*
- * MPI's functions, all that the mpi.h of Open MPI 4.1 and of MPICH 4.0 have, and whose affair each is. One that is in none of these lists
- * is a defect, which a test finds. What takes a communicator, a window, a group, a request or a file and is not done here is refused: the
- * system's MPI, a job of one, would act on that one alone.
+ * All functions in the mpi.h and in the libraries of Open MPI 4.1 and MPICH 4.0, extensions (MPIX_) included, by what becomes of each. A test
+ * finds one that is in none of these lists. A function that takes a communicator, a window, a group, a request or a file and is not done here
+ * is refused: the system's MPI, a job of one, would act on that one process alone.
  */
 #ifndef KEEL_MPI_FUNCTIONS_H_
 #define KEEL_MPI_FUNCTIONS_H_
@@ -108,7 +108,9 @@
     _(MPI_Type_lb) _(MPI_Type_match_size) _(MPI_Type_set_attr) _(MPI_Type_set_name) _(MPI_Type_size) \
     _(MPI_Type_size_c) _(MPI_Type_size_x) _(MPI_Type_struct) _(MPI_Type_ub) _(MPI_Type_vector) _(MPI_Type_vector_c) \
     _(MPI_Unpack) _(MPI_Unpack_c) _(MPI_Unpack_external) _(MPI_Unpack_external_c) _(MPI_Win_c2f) \
-    _(MPI_Win_create_keyval) _(MPI_Win_f2c) _(MPI_Win_free_keyval) _(MPI_Wtick) _(MPI_Wtime)
+    _(MPI_Win_create_keyval) _(MPI_Win_f2c) _(MPI_Win_free_keyval) _(MPI_Wtick) _(MPI_Wtime) \
+    _(MPIX_Delete_error_class) _(MPIX_Delete_error_code) _(MPIX_Delete_error_string) _(MPIX_GPU_query_support) \
+    _(MPIX_Query_cuda_support) _(MPIX_Query_hip_support) _(MPIX_Query_ze_support)
 
 /* an error that names them */
 #define KEEL_MPI_REFUSED(_) \
@@ -155,7 +157,15 @@
     _(MPI_Session_get_errhandler) _(MPI_Session_get_info) _(MPI_Session_get_nth_pset) _(MPI_Session_get_num_psets) \
     _(MPI_Session_get_pset_info) _(MPI_Session_init) _(MPI_Session_set_errhandler) _(MPI_Ssend_c) \
     _(MPI_Ssend_init_c) _(MPI_Unpublish_name) _(MPI_Win_allocate_c) _(MPI_Win_allocate_shared_c) _(MPI_Win_create_c) \
-    _(MPI_Win_shared_query_c)
+    _(MPI_Win_shared_query_c) \
+    _(MPIX_Allgather_init) _(MPIX_Allgatherv_init) _(MPIX_Allreduce_init) _(MPIX_Alltoall_init) \
+    _(MPIX_Alltoallv_init) _(MPIX_Alltoallw_init) _(MPIX_Barrier_init) _(MPIX_Bcast_init) _(MPIX_Comm_agree) \
+    _(MPIX_Comm_failure_ack) _(MPIX_Comm_failure_get_acked) _(MPIX_Comm_revoke) _(MPIX_Comm_shrink) \
+    _(MPIX_Exscan_init) _(MPIX_Gather_init) _(MPIX_Gatherv_init) _(MPIX_Grequest_class_allocate) \
+    _(MPIX_Grequest_class_create) _(MPIX_Grequest_start) _(MPIX_Neighbor_allgather_init) \
+    _(MPIX_Neighbor_allgatherv_init) _(MPIX_Neighbor_alltoall_init) _(MPIX_Neighbor_alltoallv_init) \
+    _(MPIX_Neighbor_alltoallw_init) _(MPIX_Reduce_init) _(MPIX_Reduce_scatter_block_init) \
+    _(MPIX_Reduce_scatter_init) _(MPIX_Scan_init) _(MPIX_Scatter_init) _(MPIX_Scatterv_init)
 /* clang-format on */
 
 #endif

@@ -11,6 +11,7 @@
 #include "mpi_layout.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
+#include "mpi_profiling.h"
 #include "mpi_promise.h"
 #include "mpi_round.h"
 #include "mpi_still.h"
@@ -72,6 +73,7 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
     if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
         keel_mpi_refuse(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
+    keel_mpi_profiling_lead();
     if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_promised) { /* nothing is logged */
         env[count++] = "KEEL_OPLOG_SIZE=1m";
     }

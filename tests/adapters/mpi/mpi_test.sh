@@ -9,7 +9,7 @@ keelrun=$build/src/adapters/mpi/keel-mpirun
 programs=$build/tests/adapters/mpi
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/../../proc/proc_lib.sh"
-chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files mpi_turns)
+chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files mpi_turns mpi_profiled)
 small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
 
 # each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
@@ -84,10 +84,11 @@ jobs_without_a_checkpoint_are_started_anew()
     run 75 -n 4 --nodes 4 --job-restarts 0 "${small[@]}" "$survives" 40 2@17.2 plain
 }
 
-# every function that mpi.h declares is in one of the lists; what is done here is exported, and called by a test
+# Every function that mpi.h declares or the MPI exports is in one of the lists, under its profiling name, too. A function of Keel's and a refused
+# one are exported, and a test calls each of Keel's.
 every_function_is_listed()
 {
-    local lists package=$mpi missing
+    local lists package=$mpi missing library
 
     [ "$mpi" != openmpi ] || package=ompi-c
     lists=$here/../../../src/adapters/mpi/mpi_functions.h
@@ -95,13 +96,18 @@ every_function_is_listed()
     echo '#include <mpi.h>' | cc -E -P -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX $(pkg-config --cflags "$package") -xc - | tr '\n' ' ' |
         grep -oE '\bMPI_[A-Z][A-Za-z0-9_]+ *\(' | tr -d ' (' | grep -vx MPI_Aint | sort -u >"$scratch/declared"
     [ "$(wc -l <"$scratch/declared")" -gt 350 ] || fail "mpi.h declares only $(wc -l <"$scratch/declared") functions"
-    grep -oE '_\(MPI_[A-Za-z0-9_]+\)' "$lists" | tr -d '_()' | sort | uniq -d >"$scratch/twice"
+    # constants and predefined callbacks have no lower-case letters
+    library=$(ldd "$programs/mpi_windows_$mpi" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3 }')
+    nm -D --defined-only "$library" | awk '$2 ~ /[TW]/ { print $3 }' | sed 's/^P//' | grep -E '^MPIX?_.*[a-z]' | sort -u >>"$scratch/declared"
+    sort -u -o "$scratch/declared" "$scratch/declared"
+    grep -qx 'MPIX_[A-Za-z_]*' "$scratch/declared" || fail "$library exports no extension"
+    grep -oE '_\(MPIX?_[A-Za-z0-9_]+\)' "$lists" | tr -d '_()' | sort | uniq -d >"$scratch/twice"
     [ ! -s "$scratch/twice" ] || fail "listed twice: $(cat "$scratch/twice")"
-    grep -oE '_\(MPI_[A-Za-z0-9_]+\)' "$lists" | sed 's/_(//; s/)//' | sort >"$scratch/listed"
+    grep -oE '_\(MPIX?_[A-Za-z0-9_]+\)' "$lists" | sed 's/_(//; s/)//' | sort >"$scratch/listed"
     missing=$(comm -23 "$scratch/declared" "$scratch/listed")
     [ -z "$missing" ] || fail "in no list of mpi_functions.h: $missing"
-    nm -D --defined-only "$build/src/adapters/mpi/$mpi/libkeel-mpi.so" | awk '{ print $3 }' | grep '^MPI_' | sort >"$scratch/there"
-    sed -n '/KEEL_MPI_COVERED/,/^$/p' "$lists" | grep -oE 'MPI_[A-Z][a-z][A-Za-z0-9_]+' | sort >"$scratch/covered"
+    nm -D --defined-only "$build/src/adapters/mpi/$mpi/libkeel-mpi.so" | awk '{ print $3 }' | grep '^MPIX\?_' | sort >"$scratch/there"
+    sed -n '/KEEL_MPI_COVERED/,/^$/p; /KEEL_MPI_REFUSED/,/^$/p' "$lists" | grep -oE '\bMPIX?_[A-Z][a-z][A-Za-z0-9_]+' | sort >"$scratch/covered"
     [ -z "$(comm -23 "$scratch/covered" "$scratch/there")" ] || fail "not there: $(comm -23 "$scratch/covered" "$scratch/there")"
     while read -r call; do
         grep -qE "\b$call\b" "$here"/*.[ch] || fail "no test calls $call"
@@ -116,7 +122,7 @@ refused_functions_are_named()
     count=$(sed -n 's/^mpi_refusals: \([0-9]*\) functions$/\1/p' "$out")
     [ "${count:-0}" -gt 150 ] || fail "only ${count:-0} are refused"
     has "$out" 2 'right$'
-    has "$err" $((2 * count)) "^mpi [01]: MPI_[A-Za-z_]*: not there in Keel's MPI\$"
+    has "$err" $((2 * count)) "^mpi [01]: MPIX\\?_[A-Za-z_]*: not there in Keel's MPI\$"
     run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" port
     grep -q "^mpi [01] error: MPI_Open_port: not there in Keel's MPI\$" "$err" || fail "not named"
     run 1 -n 2 --nodes 2 "${small[@]}" -x KEEL_LANES=served "$programs/mpi_wrong_$mpi" shared
@@ -302,6 +308,13 @@ shared_memory_and_topologies_come_back()
     has "$out" 1 '^mpi_shares: 4 ranks, 40 steps: right$'
     has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
     has "$err" 0 'started anew'
+}
+
+profilers_see_the_job()
+{
+    run 0 -n 3 "${small[@]}" -x LD_PRELOAD="$programs/libmpi_profiler_$mpi.so" "$programs/mpi_profiled_$mpi"
+    has "$out" 3 '^mpi_profiled: rank [0-2] of 3: right$'
+    has "$out" 3 '^profiler: rank [0-2] of 3: 5 sent, 2 received, 3 collective$'
 }
 
 mpirun_finds_out_which_mpi()

@@ -1,9 +1,12 @@
 /*
- * Open MPI's bindings for Fortran call MPI's functions by their profiling names, which are the system's. So in those libraries, and in no
- * other, the places where such an address stands are set to the functions of this one, before main(). The same is done to MPICH's, whose
- * module mpi_f08 does so, too, and all else of which calls the names that are interposed. Parameters are not looked at, so mpi.h is not needed.
+ * Profiling names (PMPI_) are exported by the system's MPI, where they would act on a job of one. Programs, profilers and Open MPI's Fortran
+ * bindings call them. In every loaded object but the system's MPI and Keel, relocations to a profiling name are set to the function of this
+ * library: before main(), and once more in MPI_Init() for objects that were loaded in between. Parameters are not looked at, so mpi.h is not
+ * needed.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
+#include "mpi_profiling.h"
+
 #include "mpi_functions.h"
 
 #include <dlfcn.h>
@@ -26,10 +29,13 @@ static const struct {
     int (*function)(void);
 } functions[] = {KEEL_MPI_COVERED(ENTRY) KEEL_MPI_REFUSED(ENTRY)};
 
-/* of a profiling name; 0: none of ours */
+/* The function for a profiling name; 0: not a function of this library. */
 static uintptr_t function_of(const char *name)
 {
-    for (size_t i = 0; name[0] == 'P' && i < sizeof(functions) / sizeof(functions[0]); i++) {
+    if (strncmp(name, "PMPI", 4) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         if (strcmp(name + 1, functions[i].name) == 0) {
             return (uintptr_t)functions[i].function;
         }
@@ -43,7 +49,7 @@ static void place_set(uintptr_t *place, uintptr_t function)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)place / page * page;
 
     if (mprotect((void *)begin, page, PROT_READ | PROT_WRITE) != 0) {
-        fprintf(stderr, "mpi: Fortran's functions cannot be led here: no page of theirs can be written\n");
+        fprintf(stderr, "mpi: PMPI_ functions cannot be redirected: a page of relocations cannot be written\n");
         _Exit(EXIT_FAILURE);
     }
     *place = function;
@@ -101,13 +107,25 @@ static void library_lead(uintptr_t base, const ElfW(Dyn) * dynamic)
     }
 }
 
+/* The system's MPI with its components, and Keel: their calls by profiling names are meant for the system's MPI. */
+static int is_left_alone(const char *name)
+{
+    static const char *const prefixes[] = {"libmpi.so", "libmpich.so", "libkeel", "mca_",      "libmca_",
+                                           "libopen-",  "liboshmem",   "libpmix", "linux-vdso"};
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
 {
     const char *name = strrchr(info->dlpi_name, '/');
 
-    name = (name != NULL) ? name + 1 : info->dlpi_name;
-    if (strncmp(name, "libmpi_mpifh", 12) != 0 && strncmp(name, "libmpi_usempi", 13) != 0 &&
-        strncmp(name, "libmpichfort", 12) != 0 && strncmp(name, "libmpifort", 10) != 0) {
+    if (is_left_alone((name != NULL) ? name + 1 : info->dlpi_name)) {
         return 0;
     }
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -118,7 +136,12 @@ static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
     return 0;
 }
 
-static void __attribute__((constructor)) lead(void)
+void keel_mpi_profiling_lead(void)
 {
     (void)dl_iterate_phdr(library_look, NULL);
+}
+
+static void __attribute__((constructor)) lead(void)
+{
+    keel_mpi_profiling_lead();
 }

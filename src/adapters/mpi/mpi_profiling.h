@@ -1,0 +1,8 @@
+/* Calls by profiling names (PMPI_) reach the functions of this library. */
+#ifndef KEEL_MPI_PROFILING_H_
+#define KEEL_MPI_PROFILING_H_
+
+/* Redirects the calls of all objects that are loaded by now. */
+void keel_mpi_profiling_lead(void);
+
+#endif

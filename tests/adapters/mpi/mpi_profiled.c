@@ -1,0 +1,59 @@
+/* Profiling names act on the job, called directly and by their addresses, and see what the usual names did. */
+#include "expect.h"
+
+typedef int (*barrier_t)(MPI_Comm comm);
+
+static const barrier_t barriers[] = {PMPI_Barrier, MPI_Barrier};
+
+static void check_own(void)
+{
+    const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+    int is = -1, flag = 0, group_size = 0, sum = 0;
+    MPI_Request request;
+    MPI_Group group;
+
+    PMPI_Comm_size(MPI_COMM_WORLD, &is);
+    EXPECT(is == ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &is);
+    EXPECT(is == rank);
+    PMPI_Initialized(&flag);
+    EXPECT(flag);
+    PMPI_Irecv(&is, 1, MPI_INT, left, 1, MPI_COMM_WORLD, &request);
+    MPI_Send(&rank, 1, MPI_INT, right, 1, MPI_COMM_WORLD);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT(is == left);
+    PMPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT(sum == ranks * (ranks - 1) / 2);
+    PMPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Group_size(group, &group_size);
+    EXPECT(group_size == ranks);
+    PMPI_Group_free(&group);
+    for (size_t i = 0; i < sizeof(barriers) / sizeof(barriers[0]); i++) {
+        EXPECT(barriers[i](MPI_COMM_WORLD) == MPI_SUCCESS);
+    }
+}
+
+/* What the profiler counts: a message of each rank, and a collective call. */
+static void call_wrapped(void)
+{
+    int is = -1, sum = 0;
+
+    if (rank == 0) {
+        for (int i = 1; i < ranks; i++) {
+            MPI_Recv(&is, 1, MPI_INT, i, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            EXPECT(is == i);
+        }
+    } else {
+        MPI_Send(&rank, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT(sum == ranks * (ranks - 1) / 2);
+}
+
+int main(int argc, char **argv)
+{
+    expect_begin(&argc, &argv);
+    check_own();
+    call_wrapped();
+    return expect_end("mpi_profiled");
+}
