@@ -114,6 +114,33 @@ START_TEST(gets_that_none_follow_are_posted_by_progress_alone)
 }
 END_TEST
 
+/* A device reads inline data when the request is posted, which is before the get. */
+START_TEST(a_put_behind_a_fence_is_not_inline_while_a_get_may_bring_what_it_puts)
+{
+    const time_t deadline = time(NULL) + PAIR_DEADLINE_S;
+    keel_transport_put_t put = {.length = 8};
+    unsigned count = 1;
+    pair_side_t *side;
+    gets_t gets;
+
+    gets_open(&gets);
+    side = &gets.sides[0];
+    get_word(&gets, 5);
+    side->ops->fence(side->transport);
+    put.offset = 9 * sizeof(uint64_t);
+    put.buffer = &gets.log[5];
+    ck_assert_int_eq(side->ops->put(side->transport, gets.key, &put, &count), KEEL_OK);
+    ck_assert_uint_eq(count, 1);
+    while (gets.told < 1 && time(NULL) < deadline) {
+        progress(&gets);
+        sched_yield();
+    }
+    ck_assert_uint_eq(gets.told, 1);
+    ck_assert_uint_eq(stub_counts().unfenced, 0);
+    gets_close(&gets);
+}
+END_TEST
+
 static void on_old(void *arg, keel_status_t status)
 {
     ck_assert_int_eq(status, KEEL_OK);
@@ -188,6 +215,7 @@ int main(void)
 {
     const TTest *const tests[] = {gets_amid_which_progress_is_made_are_posted_together,
                                   gets_that_none_follow_are_posted_by_progress_alone,
+                                  a_put_behind_a_fence_is_not_inline_while_a_get_may_bring_what_it_puts,
                                   words_are_changed_by_the_device_for_their_owner_too, NULL};
 
     return unit_run("transport_verbs_chain", tests);

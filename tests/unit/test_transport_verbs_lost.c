@@ -141,10 +141,35 @@ START_TEST(who_cannot_be_connected_to_says_so)
 }
 END_TEST
 
+/* The replacement of a process that was disconnected may greet before this process connects to it. */
+START_TEST(a_replacement_is_served_before_this_process_connects_to_it)
+{
+    side_t sides[RANKS] = {{.lost = 0}, {.lost = 0}}, next = {.lost = 0};
+
+    open_side(&sides[0], 0);
+    open_side(&sides[1], 1);
+    meet(&sides[0], 1, &sides[1]);
+    meet(&sides[1], 0, &sides[0]);
+    ck_assert_int_eq(send_one(&sides[0]), KEEL_OK);
+    progress_until(&sides[0], atomic_load(&sides[1].requests) == 1);
+    open_side(&next, 0);
+    meet(&next, 1, &sides[1]);
+    sides[1].ops->disconnect(sides[1].transport, 0);
+    ck_assert_int_eq(send_one(&next), KEEL_OK);
+    progress_until(&next, atomic_load(&sides[1].requests) == 2);
+    ck_assert_uint_eq(next.suspects, 0);
+    sides[0].ops->close(sides[0].transport);
+    next.ops->close(next.transport);
+    sides[1].ops->close(sides[1].transport);
+    ck_assert_uint_eq(stub_counts().queue_pairs, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_device_that_fails_is_said_until_the_process_ends,
-                                  who_cannot_be_connected_to_says_so, NULL};
+                                  who_cannot_be_connected_to_says_so,
+                                  a_replacement_is_served_before_this_process_connects_to_it, NULL};
 
     return unit_run("transport_verbs_lost", tests);
 }
