@@ -469,6 +469,33 @@ static keel_status_t answers_look(gather_t *gather, const round_t *round, keel_w
     return status;
 }
 
+/* the same words in another way: the root's own counts for none, so all of them are never met */
+static keel_status_t answers_ask_otherwise(gather_t *gather, const round_t *round, keel_word_t *words, uint64_t *vain)
+{
+    const uint64_t draw = keel_random_mix(round->seed ^ *vain ^ 0x6f746865) % 4;
+    keel_word_t other[GATHER_RANKS];
+    unsigned met = 0;
+
+    if (draw == 0) {
+        return KEEL_OK;
+    }
+    gather_point(gather, round, "asks otherwise");
+    if (draw < 3) {
+        return (keel_test(gather->host->ctx, KEEL_WAIT_ALL, words, round->members, NULL) == KEEL_OK)
+                   ? gather_flaw(gather, round, "it is told that all words are met, and one is not")
+                   : keel_progress(gather->host->ctx);
+    }
+    memcpy(other, words, round->members * sizeof(*words));
+    for (uint32_t m = 0; m < round->members; m++) {
+        other[m].compare = KEEL_COMPARE_ALL_BITS;
+    }
+    TRY(keel_test(gather->host->ctx, KEEL_WAIT_ANY, other, round->members, &met) == KEEL_INPROGRESS
+            ? KEEL_OK
+            : keel_progress(gather->host->ctx));
+    *vain += met; /* what others are told depends on it */
+    return KEEL_OK;
+}
+
 static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint32_t m, uint64_t told)
 {
     uint64_t words[GATHER_WORDS];
@@ -502,6 +529,7 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
     words[round->root].value = UINT64_MAX;
     while (served < others) {
         TRY(answers_look(gather, round, words, &vain));
+        TRY(gather->host->asks_otherwise ? answers_ask_otherwise(gather, round, words, &vain) : KEEL_OK);
         vain += words[round->root].seen << 8;
         for (uint32_t m = 0; m < round->members; m++) {
             if (words[m].win != NULL && words[m].is_met) {

@@ -99,6 +99,7 @@ struct play_host {
     void *(*given)(size_t bytes);
     uint64_t shares;          /* seed of shared locks of windows around phases (shares.h); 0: there are none */
     int has_strides;          /* some puts and gets are of blocks */
+    int asks_otherwise;       /* the same words are asked for in different ways, too */
     int has_extents;          /* windows are larger than the plan knows */
     int has_looks;            /* a replacement asks what its memory will be */
     int has_restart_point;    /* a rollback jumps there */

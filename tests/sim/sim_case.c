@@ -391,6 +391,9 @@ static int scene_is_aimed_at(const scene_t *scene, aim_t aim, uint32_t rank)
     if (aim == AIM_AHEAD) {
         return scene_is_ahead(scene, rank);
     }
+    if (aim == AIM_ARRIVING) {
+        return scene_is_arriving(scene, rank);
+    }
     if (aim == AIM_WAITING) {
         return ctx->rec.arrived > ctx->rec.phase;
     }
@@ -576,6 +579,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
                       .has_looks = scene->has_looks,
                       .shares = scene->shares,
                       .has_strides = scene->has_strides,
+                      .asks_otherwise = scene->is_harsh,
                       .given = scene->has_given ? sim_given : NULL,
                       .may_be_cut_off = scene->is_split,
                       .waits = &scene->waits,

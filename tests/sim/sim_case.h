@@ -62,6 +62,7 @@ typedef struct case_limits {
     int wide;          /* programs with pieces of drawn sizes, and fences while something is being read */
     int notice;        /* calls that complete at once hear of deaths and messages */
     int message;       /* bytes, of the longest of the transport; 0: the usual ones */
+    int harsh;         /* what other cases draw too rarely (sim_harsh.c) */
     int varied;        /* what other cases do not draw: settings by rank, large windows, many phases */
     case_stores_t stores; /* also switches, and dies, between stores to memory that others see (sim_planted) */
     int each_step;        /* the invariants are looked at after each */

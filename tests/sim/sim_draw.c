@@ -375,11 +375,14 @@ static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
     }
     scene_env(scene, "KEEL_OPLOG_SOFT=%u", scene->soft);
     scene_env(scene, "KEEL_CKPT_TRANSFER=%s", keel_random_chance(random, 300) ? "bulk" : "stream");
-    scene->may_roll_back |= is_tight;
     scene->is_tight = is_tight;
     scene->log_budget = is_tight ? tight : source + ((size_t)scene->ranks << 15);
-    scene_env(scene, "KEEL_OPLOG_SIZE=%zu", (size_t)scene->log_budget);
     scene->getlog_budget = is_tight ? (size_t)64 << 10 : target + ((size_t)scene->ranks << 15);
+    if (scene->is_harsh) {
+        scene_harden_logs(scene, limits);
+    }
+    scene->may_roll_back |= scene->is_tight;
+    scene_env(scene, "KEEL_OPLOG_SIZE=%zu", (size_t)scene->log_budget);
     scene_env(scene, "KEEL_GETLOG_SIZE=%zu", scene->getlog_budget);
 }
 
@@ -541,6 +544,7 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
 
     scene->may_overlap = keel_random_chance(random, 200);
     scene->death_count = 1 + keel_random_below(random, 3);
+    scene->death_count = scene->is_harsh ? scene_harden_count(scene) : scene->death_count;
     if (limits->deaths >= 0) {
         scene->death_count = (limits->deaths < CASE_DEATHS_MAX) ? (unsigned)limits->deaths : CASE_DEATHS_MAX;
     }
@@ -567,6 +571,9 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
                                  ? UINT64_MAX
                                  : 1 + keel_random_below(random, (uint32_t)(3 * scene->heartbeat_ns));
         }
+    }
+    if (scene->is_harsh) {
+        scene_harden_deaths(scene);
     }
     scene->may_roll_back |= KEEL_PLANT(records_no_room) || KEEL_PLANT(record_differs);
     scene->has_restart_point = keel_random_chance(random, 300);
@@ -597,7 +604,9 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
 {
     scene->random.state = keel_random_mix(seed ^ 0x6b65656c);
     scene->varying.state = keel_random_mix(seed ^ 0x76617279);
+    scene->hardening.state = keel_random_mix(seed ^ 0x68617273);
     scene->is_varied = limits->varied;
+    scene->is_harsh = limits->harsh;
     scene->sizes.state = keel_random_mix(seed ^ 0x73697a65);
     scene->moving.state = keel_random_mix(seed ^ 0x6d6f7665);
     scene->is_wide = (limits->wide >= 0) ? limits->wide : (int)(keel_random_mix(seed ^ 0x77696465) & 1);

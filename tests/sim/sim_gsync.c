@@ -308,6 +308,7 @@ static void usage(void)
          "  --trace          in this process, with the events that led to a flaw\n"
          "  --verbose        with the library's own messages\n"
          "  --varied         settings that differ by rank, more and larger windows, more phases, more restart points\n"
+         "  --harsh          several deaths, amid arrivals too; small logs; words asked for in different ways\n"
          "  --each-step      look at the invariants after each step\n"
          "  --allow-gaps     do not fail when some outcome never occurred\n"
          "  --stop           stop after 10 flaws");
@@ -367,6 +368,7 @@ enum {
     OPT_EACH,
     OPT_STORES,
     OPT_VARIED,
+    OPT_HARSH,
     OPT_GAPS,
     OPT_STOP,
     OPT_PLANT,
@@ -402,11 +404,12 @@ static const struct option long_options[OPT_HELP + 1] = {
     {"floor", 1, NULL, OPT_FLOOR},         {"trace", 0, NULL, OPT_TRACE},
     {"verbose", 0, NULL, OPT_VERBOSE},     {"each-step", 0, NULL, OPT_EACH},
     {"stores", 1, NULL, OPT_STORES},       {"varied", 0, NULL, OPT_VARIED},
-    {"allow-gaps", 0, NULL, OPT_GAPS},     {"stop", 0, NULL, OPT_STOP},
-    {"plant", 1, NULL, OPT_PLANT},         {"plants", 0, NULL, OPT_PLANTS},
-    {"count", 0, NULL, OPT_COUNT},         {"harmless", 0, NULL, OPT_HARMLESS},
-    {"cases", 0, NULL, OPT_CASES},         {"case", 1, NULL, OPT_CASE},
-    {"strides", 1, NULL, OPT_STRIDES},     {"help", 0, NULL, OPT_HELP}};
+    {"harsh", 0, NULL, OPT_HARSH},         {"allow-gaps", 0, NULL, OPT_GAPS},
+    {"stop", 0, NULL, OPT_STOP},           {"plant", 1, NULL, OPT_PLANT},
+    {"plants", 0, NULL, OPT_PLANTS},       {"count", 0, NULL, OPT_COUNT},
+    {"harmless", 0, NULL, OPT_HARMLESS},   {"cases", 0, NULL, OPT_CASES},
+    {"case", 1, NULL, OPT_CASE},           {"strides", 1, NULL, OPT_STRIDES},
+    {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
 {
@@ -437,7 +440,9 @@ static int *limit_of(case_limits_t *limits, int option)
                             [OPT_MESSAGE] = &limits->message,   [OPT_COUNTERS] = &limits->late_counters,
                             [OPT_SPLITS] = &limits->splits,     [OPT_SOFT] = &limits->soft,
                             [OPT_TIGHT] = &limits->tight,       [OPT_HANGS] = &limits->hangs,
-                            [OPT_SHARES] = &limits->shares,     [OPT_STRIDES] = &limits->strides};
+                            [OPT_SHARES] = &limits->shares,     [OPT_STRIDES] = &limits->strides,
+                            [OPT_VARIED] = &limits->varied,     [OPT_HARSH] = &limits->harsh,
+                            [OPT_EACH] = &limits->each_step};
 
     return ((size_t)option < sizeof(numbers) / sizeof(numbers[0])) ? numbers[option] : NULL;
 }
@@ -448,9 +453,10 @@ static void read_limit(options_t *options, int option, const char *value)
     const size_t used = strlen(options->repeat);
     int *number = limit_of(limits, option);
 
-    snprintf(options->repeat + used, sizeof(options->repeat) - used, " --%s %s", long_options[option - 1].name, value);
+    snprintf(options->repeat + used, sizeof(options->repeat) - used, " --%s%s%s", long_options[option - 1].name,
+             (value != NULL) ? " " : "", (value != NULL) ? value : "");
     if (number != NULL) {
-        *number = (int)number_of(value);
+        *number = (value != NULL) ? (int)number_of(value) : 1;
         return;
     }
     switch (option) {
@@ -547,14 +553,6 @@ static void read_options(int argc, char **argv, options_t *options)
             break;
         case OPT_VERBOSE:
             options->limits.verbose = 1;
-            break;
-        case OPT_EACH:
-            options->limits.each_step = 1;
-            strncat(options->repeat, " --each-step", sizeof(options->repeat) - strlen(options->repeat) - 1);
-            break;
-        case OPT_VARIED:
-            options->limits.varied = 1;
-            strncat(options->repeat, " --varied", sizeof(options->repeat) - strlen(options->repeat) - 1);
             break;
         case OPT_GAPS:
             options->allow_gaps = 1;

@@ -20,6 +20,7 @@ typedef enum {
     AIM_WAITING,   /* it has arrived at a gsync and waits for others there */
     AIM_STRAGGLER, /* it has not taken the newest generation into use, others have */
     AIM_AHEAD,     /* it has left a gsync that nobody else has left, and put something */
+    AIM_ARRIVING,  /* its arrival at a gsync has come to some and not to others */
     AIM_OPEN,      /* a put of it on the direct lane is under way (check/plant.h) */
     AIM_STORES     /* it is between two stores whose order matters (the same) */
 } aim_t;
@@ -54,7 +55,7 @@ typedef struct member {
 typedef struct scene_own {
     keel_params_t params;
     const char *env[CASE_ENV_MAX];
-    char text[4][CASE_ENV_TEXT];
+    char text[5][CASE_ENV_TEXT];
     unsigned count;
     uint64_t log_budget;
     size_t getlog_budget;
@@ -77,7 +78,8 @@ typedef struct scene {
     waits_options_t waits;  /* CASE_WAITS */
     uint64_t shares;        /* play_host_t */
     int has_atomics;
-    int is_wide, is_varied; /* case_limits_t */
+    int is_wide, is_varied, is_harsh; /* case_limits_t */
+    keel_random_t hardening;
     keel_random_t varying;
     scene_own_t own[CASE_PROCESSES_MAX];
     keel_sim_t *sim;
@@ -99,10 +101,11 @@ typedef struct scene {
     int moves; /* replacements come up on other nodes now and then: what was direct is served, and the other way round */
     keel_random_t moving;
     int is_dense;
-    int is_tight;      /* logs that hold almost nothing */
-    int may_roll_back; /* something in the case can refuse local recovery */
-    int only_fetches;  /* and that is what atomics of one class fetch, where one rank alone dies */
-    int may_overlap;   /* more deaths in a group before it is armed again than parity covers */
+    int is_tight;        /* logs that hold almost nothing */
+    uint32_t lone_tight; /* 1 + the only rank whose put log does; 0: all ranks are alike */
+    int may_roll_back;   /* something in the case can refuse local recovery */
+    int only_fetches;    /* and that is what atomics of one class fetch, where one rank alone dies */
+    int may_overlap;     /* more deaths in a group before it is armed again than parity covers */
     uint32_t parities;
     int is_dedicated;
     uint64_t sample_step; /* when parity is looked at next */
@@ -130,6 +133,12 @@ uint64_t scene_step_limit(const scene_t *scene);
 /* --varied (sim_varied.c): a program of gsyncs, before its plan; each rank's settings, when all is drawn */
 void scene_vary_plan(scene_t *scene, const case_limits_t *limits);
 void scene_vary_settings(scene_t *scene);
+/* --harsh (sim_harsh.c): budgets of logs and how many die, before they are taken up; when those die that are drawn */
+void scene_harden_logs(scene_t *scene, const case_limits_t *limits);
+unsigned scene_harden_count(scene_t *scene);
+void scene_harden_deaths(scene_t *scene);
+/* AIM_ARRIVING: its last arrival has come to some that run the program, and not to others */
+int scene_is_arriving(const scene_t *scene, uint32_t rank);
 /* of a run that has ended (sim_judge.c) */
 void scene_judge(scene_t *scene, keel_sim_end_t end);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define VARIED_GAP_MAX ((uint32_t)96 << 10) /* bytes between two slots of a window */
+#define LONE_TIMES     16u                  /* the put log of a rank that is not the only one with a small log */
 #define VARIED_RANKS   5u                   /* at most, with such windows */
 
 void scene_vary_plan(scene_t *scene, const case_limits_t *limits)
@@ -52,6 +53,10 @@ void scene_vary_settings(scene_t *scene)
             .params = scene->params, .log_budget = scene->log_budget, .getlog_budget = scene->getlog_budget};
         memcpy(own->env, scene->env, sizeof(scene->env));
         own->params.env = own->env;
+        if (scene->lone_tight > 0 && r + 1 != scene->lone_tight) {
+            own->log_budget *= LONE_TIMES;
+            own_set(own, "KEEL_OPLOG_SIZE", own->log_budget);
+        }
         if (!scene->is_varied) {
             continue;
         }
