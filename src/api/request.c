@@ -271,8 +271,9 @@ keel_status_t keel_req_test(keel_req_h req)
         }
     }
     if (req->pieces == 0) {
-        return (req->status == KEEL_OK && req->is_new) ? keel_context_end(req->ctx, keel_wait_new(req->ctx))
-                                                       : req->status;
+        return (req->status == KEEL_OK && req->is_new && !KEEL_PLANT(request_tested_alone))
+                   ? keel_context_end(req->ctx, keel_wait_new(req->ctx))
+                   : req->status;
     }
     if (keel_recovery_status(&req->ctx->rec) == KEEL_OK) {
         return KEEL_INPROGRESS;

@@ -316,7 +316,8 @@ static keel_status_t settle_answers(keel_context_h ctx)
     if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
         return status;
     }
-    if (ctx->gets.is_off) { /* some have no record, and who holds the others has to know */
+    /* Some determinants have no record: the holder of the others must know, as this rank may be lost before its arrival. */
+    if (ctx->gets.is_off && !KEEL_PLANT(wait_holder_untold)) {
         status = keel_lane_board_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
         status =
             (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* it died: its replacement is told with the rest */

@@ -146,7 +146,7 @@ static void start_remove(keel_win_h win, const keel_attached_t *piece)
 {
     keel_attached_t *of_start = keel_attached_find(&win->attach->start, piece->offset, piece->bytes);
 
-    if (!win->ctx->is_started && of_start != NULL) {
+    if ((!win->ctx->is_started || KEEL_PLANT(win_attach_start_detached)) && of_start != NULL) {
         keel_attached_remove(&win->attach->start, of_start);
     }
 }

@@ -123,7 +123,8 @@ static int answer_is_met(const keel_record_answer_t *answer, unsigned i)
 static int answer_is(const keel_context_h ctx, const keel_record_answer_t *answer, const keel_word_t *words,
                      unsigned count, int is_over)
 {
-    if (answer == NULL || answer->words != count || (int)answer->is_over != is_over ||
+    if (answer == NULL || answer->words != count ||
+        ((int)answer->is_over != is_over && !KEEL_PLANT(words_asked_otherwise)) ||
         (keel_waits_here(&ctx->sync) > keel_waits_after(&ctx->sync, (uint32_t)answer->clock) &&
          !KEEL_PLANT(answer_repeated))) {
         return 0;

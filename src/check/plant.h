@@ -332,7 +332,26 @@
     _(turn_kept, 0, "", "a call that waits gives no other thread its turn")                                            \
     _(restored_early, 0, "", "keel_restore() does not wait until calls of other threads have ended")                   \
     _(rollback_unended, 0, "", "a rollback does not end what several threads wait for")                                \
-    _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")
+    _(gsyncs_unbounded, 0, "", "gsyncs go on after the last number")                                                   \
+    _(answers_kept_over_rollback, 300,                                                                                 \
+      "--style waits --atomics 1 --posted 5 --direct ptr --ranks 3 --phases 2 --deaths 3 --parities 2 --seed 170",     \
+      "determinants of before a rollback to the same phase are kept")                                                  \
+    _(tell_no_lost_gets, 100, "--tight 1 --ranks 3 --deaths 3 --lanes direct --direct ptr",                            \
+      "an arrival by stores does not announce that gets have no record")                                               \
+    _(tell_no_doubt, 0, "",                                                                                            \
+      "an arrival by message does not announce that nobody can tell what its sender fetched from itself")              \
+    _(tell_no_waits, 0, "", "nor that its sender waits")                                                               \
+    _(words_asked_otherwise, 200, "--harsh --style waits --atomics 1 --posted 5 --direct ptr --ranks 3 --phases 2",    \
+      "a determinant is repeated for the same words asked in another way")                                             \
+    _(win_attach_start_detached, 0, "", "a detach after the start removes memory from what the start had attached")    \
+    _(request_tested_alone, 0, "", "a replacement tests a new get to be complete without the rest of what others put") \
+    _(wait_holder_untold, 0, "", "the holder of determinants does not know that the log was off for some of them")     \
+    _(told_lost_gets_overwritten, 100, "--harsh --tight 1 --ranks 3 --lanes served",                                   \
+      "an older arrival takes back that gets have no record")                                                          \
+    _(sections_release_kept, 0, "", "a lock that was released to a dead rank is released once more after a rollback")  \
+    _(waits_rest_clockless, 0, "", "the replacement's clock stays below that of the rest that it has replayed")        \
+    _(waits_atomics_unnoted, 0, "", "atomics that a replacement takes to replay into waits do not count as issued")    \
+    _(atomics_waits_unpassed, 0, "", "a rank does not pass on that another one waits")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */
 typedef enum {

@@ -67,7 +67,9 @@ static void board_store(keel_board_slot_t *target, const keel_board_slot_t *sour
     keel_board_set(&target->flags[1], source->flags[1]);
     keel_board_set(&target->parity_done, source->parity_done);
     keel_board_set(&target->committed, source->committed);
-    keel_board_set(&target->lost_gets, source->lost_gets);
+    if (!KEEL_PLANT(tell_no_lost_gets)) {
+        keel_board_set(&target->lost_gets, source->lost_gets);
+    }
     keel_store_word_release(&target->second, source->second);
     keel_store_word_release(&target->arrive, source->arrive);
 }
@@ -99,8 +101,8 @@ keel_status_t keel_lane_board_post(keel_lane_t *lane, uint32_t rank, uint32_t ar
     wire.body = keel_lane_arrive_body(&slot);
     if (!KEEL_PLANT(arrival_untold)) {
         wire.flags |= (lane->kinds.fetched == arrive) ? KEEL_WIRE_FLAG_FETCHED : 0;
-        wire.flags |= (lane->kinds.in_doubt == arrive) ? KEEL_WIRE_FLAG_DOUBT : 0;
-        wire.flags |= (lane->kinds.waits == arrive + 1) ? KEEL_WIRE_FLAG_WAITS : 0;
+        wire.flags |= (lane->kinds.in_doubt == arrive && !KEEL_PLANT(tell_no_doubt)) ? KEEL_WIRE_FLAG_DOUBT : 0;
+        wire.flags |= (lane->kinds.waits == arrive + 1 && !KEEL_PLANT(tell_no_waits)) ? KEEL_WIRE_FLAG_WAITS : 0;
         wire.body.arrive.classes = lane->kinds.classes;
     }
     return keel_lane_request(lane, rank, &wire, NULL, 0);

@@ -44,7 +44,8 @@ void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
     keel_board_tell(slot, &kinds);
     keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
     keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
-    if (slot->lost_gets < wire->body.arrive.lost_gets) { /* may also have been set here, by the get log */
+    /* The get log may have set a later phase, which the source does not know of. */
+    if (slot->lost_gets < wire->body.arrive.lost_gets || KEEL_PLANT(told_lost_gets_overwritten)) {
         keel_board_set(&slot->lost_gets, wire->body.arrive.lost_gets);
     }
     keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);

@@ -34,7 +34,8 @@ static keel_answers_t *answers_of(keel_sync_t *sync)
     keel_answers_t *answers = &sync->answers;
     const uint64_t phase = (uint64_t)sync->lane->rollback << 32 | sync->phase;
 
-    if (answers->phase != phase) {
+    if (answers->phase != phase &&
+        !(KEEL_PLANT(answers_kept_over_rollback) && (uint32_t)answers->phase == sync->phase)) {
         *answers = (keel_answers_t){.phase = phase, .holder = KEEL_RANK_NONE};
     }
     return answers;

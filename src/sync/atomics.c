@@ -114,7 +114,8 @@ keel_status_t keel_atomics_tell(keel_sync_t *sync, uint32_t rank)
     keel_kinds_t kinds = sync->atomics.kinds;
 
     kinds.fetched = keel_larger(keel_larger(kinds.fetched, sync->atomics.before), sync->atomics.heard);
-    if (kinds.waits == 0 && sync->waits.since != KEEL_PHASE_NONE && sync->waits.since > 0) {
+    if (kinds.waits == 0 && !KEEL_PLANT(atomics_waits_unpassed) && sync->waits.since != KEEL_PHASE_NONE &&
+        sync->waits.since > 0) {
         kinds.waits = sync->waits.since + 1;
     }
     if ((kinds.classes | kinds.fetched | kinds.in_doubt | kinds.begun | kinds.waits) == 0) {

@@ -77,7 +77,9 @@ void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint64_t counter
     s->known = 0;
     s->counter = counter;
     memset(s->held, 0, lane->size);
-    memset(s->is_release_due, 0, lane->size);
+    if (!KEEL_PLANT(sections_release_kept)) {
+        memset(s->is_release_due, 0, lane->size);
+    }
     memset(s->is_left, 0, lane->size);
     memset(s->seen_at, 0, lane->size * sizeof(*s->seen_at));
     memset(s->reads, 0, lane->size * sizeof(*s->reads));

@@ -309,9 +309,10 @@ void keel_waits_receive(keel_sync_t *sync, const keel_control_in_t *in)
         status =
             keel_replay_add(&w->replay, in->source, KEEL_RECORD_CLOCK, message->records, in->length - sizeof(*message));
     }
-    if (status == KEEL_OK && has_atomics(message->records, in->length - sizeof(*message))) {
+    if (status == KEEL_OK && !KEEL_PLANT(waits_atomics_unnoted) &&
+        has_atomics(message->records, in->length - sizeof(*message))) {
         pthread_mutex_lock(&sync->lane->lock);
-        keel_lane_note_atomics(sync->lane, in->source, message->phase); /* its replacement is not to do them again */
+        keel_lane_note_atomics(sync->lane, in->source, message->phase); /* planted.md, waits_atomics_unnoted */
         pthread_mutex_unlock(&sync->lane->lock);
     }
     if (status != KEEL_OK) {
@@ -466,7 +467,9 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     pthread_mutex_unlock(&lane->lock);
     w->is_replaying = 0;
     memset(w->has_new, 0, lane->size);
-    waits_say_clock(sync, w->seen); /* who fetches here again goes on beyond what was replayed */
+    if (!KEEL_PLANT(waits_rest_clockless)) { /* a rank that fetches here goes beyond the clock of what was replayed */
+        waits_say_clock(sync, w->seen);
+    }
     (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);
     return KEEL_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * Memory of the program's own that is attached to windows: a page from the start on, and one in some steps, with what it holds then. Two
+ * Memory of the program's own that is attached to windows: a page from the start on, in some jobs detached later, and one in some steps, with what it holds then. Two
  * images are taken, at steps that are drawn; rank 1 dies at some moment, and comes back alone, or the job rolls back, to an image of before or
  * behind an attach or detach, or to the start. Its replacement has other memory, and attaches that. Everywhere memory that is attached is
  * the window, and memory that is not is nobody else's.
@@ -7,6 +7,7 @@
 #include "few_ranks.h"
 #include "sim_given.h"
 
+#include "api/win_attached.h"
 #include "sim/random.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #define STEPS     14u
 #define ATTACH_AT 2u
 #define DETACH_AT 5u
+#define DROP_AT   1u
 #define MOVING    (2 * PAGE)
 #define PRIVATE   99u
 
@@ -26,7 +28,7 @@ enum { UNTOUCHED, PUT };
 
 typedef struct mine {
     struct {
-        uint64_t step, is_attached;
+        uint64_t step, is_attached, is_dropped;
     } state; /* protected */
     keel_win_h win;
     uint64_t *fixed, *moving;
@@ -36,7 +38,7 @@ typedef struct job {
     few_t few;
     mine_t of[3];
     unsigned image[2], death, delay; /* steps of the program, and steps of the simulator behind the last */
-    int is_dying;
+    int is_dying, drops;
 } job_t;
 
 static void fill(uint64_t *words, uint64_t with)
@@ -63,7 +65,7 @@ static void begin(few_t *few, uint32_t rank)
     }
 }
 
-static keel_status_t change(mine_t *my, uint32_t rank)
+static keel_status_t change(const job_t *job, mine_t *my, uint32_t rank)
 {
     keel_status_t status = KEEL_OK;
 
@@ -74,6 +76,9 @@ static keel_status_t change(mine_t *my, uint32_t rank)
     } else if (my->state.step == DETACH_AT) {
         status = keel_win_detach(my->win, my->moving);
         my->state.is_attached = 0;
+    } else if (my->state.step == DROP_AT && job->drops) {
+        status = keel_win_detach(my->win, my->fixed);
+        my->state.is_dropped = 1;
     }
     return status;
 }
@@ -83,8 +88,9 @@ static int is_right(const mine_t *my, uint32_t rank)
     const uint64_t put = my->state.step * 10 + (rank + 2) % 3;
     const uint64_t *base = keel_win_base(my->win), *moved = base + MOVING / 8;
 
-    return base[PUT] == put && moved[PUT] == put && my->fixed[PUT] == put && my->fixed[UNTOUCHED] == 1000 + rank &&
-           my->fixed[WORDS - 1] == 1000 + rank &&
+    return base[PUT] == put && moved[PUT] == put &&
+           (my->state.is_dropped ||
+            (my->fixed[PUT] == put && my->fixed[UNTOUCHED] == 1000 + rank && my->fixed[WORDS - 1] == 1000 + rank)) &&
            (my->state.is_attached
                 ? my->moving[PUT] == put && my->moving[UNTOUCHED] == 2000 + rank && moved[WORDS - 1] == 2000 + rank
                 : my->moving[PUT] == PRIVATE && my->moving[WORDS - 1] == PRIVATE);
@@ -95,10 +101,13 @@ static keel_status_t step(job_t *job, uint32_t rank)
     mine_t *my = &job->of[rank];
     const keel_context_h ctx = job->few.ctx[rank];
     const uint64_t put = my->state.step * 10 + rank;
-    keel_status_t status = change(my, rank);
+    keel_status_t status = change(job, my, rank);
 
     if (status == KEEL_OK && !my->state.is_attached) {
         fill(my->moving, PRIVATE);
+    }
+    if (status == KEEL_OK && my->state.is_dropped) {
+        fill(my->fixed, PRIVATE);
     }
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     status = (status == KEEL_OK) ? keel_put(my->win, (rank + 1) % 3, 8 * PUT, &put, 8) : status;
@@ -117,14 +126,23 @@ static keel_status_t step(job_t *job, uint32_t rank)
     return status;
 }
 
+/* the first life has attached it, and has it still */
+static keel_status_t attach_fixed(const mine_t *my)
+{
+    const keel_attached_t *piece = keel_attached_find(&my->win->attach->now, 0, PAGE);
+
+    return (my->state.is_dropped || (piece != NULL && !piece->is_again)) ? KEEL_OK
+                                                                         : keel_win_attach(my->win, 0, my->fixed, PAGE);
+}
+
 /* what the image had is attached again; rank 2 has other memory for it */
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     job_t *job = (job_t *)few;
     mine_t *my = &job->of[rank];
-    keel_status_t status = KEEL_OK;
+    keel_status_t status = attach_fixed(my);
 
-    if (my->state.is_attached) {
+    if (status == KEEL_OK && my->state.is_attached) {
         if (rank == 2) {
             my->moving = sim_given(PAGE);
             fill(my->moving, 88);
@@ -165,7 +183,8 @@ int main(void)
 
         job = (job_t){.image = {1 + (unsigned)(drawn / 8 % 7), 4 + (unsigned)(drawn / 64 % 5)},
                       .death = (unsigned)(drawn / 512 % 8),
-                      .delay = (unsigned)(drawn / 8192 % 40)};
+                      .delay = (unsigned)(drawn / 8192 % 40),
+                      .drops = (int)(drawn / 524288 % 2)};
         is_right_all &= few_run(&job.few, &play, seed);
         sim_given_release();
     }

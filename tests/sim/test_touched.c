@@ -8,6 +8,9 @@
  *            arrival, puts to where this says at rank 1, which has not, and dies, too. Rank 1 has to know that somebody
  *            had fetched: the job rolls back. Else both are brought back by themselves, find something else, and
  *            what the first life put stays beside what the second one does
+ *   waited   rank 0 is the first that waits, and announces it by its arrival alone. Later it goes on by what rank 1 put, and rank 1 puts
+ *            over that when it fetches from rank 2 that rank 0 has. Rank 1 has to know from that arrival that clocks order what it does, or
+ *            the replacement of rank 0 is given both puts at once
  */
 #include "few_ranks.h"
 
@@ -121,6 +124,88 @@ static void passed_strike(few_t *few)
     }
 }
 
+/* ---- waited ---- */
+
+enum { X, FLAG, COPY, CAME }; /* words of each window */
+
+typedef struct waited {
+    few_t few;
+    int is_over; /* rank 1 has put once more */
+} waited_t;
+
+static keel_status_t waited_put(few_t *few, uint32_t rank, keel_win_h win, uint32_t to, unsigned at, uint64_t word)
+{
+    keel_status_t status = keel_put(win, to, at * sizeof(word), &word, sizeof(word));
+
+    return (status == KEEL_OK) ? keel_flush(few->ctx[rank], to) : status;
+}
+
+static keel_status_t waited_add(keel_win_h win, uint64_t what, uint64_t *found_p)
+{
+    return keel_atomic(win, KEEL_ATOMIC_ADD, 2, CAME * sizeof(what), sizeof(what), what, 0, found_p);
+}
+
+static keel_status_t waited_zero(few_t *few, keel_win_h win)
+{
+    const uint64_t *own = keel_win_base(win);
+    keel_status_t status = keel_wait_until(win, FLAG * sizeof(*own), sizeof(*own), KEEL_COMPARE_EQ, 2);
+
+    status = (status == KEEL_OK) ? waited_put(few, 0, win, 2, COPY, own[X]) : status;
+    status = (status == KEEL_OK) ? waited_add(win, 1, NULL) : status;
+    status = (status == KEEL_OK) ? keel_flush(few->ctx[0], 2) : status;
+    return (status == KEEL_OK) ? few_await_deaths(few, 0, 1) : status;
+}
+
+static keel_status_t waited_one(few_t *few, keel_win_h win)
+{
+    keel_status_t status = waited_put(few, 1, win, 0, X, WORD);
+    uint64_t found = 0;
+
+    status = (status == KEEL_OK) ? waited_put(few, 1, win, 0, FLAG, 2) : status;
+    while (status == KEEL_OK && found == 0) {
+        status = few_progress(few, 1);
+        status = (status == KEEL_OK) ? waited_add(win, 0, &found) : status;
+    }
+    status = (status == KEEL_OK) ? waited_put(few, 1, win, 0, X, WORD + 1) : status;
+    ((waited_t *)few)->is_over |= status == KEEL_OK;
+    return status;
+}
+
+/* the first wait, and an image behind it */
+static keel_status_t waited_begin(few_t *few, uint32_t rank, keel_win_h win)
+{
+    const keel_context_h ctx = few->ctx[rank];
+    keel_status_t status = (rank == 0)   ? keel_wait_until(win, FLAG * 8, 8, KEEL_COMPARE_EQ, 1)
+                           : (rank == 1) ? waited_put(few, 1, win, 0, FLAG, 1)
+                                         : KEEL_OK;
+
+    status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
+    return (status == KEEL_OK) ? keel_checkpoint(ctx) : status;
+}
+
+static keel_status_t waited_phases(few_t *few, uint32_t rank, keel_win_h last)
+{
+    const keel_context_h ctx = few->ctx[rank];
+    const uint64_t *own = keel_win_base(last);
+    keel_status_t status = (ctx->ckpt.set.used.number == 0) ? waited_begin(few, rank, last) : KEEL_OK;
+
+    if (status == KEEL_OK && rank < 2) {
+        status = (rank == 0) ? waited_zero(few, last) : waited_one(few, last);
+    }
+    status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        keel_sim_flaw(few->sim, "rank %u rolls back", rank);
+    }
+    return (status == KEEL_OK && rank == 2 && own[COPY] != WORD) ? KEEL_ERR_CORRUPT : status;
+}
+
+static void waited_strike(few_t *few)
+{
+    if (few->deaths == 0 && ((const waited_t *)few)->is_over) {
+        few_kill(few, 0);
+    }
+}
+
 int main(void)
 {
     static const uint32_t apart[] = {0, 0, 1};
@@ -133,8 +218,15 @@ int main(void)
                                      .strike = strike};
     static const few_play_t passed = {
         .ranks = 3, .deaths = 2, .windows = 1, .node = apart, .phases = passed_phases, .strike = passed_strike};
+    static const few_play_t waited = {.ranks = 3,
+                                      .deaths = 1,
+                                      .windows = 1,
+                                      .lanes = "KEEL_LANES=served",
+                                      .phases = waited_phases,
+                                      .strike = waited_strike};
     int status = few_main(&begun, sizeof(few_t), SEEDS);
 
     status |= few_main(&passed, sizeof(passed_t), SEEDS);
+    status |= few_main(&waited, sizeof(waited_t), SEEDS);
     return status;
 }
