@@ -13,6 +13,7 @@
  * looked at each time and not a copy of what was written there: a target's replacement has another board.
  */
 #include "api/atomic.h"
+#include "api/completion.h"
 #include "api/atomic_issue.h"
 #include "api/flush.h"
 #include "api/inside.h"

@@ -1,5 +1,6 @@
 /* One atomic that was checked: to own memory, answered from a record, logged, or carried out, as things stand with its target. */
 #include "api/atomic_issue.h"
+#include "api/piece.h"
 #include "api/atomic_record.h"
 #include "api/atomic_served.h"
 #include "api/atomic_stored.h"

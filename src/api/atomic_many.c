@@ -1,5 +1,6 @@
 /* Atomics of elements that lie side by side, a record for as many as fit in a message. */
 #include "api/atomic_many.h"
+#include "api/completion.h"
 #include "api/atomic_issue.h"
 
 #include "base/memory.h"

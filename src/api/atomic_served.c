@@ -1,5 +1,6 @@
 /* Atomics that the target's service side carries out, what becomes of them when it dies, and those that a record answers. */
 #include "api/atomic_record.h"
+#include "api/piece.h"
 #include "api/atomic_served.h"
 #include "api/atomic.h"
 #include "api/target.h"

@@ -7,6 +7,7 @@
  * gsyncs, and accesses by stores after it, find it done. Whoever waits for the owner waits for its service thread, and is told of its death.
  */
 #include "api/by_message.h"
+#include "api/piece.h"
 #include "api/get.h"
 #include "api/mix.h"
 #include "api/request.h"

@@ -2,14 +2,7 @@
 #ifndef KEEL_API_BY_MESSAGE_H_
 #define KEEL_API_BY_MESSAGE_H_
 
-#include "api/context.h"
-#include "peer/access.h"
-
-/* @a rank's part of the window is such memory */
-static inline int keel_win_is_by_message(const keel_win_h win, uint32_t rank)
-{
-    return rank < win->ctx->lane.programs && keel_access_is_by_message(&win->ctx->lane, rank, win->region);
-}
+#include "api/target.h"
 
 /* before an access, which may be any: of such memory it mixes */
 keel_status_t keel_by_message_begin(keel_win_h win, uint32_t rank, const char *call);

@@ -1,9 +1,6 @@
 /* Words of the caller's own windows, compared as waits and tests do. */
 #include "api/compare.h"
 
-#include "api/target.h"
-#include "api/refuse.h"
-
 uint64_t keel_word_load(const void *word, size_t size)
 {
     switch (size) {
@@ -53,20 +50,4 @@ int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint6
     default:
         return (word & value) == 0;
     }
-}
-
-keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare)
-{
-    if (win == NULL) {
-        return keel_refuse_null("the window");
-    }
-    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
-        keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    if (!keel_win_is_aligned(win, win->ctx->lane.rank, offset, size)) {
-        keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
-        return KEEL_ERR_ALIGNMENT;
-    }
-    return keel_win_check(win, win->ctx->lane.rank, offset, size, win, NULL);
 }

@@ -8,7 +8,5 @@
 uint64_t keel_word_load(const void *word, size_t size);
 /* the widened word of so many bytes, and the value */
 int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t value);
-/* KEEL_OK: the program may look at it now */
-keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare);
 
 #endif

@@ -3,7 +3,7 @@
 #define KEEL_API_CONTEXT_H_
 
 #include "recovery/recovery.h"
-#include "api/restore.h"
+#include "api/hooks.h"
 #include "api/site.h"
 
 #include <keel/keel.h>
@@ -203,6 +203,7 @@ struct keel_context {
         unsigned count;
     } need; /* what spares were told */
     keel_site_t site;
+    keel_hooks_t hooks;
 
     struct keel_win **windows;
     unsigned window_count, window_room;
@@ -257,11 +258,11 @@ struct keel_context {
     struct keel_home *home;
     int is_child_told;
     jmp_buf restart;
-    pthread_t restart_thread; /* whose stack that is */
-    /* NULL: this is no rehearsal (api/rehearse) */
-    struct keel_rehearse *rehearse;
-    struct keel_threads *threads; /* NULL: one thread at a time (api/inside) */
-    unsigned windows_locked;      /* of how many ranks' windows this process has the lock (api/win_lock) */
+    pthread_t restart_thread;              /* whose stack that is */
+    const keel_rehearsal_ops_t *rehearsal; /* NULL: this is no rehearsal */
+    struct keel_rehearse *rehearse;        /* its state */
+    struct keel_threads *threads;          /* NULL: one thread at a time (api/inside) */
+    unsigned windows_locked;               /* of how many ranks' windows this process has the lock (api/win_lock) */
     /* of those that are shared by bias, the one that becomes a lock that others see (api/win_share) */
     struct {
         int is_pending; /* asked for */
@@ -340,6 +341,8 @@ keel_status_t keel_context_begin(keel_context_h ctx);
 keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
 /* both of these */
 keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call);
+/* Tells the program that the job rolls back: jumps to its restart point, or returns KEEL_ERR_ROLLED_BACK if there is none here. */
+keel_status_t keel_context_rolled_back(keel_context_h ctx);
 /* what a public call ends with: @a status, or a jump to the restart point */
 static inline keel_status_t keel_context_end(keel_context_h ctx, keel_status_t status)
 {
@@ -349,7 +352,13 @@ static inline keel_status_t keel_win_end(keel_win_h win, keel_status_t status)
 {
     return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(win->ctx) : status;
 }
-/* progress, deferred gets, and giving the core away; the status a waiting call has to return */
+/* One round of progress without waiting; the status that a call has to return. */
+keel_status_t keel_context_progress(keel_context_h ctx);
+/* What one thread at a time does (inside.h). */
+enum keel_turn { KEEL_TURN_ASK, KEEL_TURN_LOCK, KEEL_TURN_LAST };
+/* Waits until the caller has the turn. Returns KEEL_OK, or the status that a waiting call has to return, without the turn. */
+keel_status_t keel_context_take_turn(keel_context_h ctx, enum keel_turn what);
+/* Makes progress and gives the core away; the status that a waiting call has to return. */
 keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds);
 
 static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
@@ -374,12 +383,5 @@ enum {
     KEEL_GSYNC_FREE = 1u << 20,
     KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
 };
-
-/* context.c, for spare.c: first lives have all of their logs faulted in. @a transport: asked for their size, NULL: not opened */
-keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers);
-keel_status_t keel_context_logs_init(keel_context_h ctx, const keel_transport_ops_t *ops, keel_transport_t *transport,
-                                     int is_first);
-/* KEEL_OPLOG_SIZE=auto: to what suits an image as large as it would be now */
-void keel_context_logs_grow(keel_context_h ctx);
 
 #endif

@@ -6,6 +6,8 @@
  * the device about its own memory: nothing of that is under way when it has turned to the rollback.
  */
 #include "api/device.h"
+#include "api/piece.h"
+#include "api/completion.h"
 #include "api/get.h"
 #include "api/mix.h"
 #include "api/refuse.h"

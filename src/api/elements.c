@@ -5,6 +5,8 @@
  * after them.
  */
 #include "api/elements.h"
+#include "api/piece.h"
+#include "api/completion.h"
 #include "api/atomic_many.h"
 #include "api/unlogged.h"
 

@@ -1,10 +1,8 @@
-/* Flush and fence: what was accessed is complete, there and here, or in order. */
+/* Flush: what was accessed is complete, there and here. */
 #include "api/flush.h"
 #include "api/inside.h"
 
 #include "check/plant.h"
-#include "api/request.h"
-#include "api/wait.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "recovery/position.h"
@@ -14,7 +12,7 @@
 static int flush_goes_on(keel_context_h ctx, uint64_t called)
 {
     if (ctx->due != NULL) {
-        keel_requests_call_back(ctx);
+        keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     }
     return called != keel_threads_called(ctx);
 }
@@ -114,22 +112,6 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
-{
-    KEEL_INSIDE(ctx);
-    keel_status_t status = keel_context_begin(ctx);
-
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    if (rank >= ctx->lane.programs) {
-        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
-        return KEEL_ERR_RANK;
-    }
-    status = keel_flush_one(ctx, rank);
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_new_at(ctx, rank) : status);
-}
-
 /* what is on the served lane goes out before any answer is awaited */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
 {
@@ -177,18 +159,11 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
     return status;
 }
 
-keel_status_t keel_flush_all(keel_context_h ctx)
+keel_status_t keel_flush_touched(keel_context_h ctx)
 {
-    KEEL_INSIDE(ctx);
-    keel_status_t status = keel_context_begin(ctx);
+    keel_status_t status = KEEL_OK;
     uint64_t called;
 
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    if (ctx->threads != NULL) { /* others may empty the list of ranks while this one waits for some of them */
-        return keel_context_end(ctx, keel_flush_everyone(ctx));
-    }
     do {
         called = keel_threads_called(ctx);
         for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
@@ -198,10 +173,11 @@ keel_status_t keel_flush_all(keel_context_h ctx)
             status = flush_rank(ctx, ctx->touched[i]);
         }
     } while (status == KEEL_OK && flush_goes_on(ctx, called));
-    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
+    return status;
+}
+
+void keel_flush_close(keel_context_h ctx)
+{
     flush_fence(); /* of all others, too, where there is nothing but stores to be flushed */
     flush_ring_all(ctx);
     while (ctx->touched_count > 0) {
@@ -213,32 +189,11 @@ keel_status_t keel_flush_all(keel_context_h ctx)
     }
     keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     keel_put_log_close_epoch(&ctx->puts);
-    return KEEL_OK;
 }
 
-keel_status_t keel_fence(keel_context_h ctx)
+keel_status_t keel_flush_progress(keel_context_h ctx)
 {
-    KEEL_INSIDE(ctx);
-    keel_status_t status = keel_context_begin(ctx);
-    unsigned rounds = 0;
+    const keel_status_t status = keel_context_progress(ctx);
 
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
-     * when it has been handed the puts: so none is logged before what was asked before it is here. */
-    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-        while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
-            status = keel_context_wait(ctx, &rounds);
-        }
-    }
-    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    if (!KEEL_PLANT(fence_unfenced)) {
-        keel_store_fence();
-    }
-    keel_put_log_close_epoch(&ctx->puts);
-    return KEEL_OK;
+    return (status == KEEL_OK) ? keel_flush_start_all(ctx) : status;
 }

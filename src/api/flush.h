@@ -1,4 +1,4 @@
-/* Flush and fence. */
+/* Flush. */
 #ifndef KEEL_API_FLUSH_H_
 #define KEEL_API_FLUSH_H_
 
@@ -19,6 +19,12 @@ static inline void keel_flush_ring(const keel_context_h ctx)
         keel_flush_ring_now(ctx);
     }
 }
+/* Completes the accesses to every touched rank; the list of touched ranks stays. One thread at a time. */
+keel_status_t keel_flush_touched(keel_context_h ctx);
+/* Ends a flush of all ranks: fence, wake-ups, an empty list of touched ranks, and the end of the epoch. */
+void keel_flush_close(keel_context_h ctx);
+/* One round of progress, and sends what was not sent yet; does not wait. */
+keel_status_t keel_flush_progress(keel_context_h ctx);
 /* callbacks run until nothing is left that they might be called for: what they issue is complete, too */
 keel_status_t keel_flush_everyone(keel_context_h ctx);
 

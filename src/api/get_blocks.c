@@ -12,6 +12,8 @@
  * is that of one look at bytes that are read in their order, and it is recorded with these.
  */
 #include "api/get_blocks.h"
+#include "api/piece.h"
+#include "api/completion.h"
 #include "api/by_message.h"
 #include "api/get.h"
 #include "api/inside.h"

@@ -18,9 +18,7 @@
 #include "api/lock.h"
 #include "api/lock_replay.h"
 #include "api/mix.h"
-#include "api/parts.h"
-#include "api/rehearse.h"
-#include "api/spare.h"
+#include "api/image_content.h"
 #include "api/wait.h"
 
 #define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
@@ -140,13 +138,14 @@ static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned f
 /* what rank 0's arrival tells the others */
 static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
 {
-    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0, rehearses = keel_rehearse_orders(ctx);
+    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0,
+              rehearses = ctx->rehearsal != NULL && ctx->rehearsal->orders(ctx);
 
     if (flags & KEEL_GSYNC_FINAL) {
         return KEEL_ARRIVE_FINAL;
     }
     if (!(flags & KEEL_GSYNC_SAFE) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
-        (rehearses && !is_explicit && !keel_rehearse_wants_image(ctx)) ||
+        (rehearses && !is_explicit && !ctx->rehearsal->wants_image(ctx)) ||
         !keel_ckpt_is_due(&ctx->ckpt, is_explicit || rehearses)) {
         return 0;
     }
@@ -260,7 +259,9 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
     }
     words |= keel_kinds_arrive(ctx);
     keel_lane_say_flags(&ctx->lane, number, words);
-    keel_rehearse_arrive(ctx);
+    if (ctx->rehearsal != NULL) {
+        ctx->rehearsal->arrive(ctx);
+    }
     status = keel_position_arrive(&ctx->rec, number);
     return (status == KEEL_OK) ? gsync_await(ctx, number, flags) : status;
 }
@@ -270,7 +271,9 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
 {
     keel_recovery_t *rec = &ctx->rec;
 
-    keel_rehearse_leave(ctx, number, was_front);
+    if (ctx->rehearsal != NULL) {
+        ctx->rehearsal->leave(ctx, number, was_front);
+    }
     keel_position_leave(rec, number);
     if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
         keel_commit(rec, ctx->ckpt.set.making.number);
@@ -282,7 +285,7 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
     if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && ctx->lane.rank == 0) {
         keel_warn(&ctx->message, "%u gsyncs are done, and after %u more there can be none", number, GSYNCS_LEFT);
     }
-    keel_spare_tell(ctx);
+    keel_hooks_run(ctx, KEEL_HOOK_PHASE);
 }
 
 keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
@@ -326,7 +329,8 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     } else if (was_front && !keel_recovery_is_finished(rec)) {
         status = gsync_demand(ctx, number);
     }
-    return (status == KEEL_OK && was_front && ctx->rehearse != NULL) ? keel_rehearse_end(ctx, number, flags) : status;
+    return (status == KEEL_OK && was_front && ctx->rehearsal != NULL) ? ctx->rehearsal->end(ctx, number, flags)
+                                                                      : status;
 }
 
 keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)

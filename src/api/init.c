@@ -1,18 +1,26 @@
 /* The begin and the end of a context. */
 #include "api/atomic.h"
+#include "api/piece.h"
+#include "api/completion.h"
 #include "api/atomic_served.h"
 #include "api/checksum.h"
 #include "api/collective.h"
 #include "api/context.h"
+#include "api/logs.h"
 
 #include "base/crc.h"
 #include "base/memory.h"
 #include "check/plant.h"
+#include "api/flush.h"
 #include "api/fork.h"
+#include "api/get.h"
 #include "api/init.h"
 #include "api/inside.h"
+#include "api/layers.h"
 #include "api/leave.h"
+#include "api/kinds.h"
 #include "api/lock.h"
+#include "api/protect.h"
 #include "api/refuse.h"
 #include "api/rehearse.h"
 #include "api/request.h"
@@ -21,7 +29,8 @@
 #include "api/restore.h"
 #include "api/spare.h"
 #include "api/gsync.h"
-#include "api/wait.h"
+#include "api/determinant.h"
+#include "api/win_share.h"
 #include "api/window.h"
 #include "oplog/put_send.h"
 #include "transports/table.h"
@@ -44,18 +53,6 @@ static int params_have(const keel_params_t *params, uint64_t field)
     return params != NULL && (params->field_mask & field);
 }
 
-/* a sum over all groups: what each process has formed by itself has to be the same */
-static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
-{
-    uint32_t crc = 0;
-
-    if (groups->count > 0) {
-        crc = keel_crc(crc, groups->of_rank, ranks * sizeof(*groups->of_rank));
-        crc = keel_crc(crc, groups->index, ranks * sizeof(*groups->index));
-    }
-    return crc;
-}
-
 static int params_have_flag(const keel_params_t *params, uint64_t flag)
 {
     return params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & flag);
@@ -66,102 +63,6 @@ static int params_promise(const keel_params_t *params)
 {
     return !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) &&
            !params_have_flag(params, KEEL_PARAM_FLAG_THREADS);
-}
-
-static keel_status_t context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
-{
-    const keel_lane_params_t lane = keel_context_lane_params(ctx, drivers);
-    keel_recovery_params_t recovery = {.lane = &ctx->lane,
-                                       .puts = &ctx->puts,
-                                       .gets = &ctx->gets,
-                                       .ckpt = &ctx->ckpt,
-                                       .demand = &ctx->demand,
-                                       .sync = &ctx->sync,
-                                       .message = &ctx->message,
-                                       .on_fetch = keel_atomic_again,
-                                       .arg = ctx};
-    keel_status_t status;
-
-    ctx->prepared = NULL;
-    ucs_list_head_init(&ctx->groups);
-    status = keel_lane_init(&ctx->lane, &lane);
-    if (status != KEEL_OK) {
-        goto err_pool;
-    }
-    if (ctx->pool.arenas == NULL) {
-        status = keel_context_logs_init(ctx, ctx->lane.ops, ctx->lane.transport, ctx->lane.incarnation == 0);
-        if (status != KEEL_OK) {
-            goto err_lane;
-        }
-    }
-    status = keel_put_log_init(&ctx->puts, &ctx->lane, &ctx->pool);
-    if (status != KEEL_OK) {
-        goto err_lane;
-    }
-    status = keel_get_log_init(&ctx->gets, &ctx->lane, &ctx->pool);
-    keel_put_log_follow(&ctx->puts, &ctx->gets);
-    if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "the get log cannot be made with KEEL_GETLOG_SIZE of %zu bytes: %s",
-                       ctx->config.getlog_size, keel_status_string(status));
-        goto err_puts;
-    }
-    status = keel_ckpt_init(&ctx->ckpt, &ctx->lane, &ctx->site.domains);
-    if (status != KEEL_OK) {
-        goto err_gets;
-    }
-    status = keel_site_use_groups(&ctx->site, &ctx->ckpt.groups, ctx->config.parities);
-    if (status != KEEL_OK) {
-        goto err_ckpt;
-    }
-    if (ctx->runtime->spares > 0) {
-        ctx->runtime->ops->use_spare_order(ctx->runtime, keel_site_order_spares, &ctx->site);
-    }
-    keel_lane_agree(&ctx->lane, context_agreement(&ctx->ckpt.groups, ctx->lane.size));
-    status = keel_demand_init(&ctx->demand, &ctx->ckpt);
-    if (status != KEEL_OK) {
-        goto err_ckpt;
-    }
-    status = keel_sync_init(&ctx->sync, &ctx->lane, &ctx->puts,
-                            is_deterministic && ctx->config.protect >= KEEL_PROTECT_PUTS);
-    if (status != KEEL_OK) {
-        goto err_demand;
-    }
-    status = keel_recovery_init(&ctx->rec, &recovery);
-    if (status != KEEL_OK) {
-        goto err_sync;
-    }
-    return KEEL_OK;
-
-err_sync:
-    keel_sync_release(&ctx->sync);
-err_demand:
-    keel_demand_release(&ctx->demand);
-err_ckpt:
-    keel_ckpt_release(&ctx->ckpt);
-err_gets:
-    keel_get_log_release(&ctx->gets);
-err_puts:
-    keel_put_log_release(&ctx->puts);
-err_lane:
-    keel_lane_release(&ctx->lane);
-err_pool:
-    keel_segment_pool_release(&ctx->pool);
-    return status;
-}
-
-static void context_layers_release(keel_context_h ctx)
-{
-    keel_rehearse_close(ctx);
-    keel_collectives_release(ctx);
-    keel_windows_release(ctx);
-    keel_recovery_release(&ctx->rec);
-    keel_sync_release(&ctx->sync);
-    keel_demand_release(&ctx->demand);
-    keel_ckpt_release(&ctx->ckpt);
-    keel_lane_release(&ctx->lane); /* its service thread writes the get log */
-    keel_get_log_release(&ctx->gets);
-    keel_put_log_release(&ctx->puts);
-    keel_segment_pool_release(&ctx->pool);
 }
 
 /* first life: everybody is there; connect to all and wait until all have told their regions */
@@ -240,50 +141,6 @@ static keel_status_t context_join(keel_context_h ctx)
     return status;
 }
 
-static void context_accesses_release(keel_context_h ctx)
-{
-    keel_fork_release(ctx);
-    keel_free(ctx->bounce);
-    keel_free(ctx->changes);
-    keel_free(ctx->pieces_open);
-    keel_free(ctx->touched);
-    keel_free(ctx->is_touched);
-    keel_free(ctx->reached.ranks);
-}
-
-static keel_status_t context_accesses_init(keel_context_h ctx)
-{
-    const uint32_t size = ctx->lane.size;
-
-    ctx->own_get = keel_own_get;
-    ctx->bounce = keel_alloc(ctx->lane.ops->max_data, "bounce buffer");
-    ctx->pieces_open = keel_alloc(size * sizeof(*ctx->pieces_open), "gets under way");
-    ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");
-    ctx->is_touched = keel_alloc(size, "ranks to flush");
-    ctx->reached.ranks = keel_alloc(size * sizeof(*ctx->reached.ranks), "ranks that are reached");
-    if (ctx->bounce == NULL || ctx->pieces_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
-        ctx->reached.ranks == NULL || keel_fork_init(ctx) != KEEL_OK) {
-        context_accesses_release(ctx);
-        return KEEL_ERR_NO_MEMORY;
-    }
-    return KEEL_OK;
-}
-
-void keel_context_release(keel_context_h ctx)
-{
-    keel_runtime_t *runtime = ctx->runtime;
-
-    keel_protected_release(ctx);
-    context_layers_release(ctx); /* which ends what is under way */
-    context_accesses_release(ctx);
-    keel_site_release(&ctx->site);
-    keel_requests_release(ctx);
-    runtime->ops->close(runtime);
-    keel_config_release(&ctx->config);
-    keel_threads_release(ctx);
-    keel_free(ctx);
-}
-
 /* in init, when others know this process already: they wait for it, and may wait for what it has to say */
 static void context_give_up(keel_context_h ctx, keel_status_t status)
 {
@@ -322,6 +179,7 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
 
     ctx->begun_ns = ctx->runtime->ops->now_ns(ctx->runtime);
     ctx->next_address = WINDOWS_ADDRESS;
+    keel_context_hooks_init(ctx);
     status = keel_requests_init(ctx);
     if (status != KEEL_OK) {
         return status;
@@ -330,7 +188,7 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
     if (status != KEEL_OK) {
         goto err_requests;
     }
-    status = context_layers_init(ctx, drivers, is_deterministic);
+    status = keel_context_layers_init(ctx, drivers, is_deterministic);
     if (status != KEEL_OK) {
         goto err_site;
     }
@@ -341,7 +199,7 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
     keel_site_check_move(&ctx->site, &ctx->message);
     status = keel_rehearse_open(ctx);
     if (status == KEEL_OK) {
-        status = context_accesses_init(ctx);
+        status = keel_context_accesses_init(ctx);
     }
     if (status != KEEL_OK) {
         goto err_layers;
@@ -349,7 +207,7 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
     return KEEL_OK;
 
 err_layers:
-    context_layers_release(ctx);
+    keel_context_layers_release(ctx);
 err_site:
     keel_site_release(&ctx->site);
 err_requests:

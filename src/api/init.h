@@ -8,7 +8,5 @@ struct keel_drivers; /* runtime.h */
 
 /* keel_init() there; @a drivers is copied, NULL: those of keel_init() */
 keel_status_t keel_init_on(const struct keel_drivers *drivers, const keel_params_t *params, keel_context_h *ctx_p);
-/* all that it made, and the context */
-void keel_context_release(keel_context_h ctx);
 
 #endif

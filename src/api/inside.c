@@ -184,21 +184,18 @@ void keel_threads_call(keel_context_h ctx, int is_calling)
 
 /* ---- turns ---- */
 
-keel_status_t keel_threads_take(keel_context_h ctx, enum keel_turn what)
+int keel_threads_try(keel_context_h ctx, enum keel_turn what)
 {
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
+    struct keel_threads *threads = ctx->threads;
 
-    while (ctx->threads != NULL && ctx->threads->turn[what] != NULL && ctx->threads->turn[what] != self()) {
-        status = keel_context_wait(ctx, &rounds);
-        if (status != KEEL_OK) {
-            return status;
-        }
+    if (threads == NULL) {
+        return 1;
     }
-    if (ctx->threads != NULL) {
-        ctx->threads->turn[what] = self();
+    if (threads->turn[what] != NULL && threads->turn[what] != self()) {
+        return 0;
     }
-    return KEEL_OK;
+    threads->turn[what] = self();
+    return 1;
 }
 
 void keel_threads_give(keel_context_h ctx, enum keel_turn what)

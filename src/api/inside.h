@@ -26,9 +26,8 @@ void keel_threads_call(keel_context_h ctx, int is_calling);
 /* callbacks that the caller has called, and no other thread */
 uint64_t keel_threads_called(const keel_context_h ctx);
 
-/* @a what is done by one thread at a time; the others wait for their turn. KEEL_OK, or what waiting says. Nothing without the flag. */
-enum keel_turn { KEEL_TURN_ASK, KEEL_TURN_LOCK, KEEL_TURN_LAST };
-keel_status_t keel_threads_take(keel_context_h ctx, enum keel_turn what);
+/* Takes the turn: 1; 0 while another thread has it. Without the flag every try succeeds. */
+int keel_threads_try(keel_context_h ctx, enum keel_turn what);
 void keel_threads_give(keel_context_h ctx, enum keel_turn what);
 
 /* collective calls are made by one thread at a time: KEEL_ERR_STATE, said, where another one is in one */

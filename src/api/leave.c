@@ -5,7 +5,7 @@
 #include "check/plant.h"
 #include "api/fork.h"
 #include "api/gsync.h"
-#include "api/init.h"
+#include "api/layers.h"
 #include "api/inside.h"
 #include "api/lock.h"
 #include "api/refuse.h"

@@ -14,7 +14,7 @@
 #include "api/target.h"
 
 #include "check/plant.h"
-#include "api/get.h"
+#include "api/piece.h"
 #include "api/mix.h"
 #include "api/flush.h"
 #include "check/reached.h"
@@ -271,7 +271,7 @@ static keel_status_t lock_one(keel_context_h ctx, uint32_t rank)
 keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = (ctx != NULL) ? keel_threads_take(ctx, KEEL_TURN_LOCK) : KEEL_OK;
+    keel_status_t status = (ctx != NULL) ? keel_context_take_turn(ctx, KEEL_TURN_LOCK) : KEEL_OK;
 
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
@@ -329,7 +329,7 @@ static keel_status_t lock_each(keel_context_h ctx)
 keel_status_t keel_lock_all(keel_context_h ctx)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = (ctx != NULL) ? keel_threads_take(ctx, KEEL_TURN_LOCK) : KEEL_OK;
+    keel_status_t status = (ctx != NULL) ? keel_context_take_turn(ctx, KEEL_TURN_LOCK) : KEEL_OK;
 
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);

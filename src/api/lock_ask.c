@@ -41,7 +41,7 @@ static keel_status_t lock_ask_alone(keel_context_h ctx, uint32_t rank, const kee
 
 keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p)
 {
-    keel_status_t status = keel_threads_take(ctx, KEEL_TURN_ASK);
+    keel_status_t status = keel_context_take_turn(ctx, KEEL_TURN_ASK);
 
     if (status == KEEL_OK) {
         status = lock_ask_alone(ctx, rank, request, value_p);

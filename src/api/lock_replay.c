@@ -1,8 +1,8 @@
 /* Critical sections of the first life, done again: what was over is only logged, what was open is done (protocol.md, Locks). */
 #include "api/lock_replay.h"
+#include "api/piece.h"
 #include "api/lock_ask.h"
 
-#include "api/get.h"
 #include "check/plant.h"
 #include "check/reached.h"
 #include "oplog/put_send.h"

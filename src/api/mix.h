@@ -6,7 +6,7 @@
 #define KEEL_API_MIX_H_
 
 #include "api/kinds.h"
-#include "api/wait.h"
+#include "api/determinant.h"
 
 /* every death is a rollback, whatever is done */
 static inline int keel_may_mix(const keel_context_h ctx)

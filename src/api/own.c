@@ -11,7 +11,7 @@
 #include "api/compare.h"
 #include "api/flush.h"
 #include "api/mix.h"
-#include "api/wait.h"
+#include "api/determinant.h"
 #include "api/window.h"
 #include "check/plant.h"
 #include "recovery/ask.h"

@@ -4,6 +4,7 @@
  * the rollback: so what a dead process left stays mapped, until the memory of its successor takes its place (peer/region).
  */
 #include "api/refuse.h"
+#include "api/target.h"
 #include "api/inside.h"
 #include "api/unlogged.h"
 #include "peer/region.h"

@@ -11,6 +11,8 @@
  * before anything else that others can see. Where the target's service side records what it answers each poll has a record.
  */
 #include "api/poll.h"
+#include "api/piece.h"
+#include "api/completion.h"
 #include "api/inside.h"
 
 #include "api/flush.h"

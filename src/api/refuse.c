@@ -1,4 +1,4 @@
-/* Arguments that are wrong where there is no context to say so by. */
+/* Arguments that are wrong: parameters of a context that is not made yet, and windows that cannot be used any more. */
 #include "api/refuse.h"
 #include "api/context.h"
 
@@ -50,4 +50,19 @@ keel_status_t keel_params_check(const keel_params_t *params)
         return KEEL_ERR_INVALID_PARAM;
     }
     return (params->field_mask & KEEL_PARAM_FIELD_ENV) ? params_check_env(params->env) : KEEL_OK;
+}
+
+keel_status_t keel_win_refuse_freed(keel_win_h win)
+{
+    const unsigned number = win->region - KEEL_REGION_WINDOW0;
+
+    if (win->freed_call == KEEL_WIN_GONE) {
+        keel_error_ctx(
+            win->ctx,
+            "window %u%s%s is gone: the job rolled back to before its keel_win_alloc(), which has to be called again",
+            number, (win->name[0] != '\0') ? " " : "", win->name);
+    } else {
+        keel_error_ctx(win->ctx, "window %u%s%s was freed", number, (win->name[0] != '\0') ? " " : "", win->name);
+    }
+    return KEEL_ERR_INVALID_PARAM;
 }

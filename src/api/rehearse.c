@@ -41,6 +41,7 @@ void keel_rehearse_close(keel_context_h ctx)
     keel_free(rehearse->step.all);
     keel_free(rehearse);
     ctx->rehearse = NULL;
+    ctx->rehearsal = NULL;
 }
 
 /* ---- what is written ---- */
@@ -75,48 +76,6 @@ static void step_write(keel_context_h ctx)
         rehearse->is_failed = 1;
     }
     rehearse->step.count = 0;
-}
-
-keel_status_t keel_rehearse_open(keel_context_h ctx)
-{
-    const char *directory = ctx->config.rehearse;
-    keel_rehearse_t *rehearse;
-    char path[4096];
-    int is_read;
-
-    if (directory == NULL) {
-        return KEEL_OK;
-    }
-    if (ctx->config.protect == KEEL_PROTECT_NONE) {
-        keel_error_ctx(ctx, "KEEL_REHEARSE with KEEL_PROTECT=none: nobody can be replaced");
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    if (ctx->lane.programs < 2) {
-        keel_error_ctx(ctx, "KEEL_REHEARSE needs two ranks: of one nothing is left when it is killed");
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    if (ctx->runtime->ops->die == NULL) {
-        keel_error_ctx(ctx, "KEEL_REHEARSE: under this launcher nobody can be killed");
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    rehearse = keel_alloc(sizeof(*rehearse), "rehearsal");
-    if (rehearse == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    snprintf(path, sizeof(path), "%s/rank.%u", directory, ctx->lane.rank);
-    rehearse->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    is_read = rehearse->fd >= 0 && keel_rehearse_read(rehearse->fd, ctx->lane.incarnation, &rehearse->before);
-    ctx->rehearse = rehearse;
-    if (!is_read) {
-        keel_error_ctx(ctx, "KEEL_REHEARSE: '%s' cannot be used: %s", path, strerror(errno));
-        keel_rehearse_close(ctx);
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    if (ctx->lane.rank >= ctx->lane.programs) {
-        step_mark(ctx, KEEL_REHEARSE_CHECKSUM, 0);
-        step_write(ctx);
-    }
-    return KEEL_OK;
 }
 
 /* ---- what is compared ---- */
@@ -219,7 +178,7 @@ static void sum_memory(keel_context_h ctx, uint32_t phase, keel_part_kind_t part
     }
 }
 
-void keel_rehearse_arrive(keel_context_h ctx)
+static void rehearse_arrive(keel_context_h ctx)
 {
     const uint32_t phase = ctx->rec.phase;
 
@@ -233,7 +192,7 @@ void keel_rehearse_arrive(keel_context_h ctx)
     step_write(ctx);
 }
 
-void keel_rehearse_leave(keel_context_h ctx, uint32_t number, int was_front)
+static void rehearse_leave(keel_context_h ctx, uint32_t number, int was_front)
 {
     const int stands_still = was_front || keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING;
 
@@ -259,12 +218,12 @@ static uint32_t next_victim(const keel_context_h ctx)
     return rank;
 }
 
-int keel_rehearse_orders(const keel_context_h ctx)
+static int rehearse_orders(const keel_context_h ctx)
 {
     return ctx->rehearse != NULL && next_victim(ctx) < ctx->lane.programs;
 }
 
-int keel_rehearse_wants_image(const keel_context_h ctx)
+static int rehearse_wants_image(const keel_context_h ctx)
 {
     const uint32_t used = ctx->ckpt.set.used.number;
 
@@ -295,7 +254,7 @@ static keel_status_t await_parity(keel_context_h ctx)
     return status;
 }
 
-keel_status_t keel_rehearse_end(keel_context_h ctx, uint32_t number, unsigned flags)
+static keel_status_t rehearse_end(keel_context_h ctx, uint32_t number, unsigned flags)
 {
     keel_status_t status;
 
@@ -315,7 +274,7 @@ keel_status_t keel_rehearse_end(keel_context_h ctx, uint32_t number, unsigned fl
     return status;
 }
 
-void keel_rehearse_rolled_back(keel_context_h ctx)
+static void rehearse_rolled_back(keel_context_h ctx)
 {
     keel_rehearse_t *rehearse = ctx->rehearse;
 
@@ -326,4 +285,54 @@ void keel_rehearse_rolled_back(keel_context_h ctx)
     keel_error_ctx(ctx, "rehearsal: rank %u, phase %u: what it read is not what its predecessor had", ctx->lane.rank,
                    ctx->rec.phase);
     rehearse_fail(ctx, ctx->rec.phase);
+}
+
+static const keel_rehearsal_ops_t rehearsal_ops = {.orders = rehearse_orders,
+                                                   .wants_image = rehearse_wants_image,
+                                                   .arrive = rehearse_arrive,
+                                                   .leave = rehearse_leave,
+                                                   .end = rehearse_end};
+
+keel_status_t keel_rehearse_open(keel_context_h ctx)
+{
+    const char *directory = ctx->config.rehearse;
+    keel_rehearse_t *rehearse;
+    char path[4096];
+    int is_read;
+
+    if (directory == NULL) {
+        return KEEL_OK;
+    }
+    if (ctx->config.protect == KEEL_PROTECT_NONE) {
+        keel_error_ctx(ctx, "KEEL_REHEARSE with KEEL_PROTECT=none: nobody can be replaced");
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (ctx->lane.programs < 2) {
+        keel_error_ctx(ctx, "KEEL_REHEARSE needs two ranks: of one nothing is left when it is killed");
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (ctx->runtime->ops->die == NULL) {
+        keel_error_ctx(ctx, "KEEL_REHEARSE: under this launcher nobody can be killed");
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    rehearse = keel_alloc(sizeof(*rehearse), "rehearsal");
+    if (rehearse == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    snprintf(path, sizeof(path), "%s/rank.%u", directory, ctx->lane.rank);
+    rehearse->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    is_read = rehearse->fd >= 0 && keel_rehearse_read(rehearse->fd, ctx->lane.incarnation, &rehearse->before);
+    ctx->rehearse = rehearse;
+    ctx->rehearsal = &rehearsal_ops;
+    keel_hooks_add(ctx, KEEL_HOOK_ROLLED_BACK, rehearse_rolled_back);
+    if (!is_read) {
+        keel_error_ctx(ctx, "KEEL_REHEARSE: '%s' cannot be used: %s", path, strerror(errno));
+        keel_rehearse_close(ctx);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (ctx->lane.rank >= ctx->lane.programs) {
+        step_mark(ctx, KEEL_REHEARSE_CHECKSUM, 0);
+        step_write(ctx);
+    }
+    return KEEL_OK;
 }

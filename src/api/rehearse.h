@@ -20,19 +20,5 @@ typedef struct keel_rehearse keel_rehearse_t;
 /* with KEEL_REHEARSE: from the first gsync on. Releasing is for whom it was not begun, too. */
 keel_status_t keel_rehearse_open(keel_context_h ctx);
 void keel_rehearse_close(keel_context_h ctx);
-/* rank 0: some rank's turn is to come, and until then a rehearsal says when images are taken */
-int keel_rehearse_orders(const keel_context_h ctx);
-/* before a safe gsync: where a replacement is to begin */
-int keel_rehearse_wants_image(const keel_context_h ctx);
-/* before the arrival: what was put in this phase, and protected regions */
-void keel_rehearse_arrive(keel_context_h ctx);
-/* leaving gsync @a number, before the position that others hear of: windows */
-void keel_rehearse_leave(keel_context_h ctx, uint32_t number, int was_front);
-/* after it, where all that were at the front are: the barrier, and may not return */
-keel_status_t keel_rehearse_end(keel_context_h ctx, uint32_t number, unsigned flags);
-/* the job rolls back: is it because this process read what its predecessor did not? */
-void keel_rehearse_rolled_back(keel_context_h ctx);
-
-/* ---- rehearse_compare.c ---- */
 
 #endif

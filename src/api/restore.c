@@ -1,20 +1,21 @@
 /* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
 #include "api/restore.h"
+#include "api/piece.h"
+#include "api/completion.h"
 #include "api/win_attached.h"
 #include "api/kinds.h"
 #include "api/inside.h"
 #include "api/context.h"
 #include "api/fork.h"
-#include "api/get.h"
 #include "api/lock.h"
 #include "api/lock_replay.h"
 #include "api/mix.h"
-#include "api/parts.h"
+#include "api/image_content.h"
+#include "api/protect.h"
 #include "api/refuse.h"
-#include "api/rehearse.h"
 #include "api/request.h"
 #include "api/gsync.h"
-#include "api/wait.h"
+#include "api/determinant.h"
 #include "api/win_lock.h"
 #include "api/window.h"
 #include "recovery/ask.h"
@@ -208,15 +209,4 @@ void keel_restart_clear(keel_context_h ctx)
     if (ctx != NULL) {
         ctx->has_restart = 0;
     }
-}
-
-keel_status_t keel_context_rolled_back(keel_context_h ctx)
-{
-    keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access takes its fast path before the program knows */
-    keel_rehearse_rolled_back(ctx);
-    if (ctx->has_restart && !keel_threads_is_calling(ctx) && pthread_equal(ctx->restart_thread, pthread_self())) {
-        keel_threads_leave_all(ctx);
-        longjmp(ctx->restart, 1);
-    }
-    return KEEL_ERR_ROLLED_BACK;
 }

@@ -4,8 +4,6 @@
 
 #include <keel/keel.h>
 
-/* does not return when the program has set a restart point */
-keel_status_t keel_context_rolled_back(keel_context_h ctx);
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size);
 keel_status_t keel_restore_run(keel_context_h ctx);
 

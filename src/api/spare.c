@@ -5,6 +5,7 @@
  */
 #include "api/spare.h"
 #include "api/context.h"
+#include "api/logs.h"
 
 #include <string.h>
 

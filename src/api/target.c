@@ -1,6 +1,7 @@
 /* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
 #include "api/target.h"
-#include "api/by_message.h"
+#include "api/inside.h"
+#include "peer/region.h"
 #include "api/refuse.h"
 #include "api/flush.h"
 #include "api/kinds.h"
@@ -135,4 +136,33 @@ keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
         }
     }
     return status;
+}
+
+keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare)
+{
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if ((unsigned)compare >= KEEL_COMPARE_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
+        keel_error_ctx(win->ctx, "there is no comparison %u of %zu bytes", (unsigned)compare, size);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (!keel_win_is_aligned(win, win->ctx->lane.rank, offset, size)) {
+        keel_error_ctx(win->ctx, "offset %lu of a wait is not aligned to its size %zu", (unsigned long)offset, size);
+        return KEEL_ERR_ALIGNMENT;
+    }
+    return keel_win_check(win, win->ctx->lane.rank, offset, size, win, NULL);
+}
+
+size_t keel_win_size(keel_win_h win, uint32_t rank)
+{
+    KEEL_INSIDE_WIN(win);
+
+    if (win == NULL || win->freed_call > 0 || rank >= win->ctx->lane.programs) {
+        return 0;
+    }
+    if (rank == win->ctx->lane.rank) {
+        return win->size;
+    }
+    return keel_lane_region_size(&win->ctx->lane, rank, win->region);
 }

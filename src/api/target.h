@@ -39,6 +39,12 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
     return keel_target_part(keel_win_target(win, rank), offset, length);
 }
 
+/* Memory that the program gave to the window and that no other process maps: its owner's service thread accesses it. */
+static inline int keel_win_is_by_message(const keel_win_h win, uint32_t rank)
+{
+    return rank < win->ctx->lane.programs && keel_access_is_by_message(&win->ctx->lane, rank, win->region);
+}
+
 /* by the address at its owner: memory that the program gave begins anywhere */
 static inline int keel_win_is_aligned(const keel_win_h win, uint32_t rank, uint64_t offset, size_t size)
 {
@@ -50,6 +56,8 @@ static inline int keel_win_is_aligned(const keel_win_h win, uint32_t rank, uint6
 /* arguments and state of any access; off the hot path */
 keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
                              const keel_rma_params_t *params);
+/* Checks the arguments of a wait or test for a word of the own window: KEEL_OK if the program may look at it now. */
+keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare);
 /* right before what goes to @a rank: it knows what this process uses; on the direct lane: until a live peer's memory is mapped, or the peer
  * is live no more */
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank);

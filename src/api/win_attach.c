@@ -4,6 +4,8 @@
  * Pages of the window are mapped there a second time (base/second_map), so nobody but this process knows of it: what others do to the
  * window they do to these pages, and no lane, log or replay has to do with it. To a replay an attach is a store of the program's.
  */
+#include "api/parts.h"
+#include "api/target.h"
 #include "api/win_attached.h"
 #include "api/win_extents.h"
 #include "api/fork.h"
@@ -172,7 +174,7 @@ static keel_status_t attach_new(keel_win_h win, const keel_attached_t *piece)
         return status;
     }
     now->all[now->count++] = *piece;
-    keel_context_logs_grow(win->ctx);
+    keel_context_logs_follow(win->ctx);
     return KEEL_OK;
 }
 

@@ -4,6 +4,7 @@
  * image. Until somebody has, shared ones are no words (api/win_share).
  */
 #include "api/win_lock.h"
+#include "api/target.h"
 #include "api/inside.h"
 #include "api/kinds.h"
 #include "api/lock_ask.h"
@@ -191,7 +192,7 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
         status = (status == KEEL_OK) ? win_lock_try(win, rank, how, 0) : status;
     }
     if (status == KEEL_INPROGRESS) {
-        progress = keel_progress(win->ctx);
+        progress = keel_flush_progress(win->ctx);
         status = (progress == KEEL_OK) ? status : progress;
     }
     return (win != NULL) ? keel_win_end(win, status) : status;

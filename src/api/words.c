@@ -239,7 +239,7 @@ static keel_status_t words_ask(keel_context_h ctx, keel_wait_for_t how, keel_wor
     int is_over = words_look(how, words, count, met_p);
 
     if (!is_over && !waits) {
-        status = keel_progress(ctx);
+        status = keel_flush_progress(ctx);
         is_over = status == KEEL_OK && words_look(how, words, count, met_p);
     }
     while (status == KEEL_OK && !is_over && waits) {

@@ -105,4 +105,16 @@ static inline uint64_t keel_atomic_change(const keel_record_atomic_t *atomic, ui
     return is_kept ? 0 : (atomic->operand - old) & all;
 }
 
+/* Completes the log record of an atomic with the value that it found. */
+static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_t *record, uint64_t old)
+{
+    keel_record_atomic_t *atomic = (keel_record_atomic_t *)(record + 1);
+
+    if (keel_atomic_may_change(atomic->op)) {
+        atomic->change = keel_atomic_change(atomic, old);
+        atomic->is_changed = 1;
+    }
+    atomic->is_answered = 1;
+}
+
 #endif
