@@ -139,7 +139,7 @@ struct keel_runtime {
     char *place;     /* the host that this process runs on; NULL: where its rank first ran, as far as is known */
 };
 
-/* what a context stands on: keel_init() takes those of this build, keel_init_on() (api/init.h) any */
+/* what a context stands on: keel_init() takes those of this build, keel_init_on() (job/init.h) any */
 typedef struct keel_drivers {
     const struct keel_transport_ops *transport;
     const keel_runtime_ops_t *runtime;

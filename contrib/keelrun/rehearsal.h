@@ -1,4 +1,4 @@
-/* --rehearse: the library kills and compares (src/api/rehearse); what came of it is said here. */
+/* --rehearse: the library kills and compares (src/rehearsal/rehearse); what came of it is said here. */
 #ifndef KEELRUN_REHEARSAL_H_
 #define KEELRUN_REHEARSAL_H_
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/init.h"
+#include "job/init.h"
 #include "transports/table.h"
 
 #define NAP_NS 200000 /* of who waits while others measure */

@@ -1,4 +1,4 @@
-/* What the processes of a rehearsal (api/rehearse) leave behind: one file of lines a rank, to which they append. */
+/* What the processes of a rehearsal (rehearsal/rehearse) leave behind: one file of lines a rank, to which they append. */
 #ifndef KEEL_BASE_REHEARSE_FILE_H_
 #define KEEL_BASE_REHEARSE_FILE_H_
 

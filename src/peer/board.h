@@ -130,7 +130,7 @@ static inline uint32_t keel_classes_bit(unsigned op, int is_own)
     return 1u << (op + (is_own ? KEEL_CLASSES_BITS : 0));
 }
 /* kept with them, and told like them, though no class of atomics: the source accesses without locks (told to whom it accesses
- * first); and it mixes ways to synchronise (api/mix; told to all) */
+ * first); and it mixes ways to synchronise (order/mix; told to all) */
 #define KEEL_CLASS_BARE  (1u << 24)
 #define KEEL_CLASS_MIXES (1u << 25)
 /* it has asked for what a word held */
@@ -235,7 +235,7 @@ enum {
     /* sync/atomics.h */
     KEEL_ARRIVE_NEWS = 64 /* in the phase that ends the source has begun to use something, or fetched */
 };
-/* after these: which call the gsync is of (api/context.h), 0: not told */
+/* after these: which call the gsync is of (engine/context.h), 0: not told */
 #define KEEL_ARRIVE_CALL_SHIFT 7
 
 #define KEEL_ARRIVE_INCARNATION_MAX \

@@ -23,7 +23,7 @@
 typedef struct keel_lock_area {
     uint64_t word;
     uint64_t first;   /* 1 + the phase in which somebody asked for the lock first, 0: nobody did */
-    uint64_t biased;  /* how many locks of windows the owner of this memory shares by bias (api/win_share) */
+    uint64_t biased;  /* how many locks of windows the owner of this memory shares by bias (order/win_share) */
     uint64_t revoked; /* 1 + the phase in which somebody wanted one for itself, and no more by bias; 0: nobody did */
     uint64_t reserved[4];
     uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */

@@ -386,7 +386,7 @@ static void standing_step(keel_recovery_t *rec, uint32_t rank)
         standing->transfers |= KEEL_TRANSFER_REFILLED;
     }
     if (keel_sync_steers(rec->sync)) {
-        return; /* what an access does depends on its critical section (api/lock) */
+        return; /* what an access does depends on its critical section (epoch/lock) */
     }
     if (standing->state == KEEL_RANK_FRONT) {
         if (keel_recovery_state(rec) == KEEL_RANK_FRONT) {

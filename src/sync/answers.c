@@ -3,7 +3,7 @@
  *
  * An answer is a determinant: the program may do anything by it, and only the process that was answered knows it. So it is a record
  * in the get log of another rank before anything else that this process does can be seen: an access of others' memory or, by a call,
- * of its own, or an arrival (api/wait). A replacement that finds no record of an answer is beyond its predecessor's death, for nobody
+ * of its own, or an arrival (epoch/wait). A replacement that finds no record of an answer is beyond its predecessor's death, for nobody
  * has gone on by what came after it: then it takes the rest of what others put, and is answered anew. Which rank holds a record
  * does not matter, as long as there is one: answers are numbered, and a replacement looks at what all have sent it. With that rank and
  * this one lost together several are lost, which is a rollback.

@@ -1,7 +1,7 @@
 /*
  * What a program is told about its own memory in a phase (protocol.md, Waits inside a phase): whether some words compare as it asks,
  * which of them do, and what they hold. Nothing but the order in which others came to it decides that, so a replacement has to be told
- * the same. And that a request of its own is in progress (api/request).
+ * the same. And that a request of its own is in progress (engine/request).
  */
 #ifndef KEEL_SYNC_ANSWERS_H_
 #define KEEL_SYNC_ANSWERS_H_

@@ -36,10 +36,10 @@
  *
  * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits. A replacement waits for the first
  * time when all have handed over to it, and the job rolls back where somebody else does and that one is not known to be beyond its
- * predecessor's death (api/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is
+ * predecessor's death (epoch/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is
  * there already does not merely log what it puts to another, and tell a third.
  *
- * Safety, of what p' does to others: see api/put. Of p nothing was seen that came after a get in the front phase without a
+ * Safety, of what p' does to others: see rma/put. Of p nothing was seen that came after a get in the front phase without a
  * record (keel_wait_settle_reads()); so nobody overwrote what it would have read. Where the program of p' learns that such a get is
  * complete, it is beyond p's death as in a wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to
  * read from it would not get on.
@@ -55,7 +55,7 @@
  * stores, and p' only logs it; the one that it died in may be done or not (keel_board_half_done()), and then the job rolls back.
  *
  * Values that are fetched. What p finds at q was done by those that raised q's clock before, and p goes beyond that clock, which is part of
- * the record (api/fetch). So the argument above holds with "the return of a wait or of a fetch": what happens before it has a lower clock
+ * the record (rma/fetch). So the argument above holds with "the return of a wait or of a fetch": what happens before it has a lower clock
  * than what p does next. p' is answered from the record. What p learned by it may lie in p's own memory: all that others put under
  * that clock or a lower one is replayed first. It holds all that happens before the fetch; and nothing that happens after what p did
  * next, for that has a higher clock. Up to there each wait of p' replays no more than it would else, for what is replayed at a fetch

@@ -72,8 +72,16 @@ height() {
     ckpt) echo 4 ;;
     sync) echo 5 ;;
     recovery) echo 6 ;;
-    api) echo 7 ;;
-    store | adapters | tools) echo 8 ;;
+    engine) echo 7 ;;
+    window) echo 8 ;;
+    order) echo 9 ;;
+    access) echo 10 ;;
+    epoch) echo 11 ;;
+    rma) echo 12 ;;
+    api) echo 13 ;;
+    groups | rehearsal) echo 14 ;;
+    job) echo 15 ;;
+    store | adapters | tools) echo 16 ;;
     *) echo unknown ;;
     esac
 }
@@ -89,7 +97,7 @@ lint_layers() {
             folder=${include%%/*}
             [ "$folder" != "$include" ] && [ "$folder" != "$layer" ] || continue
             case $layer/$include in
-            api/transports/* | api/runtime/* | tools/transports/* | tools/runtime/*) continue ;; # who picks the default drivers
+            job/transports/* | job/runtime/* | tools/transports/* | tools/runtime/*) continue ;; # who picks the default drivers
             esac
             if [ "$(height "$folder")" = unknown ] || [ "$(height "$folder")" -ge "$(height "$layer")" ]; then
                 complain "$file includes $include, which is not below it"
@@ -100,9 +108,9 @@ lint_layers() {
     forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
     forbid 'pmix' 'src/runtime/' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
-    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,api}
+    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job}
     file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \
-        src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,api} 2> /dev/null)
+        src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job} 2> /dev/null)
     [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
 }
 

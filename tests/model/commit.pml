@@ -1,6 +1,6 @@
 /*
  * The checkpoint commit: contrib/doc/protocol.md, "What is kept", "A gsync"; src/ckpt/coordinated.c, exchange.c, repair.c,
- * src/api/gsync.c, src/peer/board.h; and the generation that the view's decision names, src/recovery/view.c.
+ * src/epoch/gsync.c, src/peer/board.h; and the generation that the view's decision names, src/recovery/view.c.
  *
  * Ranks 0 and 1 are a group and share parity; rank 2 stands for another group: the share of its image lies with a process
  * that never dies, knows what rank 2 knows and does nothing else. All start after gsync 1 with generation 1 in use and

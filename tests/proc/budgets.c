@@ -10,8 +10,8 @@
  */
 #include "base/memory.h"
 #include "ckpt/gather.h"
-#include "api/context.h"
-#include "api/init.h"
+#include "engine/context.h"
+#include "job/init.h"
 #include "transports/table.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "few_ranks.h"
 
 #include "base/memory.h"
-#include "api/init.h"
+#include "job/init.h"
 
 #include <stdio.h>
 #include <stdlib.h>

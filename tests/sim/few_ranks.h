@@ -2,7 +2,7 @@
 #ifndef KEEL_SIM_FEW_RANKS_H_
 #define KEEL_SIM_FEW_RANKS_H_
 
-#include "api/context.h"
+#include "engine/context.h"
 #include "sim/sim.h"
 
 #define FEW_RANKS_MAX 100

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "check/plant.h"
-#include "api/init.h"
+#include "job/init.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef KEEL_SIM_PARITY_H_
 #define KEEL_SIM_PARITY_H_
 
-#include "api/context.h"
+#include "engine/context.h"
 #include "sim/random.h"
 
 typedef struct parity_check {

@@ -10,7 +10,7 @@
 #include "mailbox.h"
 #include "mixed.h"
 #include "races.h"
-#include "api/context.h"
+#include "engine/context.h"
 
 #define CASE_ENV_MAX  20
 #define CASE_ENV_TEXT 64

@@ -2,8 +2,8 @@
  * All ranks of the program die at once, and ranks with parity are left alone, which make no window calls. Images of the program's ranks,
  * of one gsync, are newer than the generation: they begin there, with their windows.
  */
-#include "api/context.h"
-#include "api/init.h"
+#include "engine/context.h"
+#include "job/init.h"
 #include "sim/sim.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "few_ranks.h"
 #include "sim_given.h"
 
-#include "api/win_attached.h"
+#include "window/win_attached.h"
 #include "sim/random.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * tells who has left on another node, all leave, and nobody takes itself for cut off; nor is one replaced that cannot go on and
  * leaves, but all end.
  */
-#include "api/context.h"
-#include "api/init.h"
+#include "engine/context.h"
+#include "job/init.h"
 #include "sim/sim.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * rank 1 hears of its replacement late, while it asks everybody because rank 2 is silent: who was not asked has not answered.
  * Or rank 3 and 4 have, and neither replacement is known there: two of the three that are known to live are less than half of five.
  */
-#include "api/context.h"
-#include "api/init.h"
+#include "engine/context.h"
+#include "job/init.h"
 #include "sim/sim.h"
 
 #include <stdio.h>

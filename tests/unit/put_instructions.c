@@ -8,8 +8,8 @@
 #include "transports/verbs/verbs.h"
 #include "verbs_stub.h"
 
-#include "api/context.h"
-#include "api/init.h"
+#include "engine/context.h"
+#include "job/init.h"
 
 #include <keel/keel.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* How much memory logs take by themselves. */
-#include "api/logs_plan.h"
+#include "engine/logs_plan.h"
 #include "unit.h"
 
 #define MIB ((size_t)1 << 20)

@@ -4,7 +4,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/message.h"
-#include "api/site.h"
+#include "engine/site.h"
 #include "tools/tool_hosts.h"
 #include "tools/info/topo_lost.h"
 #include "tools/info/topo_view.h"

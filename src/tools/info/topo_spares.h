@@ -2,7 +2,7 @@
 #ifndef KEEL_TOOLS_TOPO_SPARES_H_
 #define KEEL_TOOLS_TOPO_SPARES_H_
 
-#include "api/site.h"
+#include "engine/site.h"
 
 typedef struct topo_spares {
     uint32_t count;

@@ -1,0 +1,265 @@
+/*
+ * Pieces: gets, and the fetching parts of atomics, that are pending. A piece is at most one message long. It is done by a load, by a
+ * one-sided read, or by a request that the target answers; if the target is down, it waits in context->deferred for the replacement.
+ */
+#include "access/piece.h"
+#include "engine/request.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "oplog/get_remote.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "peer/apply.h"
+#include "peer/issue.h"
+#include "recovery/ask.h"
+#include "recovery/handed_over.h"
+#include "recovery/say.h"
+
+#include <string.h>
+
+/* of an atomic: what there was, with or without a clock behind it */
+static void piece_found(const keel_piece_t *piece)
+{
+    uint64_t old = 0;
+
+    memcpy(&old, piece->buffer, piece->length < sizeof(old) ? piece->length : sizeof(old));
+    keel_atomic_found(piece->logged, old);
+}
+
+void keel_piece_done(void *arg, keel_status_t status)
+{
+    keel_piece_t *piece = arg;
+
+    if (status == KEEL_ERR_UNREACHABLE) {
+        ucs_list_add_tail(&piece->ctx->deferred, &piece->list); /* the target died: its replacement will answer */
+        return;
+    }
+    if (status == KEEL_OK && piece->ops != NULL) {
+        piece->ops->answered(piece);
+    }
+    if (status == KEEL_OK && piece->record != NULL) {
+        keel_get_log_complete(piece->record, piece->buffer);
+    }
+    if (status == KEEL_OK && piece->logged != NULL) {
+        piece_found(piece);
+    }
+    if (status == KEEL_ERR_RANGE && piece->atomic != NULL) {
+        status = keel_handed_over_refused(&piece->ctx->rec, piece->rank);
+    }
+    piece->ctx->pieces_open[piece->rank]--;
+    keel_req_piece_done(piece->req, status);
+    keel_piece_release(piece);
+}
+
+keel_status_t keel_piece_send(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    keel_get_record_t record = {
+        .phase = ctx->gets.phase, .index = piece->index, .where = piece->where, .length = piece->length};
+
+    if (piece->ops != NULL) {
+        return piece->ops->send(piece, &record);
+    }
+    return keel_lane_read_window(&ctx->lane, piece->rank, &record, !ctx->gets.is_off, piece->buffer, keel_piece_done,
+                                 piece);
+}
+
+/* keel_lane_done_cb_t of a piece whose record is what was read */
+static void piece_fetched(void *arg, keel_status_t status)
+{
+    keel_piece_t *piece = arg;
+    keel_get_record_t *record = piece->record;
+
+    if (status == KEEL_OK) {
+        memcpy(piece->buffer, record + 1, piece->length);
+        piece->record = NULL; /* it is complete */
+    } else if (status == KEEL_ERR_UNREACHABLE) {
+        keel_get_log_unfetch(record); /* else it may be on its way to the target, and the log is about to be emptied */
+    }
+    keel_piece_done(piece, status);
+}
+
+/* by an operation of this process alone; else it has to be asked for */
+static keel_status_t piece_fetch(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    keel_status_t status;
+
+    if (piece->record == NULL || !keel_put_log_is_put(&ctx->puts)) {
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    keel_put_log_lend(&ctx->puts);
+    status = keel_put_log_send_puts(&ctx->puts, piece->rank);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_get_log_fetch(&ctx->gets, piece->rank, piece->record, piece_fetched, piece);
+    if (status == KEEL_OK) {
+        piece_fetched(piece, status);
+    }
+    return status;
+}
+
+void keel_piece_stored(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    const uint32_t rank = piece->rank;
+
+    keel_piece_done(piece, KEEL_OK);
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
+        keel_get_log_push(&ctx->gets, rank);
+    }
+    if (!keel_get_log_is_pushed(&ctx->gets, rank)) {
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
+}
+
+/* a live target: the piece is done or under way when this returns. @a is_again: it was meant for a process that died */
+static void piece_issue(keel_piece_t *piece, int is_again)
+{
+    keel_context_h ctx = piece->ctx;
+    const uint32_t rank = piece->rank;
+    const char *ptr = keel_access_at(&ctx->lane, rank, keel_where_region(piece->where));
+    keel_status_t status, fetched = KEEL_ERR_UNSUPPORTED;
+
+    if (ptr != NULL && piece->ops != NULL) {
+        piece->ops->stored(piece, ptr + keel_where_offset(piece->where));
+        return;
+    }
+    if (ptr != NULL) {
+        memcpy(piece->buffer, ptr + keel_where_offset(piece->where), piece->length);
+        keel_piece_stored(piece);
+        return;
+    }
+    if (!is_again && piece->ops == NULL) {
+        fetched = piece_fetch(piece);
+        if (fetched == KEEL_OK || fetched == KEEL_INPROGRESS) {
+            return;
+        }
+    }
+    /* puts before it in this epoch are not ordered with it; sending them first keeps the queue one */
+    status = keel_put_log_send(&ctx->puts, rank);
+    if (status == KEEL_OK) {
+        status = keel_piece_send(piece);
+    }
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    } else if (fetched == KEEL_ERR_BUDGET) {
+        keel_get_log_spent(&ctx->gets, rank, keel_recovery_now(&ctx->rec));
+    }
+}
+
+void keel_piece_issue(keel_piece_t *piece)
+{
+    piece_issue(piece, 0);
+}
+
+keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    /* a further death in a replay of critical sections takes records with it: what that means is decided, not guessed */
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) && keel_sync_steers(&ctx->sync)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_error_ctx(ctx,
+                   "no record of the get at rank %u in phase %u, which it has left: is the program deterministic, "
+                   "and all memory protected that it goes on from?",
+                   rank, ctx->rec.phase);
+    return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+}
+
+keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t status)
+{
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        KEEL_REACHED(get_recorded_ahead);
+    } else {
+        KEEL_REACHED(get_recorded_same);
+    }
+    keel_recovery_count_gets(&ctx->rec, status == KEEL_OK);
+    return (status == KEEL_OK) ? KEEL_OK : keel_recovery_ask(&ctx->rec, status);
+}
+
+keel_status_t keel_get_make_piece(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,
+                                  struct keel_req *req, keel_piece_t **piece_p)
+{
+    keel_piece_t *piece;
+
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        return keel_get_is_missing(ctx, rank);
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = length;
+    piece->req = req;
+    piece->atomic = NULL;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &piece->index);
+    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    *piece_p = piece;
+    return KEEL_OK;
+}
+
+void keel_get_start_piece(keel_piece_t *piece)
+{
+    keel_context_h ctx = piece->ctx;
+    const uint32_t rank = piece->rank;
+
+    piece->req->pieces++;
+    ctx->pieces_open[rank]++;
+    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        if (keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING) {
+            KEEL_REACHED(get_done);
+        }
+        piece_issue(piece, 0);
+    } else {
+        KEEL_REACHED(get_waits);
+        ucs_list_add_tail(&ctx->deferred, &piece->list);
+    }
+}
+
+void keel_access_progress(keel_context_h ctx)
+{
+    ucs_list_link_t waiting;
+    keel_piece_t *piece;
+
+    if (keel_get_log_is_spent(&ctx->gets)) {
+        keel_get_log_say_spent(&ctx->gets, keel_recovery_now(&ctx->rec));
+    }
+    if (ucs_list_is_empty(&ctx->deferred)) {
+        return;
+    }
+    ucs_list_head_init(&waiting);
+    ucs_list_splice_tail(&waiting, &ctx->deferred);
+    ucs_list_head_init(&ctx->deferred);
+    while (!ucs_list_is_empty(&waiting)) {
+        piece = ucs_list_extract_head(&waiting, keel_piece_t, list);
+        if (ctx->lane.peers[piece->rank].mode == KEEL_PEER_LIVE && piece->atomic == NULL) {
+            piece_issue(piece, 1);
+        } else {
+            ucs_list_add_tail(&ctx->deferred, &piece->list);
+        }
+    }
+}
+
+void keel_access_drop(keel_context_h ctx, keel_status_t status)
+{
+    while (!ucs_list_is_empty(&ctx->deferred)) {
+        keel_piece_done(ucs_list_extract_head(&ctx->deferred, keel_piece_t, list), status);
+    }
+}
+
+void keel_access_mute(keel_context_h ctx)
+{
+    keel_lane_mute(&ctx->lane, keel_piece_done);
+    keel_lane_mute(&ctx->lane, piece_fetched);
+}

@@ -1,0 +1,40 @@
+/*
+ * After fork(). The child has a copy of the context and the connections of its parent, but none of its threads: whatever it sent
+ * would be taken for the parent's. So its calls are refused, and shared memory is not mapped in it (shm_segment.c): what it writes
+ * is its own. It notices by memory that the kernel gives a child zeroed, at the price of a load a call.
+ */
+#include "engine/fork.h"
+#include "engine/context.h"
+
+#include "base/memory.h"
+
+#include <unistd.h>
+
+keel_status_t keel_fork_init(keel_context_h ctx)
+{
+    ctx->home = keel_arena_alloc(sizeof(*ctx->home), sizeof(*ctx->home), "mark of the process");
+    if (ctx->home == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    ctx->home->process = (int)getpid();
+    keel_arena_wipe_in_child(ctx->home, sizeof(*ctx->home));
+    return KEEL_OK;
+}
+
+void keel_fork_release(keel_context_h ctx)
+{
+    keel_arena_free(ctx->home, sizeof(*ctx->home));
+    ctx->home = NULL;
+}
+
+keel_status_t keel_fork_refuse(keel_context_h ctx)
+{
+    if (!ctx->is_child_told) {
+        ctx->is_child_told = 1;
+        keel_error_ctx(
+            ctx,
+            "process %d is a child of the rank's, made by fork(): it has no part in the job, its calls are refused",
+            (int)getpid());
+    }
+    return KEEL_ERR_STATE;
+}

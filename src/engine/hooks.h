@@ -1,0 +1,49 @@
+/*
+ * Hooks: what the engine calls in the rooms above it. A room adds its hooks while the context is made; the engine knows no room by
+ * name, so its loop can be read and tested without them. The hooks of a list run in the order in which they were added, on the
+ * thread that is inside Keel.
+ */
+#ifndef KEEL_ENGINE_HOOKS_H_
+#define KEEL_ENGINE_HOOKS_H_
+
+#include <keel/keel.h>
+
+typedef enum keel_hook_point {
+    KEEL_HOOK_BEGIN,     /* the program is about to communicate for the first time since the context was made */
+    KEEL_HOOK_PROGRESS,  /* after each look at the network: advance what is pending */
+    KEEL_HOOK_CALL_BACK, /* run the program's completion callbacks; an access in one of them may wait */
+    KEEL_HOOK_WAIT, /* a call is about to wait, or the program asked for progress: wake the peers that sleep until we act */
+    KEEL_HOOK_MUTE, /* a call is about to fail: pending accesses must not write to the program's memory any more */
+    KEEL_HOOK_ROLLED_BACK, /* the program is about to learn that the job rolls back */
+    KEEL_HOOK_PHASE,       /* a gsync is over and the next phase begins */
+    KEEL_HOOK_LAST
+} keel_hook_point_t;
+
+typedef void (*keel_hook_t)(keel_context_h ctx);
+
+enum { KEEL_HOOKS_MAX = 3 }; /* of one list */
+
+/* What a rehearsal (KEEL_REHEARSE) does in each gsync. */
+typedef struct keel_rehearsal_ops {
+    /* rank 0: some rank has yet to be killed, and until then the rehearsal says when images are taken */
+    int (*orders)(const keel_context_h ctx);
+    /* before a safe gsync: a replacement is to begin here, so an image is due */
+    int (*wants_image)(const keel_context_h ctx);
+    /* before the arrival: sums what was put in this phase, and protected regions */
+    void (*arrive)(keel_context_h ctx);
+    /* on leaving gsync @a number, before the new position is announced: sums windows */
+    void (*leave)(keel_context_h ctx, uint32_t number, int was_front);
+    /* after it, on the ranks that were at the front: the second barrier; does not return if this rank is the next to be killed */
+    keel_status_t (*end)(keel_context_h ctx, uint32_t number, unsigned flags);
+} keel_rehearsal_ops_t;
+
+typedef struct keel_hooks {
+    keel_hook_t list[KEEL_HOOK_LAST][KEEL_HOOKS_MAX + 1]; /* each list ends with NULL */
+} keel_hooks_t;
+
+/* Adds a hook at the end of the list of @a point. A full list is a programmer's error. */
+void keel_hooks_add(keel_context_h ctx, keel_hook_point_t point, keel_hook_t hook);
+/* Calls all hooks of @a point. */
+void keel_hooks_run(keel_context_h ctx, keel_hook_point_t point);
+
+#endif

@@ -1,0 +1,137 @@
+/* Requests and pieces: pools that grow in chunks, so that accesses allocate nothing in the steady state. */
+#include "engine/request.h"
+#include "engine/threads.h"
+#include "engine/context.h"
+#include "engine/refuse.h"
+
+#include "base/memory.h"
+
+#define PER_CHUNK 512
+
+typedef struct request_chunk {
+    struct request_chunk *next;
+    struct keel_req reqs[PER_CHUNK];
+    keel_piece_t pieces[PER_CHUNK];
+} request_chunk_t;
+
+static keel_status_t requests_grow(keel_context_h ctx)
+{
+    request_chunk_t *chunk = keel_alloc(sizeof(*chunk), "requests");
+
+    if (chunk == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    chunk->next = ctx->chunks;
+    ctx->chunks = chunk;
+    for (unsigned i = 0; i < PER_CHUNK; i++) {
+        chunk->reqs[i].ctx = ctx;
+        chunk->reqs[i].next = ctx->reqs_free;
+        ctx->reqs_free = &chunk->reqs[i];
+        chunk->pieces[i].ctx = ctx;
+        ucs_list_add_tail(&ctx->pieces_free, &chunk->pieces[i].list);
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_requests_init(keel_context_h ctx)
+{
+    ucs_list_head_init(&ctx->pieces_free);
+    ucs_list_head_init(&ctx->deferred);
+    return requests_grow(ctx);
+}
+
+void keel_requests_release(keel_context_h ctx)
+{
+    request_chunk_t *chunk, *next;
+
+    for (chunk = ctx->chunks; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        keel_free(chunk);
+    }
+}
+
+struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *params)
+{
+    struct keel_req *req;
+
+    if (ctx->reqs_free == NULL && requests_grow(ctx) != KEEL_OK) {
+        return NULL;
+    }
+    req = ctx->reqs_free;
+    ctx->reqs_free = req->next;
+    req->status = KEEL_OK;
+    req->pieces = 1; /* held by the call that issues */
+    req->is_released = req->is_due = req->is_new = 0;
+    req->looked = 0;
+    req->cb = NULL;
+    if (params != NULL && (params->field_mask & KEEL_RMA_PARAM_FIELD_CB)) {
+        req->cb = params->cb;
+        req->user = params->user;
+    }
+    return req;
+}
+
+void keel_req_recycle(struct keel_req *req)
+{
+    req->next = req->ctx->reqs_free;
+    req->ctx->reqs_free = req;
+}
+
+void keel_req_piece_done(struct keel_req *req, keel_status_t status)
+{
+    keel_context_h ctx = req->ctx;
+
+    if (status != KEEL_OK) {
+        req->status = status;
+    }
+    if (--req->pieces > 0) {
+        return;
+    }
+    if (req->cb != NULL) {
+        req->is_due = 1;
+        req->next = NULL;
+        if (ctx->due == NULL) {
+            ctx->due = req;
+        } else {
+            ctx->due_last->next = req;
+        }
+        ctx->due_last = req;
+    } else if (req->is_released) {
+        keel_req_recycle(req);
+    }
+}
+
+keel_piece_t *keel_piece_obtain(keel_context_h ctx)
+{
+    keel_piece_t *piece;
+
+    if (ucs_list_is_empty(&ctx->pieces_free) && requests_grow(ctx) != KEEL_OK) {
+        return NULL;
+    }
+    piece = ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
+    piece->ops = NULL;
+    piece->logged = NULL;
+    return piece;
+}
+
+void keel_piece_release(keel_piece_t *piece)
+{
+    if (piece->ops != NULL) {
+        keel_free(piece->buffer);
+    }
+    ucs_list_add_head(&piece->ctx->pieces_free, &piece->list);
+}
+
+void keel_req_free(keel_req_h req)
+{
+    KEEL_INSIDE((req != NULL) ? req->ctx : NULL);
+
+    if (req == NULL) {
+        return;
+    }
+    if (req->pieces == 0 && !req->is_due) {
+        keel_req_recycle(req);
+    } else {
+        req->is_released = 1;
+    }
+}

@@ -1,0 +1,407 @@
+/*
+ * Gsync and checkpoint.
+ *
+ * gsync n: epochs closed and get records complete at their targets, then the arrival is announced, then all arrivals are
+ * awaited (protocol.md, A gsync). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
+ * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
+ */
+#include "epoch/gsync.h"
+#include "engine/threads.h"
+
+#include "check/plant.h"
+#include "recovery/filling.h"
+#include "recovery/commit.h"
+#include "recovery/handed_over.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
+#include "order/flush.h"
+#include "epoch/lock.h"
+#include "epoch/lock_replay.h"
+#include "order/mix.h"
+#include "epoch/image_content.h"
+#include "epoch/wait.h"
+
+#define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
+
+static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    if (ctx->rec.front >= number || KEEL_PLANT(no_second_barrier)) {
+        return 1; /* a death aborted the generation */
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        uint64_t word = __atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE);
+
+        if (r != lane->rank && keel_arrive_number(word, lane->rollback, lane->peers[r].incarnation) < number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    keel_lane_say_second(&ctx->lane, number);
+    status = keel_position_arrive(&ctx->rec, number);
+    while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    keel_image_meta_t meta = {.generation = number,
+                              .rank = ctx->lane.rank,
+                              .rollbacks = ctx->lane.rollback,
+                              .window_calls = ctx->window_calls,
+                              .in_checkpoint = (flags & KEEL_GSYNC_EXPLICIT) != 0,
+                              .sync_counter = keel_sections_seen_here(&ctx->sync)};
+    keel_status_t status;
+    keel_part_t *parts;
+    unsigned count;
+
+    count = keel_context_image(ctx, &parts);
+    status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
+    keel_context_mark(ctx, KEEL_MARK_SAVED, number);
+    if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
+        keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
+    }
+    return keel_gsync_second(ctx, number);
+}
+
+/* some ranks copy an image of their own (ckpt/demand.h) */
+static int demand_is_over(const keel_context_h ctx, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+
+    for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(no_second_barrier) && r < lane->size; r++) {
+        if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
+            !(r == 0 && KEEL_PLANT(demand_first_uncopied)) &&
+            keel_arrive_number(__atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE), lane->rollback,
+                               lane->peers[r].incarnation) < number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
+{
+    keel_image_meta_t meta = {.generation = number,
+                              .rank = ctx->lane.rank,
+                              .rollbacks = ctx->lane.rollback,
+                              .window_calls = ctx->window_calls};
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0, count;
+    keel_part_t *parts;
+
+    if (ctx->demand.copied_at != number) {
+        return KEEL_OK;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (keel_demand_is_copied(&ctx->demand, r, number)) {
+            keel_trim_resume(&ctx->rec, r);
+        }
+    }
+    if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank,
+                              number)) { /* nobody locks anything here before it is over */
+        meta.sync_counter = keel_sections_seen_here(&ctx->sync);
+        count = keel_context_image(ctx, &parts);
+        keel_demand_take(&ctx->demand, &meta, parts, count);
+        keel_context_mark(ctx, KEEL_MARK_SAVED, number);
+        keel_lane_say_second(&ctx->lane, number);
+        status = keel_position_arrive(&ctx->rec, number);
+    }
+    while (status == KEEL_OK && !demand_is_over(ctx, number)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_position_may_leave(&ctx->rec, number) &&
+           !((flags & (KEEL_GSYNC_FINAL | KEEL_GSYNC_FOLLOW)) && keel_recovery_is_finished(&ctx->rec))) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what rank 0's arrival tells the others */
+static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
+{
+    const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0,
+              rehearses = ctx->rehearsal != NULL && ctx->rehearsal->orders(ctx);
+
+    if (flags & KEEL_GSYNC_FINAL) {
+        return KEEL_ARRIVE_FINAL;
+    }
+    if (!(flags & KEEL_GSYNC_SAFE) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
+        (rehearses && !is_explicit && !ctx->rehearsal->wants_image(ctx)) ||
+        !keel_ckpt_is_due(&ctx->ckpt, is_explicit || rehearses)) {
+        return 0;
+    }
+    return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
+}
+
+/* Who was released does not know: rank 0's word may be of another gsync. Where that is rank 0 itself, the others that had left
+ * before have given their images up. */
+static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_front)
+{
+    const uint64_t own = ctx->lane.slot.flags[number & 1];
+
+    if (!was_front) {
+        if (ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT)) {
+            keel_ckpt_owe(&ctx->ckpt);
+        }
+        return 0;
+    }
+    return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+}
+
+static const char *const gsync_calls[] = {
+    [1] = "keel_gsync",      [2] = "keel_gsync with KEEL_GSYNC_SAFE",    [3] = "keel_win_alloc", [4] = "keel_win_free",
+    [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint", [7] = "keel_finalize"};
+
+/* 0: it follows, whatever it is */
+static unsigned gsync_call(unsigned flags)
+{
+    return (flags & KEEL_GSYNC_FOLLOW)     ? 0
+           : (flags & KEEL_GSYNC_FINAL)    ? 7
+           : (flags & KEEL_GSYNC_SECOND)   ? 6
+           : (flags & KEEL_GSYNC_EXPLICIT) ? 5
+           : (flags & KEEL_GSYNC_FREE)     ? 4
+           : (flags & KEEL_GSYNC_ALLOC)    ? 3
+           : (flags & KEEL_GSYNC_SAFE)     ? 2
+                                           : 1;
+}
+
+/* Everybody compares with rank 0, so that no two differ unnoticed. */
+static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
+{
+    const unsigned own = gsync_call(flags);
+    const uint64_t word = keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    const unsigned its = (unsigned)(word >> KEEL_ARRIVE_CALL_SHIFT);
+
+    if (!was_front || keel_recovery_is_finished(&ctx->rec) || ctx->lane.rank == 0 || own == 0 || its == 0 ||
+        its == own || its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "this is %s and rank 0 is in %s, as gsync %u: ranks have to make the same collective calls",
+                   gsync_calls[own], gsync_calls[its], number);
+    return KEEL_ERR_STATE;
+}
+
+/* asks for images that logs need, and finishes what was begun of one, before the arrival */
+static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    keel_trim_ask(&ctx->rec, number);
+    if (__atomic_load_n(&ctx->lane.inbox_pending, __ATOMIC_RELAXED)) { /* somebody may have asked */
+        status = keel_context_wait(ctx, &rounds);
+    }
+    while (status == KEEL_OK &&
+           (keel_recovery_is_frozen(&ctx->rec) || !keel_trim_is_heard(&ctx->rec) ||
+            keel_demand_is_late(&ctx->demand, number)) &&
+           !keel_recovery_is_finished(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what was done in the phase is where it belongs, and what a replacement has to do again of it is done */
+static keel_status_t gsync_settle(keel_context_h ctx)
+{
+    keel_recovery_t *rec = &ctx->rec;
+    keel_status_t status = KEEL_PLANT(sections_unsettled) ? KEEL_OK : keel_lock_settle(ctx);
+    unsigned rounds = 0;
+
+    if (status == KEEL_OK) {
+        status = keel_wait_settle_answers(ctx);
+    }
+    if (status == KEEL_OK) {
+        status = keel_wait_settle(ctx);
+    }
+    if (status == KEEL_OK) {
+        status = keel_flush_everyone(ctx);
+    }
+    /* An arrival says that this process's puts are in place. Those towards a rank it knows to be dead are not, and who does not
+     * know yet may still read the dead memory on the direct lane: so nothing is announced before the decision. */
+    while (status == KEEL_OK &&
+           ((keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) && !KEEL_PLANT(arrive_frozen)) ||
+            !keel_position_is_handed_over(rec))) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return (status == KEEL_OK) ? keel_handed_over_accept(rec) : status;
+}
+
+/* announces the arrival, with what it says, and waits for those of all */
+static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned flags)
+{
+    uint64_t words = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
+    keel_status_t status;
+
+    if (ctx->lane.rank == 0) {
+        words |= gsync_orders(ctx, flags);
+    }
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
+        words |= keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
+    }
+    words |= keel_kinds_arrive(ctx);
+    keel_lane_say_flags(&ctx->lane, number, words);
+    if (ctx->rehearsal != NULL) {
+        ctx->rehearsal->arrive(ctx);
+    }
+    status = keel_position_arrive(&ctx->rec, number);
+    return (status == KEEL_OK) ? gsync_await(ctx, number, flags) : status;
+}
+
+/* the next phase begins: what arrivals said of images comes into use */
+static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int is_checkpoint)
+{
+    keel_recovery_t *rec = &ctx->rec;
+
+    if (ctx->rehearsal != NULL) {
+        ctx->rehearsal->leave(ctx, number, was_front);
+    }
+    keel_position_leave(rec, number);
+    if (was_front && (keel_ckpt_is_complete(&ctx->ckpt) || keel_commit_is_known(rec))) {
+        keel_commit(rec, ctx->ckpt.set.making.number);
+    }
+    if (was_front && !keel_recovery_is_finished(rec)) {
+        keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
+    }
+    ctx->stats.gsyncs++;
+    if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && ctx->lane.rank == 0) {
+        keel_warn(&ctx->message, "%u gsyncs are done, and after %u more there can be none", number, GSYNCS_LEFT);
+    }
+    keel_hooks_run(ctx, KEEL_HOOK_PHASE);
+}
+
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+{
+    keel_recovery_t *rec = &ctx->rec;
+    const uint32_t number = rec->phase + 1;
+    keel_status_t status = gsync_settle(ctx);
+    int is_checkpoint, was_front;
+    uint64_t orders;
+
+    if (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) {
+        keel_filling_offer(rec);
+    }
+    if (status == KEEL_OK) {
+        status = gsync_trim(ctx, number);
+    }
+    if (status == KEEL_OK) {
+        status = gsync_arrive(ctx, number, flags);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    was_front = keel_recovery_state(rec) == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
+    orders = gsync_orders_heard(ctx, number, was_front);
+    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !keel_recovery_is_finished(rec);
+    if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
+        keel_recovery_hear_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
+    }
+    gsync_leave(ctx, number, was_front, is_checkpoint);
+    keel_kinds_leave(ctx, number);
+    keel_wait_resume(ctx);
+    status = keel_lock_resume(ctx);
+    if (status == KEEL_OK) {
+        status = gsync_check_call(ctx, number, flags, was_front);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (is_checkpoint) {
+        status = gsync_checkpoint(ctx, number, flags);
+    } else if (was_front && !keel_recovery_is_finished(rec)) {
+        status = gsync_demand(ctx, number);
+    }
+    return (status == KEEL_OK && was_front && ctx->rehearsal != NULL) ? ctx->rehearsal->end(ctx, number, flags)
+                                                                      : status;
+}
+
+keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
+{
+    if (ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsyncs_unbounded)) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "%s: this program has done %u gsyncs, which is as many as there can be", call, KEEL_GSYNC_LAST);
+    return KEEL_ERR_LIMIT;
+}
+
+static keel_status_t gsync_alone(keel_context_h ctx, unsigned flags)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (flags & ~(unsigned)KEEL_GSYNC_SAFE) {
+        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
+    status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
+}
+
+keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_gsync");
+
+    if (status == KEEL_OK) {
+        status = gsync_alone(ctx, flags);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
+static keel_status_t checkpoint_alone(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
+    unsigned rounds = 0;
+    uint32_t making;
+
+    if (status == KEEL_OK) {
+        status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_checkpoint");
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_check(ctx, "keel_checkpoint");
+    }
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
+    making = ctx->ckpt.set.making.number;
+    while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
+           keel_image_set_is_making(&ctx->ckpt.set)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status);
+}
+
+keel_status_t keel_checkpoint(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_checkpoint");
+
+    if (status == KEEL_OK) {
+        status = checkpoint_alone(ctx);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}

@@ -1,0 +1,92 @@
+/* What an image holds: memory (parts.h), what is attached to windows, and what is locked; saved and read back. */
+#include "epoch/image_content.h"
+
+#include "window/image_parts.h"
+#include "window/win_attached.h"
+#include "window/win_extents.h"
+#include "epoch/win_lock.h"
+#include "base/memory.h"
+#include "check/plant.h"
+#include "sync/sections_image.h"
+
+/* room for what is attached or locked; 0: out of memory */
+static int parts_add(keel_context_h ctx, unsigned *count_p, keel_part_kind_t kind, void **room_p, size_t length)
+{
+    void *grown = (length > 0) ? keel_realloc(*room_p, length, "image of locks, or of what is attached") : NULL;
+
+    if (length > 0 && grown == NULL) {
+        return 0;
+    }
+    if (length > 0) {
+        *room_p = grown;
+        ctx->parts[(*count_p)++] = (keel_part_t){.kind = kind, .base = grown, .length = length};
+    }
+    return 1;
+}
+
+unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
+{
+    unsigned count = keel_context_parts(ctx, parts_p);
+    const size_t sections = keel_sections_image_size(&ctx->sync), windows = keel_win_locks_size(ctx);
+    const size_t first = (sections + windows > 0 && windows == 0) ? keel_win_locks_none() : windows;
+    const size_t attached = keel_attached_saved_size(ctx);
+
+    if (*parts_p == NULL || !parts_add(ctx, &count, KEEL_PART_ATTACHED, &ctx->attached_image, attached) ||
+        !parts_add(ctx, &count, KEEL_PART_LOCKS, &ctx->locks_image, first + sections)) {
+        *parts_p = NULL;
+        return 0;
+    }
+    if (attached > 0) {
+        keel_attached_save(ctx, ctx->attached_image);
+    }
+    if (first > 0) {
+        keel_win_locks_save(ctx, ctx->locks_image);
+    }
+    if (sections > 0) {
+        keel_sections_save(&ctx->sync, (char *)ctx->locks_image + first);
+    }
+    return count;
+}
+
+/* of windows first, then of ranks */
+static keel_status_t locks_load(keel_context_h ctx, size_t length)
+{
+    size_t taken = 0;
+    keel_status_t status = keel_win_locks_load(ctx, ctx->locks_image, length, &taken);
+
+    if (status == KEEL_OK && taken < length) {
+        status = keel_sections_load(&ctx->sync, (char *)ctx->locks_image + taken, length - taken);
+    }
+    return status;
+}
+
+/* what is attached is there before memory is: what comes back to the program keeps what it holds */
+keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p)
+{
+    uint64_t attached, length;
+    const void *saved = keel_image_last_part(image, KEEL_PART_ATTACHED, &attached);
+    keel_status_t status = keel_extents_restore(ctx, image, size, why_p);
+    keel_part_t *parts;
+    unsigned count;
+
+    (void)keel_image_last_part(image, KEEL_PART_LOCKS, &length);
+    if (status == KEEL_OK) {
+        *why_p = "memory attached to other windows";
+        status = keel_attached_return(ctx, (saved != NULL) ? saved : "", attached);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    *why_p = "out of memory";
+    count = keel_context_parts(ctx, &parts);
+    if (parts == NULL || !parts_add(ctx, &count, KEEL_PART_ATTACHED, &ctx->attached_image, attached) ||
+        !parts_add(ctx, &count, KEEL_PART_LOCKS, &ctx->locks_image, length)) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = keel_image_read(image, size, parts, count, why_p);
+    if (status == KEEL_OK && length > 0 && !KEEL_PLANT(locks_forgotten)) {
+        *why_p = "what was locked";
+        status = locks_load(ctx, length);
+    }
+    return status;
+}

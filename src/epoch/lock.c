@@ -1,0 +1,406 @@
+/*
+ * Locks (protocol.md, that section): critical sections at one rank, and reading epochs.
+ *
+ * Taking a lock is logged twice: its number SC before the section's puts in the put log, so that a replacement of the
+ * target knows the order of the sections there; and like a value that was read, in the target's get log, so that a replacement
+ * of this process knows the section. When that re-executes the section, the lock word tells whether it was over: if this
+ * rank owns the word under this very number it was not, and what is done in it is done again: gets that have a
+ * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
+ */
+#include "epoch/lock.h"
+#include "engine/threads.h"
+#include "order/lock_ask.h"
+#include "epoch/lock_replay.h"
+#include "access/target.h"
+
+#include "check/plant.h"
+#include "access/piece.h"
+#include "order/mix.h"
+#include "order/flush.h"
+#include "check/reached.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "recovery/ask.h"
+
+/* ---- taking and giving ---- */
+
+/*
+ * No room for the number, and the target is lost. Its replacement is told who is inside, the one after that would not be. What is
+ * done in the section waits until it has caught up: in the log it would lie after the section before, and be replayed with it.
+ */
+static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (!KEEL_PLANT(number_missed)) {
+        keel_put_log_miss(&ctx->puts, rank);
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* the number, before what is done in the section */
+static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counter)
+{
+    const uint64_t where = keel_where(0, KEEL_RECORD_LOCK, 0);
+    keel_record_t *record = keel_put_log_reserve(&ctx->puts, rank, sizeof(counter));
+
+    if (record != NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+        keel_record_fill(&ctx->puts, record, where, &counter, sizeof(counter));
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        return lock_unlogged(ctx, rank);
+    }
+    if (keel_access_is_stored(&ctx->lane, rank)) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+        return KEEL_OK;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        return keel_put_bounce(ctx, rank, where, &counter, sizeof(counter));
+    }
+    (void)keel_put_log_number_sent(&ctx->puts, rank);
+    return KEEL_OK;
+}
+
+static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t value)
+{
+    uint32_t index;
+    keel_get_record_t *record = keel_get_log_reserve(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &index);
+
+    if (record != NULL) {
+        keel_get_log_complete(record, &value);
+    }
+    if (keel_access_records_gets(&ctx->lane, rank)) {
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
+}
+
+static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
+{
+    const uint64_t last = ctx->sync.sections.reads[rank];
+
+    if (keel_reading_phase(last) != ctx->rec.phase) {
+        return keel_reading(ctx->rec.phase, 1);
+    }
+    if (keel_reading_phase(last + 1) != ctx->rec.phase) { /* which of them is open cannot be told any more */
+        keel_get_log_lose(&ctx->gets, "too many readings of a rank in one phase");
+        return last;
+    }
+    return last + 1;
+}
+
+static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
+{
+    keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_TRY_READ : KEEL_LOCK_TRY};
+    keel_status_t status = keel_kinds_tell(ctx, rank);
+    uint64_t value;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_context_touch(ctx, rank);
+    request.number = is_read ? lock_next_reading(ctx, rank) : keel_reading(ctx->rec.phase, 0);
+    status = keel_get_log_replay(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &value);
+    if (status == KEEL_OK) {
+        status = keel_lock_replay(ctx, rank, is_read, is_read ? request.number : value);
+    } else if (status == KEEL_INPROGRESS) {
+        status = keel_sync_steers(&ctx->sync) ? keel_lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
+        if (status == KEEL_INPROGRESS) {
+            status = keel_lock_until_granted(ctx, rank, &request, &value);
+        }
+        if (status == KEEL_OK) {
+            lock_record(ctx, rank, is_read, value);
+        }
+    } else {
+        status = keel_recovery_ask(&ctx->rec, status);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (is_read) {
+        keel_sections_take_read(&ctx->sync, rank, value, request.number);
+        return keel_lock_try_catch_up(ctx);
+    }
+    keel_sections_take(&ctx->sync, rank, value);
+    status = lock_log(ctx, rank, value);
+    return (status == KEEL_OK) ? keel_lock_try_catch_up(ctx) : status;
+}
+
+static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
+{
+    const keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_RELEASE_READ : KEEL_LOCK_RELEASE};
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
+    uint64_t answer;
+
+    keel_sections_give(&ctx->sync, rank);
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
+        keel_sections_defer_release(&ctx->sync, rank, is_read);
+        return;
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+        keel_put_log_mark_sent(&ctx->puts, rank); /* over in the first life */
+        return;
+    }
+    if (slot != NULL && !is_read) {
+        if (!keel_may_mix(ctx)) { /* else atomics may be counted in that word, and who waits there looks at it */
+            keel_put_log_tell_done(&ctx->puts, rank);
+        }
+        if (KEEL_PLANT(doubt_cleared)) {
+            keel_board_set(&slot->atomics, 0);
+        }
+    }
+    (void)keel_kinds_tell(ctx, rank);
+    (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
+    if (slot != NULL && !is_read) {
+        /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */
+        keel_board_set(&slot->atomics, 0);
+    }
+    if (keel_sync_steers(&ctx->sync)) {
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_AHEAD);
+    }
+}
+
+/* ---- own memory ---- */
+
+static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
+{
+    keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+    const keel_locker_t who = keel_lane_locker(&ctx->lane);
+    const uint32_t own = ctx->lane.rank;
+    const uint64_t number = is_read ? lock_next_reading(ctx, own) : 0;
+    keel_status_t status = KEEL_OK;
+    uint64_t counter = 0;
+    unsigned rounds = 0;
+
+    if (keel_sync_steers(&ctx->sync)) {
+        status = keel_lock_replay_own(ctx);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (keel_sync_steers(&ctx->sync)) {
+        KEEL_REACHED(section_own);
+        counter = keel_sections_next_own(&ctx->sync);
+    } else if (is_read) {
+        while (status == KEEL_OK &&
+               !(keel_lock_try_read(area, &who, number) && (counter = keel_lock_count_read(area)) != 0)) {
+            keel_lock_release_read(area, &who);
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } else {
+        while (status == KEEL_OK && (counter = keel_lock_try(area, &who)) == 0) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (counter == KEEL_LOCK_SPENT) {
+        keel_lock_release_read(area, &who);
+        return keel_lock_refuse_spent(ctx, own);
+    }
+    keel_sections_take_own(&ctx->sync, is_read, number);
+    return keel_lock_try_catch_up(ctx);
+}
+
+static void lock_give_own(keel_context_h ctx, int is_read)
+{
+    const keel_locker_t who = keel_lane_locker(&ctx->lane);
+
+    keel_sections_give(&ctx->sync, ctx->lane.rank);
+    if (keel_sync_steers(&ctx->sync)) {
+        return;
+    }
+    if (is_read) {
+        keel_lock_release_read(keel_lane_locks(&ctx->lane), &who);
+    } else {
+        keel_lock_release(keel_lane_locks(&ctx->lane), &who);
+    }
+}
+
+/* ---- calls ---- */
+
+static keel_status_t lock_begin(keel_context_h ctx, const char *call)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, call);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_mix(ctx, KEEL_WAY_LOCK, call);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_sync_lock(&ctx->sync);
+    if (!keel_may_mix(ctx)) {
+        keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    }
+    keel_put_log_send_only(&ctx->puts);
+    return keel_mix_access(ctx, ctx->lane.rank);
+}
+
+static keel_status_t lock_one(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = lock_begin(ctx, "keel_lock");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    if (ctx->sync.sections.held[rank] != KEEL_HELD_NOT || ctx->sync.sections.is_all) {
+        keel_error_ctx(ctx, "keel_lock of rank %u: %s", rank,
+                       ctx->sync.sections.is_all ? "inside a reading epoch" : "it is locked already");
+        return KEEL_ERR_STATE;
+    }
+    ctx->stats.locks++;
+    return keel_context_end(ctx, (rank == ctx->lane.rank) ? lock_take_own(ctx, 0) : lock_take(ctx, rank, 0));
+}
+
+keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = (ctx != NULL) ? keel_context_take_turn(ctx, KEEL_TURN_LOCK) : KEEL_OK;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = lock_one(ctx, rank);
+    if (ctx != NULL) {
+        keel_threads_give(ctx, KEEL_TURN_LOCK);
+    }
+    return status;
+}
+
+keel_status_t keel_unlock(keel_context_h ctx, uint32_t rank)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs || ctx->sync.sections.held[rank] != KEEL_HELD_WRITING) {
+        keel_error_ctx(ctx, "keel_unlock of rank %u, which is not locked", rank);
+        return KEEL_ERR_STATE;
+    }
+    status = keel_flush_one(ctx, rank);
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank == ctx->lane.rank) {
+        lock_give_own(ctx, 0);
+    } else {
+        lock_give(ctx, rank, 0);
+    }
+    return keel_context_end(ctx, keel_lock_try_catch_up(ctx));
+}
+
+static keel_status_t lock_each(keel_context_h ctx)
+{
+    keel_status_t status = lock_begin(ctx, "keel_lock_all");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (ctx->sync.sections.open > 0 || ctx->sync.sections.is_all) {
+        keel_error_ctx(ctx, "keel_lock_all while something is locked");
+        return KEEL_ERR_STATE;
+    }
+    ctx->stats.locks++;
+    for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK; r++) {
+        status = (r == ctx->lane.rank) ? lock_take_own(ctx, 1) : lock_take(ctx, r, 1);
+    }
+    keel_sections_set_all(&ctx->sync, status == KEEL_OK);
+    return keel_context_end(ctx, status);
+}
+
+keel_status_t keel_lock_all(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = (ctx != NULL) ? keel_context_take_turn(ctx, KEEL_TURN_LOCK) : KEEL_OK;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    status = lock_each(ctx);
+    if (ctx != NULL) {
+        keel_threads_give(ctx, KEEL_TURN_LOCK);
+    }
+    return status;
+}
+
+keel_status_t keel_unlock_all(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_unlock_all");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (!ctx->sync.sections.is_all) {
+        keel_error_ctx(ctx, "keel_unlock_all outside of a reading epoch");
+        return KEEL_ERR_STATE;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->sync.sections.held[r] != KEEL_HELD_READING) {
+            continue;
+        }
+        status = keel_flush_one(ctx, r);
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+        if (r == ctx->lane.rank) {
+            lock_give_own(ctx, 1);
+        } else {
+            lock_give(ctx, r, 1);
+        }
+    }
+    keel_sections_set_all(&ctx->sync, 0);
+    return keel_context_end(ctx, keel_lock_try_catch_up(ctx));
+}
+
+int keel_lock_is_all(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.programs; r++) {
+        if (ctx->sync.sections.held[r] != KEEL_HELD_READING) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
+{
+    const keel_sections_t *s = &ctx->sync.sections;
+
+    if (!keel_sync_is_sectioned(&ctx->sync) || s->held[rank] == KEEL_HELD_WRITING ||
+        (s->held[rank] == KEEL_HELD_READING && !is_write)) {
+        return KEEL_OK;
+    }
+    return keel_mix(ctx, KEEL_WAY_BARE, "an access");
+}
+
+keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)
+{
+    if (ctx->sync.sections.open == 0 && ctx->windows_locked == 0) {
+        return KEEL_OK;
+    }
+    if (ctx->sync.sections.open > 0) {
+        keel_error_ctx(ctx, "%s while %u ranks are locked", call, ctx->sync.sections.open);
+    } else {
+        keel_error_ctx(ctx, "%s while %u windows of ranks are locked", call, ctx->windows_locked);
+    }
+    return KEEL_ERR_STATE;
+}

@@ -1,0 +1,237 @@
+/* Critical sections of the first life, done again: what was over is only logged, what was open is done (protocol.md, Locks). */
+#include "epoch/lock_replay.h"
+#include "access/piece.h"
+#include "order/lock_ask.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "oplog/put_send.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
+
+/* another death while this process replays: two are lost, and the job rolls back */
+static keel_status_t lock_await_decision(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what was recorded cannot be replayed */
+static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
+{
+    if (status == KEEL_ERR_CORRUPT) {
+        return keel_recovery_ask(&ctx->rec, status);
+    }
+    if (status != KEEL_OK) {
+        keel_recovery_fail(&ctx->rec, status);
+    }
+    return status;
+}
+
+/* all of the first life that anybody could have seen was done again, and own memory is up to date */
+static keel_status_t lock_catch_up(keel_context_h ctx)
+{
+    keel_status_t status = lock_await_decision(ctx);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_sections_finish(&ctx->sync);
+    if (status == KEEL_OK) {
+        status = keel_sections_catch_up(&ctx->sync);
+    }
+    if (status == KEEL_OK) {
+        keel_position_go_live_caught_up(&ctx->rec);
+        keel_recovery_say(&ctx->rec, "critical sections up to number %lu are replayed",
+                          (unsigned long)ctx->sync.sections.counter);
+    }
+    return lock_refuse(ctx, status);
+}
+
+/* what others did in this phase is there, in its order */
+static keel_status_t lock_await_sections(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_sections_are_here(&ctx->sync)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        keel_sections_begin(&ctx->sync);
+    }
+    return status;
+}
+
+keel_status_t keel_lock_settle(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (!keel_sync_steers(&ctx->sync)) {
+        return KEEL_OK;
+    }
+    status = lock_await_decision(ctx);
+    if (status == KEEL_OK) {
+        status = lock_await_sections(ctx);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT &&
+        (ctx->rec.phase > ctx->rec.front ||
+         (keel_get_log_is_replayed(&ctx->gets) && !keel_sections_has_left(&ctx->sync)))) {
+        return lock_catch_up(ctx);
+    }
+    return lock_refuse(ctx, keel_sections_finish(&ctx->sync));
+}
+
+/* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
+static int lock_is_in_past(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (ctx->sync.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
+            ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
+            return !KEEL_PLANT(caught_up_in_past);
+        }
+    }
+    return 0;
+}
+
+keel_status_t keel_lock_try_catch_up(keel_context_h ctx)
+{
+    const keel_sections_t *s = &ctx->sync.sections;
+
+    const uint8_t held = s->held[ctx->lane.rank];
+
+    if (!keel_sync_steers(&ctx->sync) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
+        !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) ||
+        (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) || keel_sections_has_gap(&ctx->sync) ||
+        lock_is_in_past(ctx)) {
+        return KEEL_OK;
+    }
+    /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
+    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(caught_up_in_section)) {
+        return KEEL_OK;
+    }
+    return lock_catch_up(ctx);
+}
+
+keel_status_t keel_lock_resume(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!keel_sync_steers(&ctx->sync)) {
+        return KEEL_OK;
+    }
+    keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    keel_put_log_send_only(&ctx->puts);
+    status = lock_await_sections(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (r != ctx->lane.rank) {
+            keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_AHEAD);
+        }
+    }
+    return keel_lock_try_catch_up(ctx);
+}
+
+static void lock_case_replay(int is_read, int is_open)
+{
+    if (is_read && is_open) {
+        KEEL_REACHED(reading_open);
+    } else if (is_read) {
+        KEEL_REACHED(reading_over);
+    } else if (is_open) {
+        KEEL_REACHED(section_open);
+    } else {
+        KEEL_REACHED(section_over);
+    }
+}
+
+keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, uint64_t number)
+{
+    keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
+    uint64_t now = 0;
+    keel_status_t status;
+
+    keel_recovery_count_gets(&ctx->rec, 1);
+    if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without it */
+        keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+    }
+    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
+        return KEEL_OK; /* of a phase that is over */
+    }
+    status = keel_lock_ask_once(ctx, rank, &request, &now);
+    lock_case_replay(is_read, status == KEEL_OK && now == number);
+    if (status == KEEL_OK && now == number) {
+        keel_sections_find(&ctx->sync, rank);
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
+    }
+    return status;
+}
+
+/*
+ * No record: either the section was begun in the first life and is open still, its record not at the target yet, or this is
+ * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process has caught up and takes the lock like any other.
+ */
+keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
+{
+    const int is_read = request->ask == KEEL_LOCK_TRY_READ;
+    keel_lock_request_t now = {.ask = is_read ? KEEL_LOCK_READS : KEEL_LOCK_OWNS};
+    uint64_t word = 0;
+    keel_status_t status;
+
+    *value_p = 0;
+    if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
+        status = keel_lock_ask_once(ctx, rank, &now, &word);
+        keel_sections_find(&ctx->sync, rank);
+        if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
+            status = keel_lock_ask_once(ctx, rank, request,
+                                        value_p); /* not granted: readers are there, as in the first life */
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (*value_p != 0) {
+        KEEL_REACHED(section_unrecorded);
+        keel_put_log_mark_sent(&ctx->puts, rank);
+        keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
+        return KEEL_OK;
+    }
+    status = keel_lock_settle(ctx);
+    if (status == KEEL_OK && keel_sync_steers(&ctx->sync)) {
+        return keel_get_is_missing(ctx, rank);
+    }
+    if (status == KEEL_OK) {
+        KEEL_REACHED(section_new);
+        return KEEL_INPROGRESS;
+    }
+    return status;
+}
+
+keel_status_t keel_lock_replay_own(keel_context_h ctx)
+{
+    const keel_sections_t *s = &ctx->sync.sections;
+    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->sync);
+
+    if (status != KEEL_OK) {
+        return lock_refuse(ctx, status);
+    }
+    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT || s->replay.next < s->replay.count ||
+        s->counter < s->known || !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) ||
+        lock_is_in_past(ctx)) {
+        return KEEL_OK;
+    }
+    return lock_catch_up(ctx);
+}

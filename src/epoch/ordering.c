@@ -1,0 +1,70 @@
+/* The calls that complete or order accesses: flush and fence. */
+#include "engine/context.h"
+#include "order/determinant.h"
+#include "order/flush.h"
+#include "engine/threads.h"
+
+#include "check/plant.h"
+
+keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (rank >= ctx->lane.programs) {
+        keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
+        return KEEL_ERR_RANK;
+    }
+    status = keel_flush_one(ctx, rank);
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_new_at(ctx, rank) : status);
+}
+
+keel_status_t keel_flush_all(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (ctx->threads != NULL) { /* others may empty the list of ranks while this one waits for some of them */
+        return keel_context_end(ctx, keel_flush_everyone(ctx));
+    }
+    status = keel_flush_touched(ctx);
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    keel_flush_close(ctx);
+    return KEEL_OK;
+}
+
+keel_status_t keel_fence(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_context_begin(ctx);
+    unsigned rounds = 0;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
+     * when it has been handed the puts: so none is logged before what was asked before it is here. */
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    }
+    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (!KEEL_PLANT(fence_unfenced)) {
+        keel_store_fence();
+    }
+    keel_put_log_close_epoch(&ctx->puts);
+    return KEEL_OK;
+}

@@ -1,0 +1,212 @@
+/* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
+#include "epoch/restore.h"
+#include "access/piece.h"
+#include "order/completion.h"
+#include "window/win_attached.h"
+#include "order/usage.h"
+#include "engine/threads.h"
+#include "engine/context.h"
+#include "engine/fork.h"
+#include "epoch/lock.h"
+#include "epoch/lock_replay.h"
+#include "order/mix.h"
+#include "epoch/image_content.h"
+#include "window/protect.h"
+#include "engine/refuse.h"
+#include "engine/request.h"
+#include "epoch/gsync.h"
+#include "order/determinant.h"
+#include "epoch/win_lock.h"
+#include "window/window.h"
+#include "recovery/ask.h"
+#include "recovery/rebuild.h"
+#include "recovery/rollback.h"
+#include "recovery/recover.h"
+
+keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
+{
+    keel_context_h ctx = arg;
+    keel_status_t status;
+    const char *why;
+
+    keel_access_drop(ctx, KEEL_ERR_ROLLED_BACK);
+    keel_requests_call_back(ctx);
+    keel_sections_set_all(&ctx->sync, 0);
+    ctx->is_open = 0;
+    keel_kinds_reset(ctx);
+    status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_win_locks_reset(ctx);
+    if (image == NULL) {
+        status = keel_attached_return(ctx, NULL, 0);
+        keel_protected_reset(ctx);
+        return status;
+    }
+    status = keel_context_read_image(ctx, image, size, &why);
+    if (status != KEEL_OK) {
+        keel_error_ctx(ctx, "image of generation %u cannot be restored: %s", ctx->rec.restored.number, why);
+    }
+    keel_sections_set_all(&ctx->sync, keel_lock_is_all(ctx));
+    return status;
+}
+
+keel_status_t keel_restore_run(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_ERR_STATE;
+    unsigned rounds = 0;
+
+    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.wants == KEEL_OK &&
+        keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
+        status = keel_rebuild_run(&ctx->rec, keel_restore_memory, ctx);
+        if (status != KEEL_ERR_ROLLED_BACK) {
+            return status;
+        }
+    }
+    while (ctx->rec.wants != KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.fatal == KEEL_OK) {
+        keel_recovery_wait(&ctx->rec, &rounds); /* asked for, not decided */
+    }
+    if (ctx->rec.fatal != KEEL_OK) {
+        return ctx->rec.fatal;
+    }
+    if (ctx->rec.roll != KEEL_ROLL_NONE) {
+        status = keel_rollback_run(&ctx->rec, keel_restore_memory, ctx);
+    }
+    return status;
+}
+
+/* every life asks at the same place, so every rank's generation 0 has the windows made before it, also that of a
+ * rank which was the only one to access anything before a further window was made, and died */
+static void restore_close_prefix(keel_context_h ctx)
+{
+    ctx->is_started = 1;
+    keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
+}
+
+int keel_restarted(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+
+    if (ctx == NULL) {
+        return 0;
+    }
+    if (ctx->is_restore_due || keel_recovery_status(&ctx->rec) == KEEL_ERR_ROLLED_BACK) {
+        return 1;
+    }
+    restore_close_prefix(ctx);
+    return 0;
+}
+
+static keel_status_t restore_alone(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (ctx == NULL) {
+        return keel_refuse_null("the context");
+    }
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
+    }
+    if (!keel_restarted(ctx)) {
+        keel_error_ctx(ctx, "keel_restore: nothing is to be restored");
+        return KEEL_ERR_STATE;
+    }
+    if (ctx->rec.fatal != KEEL_OK) {
+        return ctx->rec.fatal;
+    }
+    status = keel_context_check_outside(ctx, "keel_restore");
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_threads_await_others(ctx);
+    if (ctx->is_restore_due && ctx->rec.life != KEEL_LIFE_FRESH && ctx->rec.roll == KEEL_ROLL_NONE) {
+        status = keel_attached_return(ctx, NULL, 0); /* what the start attached may be attached again, as elsewhere */
+        if (status != KEEL_OK) {
+            return status;
+        }
+        ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
+        keel_context_mark(ctx, KEEL_MARK_BACK, 0);
+        restore_close_prefix(ctx);
+        keel_wait_resume(ctx);
+        return KEEL_OK;
+    }
+    do {
+        status = keel_restore_run(ctx);
+        if (status == KEEL_OK) {
+            status = keel_windows_await(ctx);
+        }
+        if (status == KEEL_OK) {
+            keel_wait_resume(ctx);
+            status = keel_lock_resume(ctx);
+        }
+        if (status == KEEL_OK && ctx->rec.restored.number > 0 &&
+            ctx->rec.restored.number == ctx->rec.generation.number && ctx->ckpt.set.used.in_checkpoint) {
+            status =
+                keel_gsync_run(ctx, KEEL_GSYNC_SECOND); /* the image lies between the two gsyncs of keel_checkpoint() */
+        }
+    } while (status == KEEL_ERR_ROLLED_BACK);
+    if (status == KEEL_OK) {
+        keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
+        ctx->is_restore_due = 0;
+        ctx->is_started = 1;
+        keel_recovery_close_prefix(&ctx->rec, ctx->rec.generation.window_calls);
+    }
+    return status;
+}
+
+keel_status_t keel_restore(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_restore");
+
+    if (status == KEEL_OK) {
+        status = restore_alone(ctx);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
+/* ---- rollback, as the program sees it ---- */
+
+keel_status_t keel_rollback(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_context_begin(ctx);
+
+    if (status == KEEL_OK && ctx->config.protect == KEEL_PROTECT_NONE) {
+        keel_error_ctx(ctx, "keel_rollback with KEEL_PROTECT=none: there is nothing to go back to");
+        return keel_context_end(ctx, KEEL_ERR_STATE);
+    }
+    if (status == KEEL_OK) {
+        status = keel_recovery_ask(&ctx->rec, KEEL_ERR_ROLLED_BACK);
+        keel_context_shut(ctx, KEEL_GATE_CLOSED);
+        keel_access_mute(ctx);
+    }
+    return keel_context_end(ctx, status);
+}
+
+jmp_buf *keel_restart_buffer(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    static _Thread_local jmp_buf nowhere; /* set by the caller, jumped to by nobody */
+
+    if (ctx == NULL) {
+        const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+
+        keel_error(&message, "KEEL_RESTART_POINT without a context: no call will go on there");
+        return &nowhere;
+    }
+    ctx->has_restart = 1;
+    ctx->restart_thread = pthread_self();
+    return &ctx->restart;
+}
+
+void keel_restart_clear(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+
+    if (ctx != NULL) {
+        ctx->has_restart = 0;
+    }
+}

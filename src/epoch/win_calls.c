@@ -1,0 +1,162 @@
+/* The collective calls of windows: allocation, creation over the program's memory, and freeing. */
+#include "engine/context.h"
+#include "order/determinant.h"
+#include "epoch/gsync.h"
+#include "engine/threads.h"
+#include "order/mix.h"
+#include "engine/refuse.h"
+#include "epoch/restore.h"
+#include "access/target.h"
+#include "window/win_memory.h"
+#include "window/window.h"
+#include "recovery/recover.h"
+
+static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                                    keel_win_h *win_p, const char *call)
+{
+    keel_status_t status = keel_context_check_outside(ctx, call);
+    int is_before;
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    is_before = keel_windows_due(ctx) > 0;
+    if (!is_before) {
+        status = keel_context_check(ctx);
+        if (status == KEEL_OK) {
+            status = keel_mix(ctx, KEEL_WAY_GSYNC, call);
+        }
+        if (status == KEEL_OK) {
+            status = keel_gsync_check(ctx, call);
+        }
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    status = keel_win_make(ctx, bytes, given, params, win_p);
+    if (status != KEEL_OK || is_before) {
+        return keel_context_end(ctx, status);
+    }
+    status = keel_gsync_run(ctx, KEEL_GSYNC_ALLOC);
+    if (status == KEEL_OK) {
+        status = keel_win_await_peers(*win_p);
+    }
+    if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.roll != KEEL_ROLL_NONE && ctx->rec.generation.number == 0 &&
+        ctx->window_calls == ctx->rec.generation.window_calls) {
+        status = keel_restore_run(ctx); /* the program's start is behind this very call: nothing to go back to */
+        keel_wait_resume(ctx);
+    } else if (status == KEEL_ERR_ROLLED_BACK && keel_windows_due(ctx) > 0) {
+        status = KEEL_OK; /* those behind it are repeated, too, and keel_restore() has its turn */
+    }
+    keel_recovery_note_windows(&ctx->rec, ctx->window_calls);
+    return keel_context_end(ctx, status);
+}
+
+static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                              keel_win_h *win_p, const char *call)
+{
+    keel_status_t status = keel_threads_begin_collective(ctx, call);
+
+    if (status == KEEL_OK) {
+        status = win_make_alone(ctx, bytes, given, params, win_p, call);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
+keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status;
+
+    if (ctx == NULL || win_p == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_alloc: where the window is to go");
+    }
+    status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAMS_ALL);
+    return (status == KEEL_OK) ? win_make(ctx, bytes, NULL, params, win_p, "keel_win_alloc") : status;
+}
+
+keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, const keel_win_params_t *params,
+                              keel_win_h *win_p)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status;
+
+    if (ctx == NULL || win_p == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_create: where the window is to go");
+    }
+    if (memory == NULL && bytes > 0) {
+        return keel_refuse_null("keel_win_create: the memory");
+    }
+    status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAM_FIELD_NAME);
+    if (status == KEEL_OK) {
+        status = keel_win_memory_check(ctx, memory, bytes, "keel_win_create");
+    }
+    return (status == KEEL_OK) ? win_make(ctx, bytes, bytes > 0 ? memory : NULL, params, win_p, "keel_win_create")
+                               : status;
+}
+
+/* locks of others stay what they are, and this one's would be nobody's */
+static keel_status_t win_check_unlocked(const struct keel_win *win)
+{
+    int is_locked = win->all != 0;
+
+    for (uint32_t r = 0; win->locked != NULL && r < win->ctx->lane.size; r++) {
+        is_locked |= win->locked[r] != 0;
+    }
+    if (!is_locked) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(win->ctx, "keel_win_free of window %u, of which something is locked",
+                   win->region - KEEL_REGION_WINDOW0);
+    return KEEL_ERR_STATE;
+}
+
+static keel_status_t win_free_alone(keel_win_h win)
+{
+    keel_context_h ctx;
+    keel_status_t status;
+
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if (win->freed_call > 0) {
+        return keel_win_refuse_freed(win);
+    }
+    ctx = win->ctx;
+    if (keel_windows_due(ctx) == 0) {
+        status = keel_context_check(ctx);
+        if (status == KEEL_OK) {
+            status = keel_context_check_outside(ctx, "keel_win_free");
+        }
+        if (status == KEEL_OK) {
+            status = win_check_unlocked(win);
+        }
+        if (status == KEEL_OK) {
+            status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_win_free");
+        }
+        if (status == KEEL_OK) {
+            status = keel_gsync_check(ctx, "keel_win_free");
+        }
+        if (status == KEEL_OK) {
+            status = keel_gsync_run(ctx, KEEL_GSYNC_FREE);
+        }
+        if (status != KEEL_OK && !(status == KEEL_ERR_ROLLED_BACK && keel_windows_due(ctx) > 0)) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    keel_win_retire(win);
+    return KEEL_OK;
+}
+
+keel_status_t keel_win_free(keel_win_h win)
+{
+    KEEL_INSIDE((win != NULL) ? win->ctx : NULL);
+    keel_status_t status = keel_threads_begin_collective((win != NULL) ? win->ctx : NULL, "keel_win_free");
+
+    if (status == KEEL_OK) {
+        status = win_free_alone(win);
+        keel_threads_end_collective((win != NULL) ? win->ctx : NULL);
+    }
+    return status;
+}

@@ -1,0 +1,324 @@
+/* The begin and the end of a context. */
+#include "rma/atomic.h"
+#include "access/piece.h"
+#include "order/completion.h"
+#include "rma/atomic_served.h"
+#include "job/checksum.h"
+#include "groups/collective.h"
+#include "engine/context.h"
+#include "engine/logs.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+#include "check/plant.h"
+#include "order/flush.h"
+#include "engine/fork.h"
+#include "rma/get.h"
+#include "job/init.h"
+#include "engine/threads.h"
+#include "job/layers.h"
+#include "job/leave.h"
+#include "order/usage.h"
+#include "epoch/lock.h"
+#include "window/protect.h"
+#include "engine/refuse.h"
+#include "rehearsal/rehearse.h"
+#include "engine/request.h"
+#include "rma/own.h"
+#include "rma/poll.h"
+#include "epoch/restore.h"
+#include "job/spare.h"
+#include "epoch/gsync.h"
+#include "order/determinant.h"
+#include "order/win_share.h"
+#include "window/window.h"
+#include "oplog/put_send.h"
+#include "transports/table.h"
+#include "peer/region.h"
+#include "recovery/rebuild.h"
+#include "recovery/recover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_THREAD__
+#define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
+#else
+#define WINDOWS_ADDRESS ((uintptr_t)0x200000000000) /* far from where the kernel puts anything by itself */
+#endif
+
+static int params_have(const keel_params_t *params, uint64_t field)
+{
+    return params != NULL && (params->field_mask & field);
+}
+
+static int params_have_flag(const keel_params_t *params, uint64_t flag)
+{
+    return params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & flag);
+}
+
+/* what several threads do has no order that could be done again */
+static int params_promise(const keel_params_t *params)
+{
+    return !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) &&
+           !params_have_flag(params, KEEL_PARAM_FLAG_THREADS);
+}
+
+/* first life: everybody is there; connect to all and wait until all have told their regions */
+static keel_status_t context_meet(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        size_t length;
+        void *address;
+
+        if (r == ctx->lane.rank) {
+            continue;
+        }
+        status = ctx->runtime->ops->lookup(ctx->runtime, r, &address, &length);
+        if (status == KEEL_OK) {
+            status = keel_lane_peer_up(&ctx->lane, r, 0, address, length);
+            free(address);
+            keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_LIVE);
+        }
+    }
+    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK;) {
+        if (r == ctx->lane.rank || keel_lane_region_is_known(&ctx->lane, r, KEEL_REGION_GETLOG)) {
+            r++;
+            continue;
+        }
+        status = keel_context_wait(ctx, &rounds); /* a death here is recovered like any other */
+        if (status == KEEL_ERR_ROLLED_BACK) {
+            status = KEEL_OK; /* others had begun: keel_restore() will do it */
+        }
+    }
+    return status;
+}
+
+static int is_at_start(const keel_context_h ctx)
+{
+    return ctx->rec.restored.number == 0 && ctx->rec.restored.window_calls == 0;
+}
+
+/* a further death may have been decided meanwhile, when others had begun: then there are window calls to repeat */
+static keel_status_t restore_start(void *arg, const void *image, size_t size)
+{
+    return is_at_start(arg) ? keel_restore_memory(arg, image, size) : KEEL_INPROGRESS;
+}
+
+static keel_status_t context_join(keel_context_h ctx)
+{
+    const void *address;
+    keel_status_t status;
+    size_t length;
+
+    status = keel_lane_address(&ctx->lane, &address, &length);
+    if (status == KEEL_OK) {
+        status = ctx->runtime->ops->announce(ctx->runtime, address, length);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (ctx->lane.incarnation == 0) {
+        return context_meet(ctx);
+    }
+    keel_recovery_joined(&ctx->rec, ctx->begun_ns);
+    if (ctx->config.protect == KEEL_PROTECT_NONE) {
+        keel_error_ctx(ctx, "KEEL_PROTECT is none: nothing of the process that this one replaces was kept");
+        return KEEL_ERR_STATE;
+    }
+    ctx->is_restore_due = 1;
+    status = keel_rebuild_await_decision(&ctx->rec);
+    if (status == KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && is_at_start(ctx)) {
+        status = keel_rebuild_run(&ctx->rec, restore_start, ctx); /* nothing was: go on from the start */
+        if (status == KEEL_ERR_ROLLED_BACK || status == KEEL_INPROGRESS) {
+            status = KEEL_OK; /* keel_restore() will do it */
+        }
+    }
+    return status;
+}
+
+/* in init, when others know this process already: they wait for it, and may wait for what it has to say */
+static void context_give_up(keel_context_h ctx, keel_status_t status)
+{
+    if (!keel_recovery_is_finished(&ctx->rec)) {
+        keel_recovery_fail(&ctx->rec, status);
+    }
+    (void)keel_context_leave(ctx);
+}
+
+/* a rank that holds parity: all of its life */
+static keel_status_t context_serve(const keel_params_t *params, keel_context_h *ctx_p)
+{
+    const keel_status_t status = keel_checksum_run(*ctx_p);
+
+    (void)keel_context_leave(*ctx_p);
+    *ctx_p = NULL;
+    if (!params_have_flag(params, KEEL_PARAM_FLAG_CHECKSUM_RETURNS)) {
+        exit((status == KEEL_OK) ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    return (status == KEEL_OK) ? KEEL_ERR_CHECKSUM : status;
+}
+
+static void context_message_init(keel_context_h ctx, const keel_drivers_t *drivers)
+{
+    ctx->message = (keel_message_t){.level = (keel_message_level_t)ctx->config.level,
+                                    .rank = ctx->runtime->rank,
+                                    .incarnation = ctx->runtime->incarnation,
+                                    .sink = drivers->say,
+                                    .arg = drivers->arg};
+}
+
+/* all that this process has, when it is known who it is; nobody else knows of it yet */
+static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
+{
+    keel_status_t status;
+
+    ctx->begun_ns = ctx->runtime->ops->now_ns(ctx->runtime);
+    ctx->next_address = WINDOWS_ADDRESS;
+    keel_context_hooks_init(ctx);
+    status = keel_requests_init(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_site_init(&ctx->site, ctx->runtime, &ctx->config, &ctx->message);
+    if (status != KEEL_OK) {
+        goto err_requests;
+    }
+    status = keel_context_layers_init(ctx, drivers, is_deterministic);
+    if (status != KEEL_OK) {
+        goto err_site;
+    }
+    if (ctx->config.device_events && ctx->runtime->ops->watch != NULL) {
+        ctx->runtime->ops->watch(ctx->runtime, &ctx->message);
+    }
+    keel_site_check_binding(&ctx->site, ctx->runtime, &ctx->message);
+    keel_site_check_move(&ctx->site, &ctx->message);
+    status = keel_rehearse_open(ctx);
+    if (status == KEEL_OK) {
+        status = keel_context_accesses_init(ctx);
+    }
+    if (status != KEEL_OK) {
+        goto err_layers;
+    }
+    return KEEL_OK;
+
+err_layers:
+    keel_context_layers_release(ctx);
+err_site:
+    keel_site_release(&ctx->site);
+err_requests:
+    keel_requests_release(ctx);
+    return status;
+}
+
+static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *params)
+{
+    keel_status_t status =
+        keel_config_read(params_have(params, KEEL_PARAM_FIELD_ENV) ? params->env : NULL, &ctx->config);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx->config.signal = params_have(params, KEEL_PARAM_FIELD_SIGNAL) ? params->signal : 0;
+    if (!params_promise(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
+        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
+    }
+    status = params_have_flag(params, KEEL_PARAM_FLAG_THREADS) ? keel_threads_init(ctx) : KEEL_OK;
+    if (status != KEEL_OK) {
+        keel_config_release(&ctx->config);
+    }
+    return status;
+}
+
+keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
+{
+    return keel_init_on(NULL, params, ctx_p);
+}
+
+keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *params, keel_context_h *ctx_p)
+{
+    keel_drivers_t drivers = {.runtime = keel_runtime_table(0)};
+    keel_status_t status;
+    keel_context_h ctx;
+
+    if (ctx_p == NULL) {
+        return keel_refuse_null("keel_init: where the context is to go");
+    }
+    status = keel_params_check(params);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx = keel_alloc(sizeof(*ctx), "context");
+    if (ctx == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = context_configure(ctx, params);
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
+    drivers.arg = &ctx->config;
+    drivers.transport = (given == NULL) ? keel_transport_pick(&ctx->config) : NULL;
+    drivers = (given != NULL) ? *given : drivers;
+    status = (drivers.transport == NULL) ? KEEL_ERR_TRANSPORT : drivers.runtime->open(drivers.arg, &ctx->runtime);
+    if (status != KEEL_OK) {
+        goto err_config;
+    }
+    context_message_init(ctx, &drivers);
+    if (ctx->runtime->is_spare) {
+        status = keel_spare_wait(ctx, &drivers);
+        if (status == KEEL_ERR_STATE) {
+            drivers.runtime->close(ctx->runtime);
+            exit(EXIT_SUCCESS); /* what is said of spares there */
+        }
+        if (status != KEEL_OK) {
+            goto err_runtime;
+        }
+        context_message_init(ctx, &drivers);
+    }
+    status = context_parts_init(ctx, &drivers, params_promise(params));
+    if (status != KEEL_OK) {
+        goto err_runtime;
+    }
+    keel_context_shut(ctx, KEEL_GATE_CLOSED);
+    if (ctx->runtime->ops->notify != NULL) {
+        ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
+    }
+    ctx->is_logging = ctx->puts.is_enabled;
+    ctx->polls = params_have_flag(params, KEEL_PARAM_FLAG_POLLS) ? &keel_poll_ops : NULL;
+    if (ctx->polls != NULL || params_have_flag(params, KEEL_PARAM_FLAG_WAITS)) {
+        keel_waits_declare(&ctx->sync);
+    }
+    keel_wait_resume(ctx);
+    status = context_join(ctx);
+    if (ctx->lane.rank >= ctx->lane.programs && (status == KEEL_OK || keel_recovery_is_finished(&ctx->rec))) {
+        *ctx_p = ctx; /* for tests, which look at it meanwhile */
+        return context_serve(params, ctx_p);
+    }
+    if (status != KEEL_OK) {
+        context_give_up(ctx, status);
+        return status;
+    }
+    if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
+        ctx->runtime->ops->started(ctx->runtime);
+    }
+    if (ctx->lane.incarnation == 0) {
+        keel_context_mark(ctx, KEEL_MARK_SAVED, 0);
+    }
+    ctx->fast_ranks = (ctx->threads == NULL) ? ctx->lane.programs : 0;
+    *ctx_p = ctx;
+    return KEEL_OK;
+
+err_runtime:
+    keel_spare_release(ctx, &drivers);
+    drivers.runtime->close(ctx->runtime);
+err_config:
+    keel_threads_release(ctx);
+    keel_config_release(&ctx->config);
+err_free:
+    keel_free(ctx);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* Joining the job on other drivers than UCX and PMIx: for the simulator, and tests that stand between Keel and its own. */
+#ifndef KEEL_JOB_INIT_H_
+#define KEEL_JOB_INIT_H_
+
+#include <keel/keel.h>
+
+struct keel_drivers; /* runtime.h */
+
+/* keel_init() there; @a drivers is copied, NULL: those of keel_init() */
+keel_status_t keel_init_on(const struct keel_drivers *drivers, const keel_params_t *params, keel_context_h *ctx_p);
+
+#endif

@@ -1,0 +1,131 @@
+/* Leaving the job. */
+#include "job/leave.h"
+#include "engine/context.h"
+
+#include "check/plant.h"
+#include "engine/fork.h"
+#include "epoch/gsync.h"
+#include "job/layers.h"
+#include "engine/threads.h"
+#include "epoch/lock.h"
+#include "engine/refuse.h"
+#include "peer/issue.h"
+#include "recovery/recover.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
+static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
+{
+    const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
+
+    return peer->is_up && !is_lost;
+}
+
+/* nobody leaves before what it had to say was heard, but who is cut off: nobody will hear it */
+static void finalize_linger(keel_context_h ctx)
+{
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
+        if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
+            r++;
+        } else {
+            keel_recovery_wait(&ctx->rec, &rounds); /* until it has heard, died, or left */
+        }
+    }
+}
+
+/* KEEL_ERR_ISOLATED: the others finish the job without what this process did last */
+keel_status_t keel_context_leave(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    keel_recovery_give_up(&ctx->rec);
+    finalize_linger(ctx);
+    status = (ctx->rec.fatal == KEEL_ERR_ISOLATED) ? KEEL_ERR_ISOLATED : KEEL_OK;
+    keel_context_release(ctx);
+    return status;
+}
+
+void keel_abort(keel_context_h ctx, int status)
+{
+    char reason[64];
+
+    fflush(NULL);
+    if (ctx == NULL) {
+        (void)keel_refuse_null("keel_abort: the context");
+    } else if (!keel_fork_is_child(ctx)) {
+        snprintf(reason, sizeof(reason), "keel_abort with status %d", status & 0xff);
+        ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
+    }
+    _exit(status & 0xff);
+}
+
+keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
+{
+    if (ctx == NULL) {
+        return keel_refuse_null("keel_start_with: the context");
+    }
+    if (keel_fork_is_child(ctx)) {
+        return keel_fork_refuse(ctx);
+    }
+    if (setting == NULL || setting[0] == '=' || strchr(setting, '=') == NULL || strlen(setting) > KEEL_START_WITH_MAX) {
+        keel_error_ctx(ctx, "keel_start_with: what is to be set is NAME=VALUE, of at most %d bytes",
+                       KEEL_START_WITH_MAX);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    return (ctx->runtime->ops->start_with == NULL)
+               ? KEEL_ERR_UNSUPPORTED
+               : ctx->runtime->ops->start_with(ctx->runtime, KEEL_EXIT_AGAIN, setting);
+}
+
+static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
+{
+    keel_status_t status = keel_context_begin(ctx), left;
+
+    if (ctx != NULL && keel_context_check_outside(ctx, "keel_finalize") != KEEL_OK) {
+        return KEEL_ERR_STATE;
+    }
+    if (status == KEEL_OK) {
+        status = keel_lock_check_free(ctx, "keel_finalize");
+        if (status != KEEL_OK) {
+            return keel_context_end(ctx, status);
+        }
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_run(ctx, KEEL_GSYNC_FINAL);
+    }
+    if (status != KEEL_OK && (ctx == NULL || ctx->rec.fatal == KEEL_OK)) {
+        return keel_context_end(ctx, status);
+    }
+    if (status == KEEL_OK) {
+        (void)fflush(
+            NULL); /* no rollback takes it back, and a launcher may end who is slower than another one that is killed */
+        keel_recovery_finish(&ctx->rec);
+    }
+    *is_gone = 1;
+    left = keel_context_leave(ctx);
+    return (status == KEEL_OK) ? left : status;
+}
+
+keel_status_t keel_finalize(keel_context_h ctx)
+{
+    keel_status_t status;
+    int is_gone = 0;
+
+    if (keel_inside_enter(ctx) == NULL) {
+        return finalize_alone(ctx, &is_gone);
+    }
+    status = keel_threads_begin_collective(ctx, "keel_finalize");
+    if (status == KEEL_OK) {
+        status = finalize_alone(ctx, &is_gone);
+    }
+    if (!is_gone) {
+        keel_threads_end_collective(ctx);
+        keel_threads_leave(ctx);
+    }
+    return status;
+}

@@ -1,0 +1,211 @@
+/*
+ * Looks at requests: tests and waits of the program, and its callbacks (protocol.md, Waits inside a phase).
+ *
+ * What is in progress in a program that waits are its gets: a put is free when it returns, and what is fetched or polled is here then. A
+ * replacement is answered from records, at once, and its predecessor had to ask; so whether a get gives a request, and how often that is
+ * in progress, is a determinant. The former is none where each get gives one, complete or not.
+ *
+ * Looks are numbered in a phase, and one by which the program is told that a request is in progress is an answer (sync/answers): those one after
+ * another are one record, with the number of the first and how many they are. It says nothing of own memory, so it has no clock. One by which
+ * it is told that the request is complete has no record: at a look that none is known of a replacement waits until the request is
+ * complete, and says so. Either its predecessor did, whose get has a record then, or nobody has gone on by what it said. What it waits for
+ * is a live rank's service side or memory, and no program's.
+ *
+ * What is said in callbacks, of a request that is known to be complete, or in a later phase, which has completed it, is not recorded.
+ */
+#include "order/completion.h"
+#include "engine/threads.h"
+#include "order/mix.h"
+#include "engine/refuse.h"
+#include "engine/request.h"
+#include "order/determinant.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "recovery/recover.h"
+
+void keel_requests_call_back(keel_context_h ctx)
+{
+    struct keel_req *req;
+
+    while (ctx->callbacks == 0 && (req = ctx->due) != NULL) {
+        ctx->due = req->next;
+        ctx->callbacks++;
+        ctx->called++;
+        keel_threads_call(ctx, 1);
+        if (req->is_new) {
+            (void)keel_wait_new(ctx); /* what it finds out is told by the next call */
+        }
+        req->cb(req->user, req->status);
+        keel_threads_call(ctx, 0);
+        ctx->callbacks--;
+        req->is_due = 0;
+        if (req->is_released) { /* by the callback, too */
+            keel_req_recycle(req);
+        }
+    }
+}
+
+/* and rollback: never 0 */
+static uint64_t look_phase(const keel_context_h ctx)
+{
+    return ((uint64_t)ctx->lane.rollback << 32 | ctx->rec.phase) + 1;
+}
+
+void keel_req_begin_looks(struct keel_req *req, uint32_t rank, size_t length)
+{
+    const keel_context_h ctx = req->ctx;
+
+    if (length > 0 && rank != ctx->lane.rank && ctx->polls == NULL && keel_sync_is_numbered(&ctx->sync) &&
+        !keel_may_mix(ctx)) {
+        req->looked = look_phase(ctx);
+    }
+}
+
+/* replacement: KEEL_INPROGRESS as its predecessor was told; KEEL_OK: it is complete */
+static keel_status_t look_again(struct keel_req *req, uint64_t look)
+{
+    keel_context_h ctx = req->ctx;
+    unsigned rounds = 0;
+    int is_first = 0;
+    keel_status_t status = keel_answers_look_again(&ctx->sync, &ctx->gets, look, &is_first);
+
+    if (status == KEEL_ERR_CORRUPT) {
+        return keel_wait_differs(ctx, "for a request in another place than before");
+    }
+    if (status == KEEL_INPROGRESS) {
+        KEEL_REACHED(look_recorded);
+        keel_recovery_count_gets(&ctx->rec, (uint64_t)is_first);
+        return status;
+    }
+    while (status == KEEL_OK && req->pieces > 0) {
+        KEEL_REACHED(look_waits);
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* the program is about to be told that it is in progress: so it is, or it has become complete meanwhile, KEEL_OK */
+static keel_status_t look_log(struct keel_req *req, uint64_t look)
+{
+    keel_context_h ctx = req->ctx;
+    keel_record_answer_t *answer;
+    keel_status_t status;
+    uint32_t holder;
+
+    if (keel_answers_repeat_look(&ctx->sync, look)) {
+        return KEEL_INPROGRESS;
+    }
+    status = keel_wait_find_holder(ctx, &holder);
+    if (status != KEEL_OK || req->pieces == 0) {
+        return status;
+    }
+    if (holder != KEEL_RANK_NONE) {
+        answer = keel_wait_open_answer(ctx, sizeof(*answer));
+        if (answer != NULL) {
+            *answer = (keel_record_answer_t){.times = 1, .clock = look};
+        }
+    }
+    return KEEL_INPROGRESS;
+}
+
+static keel_status_t req_look(struct keel_req *req)
+{
+    keel_context_h ctx = req->ctx;
+    keel_status_t status;
+    uint64_t look;
+
+    if (ctx->callbacks > 0 || req->looked != look_phase(ctx) || keel_may_mix(ctx) ||
+        keel_recovery_status(&ctx->rec) != KEEL_OK || KEEL_PLANT(look_unrecorded)) {
+        return KEEL_OK;
+    }
+    status = keel_wait_settle_polls(ctx);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    look = keel_answers_look(&ctx->sync);
+    if (keel_sync_replays_waits(&ctx->sync)) {
+        status = look_again(req, look);
+    } else if (req->pieces > 0) {
+        status = look_log(req, look);
+    }
+    if (status == KEEL_OK) {
+        req->looked = 0;
+    }
+    return status;
+}
+
+keel_status_t keel_req_test(keel_req_h req)
+{
+    KEEL_INSIDE((req != NULL) ? req->ctx : NULL);
+    keel_status_t status;
+
+    if (req == NULL) {
+        return keel_refuse_null("the request");
+    }
+    keel_context_look(req->ctx);
+    if (__builtin_expect(req->looked != 0, 0)) {
+        status = req_look(req);
+        if (status != KEEL_OK) {
+            return keel_context_end(req->ctx, status);
+        }
+    }
+    if (req->pieces == 0) {
+        return (req->status == KEEL_OK && req->is_new && !KEEL_PLANT(request_tested_alone))
+                   ? keel_context_end(req->ctx, keel_wait_new(req->ctx))
+                   : req->status;
+    }
+    if (keel_recovery_status(&req->ctx->rec) == KEEL_OK) {
+        return KEEL_INPROGRESS;
+    }
+    return keel_context_end(req->ctx, keel_context_check(req->ctx)); /* it will not be complete */
+}
+
+keel_status_t keel_req_wait(keel_req_h req)
+{
+    KEEL_INSIDE((req != NULL) ? req->ctx : NULL);
+    keel_status_t status = KEEL_OK;
+    keel_context_h ctx;
+    unsigned rounds = 0;
+
+    if (req == NULL) {
+        return keel_refuse_null("the request");
+    }
+    ctx = req->ctx;
+    while (req->pieces > 0 && status == KEEL_OK) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        status = req->status;
+    }
+    if (status == KEEL_OK && req->is_new) {
+        status = keel_wait_new(ctx);
+    }
+    keel_req_free(req);
+    return keel_context_end(ctx, status);
+}
+
+keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p)
+{
+    const int is_given = req->looked != 0 && status == KEEL_OK && req->status == KEEL_OK && !KEEL_PLANT(get_ungiven);
+
+    if (req->pieces > 1 || is_given) {
+        if (status != KEEL_OK) {
+            req->status = status; /* the pieces after were not issued */
+        }
+        if (req_p != NULL) {
+            *req_p = req;
+        } else {
+            req->is_released = 1;
+        }
+        keel_req_piece_done(req, KEEL_OK);
+        return KEEL_INPROGRESS;
+    }
+    req->pieces = 0;
+    status = (status == KEEL_OK) ? req->status : status;
+    if (status == KEEL_OK && req->is_new) {
+        status = keel_wait_new(req->ctx);
+    }
+    keel_req_free(req);
+    return status;
+}

@@ -1,0 +1,320 @@
+/*
+ * Determinants: what this program learned and no other rank can know, made stable before others can act on it; and their replay by a
+ * replacement (protocol.md, Waits inside a phase). They are results of tests and waits of own memory (sync/answers), values read, and
+ * values polled.
+ */
+#include "order/determinant.h"
+
+#include "order/flush.h"
+#include "order/mix.h"
+#include "check/plant.h"
+#include "check/reached.h"
+#include "oplog/getlog_replay.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "peer/issue.h"
+#include "peer/tell.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
+
+/* ---- a replacement ---- */
+
+keel_status_t keel_wait_await_puts(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_waits_are_here(&ctx->sync)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* what was recorded cannot be replayed */
+keel_status_t keel_wait_refuse(keel_context_h ctx, keel_status_t status)
+{
+    keel_recovery_fail(&ctx->rec, status);
+    return status;
+}
+
+/* beyond the predecessor's death: all that the others put meanwhile */
+keel_status_t keel_wait_take_rest(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_waits_ask_rest(&ctx->sync);
+    while (status == KEEL_OK && !keel_waits_have_rest(&ctx->sync)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = keel_waits_take_rest(&ctx->sync);
+    if (status != KEEL_OK) {
+        return keel_wait_refuse(ctx, status);
+    }
+    keel_recovery_say(&ctx->rec, "%lu records were replayed into waits", ctx->sync.waits.replay.replayed);
+    return KEEL_OK;
+}
+
+/* all that was put in this phase */
+static keel_status_t wait_replay_all(keel_context_h ctx)
+{
+    keel_status_t status = keel_wait_await_puts(ctx);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    while ((status = keel_waits_replay_next(&ctx->sync)) == KEEL_INPROGRESS) {
+    }
+    return (status == KEEL_OK) ? KEEL_OK : keel_wait_refuse(ctx, status);
+}
+
+keel_status_t keel_wait_settle(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!keel_sync_replays_waits(&ctx->sync)) {
+        return KEEL_OK;
+    }
+    status = wait_replay_all(ctx);
+    if (status != KEEL_OK || ctx->rec.phase < ctx->rec.front) {
+        return status;
+    }
+    KEEL_REACHED(gsync_asks_rest);
+    return keel_wait_take_rest(ctx);
+}
+
+keel_status_t keel_wait_new(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(new_get_alone)) {
+        return KEEL_OK;
+    }
+    status = wait_replay_all(ctx);
+    KEEL_REACHED(get_asks_rest);
+    return (status == KEEL_OK) ? keel_wait_take_rest(ctx) : status;
+}
+
+keel_status_t keel_wait_changes(keel_context_h ctx)
+{
+    keel_status_t status;
+
+    if (!keel_sync_replays_waits(&ctx->sync)) {
+        return KEEL_OK;
+    }
+    status = keel_wait_await_puts(ctx);
+    return (status == KEEL_OK && ctx->sync.waits.replay.has_changes) ? keel_wait_new(ctx) : status;
+}
+
+keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
+{
+    return keel_waits_has_new(&ctx->sync, rank) ? keel_wait_new(ctx) : KEEL_OK;
+}
+
+keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
+{
+    keel_status_t status;
+
+    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(fetch_unreplayed)) {
+        return KEEL_OK;
+    }
+    status = keel_wait_await_puts(ctx);
+    while (status == KEEL_OK && keel_waits_is_within(&ctx->sync, clock)) {
+        KEEL_REACHED(fetch_replays);
+        status = keel_waits_replay_next(&ctx->sync);
+        if (status != KEEL_OK && status != KEEL_INPROGRESS) {
+            return keel_wait_refuse(ctx, status);
+        }
+        status = KEEL_OK;
+    }
+    return status;
+}
+
+void keel_wait_resume(keel_context_h ctx)
+{
+    keel_context_open(ctx, KEEL_GATE_WAITS | KEEL_GATE_AGAIN | KEEL_GATE_TOLD | KEEL_GATE_READ);
+    keel_context_part(ctx);
+    if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
+        keel_context_shut(ctx, KEEL_GATE_AGAIN);
+    }
+    if (keel_may_mix(ctx)) { /* nothing is replayed, by whatever order */
+        keel_context_open(ctx, KEEL_GATE_LOCKS);
+    } else if (keel_waits_are_numbered(&ctx->sync)) {
+        keel_context_shut(ctx, KEEL_GATE_WAITS);
+        keel_put_log_send_only(&ctx->puts);
+    }
+}
+
+/* ---- answers ---- */
+
+keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
+{
+    keel_error_ctx(ctx,
+                   "re-execution differs from the first life: in phase %u this program asks %s; is the program "
+                   "deterministic?",
+                   ctx->rec.phase, what);
+    return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+}
+
+/* gets that were asked of the holder before are answered: records go to a replacement of it up to the first that is not complete */
+static keel_status_t wait_complete_before(keel_context_h ctx)
+{
+    const uint32_t holder = ctx->sync.answers.holder;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (keel_answers_last(&ctx->sync) == NULL || ctx->pieces_open[holder] == 0 || KEEL_PLANT(answer_behind_get)) {
+        return KEEL_OK;
+    }
+    status = keel_flush_start(ctx, holder);
+    while (status == KEEL_OK && ctx->pieces_open[holder] > 0) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* an answer is given to who knows how it came about, as what is accessed */
+static keel_status_t wait_tell_holder(keel_context_h ctx)
+{
+    return (keel_answers_last(&ctx->sync) == NULL) ? KEEL_OK : keel_kinds_tell(ctx, ctx->sync.answers.holder);
+}
+
+keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_status_t status = wait_complete_before(ctx);
+    unsigned rounds = 0;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    while ((status = wait_tell_holder(ctx)) == KEEL_OK &&
+           (status = keel_answers_close(&ctx->sync, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
+        status = keel_context_wait(ctx, &rounds); /* until it has a replacement, as a get does */
+        if (status != KEEL_OK) {
+            break;
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    do {
+        status = keel_wait_close_answer(ctx, holder_p);
+        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && keel_answers_last(&ctx->sync) != NULL);
+    return status;
+}
+
+keel_record_answer_t *keel_wait_open_answer(keel_context_h ctx, size_t length)
+{
+    keel_context_shut(ctx, KEEL_GATE_TOLD);
+    return keel_answers_open(&ctx->sync, &ctx->gets, length);
+}
+
+static keel_status_t settle_answers(keel_context_h ctx)
+{
+    const uint32_t number = keel_answers_number(&ctx->sync.answers);
+    uint32_t holder;
+    keel_status_t status;
+
+    if (keel_answers_are_left(&ctx->sync)) {
+        return keel_wait_differs(ctx, "fewer times than before");
+    }
+    if (KEEL_PLANT(answer_unsettled)) {
+        keel_answers_settled(&ctx->sync, number);
+        return KEEL_OK;
+    }
+    status = keel_wait_close_answer(ctx, &holder);
+    if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
+        return status;
+    }
+    /* Some determinants have no record: the holder of the others must know, as this rank may be lost before its arrival. */
+    if (ctx->gets.is_off && !KEEL_PLANT(wait_holder_untold)) {
+        status = keel_lane_board_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
+        status =
+            (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* it died: its replacement is told with the rest */
+    }
+    if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(answer_unflushed)) {
+        status = keel_flush_one(ctx, holder);
+    }
+    if (status == KEEL_OK) {
+        keel_answers_settled(&ctx->sync, number);
+    }
+    return status;
+}
+
+keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
+{
+    const keel_status_t status = keel_answers_are_unsettled(&ctx->sync.answers) ? settle_answers(ctx) : KEEL_OK;
+
+    if (status == KEEL_OK && !keel_wait_is_unsettled(ctx)) {
+        keel_context_open(ctx, KEEL_GATE_TOLD);
+    }
+    return status;
+}
+
+/* ---- reads and polls ---- */
+
+void keel_wait_settle_reads_now(keel_context_h ctx)
+{
+    keel_context_open(ctx, KEEL_GATE_READ);
+    if (!KEEL_PLANT(read_unsettled)) {
+        KEEL_REACHED(read_settled);
+        keel_get_log_push(&ctx->gets, ctx->read_rank);
+    }
+}
+
+/* phases have polls of their own, and a rollback leaves nothing to be settled */
+keel_polling_t *keel_wait_polling(keel_context_h ctx)
+{
+    keel_polling_t *polling = &ctx->polling;
+    const uint64_t phase = (uint64_t)ctx->lane.rollback << 32 | ctx->rec.phase;
+
+    if (polling->phase != phase) {
+        *polling = (keel_polling_t){.phase = phase};
+    }
+    return polling;
+}
+
+keel_status_t keel_wait_settle_polls_now(keel_context_h ctx)
+{
+    keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_get_record_t *record = polling->open;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    uint32_t rank;
+
+    if (polling->left > 0) {
+        return keel_wait_differs(ctx, "fewer times than before");
+    }
+    while (record != NULL && status == KEEL_OK && ctx->lane.peers[polling->rank].mode != KEEL_PEER_LIVE) {
+        status =
+            keel_context_wait(ctx, &rounds);   /* what is complete goes to a replacement with the rest, and only once */
+        record = keel_wait_polling(ctx)->open; /* a callback may have settled it */
+    }
+    if (status != KEEL_OK || record == NULL) {
+        return status;
+    }
+    rank = polling->rank;
+    polling->open = NULL;
+    polling->is_unsettled = 0;
+    record->reserved = KEEL_GET_COMPLETE;
+    status = KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_give(&ctx->gets, rank, record);
+    return (status == KEEL_OK && keel_access_is_served(&ctx->lane, rank)) ? keel_flush_one(ctx, rank) : status;
+}

@@ -1,0 +1,199 @@
+/* Flush: what was accessed is complete, there and here. */
+#include "order/flush.h"
+#include "engine/threads.h"
+
+#include "check/plant.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "recovery/position.h"
+
+/* Those that are due are called, and may put there. What other threads put is theirs to flush: a call that waited for that, too, might
+ * never end. */
+static int flush_goes_on(keel_context_h ctx, uint64_t called)
+{
+    if (ctx->due != NULL) {
+        keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
+    }
+    return called != keel_threads_called(ctx);
+}
+
+/* what the log holds for the rank is there; not so, where another thread put something meanwhile */
+static keel_status_t flush_recycle(keel_context_h ctx, uint32_t rank)
+{
+    const keel_status_t status = (ctx->threads != NULL) ? keel_put_log_send(&ctx->puts, rank) : KEEL_OK;
+
+    if (status == KEEL_OK && keel_lane_is_flushed(&ctx->lane, rank)) {
+        keel_put_log_recycle(&ctx->puts, rank);
+    }
+    return status;
+}
+
+/* all but the fence */
+static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+    uint64_t called;
+
+    if (rank == ctx->lane.rank) {
+        keel_put_log_close_epoch(&ctx->puts);
+        return KEEL_OK;
+    }
+    do {
+        called = keel_threads_called(ctx);
+        status = keel_flush_start(ctx, rank);
+        while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
+                                     keel_position_is_undecided(&ctx->rec, rank))) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+    } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (!KEEL_PLANT(get_record_after_arrival)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+    if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_served(&ctx->lane, rank)) {
+        status = flush_recycle(ctx, rank);
+    }
+    keel_put_log_close_epoch(&ctx->puts);
+    return status;
+}
+
+/* direct lane: stores before, whatever announces them after */
+static void flush_fence(void)
+{
+    if (!KEEL_PLANT(flush_unfenced)) {
+        keel_store_fence();
+    }
+}
+
+/* programs that wait: who sleeps until something is put there. After a fence: else it may be asleep without having seen that */
+static void flush_ring(const keel_context_h ctx, uint32_t rank)
+{
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS) && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+        keel_lane_ring(&ctx->lane, rank);
+    }
+}
+
+void keel_flush_ring_later(keel_context_h ctx, uint32_t rank)
+{
+    for (uint32_t i = ctx->unrung.count; i > 0; i--) {
+        if (ctx->unrung.ranks[i - 1] == rank) {
+            return;
+        }
+    }
+    if (ctx->unrung.count == KEEL_UNRUNG_MAX) {
+        keel_flush_ring_now(ctx);
+    }
+    ctx->unrung.ranks[ctx->unrung.count++] = rank;
+}
+
+static void flush_ring_all(keel_context_h ctx)
+{
+    while (ctx->unrung.count > 0) {
+        flush_ring(ctx, ctx->unrung.ranks[--ctx->unrung.count]);
+    }
+}
+
+void keel_flush_ring_now(keel_context_h ctx)
+{
+    keel_store_fence();
+    flush_ring_all(ctx);
+    keel_context_part(ctx);
+}
+
+keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
+{
+    const keel_status_t status = flush_rank(ctx, rank);
+
+    flush_fence();
+    flush_ring(ctx, rank);
+    return status;
+}
+
+/* what is on the served lane goes out before any answer is awaited */
+keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
+{
+    if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_access_is_served(&ctx->lane, rank)) {
+        return KEEL_OK;
+    }
+    return keel_put_log_send(&ctx->puts, rank);
+}
+
+keel_status_t keel_flush_start_all(keel_context_h ctx)
+{
+    const uint64_t issued = ctx->stats.puts + ctx->stats.atomics;
+    keel_status_t status = KEEL_OK;
+
+    if (issued == ctx->issued_started) {
+        return KEEL_OK;
+    }
+    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+        status = keel_flush_start(ctx, ctx->touched[i]);
+    }
+    ctx->issued_started = (status == KEEL_OK) ? issued : ctx->issued_started;
+    return status;
+}
+
+keel_status_t keel_flush_everyone(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    uint64_t called;
+
+    do {
+        called = keel_threads_called(ctx);
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = keel_flush_start(ctx, r);
+        }
+        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+            status = flush_rank(ctx, r);
+        }
+    } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    flush_fence();
+    flush_ring_all(ctx);
+    keel_context_part(ctx);
+    if (status == KEEL_OK) {
+        keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
+    }
+    return status;
+}
+
+keel_status_t keel_flush_touched(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    uint64_t called;
+
+    do {
+        called = keel_threads_called(ctx);
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = keel_flush_start(ctx, ctx->touched[i]);
+        }
+        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
+            status = flush_rank(ctx, ctx->touched[i]);
+        }
+    } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    return status;
+}
+
+void keel_flush_close(keel_context_h ctx)
+{
+    flush_fence(); /* of all others, too, where there is nothing but stores to be flushed */
+    flush_ring_all(ctx);
+    while (ctx->touched_count > 0) {
+        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
+    }
+    if (ctx->home->near != 0) {
+        keel_context_touch(ctx, keel_context_near_rank(ctx));
+        keel_flush_ring_later(ctx, keel_context_near_rank(ctx));
+    }
+    keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
+    keel_put_log_close_epoch(&ctx->puts);
+}
+
+keel_status_t keel_flush_progress(keel_context_h ctx)
+{
+    const keel_status_t status = keel_context_progress(ctx);
+
+    return (status == KEEL_OK) ? keel_flush_start_all(ctx) : status;
+}

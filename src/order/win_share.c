@@ -1,0 +1,130 @@
+/*
+ * Locks of windows that are shared by bias. Who locks exclusively mixes, and asks all; who shares need not. As long as nobody has
+ * locked exclusively, sharing a lock excludes nobody and orders nothing: it is known to its process alone, goes into its image, and a
+ * replacement that takes it again does the same. So no death has to do with it, and no message.
+ *
+ * Who locks exclusively for the first time asks every process, behind what that is told of mixing (KEEL_LOCK_REVOKE). From then on
+ * that one shares by words of the ranks (peer/winlock_word), and what it holds becomes such in whatever it calls next: asked for one by one,
+ * granted because nobody has any of them exclusively before all counts were seen to be 0. Both look behind their own store
+ * (peer/lockword), so none slips through.
+ *
+ * An image has every shared lock as one by bias, whatever it is, and of words the owner alone: in the gsync of the image some may just
+ * become seen. Behind a rollback they become so anew, and all are asked again, as a replacement knows of nothing. That it was revoked
+ * is part of the image: there may be exclusive locks in it.
+ */
+#include "order/win_share.h"
+
+#include "order/usage.h"
+#include "check/plant.h"
+#include "peer/issue.h"
+#include "recovery/recover.h"
+
+int keel_win_share(keel_context_h ctx)
+{
+    return keel_lock_try_bias(keel_lane_locks(&ctx->lane));
+}
+
+void keel_win_share_again(keel_context_h ctx)
+{
+    keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+
+    keel_store_word_fenced(&area->biased, area->biased + 1);
+}
+
+void keel_win_unshare(keel_context_h ctx)
+{
+    keel_lock_drop_bias(keel_lane_locks(&ctx->lane));
+}
+
+/* ---- made seen ---- */
+
+int keel_win_is_revoked(const keel_context_h ctx)
+{
+    const keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+
+    return area->biased != 0 && __atomic_load_n(&area->revoked, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* the lock that is next, at ctx->share; 0: there is none */
+static int share_find(keel_context_h ctx)
+{
+    for (; ctx->share.window < ctx->window_count; ctx->share.window++, ctx->share.rank = 0) {
+        struct keel_win *win = ctx->windows[ctx->share.window];
+        const int is_all = (win->all & KEEL_LOCK_BIASED) != 0;
+
+        for (; win->locked != NULL && ctx->share.rank < ctx->lane.programs; ctx->share.rank++) {
+            if (is_all ? win->locked[ctx->share.rank] == 0 : win->locked[ctx->share.rank] & KEEL_LOCK_BIASED) {
+                return 1;
+            }
+        }
+        if (is_all) {
+            win->all = KEEL_LOCK_SHARED;
+            ctx->windows_locked--; /* they are counted one by one now */
+            keel_win_unshare(ctx);
+        }
+    }
+    return 0;
+}
+
+static void share_asked(void *arg, keel_status_t status)
+{
+    keel_context_h ctx = arg;
+    struct keel_win *win;
+
+    ctx->share.is_pending = 0;
+    if (status != KEEL_OK || ctx->share.answer == 0) {
+        return;
+    }
+    win = ctx->windows[ctx->share.window];
+    if (!(win->all & KEEL_LOCK_BIASED)) {
+        keel_win_unshare(ctx);
+    } else {
+        ctx->windows_locked++;
+    }
+    win->locked[ctx->share.rank] = KEEL_LOCK_SHARED;
+}
+
+int keel_win_is_asked(const keel_win_h win, uint32_t rank)
+{
+    const keel_context_h ctx = win->ctx;
+
+    return ctx->share.is_pending && ctx->windows[ctx->share.window] == win &&
+           (rank == KEEL_RANK_NONE || ctx->share.rank == rank);
+}
+
+void keel_win_shares_progress(keel_context_h ctx)
+{
+    keel_lock_request_t request = {.ask = KEEL_LOCK_WINDOW_TRY_SHARED};
+    keel_status_t status;
+    int is_granted = 1;
+
+    if (keel_recovery_status(&ctx->rec) != KEEL_OK) { /* a rollback: all of that is written off */
+        return;
+    }
+    while (keel_win_is_revoked(ctx) && !ctx->share.is_pending && is_granted && share_find(ctx) &&
+           ctx->lane.peers[ctx->share.rank].mode == KEEL_PEER_LIVE) {
+        request.number = ctx->share.window | KEEL_WINLOCK_WAITED;
+        ctx->share.answer = 1;
+        ctx->share.is_pending = 1;
+        keel_kinds_use(ctx, KEEL_CLASS_MIXES); /* as who revoked it does: what is granted has to be heard of, too */
+        status = keel_kinds_tell(ctx, ctx->share.rank);
+        status = (KEEL_PLANT(share_unseen) || status != KEEL_OK)
+                     ? status
+                     : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_asked, ctx);
+        if (status != KEEL_INPROGRESS) {
+            share_asked(ctx, status);
+            is_granted = status == KEEL_OK && ctx->share.answer != 0;
+        }
+    }
+    if (keel_win_is_revoked(ctx)) {
+        __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED); /* nobody will tell to go on */
+    }
+}
+
+void keel_win_shares_reset(keel_context_h ctx)
+{
+    keel_store_word_fenced(&keel_lane_locks(&ctx->lane)->biased, 0);
+    ctx->share.window = 0;
+    ctx->share.rank = 0;
+    ctx->revoked_by = 0;
+}

@@ -1,0 +1,222 @@
+/*
+ * Atomics: combining puts [F 2.1], the fetching ones also gets.
+ *
+ * Exactly once (protocol.md, that section). Where the target's service thread applies them, it counts them in the same step (peer/served):
+ * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
+ * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane the caller numbers what it
+ * applies, at the target: only the one that was under way when it died is in doubt (atomic_numbered()); what it fetched is
+ * recorded at the target before it is done. In doubt is, but in programs that wait, a phase in which it fetched from own memory.
+ *
+ * Hot path on the direct lane, once the target's board says that there are atomics in this phase (the first one says so, on the general
+ * way), and no more of them than this process has done in this life: a record in the put log, the number, the locked
+ * instruction, which orders what is said before it, and of a fetching one a record in the get log, here and at the target. The board is
+ * looked at each time and not a copy of what was written there: a target's replacement has another board.
+ */
+#include "rma/atomic.h"
+#include "order/completion.h"
+#include "rma/atomic_issue.h"
+#include "order/flush.h"
+#include "engine/threads.h"
+#include "rma/elements.h"
+#include "rma/atomic_record.h"
+#include "rma/atomic_served.h"
+#include "rma/atomic_stored.h"
+#include "rma/fetch.h"
+#include "access/target.h"
+
+#include "check/plant.h"
+#include "rma/by_message.h"
+#include "rma/device.h"
+#include "peer/access.h"
+#include "peer/apply.h"
+#include "rma/get.h"
+#include "rma/poll.h"
+#include "engine/refuse.h"
+#include "engine/request.h"
+
+#include <string.h>
+
+/* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, all others'
+ * that they fetch, and what was to be read before it has been */
+static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
+                                                                  int fetches)
+{
+    const keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
+    const uint32_t phase = ctx->rec.phase, count = keel_put_log_counted(&ctx->puts, rank);
+    uint64_t atomics;
+
+    if (slot == NULL || (ctx->is_logging && (keel_board_get(&slot->done) != keel_phase_word(phase, count) ||
+                                             count == ctx->puts.number_end))) {
+        return 0;
+    }
+    atomics = keel_board_get(&slot->atomics);
+    return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.kinds.classes & keel_classes_bit(op, 0)) != 0 &&
+           ctx->rec.incomplete_count == 0 &&
+           (!fetches || (ctx->pieces_open[rank] == 0 && ctx->sync.atomics.kinds.fetched == phase + 1));
+}
+
+/* field by field, each from its register: bytes gathered in memory first stall the copy */
+static inline __attribute__((always_inline)) void atomic_write(keel_record_t *record,
+                                                               const keel_record_atomic_t *atomic)
+{
+    keel_record_atomic_t *payload = (keel_record_atomic_t *)(record + 1);
+
+    payload->op = atomic->op;
+    payload->size = atomic->size;
+    payload->fetches = atomic->fetches;
+    payload->is_changed = payload->is_answered = 0;
+    memset(payload->reserved, 0, sizeof(payload->reserved));
+    payload->operand = atomic->operand;
+    payload->compare = atomic->compare;
+    payload->change = 0;
+}
+
+/* a live, mapped target: done when it returns 1; 0: it goes the general way */
+static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                             uint64_t offset, size_t size, uint64_t operand,
+                                                             uint64_t compare, void *result)
+{
+    const keel_record_atomic_t atomic = {
+        .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
+    char *target = keel_win_reach(win, rank, offset, size);
+    keel_board_slot_t *slot = NULL;
+    keel_record_t *record = NULL;
+    keel_context_h ctx;
+    uint64_t where, old, done = 0;
+
+    if (__builtin_expect(target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 ||
+                             (unsigned)op >= KEEL_ATOMIC_FAST,
+                         0)) {
+        return 0;
+    }
+    ctx = win->ctx;
+    /* what was read there before is recorded before a posted one, as before a put; and with what a fetching one found */
+    if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)(result != NULL ? KEEL_GATE_GETS : 0)) != 0 ||
+                             (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
+                             !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
+                         0)) {
+        return 0;
+    }
+    KEEL_REACHED(atomic_fast);
+    ctx->stats.atomics++;
+    where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
+    if (result != NULL) {
+        keel_context_touch(ctx, rank); /* a flush has a record to bring there */
+    }
+    if (ctx->is_logging) {
+        slot = keel_access_slot(&ctx->lane, rank);
+        done = keel_phase_word(ctx->rec.phase, keel_put_log_counted(&ctx->puts, rank) + 1);
+        record = keel_put_log_reserve(&ctx->puts, rank, sizeof(atomic));
+        keel_put_log_note_atomic(&ctx->puts, rank, keel_classes_kind(op, 1));
+        if (record != NULL) {
+            keel_prefetch_write((const uint8_t *)(record + 1) + KEEL_COPY_AHEAD);
+            keel_put_log_head(&ctx->puts, record, where, sizeof(atomic));
+            atomic_write(record, &atomic);
+        }
+        keel_board_set(&slot->opened, done);
+    }
+    old = keel_atomic_do(ctx, rank, where, target, &atomic, result);
+    if (record != NULL && (result != NULL || keel_atomic_may_change(op))) {
+        keel_atomic_found(record, old);
+    }
+    if (slot != NULL) {
+        keel_atomic_push(ctx, rank, &atomic);
+        keel_store_word_release(&slot->done, done);
+    }
+    return 1;
+}
+
+static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size)
+{
+    if (win == NULL) {
+        return keel_refuse_null("the window");
+    }
+    if ((unsigned)op >= KEEL_ATOMIC_LAST || (size != 1 && size != 2 && size != 4 && size != 8)) {
+        keel_error_ctx(win->ctx, "there is no atomic %u of %zu bytes", (unsigned)op, size);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (!keel_win_is_aligned(win, rank, offset, size)) {
+        keel_error_ctx(win->ctx, "offset %lu of an atomic is not aligned to its size %zu", (unsigned long)offset, size);
+        return KEEL_ERR_ALIGNMENT;
+    }
+    return KEEL_OK;
+}
+
+/* any atomic; out of line, so that the hot path keeps its registers */
+static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                          uint64_t offset, size_t size, uint64_t operand,
+                                                          uint64_t compare, void *result,
+                                                          const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    KEEL_INSIDE_WIN(win);
+    const keel_record_atomic_t atomic = {
+        .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
+    keel_status_t status = atomic_check(win, op, rank, offset, size);
+    keel_atomic_call_t call;
+    struct keel_req *req;
+
+    if (status == KEEL_OK && keel_win_is_for_device(win, rank) &&
+        keel_device_atomic(win, rank, offset, &atomic, result, params, req_p, &status)) {
+        return status;
+    }
+    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH) { /* as any poll */
+        status = keel_flush_start_all(win->ctx);
+    }
+    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && size != 2 && keel_poll_may_order(win->ctx) &&
+        !keel_win_is_by_message(win, rank)) {
+        return keel_poll_any(win, rank, offset, result, size, "an atomic FETCH");
+    }
+    if (status == KEEL_OK && (!keel_atomic_is_logged((unsigned)op) || size < 4 || keel_win_is_by_message(win, rank))) {
+        return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
+    }
+    status = (status == KEEL_OK) ? keel_atomic_admit(win, rank, offset, size, params) : status;
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    req = keel_req_obtain(win->ctx, params);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    win->ctx->stats.atomics++;
+    call = (keel_atomic_call_t){.win = win,
+                                .rank = rank,
+                                .where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region),
+                                .atomic = &atomic,
+                                .result = result,
+                                .req = req,
+                                .is_ordered = keel_fetch_is_ordered(win->ctx, rank, &atomic)};
+    status = keel_atomic_issue(&call);
+    if (status == KEEL_OK && call.is_ordered) {
+        status = keel_fetch_end(req, size, result);
+    }
+    return keel_win_end(win, keel_request_finish(req, status, req_p));
+}
+
+keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                              uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
+                              keel_req_h *req_p)
+{
+    if (__builtin_expect(params == NULL && atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    return atomic_any(win, op, rank, offset, size, operand, compare, result, params, req_p);
+}
+
+static __attribute__((noinline)) keel_status_t atomic_any_wait(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                               uint64_t offset, size_t size, uint64_t operand,
+                                                               uint64_t compare, void *result)
+{
+    keel_req_h req = NULL;
+    keel_status_t status = atomic_any(win, op, rank, offset, size, operand, compare, result, NULL, &req);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+}
+
+keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                          uint64_t operand, uint64_t compare, void *result)
+{
+    if (__builtin_expect(atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    return atomic_any_wait(win, op, rank, offset, size, operand, compare, result);
+}

@@ -1,0 +1,149 @@
+/* One atomic that was checked: to own memory, answered from a record, logged, or carried out, as things stand with its target. */
+#include "rma/atomic_issue.h"
+#include "access/piece.h"
+#include "rma/atomic_record.h"
+#include "rma/atomic_served.h"
+#include "rma/atomic_stored.h"
+#include "order/usage.h"
+#include "rma/fetch.h"
+#include "access/target.h"
+
+#include "check/plant.h"
+#include "peer/access.h"
+#include "peer/apply.h"
+#include "peer/combine.h"
+#include "rma/get.h"
+#include "epoch/lock.h"
+#include "order/mix.h"
+#include "rma/put.h"
+#include "recovery/ask.h"
+#include "recovery/position.h"
+
+static keel_status_t atomic_own(const keel_atomic_call_t *call)
+{
+    const keel_win_h win = call->win;
+    const uint64_t offset = keel_where_offset(call->where);
+    const keel_record_atomic_t *atomic = call->atomic;
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    if (keel_fetch_is_own(win->ctx, atomic)) {
+        return keel_fetch_own(win, offset, atomic, call->result);
+    }
+    status = keel_fetch_own_first(win->ctx, atomic);
+    while (status == KEEL_OK && keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
+        status = keel_context_wait(win->ctx, &rounds);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
+        keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
+    }
+    if (call->many != NULL) {
+        keel_combine(call->many, (char *)win->base + offset, call->values, NULL);
+    } else {
+        keel_atomic_store_result(call->result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t atomic_replay(const keel_atomic_call_t *call)
+{
+    keel_context_h ctx = call->win->ctx;
+    keel_status_t status = KEEL_INPROGRESS;
+
+    if (call->atomic->fetches) {
+        status =
+            call->is_ordered
+                ? keel_get_log_replay(&ctx->gets, call->rank, call->where, sizeof(keel_fetched_t), &call->req->fetched)
+                : keel_get_log_replay(&ctx->gets, call->rank, call->where, call->atomic->size, call->result);
+    }
+    return (status == KEEL_ERR_CORRUPT) ? keel_recovery_ask(&ctx->rec, status) : status;
+}
+
+/* Records lie at the target in the order of the accesses: gets that were meant for its predecessor are done first. */
+static int atomic_awaits_gets(const keel_atomic_call_t *call)
+{
+    const keel_context_h ctx = call->win->ctx;
+
+    return (call->is_ordered || (call->atomic->fetches && !keel_sync_is_sectioned(&ctx->sync))) &&
+           keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
+}
+
+keel_status_t keel_atomic_admit(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
+                                const keel_rma_params_t *params)
+{
+    keel_status_t status = keel_win_check(win, rank, offset, length, win, params);
+
+    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 1) : status;
+    return (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
+}
+
+keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
+{
+    keel_win_h win = call->win;
+    keel_context_h ctx = win->ctx;
+    const keel_record_atomic_t *atomic = call->atomic;
+    const uint32_t rank = call->rank;
+    const int is_own = rank == ctx->lane.rank;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
+        if (atomic->fetches) {
+            keel_kinds_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
+        }
+        keel_kinds_use(ctx, keel_classes_bit(atomic->op, is_own) | (atomic->fetches ? KEEL_CLASS_FETCHES : 0));
+        status = keel_kinds_tell(ctx, rank);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    if (is_own) {
+        return atomic_own(call);
+    }
+    keel_context_touch(ctx, rank);
+    status = keel_put_clock(win, rank);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_case_access(ctx, rank, 1);
+    status = atomic_replay(call);
+    if (status != KEEL_INPROGRESS) {
+        return (status == KEEL_OK) ? keel_atomic_replayed(call) : status;
+    }
+    while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
+           (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
+            keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
+        if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
+            !keel_position_holds_puts(&ctx->rec, rank)) {
+            const int is_logged = keel_atomic_log(call, 0) != NULL;
+
+            if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+                if (!is_logged) {
+                    (void)keel_put_log_number_sent(&ctx->puts, rank);
+                }
+                return KEEL_OK; /* the target has it, or will be given it */
+            }
+        }
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD && atomic->fetches) {
+            return keel_get_is_missing(ctx, rank);
+        }
+        status = keel_context_wait(ctx, &rounds);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    keel_context_touch_again(ctx, rank);                           /* callbacks may have flushed */
+    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
+        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+    }
+    if (call->is_ordered) {
+        call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    }
+    return keel_access_is_stored(&ctx->lane, rank) ? keel_atomic_stored(call) : keel_atomic_served(call);
+}

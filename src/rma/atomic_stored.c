@@ -1,0 +1,156 @@
+/*
+ * How an atomic on mapped memory is marked at its target while it is done, so that its source's replacement knows what is done already, and
+ * what is in doubt.
+ */
+#include "rma/atomic_stored.h"
+#include "rma/atomic_record.h"
+#include "rma/fetch.h"
+#include "access/target.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "peer/access.h"
+#include "peer/combine.h"
+#include "rma/get.h"
+#include "rma/put.h"
+
+/* @a record: of it, where what it finds is to be told; else NULL */
+static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_record_t *record)
+{
+    uint64_t old;
+
+    if (call->many != NULL) {
+        const int is_changing = call->many->may_change && record != NULL;
+        char *found = is_changing ? call->win->ctx->changes : NULL;
+
+        KEEL_MOMENT();
+        keel_combine(call->many, target, call->values, found);
+        KEEL_MOMENT();
+        if (is_changing) {
+            keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);
+
+            keel_access_find(&call->win->ctx->lane, call->rank);
+            keel_combine_change(head, head + 1, found, found + keel_combine_bytes(call->many));
+        }
+        return;
+    }
+    if (call->is_ordered) {
+        keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
+        old = call->req->fetched.old;
+    } else {
+        old = keel_atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
+    }
+    if (record != NULL) {
+        keel_atomic_found(record, old);
+    }
+}
+
+/*
+ * Programs that wait: as a put (put_numbered() in rma/put.c), and the board says that what is open is an atomic. Whoever dies with
+ * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
+ */
+static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    const keel_record_atomic_t *atomic = call->atomic;
+    const uint32_t rank = call->rank;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
+    const uint32_t number = keel_put_log_count(&ctx->puts, rank);
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+    const int is_done = number != ctx->puts.number_end && keel_board_get(&slot->done) >= word && !atomic->fetches &&
+                        !KEEL_PLANT(atomic_again);
+    keel_record_t *record;
+
+    keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
+    if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
+        return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
+    }
+    record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
+    if (record == NULL) {
+        (void)keel_put_log_number(&ctx->puts, rank);
+    }
+    if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
+        atomic_carry_out(call, target, record);
+        return KEEL_OK;
+    }
+    if (is_done) { /* what it found there nobody knows any more */
+        KEEL_REACHED(atomic_was_done);
+        return KEEL_OK;
+    }
+    keel_put_push_gets(ctx, rank);
+    keel_board_set(&slot->opened_atomic, word);
+    keel_board_set(&slot->opened, word);
+    keel_store_fence();
+    KEEL_MOMENT();
+    atomic_carry_out(call, target, record);
+    KEEL_MOMENT();
+    keel_board_done(slot, ctx->rec.phase, number + 1);
+    keel_lane_ring(&ctx->lane, rank);
+    return KEEL_OK;
+}
+
+/* programs that lock: what is open in a section is in doubt, and what is not is none of theirs */
+static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
+
+    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
+    keel_store_fence();
+    if (keel_atomic_log(call, 0) == NULL) {
+        (void)keel_put_log_number(&ctx->puts, call->rank);
+    }
+    atomic_carry_out(call, target, NULL); /* sections have an order */
+    return KEEL_OK;
+}
+
+/* Others: puts have no numbers, but atomics have, which a re-execution on this lane counts alike. On another one they are in doubt
+ * (recovery/view), as is a phase for which all numbers are taken. */
+static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target)
+{
+    keel_context_h ctx = call->win->ctx;
+    keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
+    const uint32_t number = keel_put_log_counted(&ctx->puts, call->rank);
+    const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
+    const int has_number = number != ctx->puts.number_end;
+    const int is_done = keel_board_counted(slot, ctx->rec.phase) > number;
+    keel_record_t *record;
+
+    keel_put_push_gets(ctx, call->rank);
+    keel_board_mark(slot, ctx->rec.phase, !has_number);
+    if (is_done && call->atomic->fetches) {
+        return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
+    }
+    record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
+    if (record == NULL) {
+        (void)keel_put_log_number(&ctx->puts, call->rank);
+    }
+    if (is_done && !KEEL_PLANT(counted_again)) { /* what it found there nobody knows any more */
+        KEEL_REACHED(atomic_was_done);
+        return KEEL_OK;
+    }
+    if (has_number) {
+        keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number)); /* not what was counted on another lane */
+        keel_board_set(&slot->opened, word);
+    }
+    keel_store_fence();
+    KEEL_MOMENT();
+    atomic_carry_out(call, target, record);
+    keel_atomic_push(ctx, call->rank, call->atomic);
+    KEEL_MOMENT();
+    if (has_number) {
+        keel_board_done(slot, ctx->rec.phase, number + 1);
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_atomic_stored(const keel_atomic_call_t *call)
+{
+    char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
+    const keel_context_h ctx = call->win->ctx;
+
+    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        return atomic_numbered(call, target);
+    }
+    return keel_sync_is_sectioned(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);
+}

@@ -1,0 +1,53 @@
+/* Atomics on memory that is mapped: the caller applies them. */
+#ifndef KEEL_RMA_ATOMIC_STORED_H_
+#define KEEL_RMA_ATOMIC_STORED_H_
+
+#include "rma/atomic.h"
+#include "check/plant.h"
+#include "oplog/get_log.h"
+#include "peer/access.h"
+#include "peer/apply.h"
+
+#include <string.h>
+
+/*
+ * The operation, what it found, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
+ * no load passes the locked instruction, so what it does not need is best done before.
+ */
+static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
+                                                                     char *target, const keel_record_atomic_t *atomic,
+                                                                     void *result)
+{
+    keel_get_record_t *record = NULL;
+    uint32_t index;
+    uint64_t old;
+
+    if (atomic->fetches) {
+        record = keel_get_log_reserve(&ctx->gets, rank, where, atomic->size, &index);
+    }
+    KEEL_MOMENT();
+    old = keel_apply_atomic(target, atomic);
+    if (atomic->fetches || keel_atomic_may_change(atomic->op)) {
+        keel_access_find(&ctx->lane, rank);
+    }
+    KEEL_MOMENT();
+    if (record != NULL) {
+        memcpy(record + 1, &old, sizeof(old)); /* padded to as much */
+        record->reserved = KEEL_GET_COMPLETE;
+    }
+    keel_atomic_store_result(result, atomic->size, old);
+    return old;
+}
+
+/* before it is done: whoever replaces this process is answered, or the target knows that there is no record */
+static inline void keel_atomic_push(keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
+{
+    if (atomic->fetches && !KEEL_PLANT(counted_unpushed)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+}
+
+/* one that is issued, to who is live and mapped */
+keel_status_t keel_atomic_stored(const keel_atomic_call_t *call);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * Accesses to memory that the program gave to a window and that is mapped nowhere else: its owner's service thread does them.
+ *
+ * Other memory of the same rank may be mapped here, and what is stored there is numbered and logged with it, by this process; messages to
+ * that rank have no place among these numbers. So no log has these accesses: who issues one mixes, and a death is a rollback, which
+ * drops what is under way by its number. Each is complete there when the call returns, so that flushes, fences and
+ * gsyncs, and accesses by stores after it, find it done. Whoever waits for the owner waits for its service thread, and is told of its death.
+ */
+#include "rma/by_message.h"
+#include "access/piece.h"
+#include "rma/get.h"
+#include "order/mix.h"
+#include "engine/request.h"
+#include "access/target.h"
+#include "access/unlogged.h"
+#include "check/plant.h"
+#include "peer/issue.h"
+
+#include <string.h>
+
+keel_status_t keel_by_message_begin(keel_win_h win, uint32_t rank, const char *call)
+{
+    return (keel_win_is_by_message(win, rank) && !KEEL_PLANT(message_unmixed))
+               ? keel_mix(win->ctx, KEEL_WAY_UNLOGGED, call)
+               : KEEL_OK;
+}
+
+keel_status_t keel_by_message_take(keel_win_h win, uint32_t rank, uint64_t where, size_t length,
+                                   keel_record_t **record_p)
+{
+    keel_status_t status;
+
+    do {
+        status = keel_unlogged_await(win, rank);
+        status = (status == KEEL_OK) ? keel_bounce_take(win->ctx, rank, where, length, record_p) : status;
+    } while (status == KEEL_OK && win->ctx->lane.peers[rank].mode != KEEL_PEER_LIVE); /* it died in the wait */
+    return status;
+}
+
+keel_status_t keel_by_message_send(keel_win_h win, uint32_t rank)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = keel_lane_send_unnumbered(&ctx->lane, rank, (const keel_record_t *)ctx->bounce);
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && !keel_lane_is_flushed(&ctx->lane, rank)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+keel_status_t keel_by_message_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+    const char *from = buffer;
+    keel_record_t *record;
+    size_t piece;
+
+    keel_context_touch(ctx, rank);
+    for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
+        piece = (length < ctx->puts.record_max) ? length : ctx->puts.record_max;
+        status = keel_by_message_take(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), piece, &record);
+        if (status == KEEL_OK) {
+            memcpy(record + 1, from, piece);
+            status = keel_by_message_send(win, rank);
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_by_message_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, uint32_t length,
+                                  struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = keel_unlogged_await(win, rank);
+    keel_piece_t *piece;
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+    piece->length = length;
+    piece->buffer = buffer;
+    piece->req = req;
+    piece->atomic = NULL;
+    piece->record = NULL;
+    req->pieces++;
+    ctx->pieces_open[rank]++;
+    keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
+    status = keel_lane_read(&ctx->lane, rank, win->region, offset, buffer, length, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        keel_piece_done(piece, status);
+    }
+    return KEEL_OK;
+}

@@ -1,0 +1,154 @@
+/*
+ * Atomics that a device carries out at the target.
+ *
+ * Safety. No log has them, so whoever issues one mixes first (order/mix), and every death is a rollback, which begins when all that was under
+ * way towards those who live has taken effect, and behind each survivor's disconnect() from the dead. A process waits for what it asks of
+ * the device about its own memory: nothing of that is under way when it has turned to the rollback.
+ */
+#include "rma/device.h"
+#include "access/piece.h"
+#include "order/completion.h"
+#include "rma/get.h"
+#include "order/mix.h"
+#include "engine/refuse.h"
+#include "engine/request.h"
+#include "access/unlogged.h"
+#include "check/plant.h"
+#include "oplog/put_send.h"
+#include "peer/issue.h"
+#include "peer/read.h"
+#include "recovery/ask.h"
+
+keel_status_t keel_device_refuse(keel_win_h win, const char *call)
+{
+    keel_error_ctx(win->ctx,
+                   "%s: of window %u a device carries out the atomics (KEEL_WIN_ATOMICS_DEVICE): those are ADD, CSWAP "
+                   "and FETCH of 8 bytes",
+                   call, win->region - KEEL_REGION_WINDOW0);
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+static keel_transport_atomic_t request_of(const keel_record_atomic_t *atomic)
+{
+    return (keel_transport_atomic_t){.op =
+                                         (atomic->op == KEEL_ATOMIC_CSWAP) ? KEEL_TRANSPORT_CSWAP : KEEL_TRANSPORT_ADD,
+                                     .operand = (atomic->op == KEEL_ATOMIC_FETCH) ? 0 : atomic->operand,
+                                     .compare = atomic->compare};
+}
+
+static keel_piece_t *piece_make(keel_win_h win, uint32_t rank, uint64_t where, void *result, struct keel_req *req)
+{
+    keel_piece_t *piece = keel_piece_obtain(win->ctx);
+
+    if (piece != NULL) {
+        piece->rank = rank;
+        piece->where = where;
+        piece->length = sizeof(uint64_t);
+        piece->buffer = (result != NULL) ? result : &req->fetched;
+        piece->req = req;
+        piece->atomic = NULL;
+        piece->record = NULL;
+    }
+    return piece;
+}
+
+static keel_status_t issue_once(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status;
+
+    keel_context_touch(ctx, piece->rank);
+    piece->req->pieces++;
+    ctx->pieces_open[piece->rank]++;
+    status = keel_lane_atomic(&ctx->lane, piece->rank, piece->where, atomic, piece->buffer, keel_piece_done, piece);
+    if (status != KEEL_INPROGRESS) {
+        piece->req->pieces--;
+        ctx->pieces_open[piece->rank]--;
+    }
+    return status;
+}
+
+/* What was put there before is under way before it. Until the target takes it it counts nowhere: callbacks of what this waits for may flush. */
+static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    do {
+        status = keel_unlogged_await(win, piece->rank);
+        if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, piece->rank, win->region)) {
+            status = keel_recovery_ask(
+                &ctx->rec, KEEL_ERR_MIXED_SYNC); /* whoever came back has none, and this process has waited for it */
+        }
+        if (status == KEEL_OK && keel_access_is_served(&ctx->lane, piece->rank)) {
+            status = keel_put_log_send(&ctx->puts, piece->rank);
+        }
+        status = (status == KEEL_OK) ? issue_once(win, piece, atomic) : status;
+        if (status == KEEL_INPROGRESS) {
+            return KEEL_OK;
+        }
+        status = (status == KEEL_ERR_NO_MEMORY) ? keel_context_wait(ctx, &rounds) : status;
+    } while (status == KEEL_OK);
+    keel_piece_release(piece);
+    return status;
+}
+
+/* also when the job rolls back meanwhile: it must not take effect behind that */
+static keel_status_t await_own(keel_context_h ctx, const struct keel_req *req)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (req->pieces > 1 && (status == KEEL_OK || status == KEEL_ERR_ROLLED_BACK)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t run(keel_win_h win, uint32_t rank, uint64_t offset, const keel_record_atomic_t *atomic,
+                         void *result, struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const keel_transport_atomic_t request = request_of(atomic);
+    keel_piece_t *piece = piece_make(win, rank, keel_where(offset, KEEL_RECORD_ATOMIC, win->region), result, req);
+    keel_status_t status;
+
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    ctx->stats.atomics++;
+    status = issue(win, piece, &request);
+    return (status == KEEL_OK && rank == ctx->lane.rank) ? await_own(ctx, req) : status;
+}
+
+int keel_device_atomic(keel_win_h win, uint32_t rank, uint64_t offset, const keel_record_atomic_t *atomic, void *result,
+                       const keel_rma_params_t *params, keel_req_h *req_p, keel_status_t *status_p)
+{
+    struct keel_req *req;
+    keel_status_t status;
+
+    if (atomic->size != sizeof(uint64_t) ||
+        (atomic->op != KEEL_ATOMIC_ADD && atomic->op != KEEL_ATOMIC_CSWAP && atomic->op != KEEL_ATOMIC_FETCH)) {
+        *status_p = keel_device_refuse(win, "keel_atomic");
+        return 1;
+    }
+    if (!keel_access_is_by_device(&win->ctx->lane, rank, win->region)) {
+        return 0;
+    }
+    status = keel_win_check(win, rank, offset, atomic->size, win, params);
+    if (status == KEEL_OK && !KEEL_PLANT(device_unmixed)) {
+        status = keel_unlogged_begin(win, rank, offset, atomic->size, win, "an atomic by a device");
+    }
+    if (status == KEEL_OK && !keel_access_is_by_device(&win->ctx->lane, rank, win->region)) {
+        return 0; /* its replacement has none */
+    }
+    req = (status == KEEL_OK) ? keel_req_obtain(win->ctx, params) : NULL;
+    if (req == NULL) {
+        *status_p = (status == KEEL_OK) ? KEEL_ERR_NO_MEMORY : keel_win_end(win, status);
+        return 1;
+    }
+    status = run(win, rank, offset, atomic, result, req);
+    *status_p = keel_win_end(win, keel_request_finish(req, status, req_p));
+    return 1;
+}

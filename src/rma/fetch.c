@@ -1,0 +1,207 @@
+/*
+ * Fetching atomics in programs that wait (protocol.md, Waits inside a phase).
+ *
+ * Whose atomic another one has found, with all that its source did before it, comes before what that one does next. So with the value
+ * comes the clock of all that was done at the target until then, and the fetching process goes beyond it. The clock is loaded after
+ * the word was changed, and who changes the word has raised the clock before: whoever is found is covered. Both are in the record, at the
+ * target before anything else is done: a replacement that is answered from it replays what others put under that clock or a lower one,
+ * for the predecessor may have learned that it is there, and goes beyond the same clock (sync/waits).
+ */
+#include "rma/fetch.h"
+
+#include "order/flush.h"
+#include "epoch/wait.h"
+#include "check/plant.h"
+#include "check/reached.h"
+#include "peer/access.h"
+#include "peer/apply.h"
+#include "peer/tell.h"
+#include "recovery/position.h"
+
+int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
+{
+    return atomic->fetches && rank != ctx->lane.rank && keel_sync_is_numbered(&ctx->sync) &&
+           keel_sync_may_be_local(&ctx->sync);
+}
+
+void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
+                       const keel_record_atomic_t *atomic, keel_fetched_t *fetched_p)
+{
+    uint32_t index;
+    keel_get_record_t *record = keel_get_log_reserve(&ctx->gets, rank, where, sizeof(*fetched_p), &index);
+
+    fetched_p->old = keel_apply_atomic(target, atomic);
+    fetched_p->clock = keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase);
+    keel_access_find(&ctx->lane, rank);
+    KEEL_MOMENT();
+    if (record != NULL) {
+        keel_get_log_complete(record, fetched_p);
+    }
+    if (!KEEL_PLANT(fetch_unpushed)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+}
+
+keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
+{
+    keel_context_h ctx = req->ctx;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && req->pieces > 1) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    status = (status == KEEL_OK) ? req->status : status;
+    if (status == KEEL_OK && !req->is_new) {
+        status = keel_wait_fetched(ctx, (uint32_t)req->fetched.clock);
+    }
+    if (status == KEEL_OK) {
+        const int is_left_out = KEEL_PLANT(fetch_unrejoined) && keel_sync_replays_waits(&ctx->sync) && !req->is_new;
+
+        keel_atomic_store_result(result, size, req->fetched.old);
+        keel_waits_join(&ctx->sync, is_left_out ? 0 : (uint32_t)req->fetched.clock);
+    }
+    return status;
+}
+
+/* ---- own memory ---- */
+
+int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atomic)
+{
+    return atomic->fetches && keel_sync_is_numbered(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+}
+
+/*
+ * A replacement before all know that the program waits: what others did there comes as far as waits need. What is fetched there has to
+ * find all of it. It was not done in the first life, whose death would have been a rollback. Nor was one that does not commute with what
+ * others changed words by, in any such phase, as its class would be known.
+ */
+keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_t *atomic)
+{
+    if (ctx->rec.phase < ctx->rec.front) {
+        return KEEL_OK;
+    }
+    if (atomic->fetches && !KEEL_PLANT(own_fetch_early)) {
+        return keel_wait_new(ctx);
+    }
+    return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(change_own)) ? keel_wait_changes(ctx) : KEEL_OK;
+}
+
+/* what the predecessor has found: KEEL_INPROGRESS: nothing that anybody knows of */
+static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_record_atomic_t *atomic, uint64_t *old_p)
+{
+    keel_context_h ctx = win->ctx;
+    const keel_record_answer_t *answer;
+    keel_status_t status;
+    int is_first;
+
+    if (!keel_sync_replays_waits(&ctx->sync)) {
+        return KEEL_INPROGRESS;
+    }
+    status = keel_answers_next(&ctx->sync, &ctx->gets, &answer, &is_first);
+    if (status == KEEL_INPROGRESS) {
+        return (ctx->lane.programs > 1 && ctx->rec.phase < ctx->rec.front)
+                   ? keel_wait_differs(ctx, "for a word of its own which it has not asked for before")
+                   : status;
+    }
+    if (status != KEEL_OK || answer->words != 1 || answer->times != 1) {
+        return keel_wait_differs(ctx, "for a word of its own in another place than before");
+    }
+    KEEL_REACHED(own_fetch_recorded);
+    keel_recovery_count_gets(&ctx->rec, 1);
+    /* Before what is put by whoever found it, which may be under that clock, too. What was to come before it has been replayed by what
+     * this program learned that from, and the rest commutes. */
+    if (KEEL_PLANT(own_fetch_late)) {
+        status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
+    }
+    (void)keel_apply_atomic(target, atomic);
+    status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
+    keel_waits_join(&ctx->sync, KEEL_PLANT(own_unrejoined) ? 0 : (uint32_t)answer->clock);
+    *old_p = keel_answer_seen(answer)[0];
+    return status;
+}
+
+/*
+ * A rank that can hold the record knows that one is to come. It lives still, as far as this process knows, when this returns, and what
+ * callbacks of this process were told while it waited is settled.
+ */
+static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
+{
+    keel_lane_t *lane = &ctx->lane;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    uint32_t incarnation;
+
+    do {
+        status = keel_wait_settle_answers(ctx);
+        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+        if (status != KEEL_OK || *holder_p == KEEL_RANK_NONE) {
+            return status;
+        }
+        incarnation = lane->peers[*holder_p].incarnation;
+        status = KEEL_PLANT(own_unopened) ? KEEL_OK : keel_lane_open_own(lane, *holder_p, ctx->rec.phase);
+        if (status == KEEL_OK && keel_access_is_served(lane, *holder_p)) {
+            status = keel_flush_one(ctx, *holder_p);
+        }
+    } while (status == KEEL_OK &&
+             (lane->peers[*holder_p].mode != KEEL_PEER_LIVE || lane->peers[*holder_p].incarnation != incarnation ||
+              keel_answers_are_unsettled(&ctx->sync.answers)));
+    return status;
+}
+
+/* Nothing comes between the operation and what is said of it but this process's death: then it is in doubt. */
+static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_record_atomic_t *atomic,
+                                   uint64_t *old_p)
+{
+    keel_record_answer_t *answer;
+    keel_status_t status;
+    uint32_t holder, clock;
+
+    status = fetch_own_open(ctx, &holder);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    KEEL_MOMENT();
+    *old_p = keel_apply_atomic(target, atomic);
+    KEEL_MOMENT();
+    clock = keel_waits_here(&ctx->sync);
+    KEEL_MOMENT();
+    keel_waits_join(&ctx->sync, clock);
+    if (holder == KEEL_RANK_NONE) {
+        return KEEL_OK;
+    }
+    answer = keel_wait_open_answer(ctx, keel_answer_length(1));
+    if (answer == NULL) {
+        return KEEL_OK; /* no log has room: it stays open */
+    }
+    *answer = (keel_record_answer_t){.times = 1, .clock = clock, .words = 1, .is_over = 1};
+    keel_answer_seen(answer)[0] = *old_p;
+    keel_answer_seen(answer)[1] = 1;
+    status = keel_answers_close(&ctx->sync, &ctx->gets, &holder);
+    keel_answers_settled(&ctx->sync, keel_answers_number(&ctx->sync.answers)); /* until it is there, it is open there */
+    KEEL_MOMENT();
+    return (status == KEEL_OK) ? keel_lane_close_own(&ctx->lane, holder, ctx->rec.phase) : status;
+}
+
+keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)
+{
+    keel_context_h ctx = win->ctx;
+    char *target = (char *)win->base + offset;
+    unsigned rounds = 0;
+    uint64_t old = 0;
+    keel_status_t status = fetch_own_again(win, target, atomic, &old);
+
+    if (status == KEEL_INPROGRESS) {
+        status = (ctx->lane.programs == 1 || KEEL_PLANT(own_fetch_early)) ? KEEL_OK : keel_wait_new(ctx);
+        while (status == KEEL_OK && keel_position_holds(&ctx->rec, ctx->lane.rank, atomic->op, 1)) {
+            status = keel_context_wait(ctx, &rounds);
+        }
+        status = (status == KEEL_OK) ? fetch_own_now(ctx, target, atomic, &old) : status;
+    }
+    if (status == KEEL_OK) {
+        keel_atomic_store_result(result, atomic->size, old);
+    }
+    return status;
+}

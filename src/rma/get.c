@@ -1,0 +1,200 @@
+/*
+ * Get: pieces that are answered from a record, by a load, by a request, or later when the target is back.
+ *
+ * Hot path on the direct lane, like a put's: what was derived from the peers' states still holds, nothing is to be answered
+ * from records, then one append to the get log fused with the copy to the caller. The record goes to the target when the
+ * epoch closes, or before the next put there, which the gate sends the general way.
+ */
+#include "rma/get.h"
+#include "order/completion.h"
+#include "rma/atomic_record.h"
+#include "engine/threads.h"
+#include "access/target.h"
+
+#include "base/memory.h"
+#include "check/plant.h"
+#include "rma/by_message.h"
+#include "epoch/lock.h"
+#include "order/mix.h"
+#include "engine/request.h"
+#include "order/determinant.h"
+#include "oplog/get_remote.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "peer/issue.h"
+#include "peer/region.h"
+#include "recovery/ask.h"
+#include "recovery/handed_over.h"
+#include "recovery/say.h"
+
+#include <string.h>
+
+static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
+                               struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+    keel_status_t status;
+    keel_piece_t *piece;
+
+    if (keel_win_is_by_message(win, rank)) {
+        return keel_by_message_get(win, rank, offset, buffer, length, req);
+    }
+    status = keel_get_log_replay(&ctx->gets, rank, where, length, buffer);
+    if (status != KEEL_INPROGRESS) {
+        if (KEEL_PLANT(get_live) && status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
+            keel_access_at(&ctx->lane, rank, win->region) != NULL) {
+            memcpy(buffer, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, length);
+        }
+        return keel_get_replayed(ctx, rank, status);
+    }
+    status = keel_get_make_piece(ctx, rank, where, length, req, &piece);
+    if (status == KEEL_OK) {
+        piece->buffer = buffer;
+        keel_get_start_piece(piece);
+    }
+    return status;
+}
+
+keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                             struct keel_req *req)
+{
+    const keel_poll_ops_t *polls = win->ctx->polls;
+
+    return (polls != NULL && length > 0 && rank != win->ctx->lane.rank)
+               ? polls->issue(win, rank, offset, buffer, length, "keel_get", req)
+               : keel_get_pieces(win, rank, offset, buffer, length, req);
+}
+
+keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                              struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+    const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
+    uint32_t piece;
+
+    if (rank == ctx->lane.rank) {
+        return ctx->own_get(win, &(keel_gather_t){.list = &block, .count = 1});
+    }
+    keel_context_touch(ctx, rank);
+    for (; length > 0 && status == KEEL_OK; length -= piece, buffer += piece, offset += piece) {
+        piece = length < ctx->gets.piece_max ? (uint32_t)length : ctx->gets.piece_max;
+        status = get_piece(win, rank, offset, buffer, piece, req);
+    }
+    return status;
+}
+
+/* what was told before is settled, but for what the next answer may repeat */
+keel_status_t keel_get_admit(keel_context_h ctx, uint32_t rank)
+{
+    return (ctx->polls != NULL || rank == ctx->lane.rank) ? keel_mix_poll(ctx, rank) : keel_mix_access(ctx, rank);
+}
+
+/* any get; out of line, so that the hot path keeps its registers */
+static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
+                                                       size_t length, const keel_rma_params_t *params,
+                                                       keel_req_h *req_p)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
+    struct keel_req *req;
+
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    status = keel_lock_admit(win->ctx, rank, 0);
+    if (status == KEEL_OK) {
+        status = keel_get_admit(win->ctx, rank);
+    }
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get") : status;
+    if (status != KEEL_OK) {
+        return keel_win_end(win, status);
+    }
+    win->ctx->stats.gets++;
+    win->ctx->stats.get_bytes += length;
+    if (rank == win->ctx->lane.rank) { /* without a request: it may leave by a jump to the restart point */
+        return keel_win_end(win, keel_get_pieces(win, rank, offset, buffer, length, NULL));
+    }
+    req = keel_req_obtain(win->ctx, params);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    keel_req_begin_looks(req, rank, length);
+    status = keel_get_issue(win, rank, offset, buffer, length, req);
+    return keel_win_end(win, keel_request_finish(req, status, req_p));
+}
+
+/* Programs that wait: what is read is recorded there later (keel_wait_settle_reads()), but for what was read at other ranks. 0: it is not. */
+static __attribute__((noinline)) int get_is_read_later(keel_context_h ctx, uint32_t rank, uint32_t gate)
+{
+    if ((gate & ~(uint32_t)(KEEL_GATE_WAITS | KEEL_GATE_READ)) != 0 || ctx->polls != NULL || keel_fork_is_child(ctx)) {
+        return 0;
+    }
+    if (ctx->read_rank != rank && !KEEL_PLANT(read_elsewhere)) {
+        keel_wait_settle_reads(ctx);
+    }
+    KEEL_REACHED(get_waiting);
+    ctx->read_rank = rank;
+    keel_context_shut(ctx, KEEL_GATE_READ);
+    return 1;
+}
+
+/* one piece of a live, mapped target, done when it returns 1; 0: it goes the general way. An empty get has no record. */
+static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
+                                                          size_t length, int is_blocking)
+{
+    const char *from = keel_win_reach(win, rank, offset, length);
+    keel_context_h ctx;
+    uint32_t index, gate;
+
+    if (__builtin_expect(from == NULL, 0)) {
+        return 0;
+    }
+    ctx = win->ctx;
+    gate = keel_context_gate_rma(ctx, KEEL_GATE_GETS);
+    if (__builtin_expect(length - 1 >= ctx->gets.piece_max ||
+                             (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) ||
+                             buffer == NULL || (gate != 0 && !(is_blocking && get_is_read_later(ctx, rank, gate))),
+                         0)) {
+        return 0;
+    }
+    KEEL_REACHED(get_fast);
+    ctx->stats.gets++;
+    ctx->stats.get_bytes += length;
+    if (gate == 0 &&
+        !keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
+        keel_context_shut(ctx, KEEL_GATE_GETS);
+    }
+    keel_context_touch(ctx, rank);
+    keel_get_log_read(keel_get_log_reserve(&ctx->gets, rank, keel_where(offset, KEEL_RECORD_PUT, win->region),
+                                           (uint32_t)length, &index),
+                      buffer, from, length);
+    return 1;
+}
+
+keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                           const keel_rma_params_t *params, keel_req_h *req_p)
+{
+    if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length, 0), 1)) {
+        return KEEL_OK;
+    }
+    return get_any(win, rank, offset, buffer, length, params, req_p);
+}
+
+static __attribute__((noinline)) keel_status_t get_any_wait(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                            void *buffer, size_t length)
+{
+    keel_req_h req = NULL;
+    keel_status_t status = get_any(win, rank, offset, buffer, length, NULL, &req);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
+}
+
+keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
+{
+    if (__builtin_expect(get_fast(win, rank, offset, buffer, length, 1), 1)) {
+        return KEEL_OK;
+    }
+    return get_any_wait(win, rank, offset, buffer, length);
+}

@@ -1,0 +1,379 @@
+/*
+ * Gets of several blocks (protocol.md, Exactly once): one access, with one record, which holds where they are and what was read, packed.
+ *
+ * Where the target is mapped they are copied to the caller and to the record at once; else one message asks for all of them, also where this
+ * process could get each by an operation: its service side reads them, records them and answers. A replacement has all of them from the
+ * one record, or none.
+ *
+ * Cut by the call's arguments and the job's settings alone, so a re-execution on whatever lane has the same accesses: as many blocks as a record
+ * takes, the next as many again. A block that is alone in that, or too long for it, is a get as any other.
+ *
+ * Where each get is a poll, and of memory whose owner serves it without a log, each block is one of its own: the clock that comes with a poll
+ * is that of one look at bytes that are read in their order, and it is recorded with these.
+ */
+#include "rma/get_blocks.h"
+#include "access/piece.h"
+#include "order/completion.h"
+#include "rma/by_message.h"
+#include "rma/get.h"
+#include "engine/threads.h"
+#include "epoch/lock.h"
+#include "order/mix.h"
+#include "engine/refuse.h"
+#include "engine/request.h"
+#include "access/target.h"
+#include "base/memory.h"
+#include "check/plant.h"
+#include "peer/issue.h"
+#include "recovery/ask.h"
+#include "wire/got_blocks.h"
+
+#include <string.h>
+
+/* blocks that are one access */
+typedef struct blocks_run {
+    size_t first, count;
+    uint32_t parts;
+    uint32_t bytes; /* of all blocks; more than an access may have: it is one block */
+} blocks_run_t;
+
+static size_t run_max(const keel_context_h ctx)
+{
+    return ctx->gets.piece_max - keel_got_parts_size(1);
+}
+
+/* from block @a first on; a list has a part for each of its blocks that are not empty, others have one */
+static blocks_run_t run_from(const keel_context_h ctx, const keel_gather_t *gather, size_t first)
+{
+    const size_t max = run_max(ctx), left = gather->count - first;
+    blocks_run_t run = {.first = first, .count = 1, .parts = 1};
+    size_t room = ctx->gets.piece_max - keel_got_parts_size(0);
+
+    if (gather->list == NULL) {
+        const size_t length = gather->blocks->length, fit = (length <= max) ? max / length : 1;
+
+        run.count = (fit < left) ? fit : left;
+        run.bytes = (length <= max) ? (uint32_t)(run.count * length) : UINT32_MAX;
+        return run;
+    }
+    for (run.count = run.parts = 0; run.count < left; run.count++) {
+        const size_t length = gather->list[first + run.count].length;
+
+        if (length > 0 && (length > room || sizeof(keel_got_part_t) > room - length)) {
+            break;
+        }
+        room -= (length > 0) ? length + sizeof(keel_got_part_t) : 0;
+        run.bytes += (uint32_t)length;
+        run.parts += (length > 0);
+    }
+    return (run.count > 0) ? run : (blocks_run_t){.first = first, .count = 1, .parts = 1, .bytes = UINT32_MAX};
+}
+
+/* the next part of blocks from *next_p on, before @a end */
+static keel_got_part_t run_part(const keel_gather_t *gather, unsigned region, size_t *next_p, size_t end)
+{
+    keel_block_t block = keel_gather_block(gather, *next_p);
+    keel_got_part_t part = {.count = 1};
+
+    if (gather->list == NULL) {
+        part.count = (uint32_t)(end - *next_p);
+        part.stride = gather->blocks->stride;
+        *next_p = end;
+    } else {
+        while (block.length == 0) {
+            block = gather->list[++*next_p];
+        }
+        ++*next_p;
+    }
+    part.where = keel_where(block.offset, KEEL_RECORD_PUT, region);
+    part.length = (uint32_t)block.length;
+    return part;
+}
+
+/* what comes before the bytes in the record */
+static void run_describe(const keel_gather_t *gather, const blocks_run_t *run, unsigned region, char *to)
+{
+    const keel_got_parts_t head = {.count = run->parts};
+    size_t next = run->first;
+
+    memcpy(to, &head, sizeof(head));
+    for (uint32_t i = 0; i < run->parts; i++) {
+        const keel_got_part_t part = run_part(gather, region, &next, run->first + run->count);
+
+        memcpy(to + keel_got_parts_size(i), &part, sizeof(part));
+    }
+}
+
+/* a record of the same length is of the same blocks */
+static int run_is_described(const keel_gather_t *gather, const blocks_run_t *run, unsigned region, const char *payload)
+{
+    const keel_got_parts_t head = {.count = run->parts};
+    size_t next = run->first;
+
+    if (memcmp(payload, &head, sizeof(head)) != 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < run->parts; i++) {
+        const keel_got_part_t part = run_part(gather, region, &next, run->first + run->count);
+
+        if (memcmp(payload + keel_got_parts_size(i), &part, sizeof(part)) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void run_scatter(const keel_gather_t *gather, size_t first, size_t count, const char *packed)
+{
+    for (size_t i = 0; i < count; i++) {
+        const keel_block_t block = keel_gather_block(gather, first + i);
+
+        if (block.length > 0) {
+            memcpy(block.buffer, packed, block.length);
+        }
+        packed += block.length;
+    }
+}
+
+/* ---- pieces ---- */
+
+static blocks_run_t piece_run(const keel_piece_t *piece)
+{
+    const size_t parts = (piece->length - piece->polled - keel_got_parts_size(0)) / sizeof(keel_got_part_t);
+
+    return (blocks_run_t){
+        .first = piece->first, .count = piece->blocks, .parts = (uint32_t)parts, .bytes = piece->polled};
+}
+
+/* the call is over with an error: its blocks may be gone */
+static int piece_is_left(const keel_piece_t *piece)
+{
+    return piece->gather == NULL || piece->req->status != KEEL_OK;
+}
+
+/* read once: the record has what the caller has */
+static void piece_copy(void *record, void *buffer, const char *from, size_t length)
+{
+    if (record != NULL && length < KEEL_COPY_STREAM) {
+        keel_copy_two(record, buffer, from, length);
+        return;
+    }
+    memcpy(buffer, from, length);
+    if (record != NULL) {
+        keel_copy_settle(buffer);
+        memcpy(record, buffer, length);
+    }
+}
+
+static void blocks_stored(keel_piece_t *piece, const char *from)
+{
+    const char *base = from - keel_where_offset(piece->where);
+    char *payload = (char *)(piece->record != NULL ? piece->record + 1 : NULL);
+    char *packed = (payload != NULL) ? payload + piece->length - piece->polled : NULL;
+    const blocks_run_t run = piece_run(piece);
+
+    if (piece_is_left(piece)) {
+        keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
+        return;
+    }
+    for (size_t i = 0; i < run.count; i++) {
+        const keel_block_t block = keel_gather_block(piece->gather, run.first + i);
+
+        if (block.length > 0) {
+            piece_copy(packed, block.buffer, base + block.offset, block.length);
+            packed = (packed != NULL) ? packed + block.length : NULL;
+        }
+    }
+    if (payload != NULL) {
+        run_describe(piece->gather, &run, keel_where_region(piece->where), payload);
+        piece->record->reserved = KEEL_GET_COMPLETE;
+        piece->record = NULL;
+    }
+    piece->gather = NULL;
+    keel_piece_stored(piece);
+}
+
+static keel_status_t blocks_send(keel_piece_t *piece, const keel_get_record_t *record)
+{
+    keel_context_h ctx = piece->ctx;
+    const size_t described = piece->length - piece->polled;
+    const blocks_run_t run = piece_run(piece);
+    char *payload;
+
+    if (piece_is_left(piece)) {
+        return KEEL_ERR_ROLLED_BACK;
+    }
+    if (piece->record == NULL && piece->buffer == NULL) {
+        piece->buffer = keel_alloc(piece->length, "blocks that are got");
+        if (piece->buffer == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+    }
+    payload = (char *)(piece->record != NULL ? piece->record + 1 : piece->buffer);
+    run_describe(piece->gather, &run, keel_where_region(piece->where), payload);
+    return keel_lane_read_blocks(&ctx->lane, piece->rank, record, payload, described, !ctx->gets.is_off,
+                                 keel_piece_done, piece);
+}
+
+static void blocks_answered(keel_piece_t *piece)
+{
+    const char *payload = (const char *)(piece->record != NULL ? piece->record + 1 : piece->buffer);
+
+    if (piece->record != NULL) {
+        piece->record->reserved = KEEL_GET_COMPLETE;
+        piece->record = NULL;
+    }
+    if (!piece_is_left(piece)) {
+        run_scatter(piece->gather, piece->first, piece->blocks, payload + piece->length - piece->polled);
+    }
+}
+
+static const keel_piece_ops_t blocks_piece_ops = {
+    .stored = blocks_stored, .send = blocks_send, .answered = blocks_answered};
+
+/* ---- accesses ---- */
+
+/* planted: not what the record holds */
+static void replay_wrongly(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
+                           const char *packed)
+{
+    const char *now = keel_access_at(&win->ctx->lane, rank, win->region);
+    const size_t first = keel_gather_block(gather, run->first).length;
+
+    run_scatter(gather, run->first, run->count, packed);
+    for (size_t i = 1; i < run->count; i++) {
+        const keel_block_t block = keel_gather_block(gather, run->first + i);
+
+        if (KEEL_PLANT(got_part_missed)) {
+            memcpy(block.buffer, packed, (block.length < first) ? block.length : first);
+        } else if (now != NULL && win->ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+            memcpy(block.buffer, now + block.offset, block.length);
+        }
+    }
+}
+
+/* KEEL_INPROGRESS: it has no record */
+static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
+                                uint64_t where)
+{
+    keel_context_h ctx = win->ctx;
+    const size_t described = keel_got_parts_size(run->parts);
+    const keel_get_record_t *record;
+    keel_status_t status = keel_get_log_next(&ctx->gets, rank, where, described + run->bytes, &record);
+
+    if (status == KEEL_INPROGRESS) {
+        return status;
+    }
+    if (status == KEEL_OK && !run_is_described(gather, run, win->region, (const char *)(record + 1))) {
+        keel_error_ctx(
+            ctx,
+            "re-execution differs from the first life: get %u of phase %u at rank %u is of other blocks than "
+            "the one recorded; is the program deterministic, and all memory protected that it goes on from?",
+            record->index, record->phase, rank);
+        status = KEEL_ERR_CORRUPT;
+    }
+    if (status == KEEL_OK) {
+        if (KEEL_PLANT(got_part_missed) || KEEL_PLANT(got_parts_by_now)) {
+            replay_wrongly(win, rank, gather, run, (const char *)(record + 1) + described);
+        } else {
+            run_scatter(gather, run->first, run->count, (const char *)(record + 1) + described);
+        }
+    }
+    return keel_get_replayed(ctx, rank, status);
+}
+
+static keel_status_t run_get(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
+                             struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    size_t next = run->first;
+    const uint64_t where = keel_where_blocks(run_part(gather, win->region, &next, run->first + run->count).where);
+    keel_status_t status = run_replay(win, rank, gather, run, where);
+    keel_piece_t *piece;
+
+    if (status != KEEL_INPROGRESS) {
+        return status;
+    }
+    status = keel_get_make_piece(ctx, rank, where, (uint32_t)keel_got_parts_size(run->parts) + run->bytes, req, &piece);
+    if (status == KEEL_OK) {
+        piece->ops = &blocks_piece_ops;
+        piece->polled = run->bytes;
+        piece->buffer = NULL;
+        piece->gather = gather;
+        piece->first = run->first;
+        piece->blocks = run->count;
+        keel_get_start_piece(piece);
+    }
+    return status;
+}
+
+static keel_status_t blocks_issue(keel_win_h win, uint32_t rank, const keel_gather_t *gather, struct keel_req *req)
+{
+    const int are_one = win->ctx->polls == NULL && !keel_win_is_by_message(win, rank);
+    keel_status_t status = KEEL_OK;
+    blocks_run_t run;
+
+    keel_context_touch(win->ctx, rank);
+    for (size_t first = 0; first < gather->count && status == KEEL_OK; first += run.count) {
+        run = are_one ? run_from(win->ctx, gather, first) : (blocks_run_t){.first = first, .count = 1, .parts = 1};
+        if (run.parts > 0 && (run.parts > 1 || (gather->list == NULL && run.count > 1))) {
+            status = run_get(win, rank, gather, &run, req);
+            continue;
+        }
+        for (size_t i = 0; i < run.count && status == KEEL_OK; i++) {
+            const keel_block_t block = keel_gather_block(gather, first + i);
+
+            status = keel_get_issue(win, rank, block.offset, block.buffer, block.length, req);
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_get_blocks(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const char *call)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = keel_lock_admit(ctx, rank, 0), done;
+    struct keel_req *req;
+    unsigned rounds = 0;
+
+    status = (status == KEEL_OK) ? keel_get_admit(ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
+    if (status != KEEL_OK || gather->count == 0) {
+        return keel_win_end(win, status);
+    }
+    for (size_t i = 0; i < gather->count; i++) {
+        ctx->stats.gets++;
+        ctx->stats.get_bytes += keel_gather_block(gather, i).length;
+    }
+    if (rank == ctx->lane.rank) {
+        return keel_win_end(win, ctx->own_get(win, gather));
+    }
+    req = keel_req_obtain(ctx, NULL);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = blocks_issue(win, rank, gather, req);
+    while (status == KEEL_OK && req->pieces > 1) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    done = keel_request_finish(req, status, NULL); /* after an error what is under way yet finds it in the request */
+    return keel_win_end(win, (done == KEEL_INPROGRESS) ? status : done);
+}
+
+keel_status_t keel_get_list(keel_win_h win, uint32_t rank, const keel_block_t *blocks, size_t count)
+{
+    KEEL_INSIDE_WIN(win);
+    const keel_gather_t gather = {.list = blocks, .count = count - (KEEL_PLANT(block_missed) && count > 0)};
+    keel_status_t status = keel_win_check(win, rank, 0, 0, NULL, NULL);
+
+    if (status == KEEL_OK && blocks == NULL && count > 0) {
+        return keel_refuse_null("the blocks of an access");
+    }
+    for (size_t i = 0; i < count && status == KEEL_OK; i++) {
+        status = keel_win_check(win, rank, blocks[i].offset, blocks[i].length, blocks[i].buffer, NULL);
+    }
+    if (status != KEEL_OK) {
+        return (win != NULL) ? keel_win_end(win, status) : status;
+    }
+    return keel_get_blocks(win, rank, &gather, "keel_get_list");
+}

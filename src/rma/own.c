@@ -1,0 +1,135 @@
+/*
+ * Own memory that is read by a call (protocol.md, Waits inside a phase).
+ *
+ * In a program that waits others put there in an order that only this process sees, and a replacement has of it what its waits and answers
+ * needed so far. So what is read is an answer: in each phase that began with all knowing that the program waits, and in one in which this
+ * process has waited. In other phases it is a copy. There gsyncs alone order, so a program that has no races reads what nobody puts
+ * meanwhile; one that polls before its first wait is found by a replacement that reads what is put in that phase.
+ */
+#include "rma/own.h"
+
+#include "order/compare.h"
+#include "order/flush.h"
+#include "order/mix.h"
+#include "order/determinant.h"
+#include "window/window.h"
+#include "check/plant.h"
+#include "recovery/ask.h"
+
+#include <string.h>
+
+#define OWN_WORDS 256u /* of an answer */
+
+static size_t word_size(const char *at, size_t left)
+{
+    size_t size = 8;
+
+    while (size > left || (uintptr_t)at % size != 0) {
+        size /= 2;
+    }
+    return size;
+}
+
+static unsigned words_most(const keel_context_h ctx)
+{
+    unsigned most = OWN_WORDS;
+
+    while (most > 1 && keel_answer_length(most) > ctx->gets.piece_max) {
+        most /= 2;
+    }
+    return most;
+}
+
+void keel_own_load(void *buffer, const char *from, size_t length)
+{
+    for (size_t size; length > 0; length -= size, from += size, buffer = (char *)buffer + size) {
+        const uint64_t word = keel_word_load(from, size = word_size(from, length));
+
+        memcpy(buffer, &word, size);
+    }
+    keel_load_fence();
+}
+
+/* bytes that lie one behind the other, in own memory and in the buffer */
+typedef struct own_run {
+    uint64_t offset;
+    char *to;
+    size_t left;
+} own_run_t;
+
+static own_run_t run_of(const keel_gather_t *gather, size_t i)
+{
+    const keel_block_t block = keel_gather_block(gather, i);
+
+    return (own_run_t){.offset = block.offset, .to = block.buffer, .left = block.length};
+}
+
+/* the next block that is not empty; 0: there is none */
+static int run_next(const keel_gather_t *gather, size_t *next_p, own_run_t *run)
+{
+    for (run->left = 0; run->left == 0 && *next_p < gather->count; (*next_p)++) {
+        *run = run_of(gather, *next_p);
+    }
+    return run->left > 0;
+}
+
+keel_status_t keel_own_ask(keel_win_h win, const keel_gather_t *gather)
+{
+    const unsigned most = words_most(win->ctx);
+    keel_word_t words[OWN_WORDS];
+    char *to[OWN_WORDS];
+    keel_status_t status = KEEL_OK;
+    own_run_t run;
+    size_t next = 0;
+    int is_left = run_next(gather, &next, &run);
+
+    while (is_left && status == KEEL_OK) {
+        unsigned count = 0;
+
+        while (is_left && count < most) {
+            const size_t size = word_size((const char *)win->base + run.offset, run.left);
+
+            words[count] = (keel_word_t){.win = win, .offset = run.offset, .size = size, .compare = KEEL_COMPARE_LT};
+            to[count++] = run.to;
+            run = (own_run_t){.offset = run.offset + size, .to = run.to + size, .left = run.left - size};
+            is_left = run.left > 0 || run_next(gather, &next, &run);
+        }
+        status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL); /* none is: progress is made */
+        status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
+        for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
+            memcpy(to[i], &words[i].seen, words[i].size);
+        }
+    }
+    return status;
+}
+
+static void own_copy(keel_win_h win, const keel_gather_t *gather)
+{
+    own_run_t run;
+
+    for (size_t next = 0; run_next(gather, &next, &run);) {
+        memmove(run.to, (const char *)win->base + run.offset, run.left);
+    }
+}
+
+keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather)
+{
+    keel_context_h ctx = win->ctx;
+    keel_status_t status = KEEL_OK;
+    own_run_t run;
+
+    if (!keel_may_mix(ctx) && keel_waits_go_on(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
+        return keel_own_ask(win, gather);
+    }
+    own_copy(win, gather);
+    if (keel_may_mix(ctx) || keel_sync_has_rest(&ctx->sync)) { /* it may look until others have done something */
+        status = keel_flush_start_all(ctx);
+    }
+    for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {
+        status = keel_waits_are_to_write(&ctx->sync, (const char *)win->base + run.offset, run.left) &&
+                         !KEEL_PLANT(own_get_raced)
+                     ? keel_recovery_ask(&ctx->rec, KEEL_ERR_STATE)
+                     : KEEL_OK;
+    }
+    return status;
+}

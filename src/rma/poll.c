@@ -1,0 +1,366 @@
+/*
+ * Polls (protocol.md, Waits inside a phase).
+ *
+ * Who reads what another one put, and goes on by that, comes after it and all that its source did before. So with the bytes comes the
+ * clock of all that was done at the target until then, loaded after them, and this process goes beyond it; both are a record at the
+ * target before anything else is done that others can see. That is what an atomic that fetches does (rma/fetch), but nothing is changed:
+ * a poll has no number, none is in doubt, and one that was awaited from a dead process is issued again.
+ *
+ * A program polls in a loop and finds the same again and again: as long as nobody did anything there under a higher clock, it learns nothing by
+ * that but how often it looked, and it is one record, with how often. On mapped memory the record stays here, open, until it is settled:
+ * before anything else that others can see. Where the target's service side records what it answers each poll has a record.
+ */
+#include "rma/poll.h"
+#include "access/piece.h"
+#include "order/completion.h"
+#include "engine/threads.h"
+
+#include "order/flush.h"
+#include "order/usage.h"
+#include "rma/by_message.h"
+#include "epoch/lock.h"
+#include "order/mix.h"
+#include "rma/own.h"
+#include "engine/request.h"
+#include "access/target.h"
+#include "order/compare.h"
+#include "epoch/wait.h"
+
+#include "base/memory.h"
+#include "check/plant.h"
+#include "oplog/getlog_replay.h"
+#include "oplog/put_send.h"
+#include "peer/access.h"
+#include "peer/issue.h"
+#include "recovery/position.h"
+#include "recovery/ask.h"
+#include "recovery/recover.h"
+
+#include <string.h>
+
+static char *polled_of(const keel_get_record_t *record)
+{
+    return (char *)(uintptr_t)(record + 1) + record->length - sizeof(keel_polled_t);
+}
+
+static keel_polled_t polled_load(const keel_get_record_t *record)
+{
+    keel_polled_t polled;
+
+    memcpy(&polled, polled_of(record), sizeof(polled));
+    return polled;
+}
+
+static void polled_store(keel_get_record_t *record, keel_polled_t polled)
+{
+    memcpy(polled_of(record), &polled, sizeof(polled));
+}
+
+/* ---- a target that is mapped ---- */
+
+/* the same as the last time, and nothing was done there since then: words may be put anew as they were, and by waiting for something else
+ * the program may know that they were */
+static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    const keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_get_record_t *record = polling->open;
+    const char *from = keel_access_at(&ctx->lane, rank, keel_where_region(where));
+    keel_polled_t polled;
+
+    if (record == NULL || from == NULL || polling->rank != rank || record->where != where ||
+        record->length != keel_polled_length(length) || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+        ctx->lane.peers[rank].incarnation != polling->incarnation) {
+        return 0;
+    }
+    keel_own_load(buffer, from + keel_where_offset(where), length);
+    polled = polled_load(record);
+    if (memcmp(buffer, record + 1, length) != 0 ||
+        (keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase) > polled.clock && !KEEL_PLANT(poll_repeated))) {
+        return 0;
+    }
+    polled.times++;
+    polled_store(record, polled);
+    return 1;
+}
+
+static void poll_stored(keel_piece_t *piece, const char *from)
+{
+    keel_context_h ctx = piece->ctx;
+    keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_get_record_t *record = piece->record;
+    uint32_t clock;
+
+    keel_free(piece->buffer); /* of an answer that did not come */
+    piece->buffer = NULL;
+    if (piece->to == NULL) {
+        keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
+        return;
+    }
+    keel_own_load(piece->to, from, piece->polled);
+    KEEL_MOMENT();
+    clock = keel_access_clock_of(&ctx->lane, piece->rank, ctx->rec.phase);
+    keel_access_find(&ctx->lane, piece->rank);
+    piece->req->fetched.clock = clock;
+    piece->record = NULL;
+    if (record != NULL) {
+        memcpy(record + 1, piece->to, piece->polled);
+        keel_polled_fill(record + 1, piece->polled, clock);
+        *polling = (keel_polling_t){.phase = polling->phase,
+                                    .open = record,
+                                    .rank = piece->rank,
+                                    .incarnation = ctx->lane.peers[piece->rank].incarnation,
+                                    .is_unsettled = 1};
+        keel_context_shut(ctx, KEEL_GATE_TOLD);
+    } else {
+        keel_get_log_push(&ctx->gets, piece->rank); /* that there is none */
+    }
+    keel_piece_done(piece, KEEL_OK);
+}
+
+/* ---- a target that is asked ---- */
+
+static keel_status_t poll_send(keel_piece_t *piece, const keel_get_record_t *record)
+{
+    keel_context_h ctx = piece->ctx;
+
+    piece->buffer = (piece->buffer == NULL) ? keel_alloc(piece->length, "what is polled") : piece->buffer;
+    return (piece->buffer == NULL) ? KEEL_ERR_NO_MEMORY
+                                   : keel_lane_poll_window(&ctx->lane, piece->rank, record, piece->polled,
+                                                           !ctx->gets.is_off, piece->buffer, keel_piece_done, piece);
+}
+
+static void poll_answered(keel_piece_t *piece)
+{
+    keel_polled_t polled;
+
+    if (piece->to == NULL || piece->buffer == NULL) {
+        return;
+    }
+    memcpy(&polled, (const char *)piece->buffer + piece->length - sizeof(polled), sizeof(polled));
+    memcpy(piece->to, piece->buffer, piece->polled);
+    piece->req->fetched.clock = polled.clock;
+}
+
+static const keel_piece_ops_t poll_piece_ops = {.stored = poll_stored, .send = poll_send, .answered = poll_answered};
+
+/* ---- any target ---- */
+
+int keel_poll_may_order(const keel_context_h ctx)
+{
+    return !keel_may_mix(ctx) && keel_sync_mixes_by(&ctx->sync, KEEL_WAY_WAIT, 1) == NULL;
+}
+
+/* what was found may be that of a put which is open still: who put it is in doubt then */
+static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *call, int *is_ordered_p)
+{
+    keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
+
+    status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
+    *is_ordered_p = status == KEEL_OK && keel_sync_has_rest(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+    if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync.answers)) {
+        status = keel_wait_settle_answers(ctx);
+    }
+    if (status == KEEL_OK && *is_ordered_p) {
+        keel_kinds_use(ctx, KEEL_CLASS_FETCHES);
+    }
+    return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status;
+}
+
+/* KEEL_INPROGRESS: there is no record of it */
+static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    keel_polling_t *polling = keel_wait_polling(ctx);
+    const keel_get_record_t *record = polling->again;
+    keel_polled_t polled;
+    keel_status_t status;
+
+    if (polling->left > 0 && polling->rank == rank && record->where == where &&
+        record->length == keel_polled_length(length)) {
+        memcpy(buffer, record + 1, length);
+        polling->is_unsettled = --polling->left > 0;
+        return KEEL_OK;
+    }
+    if (polling->left > 0) {
+        return keel_wait_settle_polls(ctx);
+    }
+    status = keel_get_log_next(&ctx->gets, rank, where, keel_polled_length(length), &record);
+    if (status == KEEL_ERR_CORRUPT) {
+        return keel_recovery_ask(&ctx->rec, status);
+    }
+    if (status != KEEL_OK) {
+        return status;
+    }
+    polled = polled_load(record);
+    if (polled.times == 0) {
+        return keel_wait_differs(ctx, "what was not recorded as a poll");
+    }
+    status = keel_wait_settle_polls(ctx);
+    memcpy(buffer, record + 1, length);
+    keel_recovery_count_gets(&ctx->rec, 1);
+    status =
+        (status != KEEL_OK) ? status : keel_wait_fetched(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
+    keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unrejoined) ? 0 : (uint32_t)polled.clock);
+    *polling = (keel_polling_t){.phase = polling->phase,
+                                .rank = rank,
+                                .again = record,
+                                .left = polled.times - 1,
+                                .is_unsettled = polled.times > 1};
+    return status;
+}
+
+/* it waits for its target's replacement, and for gets that were meant for its predecessor: records lie there in the order of accesses */
+static keel_status_t poll_await_target(keel_context_h ctx, uint32_t rank)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
+                                 (keel_access_is_stored(&ctx->lane, rank) && ctx->pieces_open[rank] > 0) ||
+                                 keel_position_holds(&ctx->rec, rank, KEEL_ATOMIC_FETCH, 1))) {
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
+            return keel_get_is_missing(ctx, rank);
+        }
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+static keel_status_t poll_wait(keel_context_h ctx, keel_piece_t *piece, const struct keel_req *req)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && req->pieces > 1) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    if (req->pieces > 1) {
+        piece->to = NULL; /* the program's memory may be gone when an answer comes */
+    }
+    return status;
+}
+
+static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
+                                struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+    keel_status_t status = poll_replay(win, rank, where, buffer, length);
+    keel_piece_t *piece;
+
+    if (status != KEEL_INPROGRESS) {
+        return status;
+    }
+    if (poll_is_again(win, rank, where, buffer, length)) {
+        keel_context_look(ctx);
+        return KEEL_OK;
+    }
+    do { /* a callback may poll, or be answered, meanwhile */
+        status = keel_wait_settle_answers(ctx);
+        status = (status == KEEL_OK) ? poll_await_target(ctx, rank) : status;
+    } while (status == KEEL_OK && (ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync.answers)));
+    if (status != KEEL_OK) {
+        return status;
+    }
+    piece = keel_piece_obtain(ctx);
+    if (piece == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    piece->rank = rank;
+    piece->where = where;
+    piece->length = (uint32_t)keel_polled_length(length);
+    piece->ops = &poll_piece_ops;
+    piece->polled = length;
+    piece->to = buffer;
+    piece->buffer = NULL;
+    piece->req = req;
+    piece->atomic = NULL;
+    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, piece->length, &piece->index);
+    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    req->pieces++;
+    ctx->pieces_open[rank]++;
+    keel_piece_issue(piece);
+    status = poll_wait(ctx, piece, req);
+    status = (status == KEEL_OK) ? req->status : status;
+    if (status == KEEL_OK) {
+        keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unjoined) ? 0 : (uint32_t)req->fetched.clock);
+    }
+    return status;
+}
+
+static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                                const char *call, struct keel_req *req)
+{
+    keel_context_h ctx = win->ctx;
+    const uint32_t most = (uint32_t)(ctx->gets.piece_max - keel_polled_length(8)) & ~7u;
+    keel_status_t status;
+    int is_ordered;
+
+    status = keel_flush_start_all(ctx);
+    status = (status == KEEL_OK) ? poll_begin(ctx, rank, call, &is_ordered) : status;
+    if (status == KEEL_OK && !is_ordered) {
+        return keel_get_pieces(win, rank, offset, buffer, length, req);
+    }
+    keel_flush_ring(ctx);
+    keel_context_touch(ctx, rank);
+    for (uint64_t done = 0; status == KEEL_OK && done < length; done += most) {
+        const uint64_t piece = (length - done < most) ? length - done : most;
+
+        status = poll_piece(win, rank, offset + done, (char *)buffer + done, (uint32_t)piece, req);
+    }
+    return status;
+}
+
+static keel_status_t poll_own(keel_win_h win, uint64_t offset, void *buffer, size_t length)
+{
+    const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
+
+    if (!keel_may_mix(win->ctx)) {
+        return keel_own_ask(win, &(keel_gather_t){.list = &block, .count = 1});
+    }
+    keel_own_load(buffer, (const char *)win->base + offset, length);
+    return keel_flush_start_all(win->ctx);
+}
+
+const keel_poll_ops_t keel_poll_ops = {.issue = poll_issue};
+
+static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                              const char *call, keel_req_h *left_p)
+{
+    KEEL_INSIDE_WIN(win);
+    keel_status_t status = keel_win_check(win, rank, offset, length, buffer, NULL);
+    struct keel_req *req;
+
+    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
+    status = (status == KEEL_OK) ? keel_mix_poll(win->ctx, rank) : status;
+    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
+    if (status != KEEL_OK || length == 0) {
+        return (win != NULL) ? keel_win_end(win, status) : status;
+    }
+    win->ctx->stats.gets++;
+    win->ctx->stats.get_bytes += length;
+    if (rank == win->ctx->lane.rank) {
+        return keel_win_end(win, poll_own(win, offset, buffer, length));
+    }
+    req = keel_req_obtain(win->ctx, NULL);
+    if (req == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    status = poll_issue(win, rank, offset, buffer, length, call, req);
+    return keel_win_end(win, keel_request_finish(req, status, left_p));
+}
+
+keel_status_t keel_poll_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
+                            const char *call)
+{
+    keel_req_h left = NULL;
+    const keel_status_t status = poll_any(win, rank, offset, buffer, length, call, &left);
+
+    return (status == KEEL_INPROGRESS) ? keel_req_wait(left) : status;
+}
+
+keel_status_t keel_poll(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length)
+{
+    return keel_poll_any(win, rank, offset, buffer, length, "keel_poll");
+}
