@@ -212,10 +212,21 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job_start_rank(job, rank);
 }
 
+static void job_on_finalized(job_t *job, job_rank_t *state)
+{
+    if (!state->is_finalized) {
+        state->is_finalized = true;
+        job->finalized_count++;
+    }
+}
+
 static void job_on_left(job_t *job, uint32_t rank)
 {
     job_rank_t *state = &job->ranks[rank];
 
+    if (state->is_over) { /* behind the last gsync a rank has left, though its farewell to PMIx was lost */
+        job_on_finalized(job, state);
+    }
     if (!state->is_finalized && job->connected_count != 0) {
         job_end(job, KEELRUN_STATUS_FAILED, "rank %u (incarnation %u) exited without leaving the job", rank,
                 state->incarnation);
@@ -429,14 +440,6 @@ static void job_on_abort(job_t *job, const message_t *message, const char *paylo
         job_end(job, 0, NULL);
     } else {
         job_end(job, status, "rank %u ends the job: %.*s", message->rank, (int)message->length, payload);
-    }
-}
-
-static void job_on_finalized(job_t *job, job_rank_t *state)
-{
-    if (!state->is_finalized) {
-        state->is_finalized = true;
-        job->finalized_count++;
     }
 }
 

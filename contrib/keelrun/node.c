@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <runtime/pmix_events.h>
+
 #include "channel.h"
 #include "netns.h"
 #include "output.h"
@@ -78,6 +80,7 @@ static const char *node_isolate(node_t *node, int netns_error, int *error_p)
             return "network namespaces";
         }
         setenv("UCX_NET_DEVICES", NETNS_DEVICE, 0);
+        setenv(KEELRUN_ENV_NETNS, "1", 1);
     }
     return NULL;
 }

@@ -1,6 +1,7 @@
-/* Options and counts of TCP sockets, and the send() that PMIx's handshake calls. */
+/* Options and counts of TCP sockets, and the accept() and send() that PMIx's server calls. */
 #include "sockets.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -9,6 +10,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "guest.h"
+#include "report.h"
 
 typedef struct sockets {
     int listening; /* descriptor, or -1 */
@@ -78,4 +82,40 @@ __attribute__((visibility("default"))) ssize_t send(int fd, const void *data, si
     ssize_t count = syscall(SYS_sendto, fd, data, length, flags, NULL, 0);
 
     return count < 0 && flags == 0 && (errno == EPIPE || errno == ECONNRESET) ? (ssize_t)length : count;
+}
+
+static void sockets_refuse(int fd)
+{
+    static bool is_said; /* by the one thread that accepts */
+    struct sockaddr_in address = {.sin_port = 0};
+    socklen_t length = sizeof address;
+    char text[INET_ADDRSTRLEN];
+
+    if (!is_said && getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
+        inet_ntop(AF_INET, &address.sin_addr, text, sizeof text) != NULL) {
+        is_said = true;
+        report("a connection from %s:%u to the launcher's server is refused: no process of this job holds it", text,
+               ntohs(address.sin_port));
+    }
+    close(fd);
+}
+
+/*
+ * In place of the C library's accept(), which in this program only PMIx's server calls. The thread that serves all ranks reads the
+ * greeting of a connection with a blocking call: a stranger that sends too little stops it, and with it news of deaths and ends. So
+ * a connection that no process of a rank holds is closed here. Refused connections look like none: the caller is told EAGAIN, as
+ * after a connection that its client has taken back. PMIx's socket does not block.
+ */
+__attribute__((visibility("default"))) int accept(int fd, struct sockaddr *address, socklen_t *length)
+{
+    const socklen_t room = (length != NULL) ? *length : 0;
+    int guest;
+
+    while ((guest = (int)syscall(SYS_accept4, fd, address, length, 0)) >= 0 && !guest_is_ours(guest)) {
+        sockets_refuse(guest);
+        if (length != NULL) {
+            *length = room;
+        }
+    }
+    return guest;
 }

@@ -121,6 +121,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
     keel_transport_params_t params = {.rank = rank,
                                       .size = from->runtime->size,
                                       .node = from->runtime->node,
+                                      .is_one_host = from->runtime->is_one_host,
                                       .lanes = lanes_names[from->config->lanes],
                                       .tls_served = from->config->tls_served,
                                       .device = from->config->verbs_device,

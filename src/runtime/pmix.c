@@ -169,6 +169,23 @@ static void keel_pmix_release_nodes(keel_runtime_pmix_t *runtime)
     keel_free(base->node);
 }
 
+/*
+ * Whether the loopback interface reaches all processes, now and later. Emulated nodes share it unless keelrun gives each a network
+ * namespace. Under other launchers one host name means one host; a replacement that is spawned may start on another host.
+ */
+static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime, uint32_t spawns)
+{
+    if (runtime->is_keelrun) {
+        return getenv(KEELRUN_ENV_NETNS) == NULL;
+    }
+    for (uint32_t rank = 1; rank < runtime->job_size; rank++) {
+        if (runtime->base.node[rank] != runtime->base.node[0]) {
+            return 0;
+        }
+    }
+    return spawns == 0;
+}
+
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime)
 {
     return runtime->base.rank >= runtime->base.size;
@@ -239,6 +256,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     }
     status = keel_pmix_read_nodes(runtime);
     if (status == KEEL_OK) {
+        base->is_one_host = keel_pmix_is_one_host(runtime, spawns);
         status = keel_pmix_spares_init(runtime, spares + spawns);
         runtime->spares.does_spawn = spawns > 0;
     }

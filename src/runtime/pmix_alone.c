@@ -39,7 +39,7 @@ keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
     if (status != KEEL_OK) {
         return status;
     }
-    runtime->is_alone = 1;
+    runtime->is_alone = runtime->base.is_one_host = 1;
     runtime->base.size = runtime->job_size = 1;
     runtime->base.node = keel_alloc(sizeof *runtime->base.node, "nodes");
     if (runtime->base.node == NULL || keel_pmix_spares_init(runtime, 0) != KEEL_OK) {

@@ -43,6 +43,7 @@
 /* environment of a rank */
 #define KEEL_ENV_INCARNATION "KEEL_INCARNATION" /* set by keelrun: how often this rank was replaced */
 #define KEELRUN_ENV_NODE     "KEELRUN_NODE"     /* the emulated node; its presence says that keelrun started us */
+#define KEELRUN_ENV_NETNS    "KEELRUN_NETNS"    /* set: each emulated node has a network namespace of its own */
 #define KEELRUN_ENV_START    "KEELRUN_START_NS" /* CLOCK_MONOTONIC at keelrun's start: zero of its times */
 
 #endif

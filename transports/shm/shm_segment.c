@@ -50,6 +50,10 @@ static keel_status_t memory_file(size_t bytes, int *fd_p)
     if (fd < 0) {
         return (errno == ENOMEM) ? KEEL_ERR_NO_MEMORY : KEEL_ERR_IO;
     }
+    if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) { /* a memory file is made for everybody to write */
+        close(fd);
+        return KEEL_ERR_IO;
+    }
     if (ftruncate(fd, (off_t)bytes) != 0) {
         close(fd);
         return KEEL_ERR_NO_MEMORY;
@@ -282,7 +286,7 @@ keel_status_t keel_shm_segment_attach(const keel_shm_segment_id_t *id, void **ba
         return KEEL_ERR_UNREACHABLE;
     }
     if ((fstat(fd, &file) != 0) || (file.st_dev != id->dev) || (file.st_ino != id->ino) ||
-        ((uint64_t)file.st_size != id->bytes)) {
+        (file.st_uid != geteuid()) || ((uint64_t)file.st_size != id->bytes)) {
         close(fd);
         return KEEL_ERR_UNREACHABLE;
     }

@@ -51,14 +51,10 @@ static ucs_status_t modify(ucp_config_t *config, const char *const (*settings)[2
     return status;
 }
 
-static int is_rdma(const char *tls)
-{
-    return (tls != NULL) && (strcmp(tls, "tcp") != 0);
-}
-
 /* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does, and of times. */
-static ucs_status_t network_config(const char *tls, size_t lockable, ucp_config_t **config_p)
+static ucs_status_t network_config(const keel_transport_params_t *params, size_t lockable, ucp_config_t **config_p)
 {
+    const char *tls = params->tls_served;
     const unsigned queue = keel_ucp_queue_length(lockable);
     const char *const settings[][2] = {
         {"TLS", (tls != NULL) ? tls : "tcp"},
@@ -72,6 +68,8 @@ static ucs_status_t network_config(const char *tls, size_t lockable, ucp_config_
         {"CONN_NB", "y"},
         /* a peer's death is Keel's to report, in one line; applies to the whole process */
         {"LOG_LEVEL", (getenv("UCX_LOG_LEVEL") != NULL) ? getenv("UCX_LOG_LEVEL") : "fatal"},
+        /* an assertion ends the process at once: no backtrace, no debugger, no waiting for one; also of the whole process */
+        {"HANDLE_ERRORS", (getenv("UCX_HANDLE_ERRORS") != NULL) ? getenv("UCX_HANDLE_ERRORS") : "none"},
     };
     char buffers[16], a_time[16];
     const char *const rdma_defaults[][2] = {
@@ -107,13 +105,16 @@ static ucs_status_t network_config(const char *tls, size_t lockable, ucp_config_
         return status;
     }
     status = modify(*config_p, settings, sizeof(settings) / sizeof(settings[0]), 0);
-    if ((status == UCS_OK) && is_rdma(tls)) {
+    if ((status == UCS_OK) && keel_ucp_is_local(params)) {
+        status = ucp_config_modify(*config_p, "NET_DEVICES", KEEL_UCP_LOOPBACK);
+    }
+    if ((status == UCS_OK) && keel_ucp_is_rdma(tls)) {
         status = modify(*config_p, rdma_settings, sizeof(rdma_settings) / sizeof(rdma_settings[0]), 0);
     }
-    if ((status == UCS_OK) && is_rdma(tls)) {
+    if ((status == UCS_OK) && keel_ucp_is_rdma(tls)) {
         status = modify(*config_p, rdma_defaults, sizeof(rdma_defaults) / sizeof(rdma_defaults[0]), 1);
     }
-    if ((status == UCS_OK) && is_rdma(tls) && (queue > 0)) {
+    if ((status == UCS_OK) && keel_ucp_is_rdma(tls) && (queue > 0)) {
         snprintf(buffers, sizeof(buffers), "%u", queue);
         snprintf(a_time, sizeof(a_time), "%u", (queue + SENDS_GROW - 1) / SENDS_GROW);
         status = modify(*config_p, rdma_limited, sizeof(rdma_limited) / sizeof(rdma_limited[0]), 1);
@@ -135,7 +136,7 @@ static keel_status_t network_open(keel_ucp_t *ucp)
     ucp_config_t *config;
     ucs_status_t status;
 
-    status = network_config(params->tls_served, ucp->lockable, &config);
+    status = network_config(params, ucp->lockable, &config);
     if (status == UCS_OK) {
         status = ucp_init(&ucp_params, config, &ucp->context);
         ucp_config_release(config);
@@ -180,7 +181,7 @@ static keel_status_t allocate(const keel_transport_params_t *params, keel_ucp_t 
     }
     ucp->super.ops = &keel_transport_ucp_ops;
     ucp->params = *params;
-    ucp->reads.is_offered = is_rdma(params->tls_served);
+    ucp->reads.is_offered = keel_ucp_is_rdma(params->tls_served);
     ucp->lockable = keel_service_lockable();
     ucp->peers = keel_alloc(params->size * sizeof(*ucp->peers), "peers");
     ucp->current = keel_alloc(params->size * sizeof(*ucp->current), "instances");

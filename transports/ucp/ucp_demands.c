@@ -20,6 +20,33 @@ enum {
     FILES_A_DEVICE = 4     /* and that for each device with an address: an event queue and a socket a worker */
 };
 
+int keel_ucp_is_rdma(const char *tls_served)
+{
+    return (tls_served != NULL) && (strcmp(tls_served, "tcp") != 0);
+}
+
+static int is_loopback_up(void)
+{
+    struct ifaddrs *all, *one;
+    int is_up = 0;
+
+    if (getifaddrs(&all) != 0) {
+        return 0;
+    }
+    for (one = all; one != NULL; one = one->ifa_next) {
+        is_up |= (one->ifa_flags & IFF_UP) && (one->ifa_addr != NULL) && (one->ifa_addr->sa_family == AF_INET) &&
+                 (strcmp(one->ifa_name, KEEL_UCP_LOOPBACK) == 0);
+    }
+    freeifaddrs(all);
+    return is_up;
+}
+
+int keel_ucp_is_local(const keel_transport_params_t *params)
+{
+    return params->is_one_host && !keel_ucp_is_rdma(params->tls_served) && (getenv("UCX_NET_DEVICES") == NULL) &&
+           is_loopback_up();
+}
+
 static size_t devices(void)
 {
     struct ifaddrs *all, *one;

@@ -10,6 +10,16 @@
  */
 keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int is_network_open);
 
+#define KEEL_UCP_LOOPBACK "lo"
+
+int keel_ucp_is_rdma(const char *tls_served);
+
+/*
+ * Whether tcp is restricted to the loopback interface: all processes share this host, and UCX_NET_DEVICES names no interface. A
+ * process whose loopback interface is down uses any.
+ */
+int keel_ucp_is_local(const keel_transport_params_t *params);
+
 /* how many buffers a queue of UCX over RDMA may have, so that all take half of the bytes that may be locked; 0: any */
 unsigned keel_ucp_queue_length(size_t lockable);
 

@@ -388,7 +388,7 @@ static const keel_service_loop_ops_t loop_ops = {
 static keel_status_t open_files(keel_verbs_t *verbs)
 {
     keel_verbs_service_t *service = &verbs->service;
-    keel_status_t status = keel_verbs_listen(&service->listener, &service->listens_at);
+    keel_status_t status = keel_verbs_listen(verbs->params.is_one_host, &service->listener, &service->listens_at);
 
     if (status != KEEL_OK) {
         if (verbs->params.message != NULL) {

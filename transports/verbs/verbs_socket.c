@@ -42,19 +42,20 @@ static int listen_to(int family, const struct sockaddr *address, socklen_t lengt
     return fd;
 }
 
-keel_status_t keel_verbs_listen(int *socket_p, uint16_t *port_p)
+keel_status_t keel_verbs_listen(int is_one_host, int *socket_p, uint16_t *port_p)
 {
     const struct sockaddr_in6 both = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
-    const struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr = {.s_addr = INADDR_ANY}};
+    const struct sockaddr_in four = {.sin_family = AF_INET,
+                                     .sin_addr = {.s_addr = htonl(is_one_host ? INADDR_LOOPBACK : INADDR_ANY)}};
     union {
         struct sockaddr any;
         struct sockaddr_in four;
         struct sockaddr_in6 six;
     } bound;
     socklen_t length = sizeof(bound);
-    int fd = listen_to(AF_INET6, (const struct sockaddr *)&both, sizeof(both));
+    int fd = is_one_host ? -1 : listen_to(AF_INET6, (const struct sockaddr *)&both, sizeof(both));
 
-    if (fd < 0) { /* a host without IPv6 */
+    if (fd < 0) { /* one host, or a host without IPv6 */
         fd = listen_to(AF_INET, (const struct sockaddr *)&four, sizeof(four));
     }
     if (fd < 0) {
@@ -117,9 +118,14 @@ static int host_of(const struct ifaddrs *one, keel_verbs_host_t *host)
     return 0;
 }
 
+unsigned keel_verbs_loopback(keel_verbs_host_t *hosts)
+{
+    hosts[0] = (keel_verbs_host_t){.bytes = {127, 0, 0, 1}};
+    return 1;
+}
+
 unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max)
 {
-    const keel_verbs_host_t loopback = {.bytes = {127, 0, 0, 1}};
     keel_verbs_host_t host = {.is_long = 0};
     struct ifaddrs *all;
     unsigned count = 0;
@@ -136,7 +142,7 @@ unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsign
         }
         freeifaddrs(all);
     }
-    return (count > 0) ? count : add_host(hosts, count, max, &loopback);
+    return (count > 0) ? count : keel_verbs_loopback(hosts);
 }
 
 int keel_verbs_dial(const keel_verbs_host_t *host, uint16_t port)

@@ -14,10 +14,12 @@ typedef struct keel_verbs_talk {
     keel_verbs_greeting_t out, in;
 } keel_verbs_talk_t;
 
-/* listens at a port of all addresses of the host. KEEL_ERR_IO */
-keel_status_t keel_verbs_listen(int *socket_p, uint16_t *port_p);
+/* listens at a port of the loopback interface, or of all addresses of the host. KEEL_ERR_IO */
+keel_status_t keel_verbs_listen(int is_one_host, int *socket_p, uint16_t *port_p);
 /* the next one who connects, or -1 */
 int keel_verbs_accept(int listener);
+/* the loopback address alone; returns 1 */
+unsigned keel_verbs_loopback(keel_verbs_host_t *hosts);
 /* the addresses of this host: @a first if it is one, then others; how many */
 unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max);
 /* begins to connect, or -1 */
