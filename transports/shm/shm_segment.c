@@ -285,8 +285,8 @@ keel_status_t keel_shm_segment_attach(const keel_shm_segment_id_t *id, void **ba
     if (fd < 0) {
         return KEEL_ERR_UNREACHABLE;
     }
-    if ((fstat(fd, &file) != 0) || (file.st_dev != id->dev) || (file.st_ino != id->ino) ||
-        (file.st_uid != geteuid()) || ((uint64_t)file.st_size != id->bytes)) {
+    if ((fstat(fd, &file) != 0) || (file.st_dev != id->dev) || (file.st_ino != id->ino) || (file.st_uid != geteuid()) ||
+        ((uint64_t)file.st_size != id->bytes)) {
         close(fd);
         return KEEL_ERR_UNREACHABLE;
     }
