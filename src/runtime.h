@@ -9,6 +9,7 @@
 #ifndef KEEL_RUNTIME_H_
 #define KEEL_RUNTIME_H_
 
+#include "base/auth.h"
 #include "base/counters.h"
 #include "base/message.h"
 
@@ -134,10 +135,11 @@ struct keel_runtime {
     int is_deaf;     /* no launcher tells of deaths: a broken connection is a reason to look */
     int is_emulated; /* nodes are only numbers: all processes run on one machine */
     int is_one_host; /* all processes, with spares and replacements to come, reach each other over the loopback interface */
-    uint32_t *node; /* node index of each rank and then of each spare; equal numbers share a node */
-    char **host;    /* name of each node, where the ranks first ran: the same for every process; NULL: nameless */
-    uint64_t hints; /* events of network devices after which a failure may follow */
-    char *place;    /* the host that this process runs on; NULL: where its rank first ran, as far as is known */
+    uint32_t *node;   /* node index of each rank and then of each spare; equal numbers share a node */
+    char **host;      /* name of each node, where the ranks first ran: the same for every process; NULL: nameless */
+    uint64_t hints;   /* events of network devices after which a failure may follow */
+    keel_auth_t auth; /* the secret of the job, at the latest when announce() returns */
+    char *place;      /* the host that this process runs on; NULL: where its rank first ran, as far as is known */
 };
 
 /* what a context stands on: keel_init() takes those of this build, keel_init_on() (job/init.h) any */

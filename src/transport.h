@@ -70,6 +70,7 @@ typedef struct keel_transport_params {
     uint32_t rank, size;                /* KEEL_RANK_NONE: of a spare that waits, see take_rank() */
     const uint32_t *node;               /* node of each rank; ranks of one node may use direct */
     int is_one_host;                    /* all processes of the job reach each other over the loopback interface */
+    const struct keel_auth *auth;       /* the secret of the job, which may come later (base/auth.h); NULL: none */
     const char *lanes;                  /* "auto", "direct", "served" */
     const char *tls_served;             /* UCX_TLS of the network context; NULL: default */
     const char *device;                 /* NAME[:PORT[:GID INDEX]] of an RDMA device; NULL: the first that will do */

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <runtime/pmix_events.h>
@@ -20,6 +21,10 @@ static int run_job(options_t *options)
 
         snprintf(text, sizeof text, "%u", restarts);
         setenv("KEELRUN_JOB", text, 1);
+        if (getrandom(options->secret, sizeof options->secret, 0) != sizeof options->secret) {
+            report("no random numbers");
+            return KEELRUN_STATUS_FAILED;
+        }
         status = master_run(options, &setting);
         if (setting != NULL && putenv(setting) == 0) { /* it is the environment's now */
             report("the job is started anew with %s", setting);

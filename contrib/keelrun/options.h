@@ -2,6 +2,8 @@
 #ifndef KEELRUN_OPTIONS_H_
 #define KEELRUN_OPTIONS_H_
 
+#include <base/auth.h>
+
 #include "kill_plan.h"
 
 /* keelrun's own exit statuses; others are the program's */
@@ -32,8 +34,9 @@ typedef struct options {
     uint64_t seed;
     kill_plan_t *kills;
     size_t kill_count;
-    char **program; /* argv of the program, NULL at the end */
-    char *path;     /* what is executed */
+    char **program;                   /* argv of the program, NULL at the end */
+    char *path;                       /* what is executed */
+    uint8_t secret[KEEL_AUTH_SECRET]; /* of the job: another one at each start */
 } options_t;
 
 /* -1: go on; else the status to leave with, after one line (or the help) was printed */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <runtime/pmix_events.h>
+
 #include "channel.h"
 #include "server.h"
 
@@ -176,6 +178,7 @@ static uint32_t register_put_local(const options_t *options, pmix_info_t *info, 
 
 pmix_status_t register_job(const options_t *options, uint32_t node, const char *job)
 {
+    pmix_byte_object_t secret = {.bytes = (char *)(uintptr_t)options->secret, .size = sizeof options->secret};
     call_t call = CALL_INIT;
     pmix_status_t status;
     uint32_t local, one = 1;
@@ -190,6 +193,7 @@ pmix_status_t register_job(const options_t *options, uint32_t node, const char *
     register_put(info, &count, PMIX_MAX_PROCS, &options->ranks, PMIX_UINT32);
     register_put(info, &count, PMIX_JOB_NUM_APPS, &one, PMIX_UINT32);
     register_put(info, &count, PMIX_JOBID, job, PMIX_STRING);
+    register_put(info, &count, KEEL_PMIX_KEY_SECRET, &secret, PMIX_BYTE_OBJECT);
     local = register_put_local(options, info, &count, node);
     for (uint32_t rank = 0; rank < options->ranks; rank++) {
         register_put_rank(options, info, &count, rank);

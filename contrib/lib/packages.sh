@@ -2,7 +2,7 @@
 # Sourced by the scripts of contrib: the Debian packages that Keel is built with, and how missing ones are installed.
 
 # shellcheck disable=SC2034 # used by who sources this
-keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libhwloc-dev libibverbs-dev) # README, too
+keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libsodium-dev libhwloc-dev libibverbs-dev) # README, too
 # shellcheck disable=SC2034
 keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev mpich)
 # shellcheck disable=SC2034

@@ -38,6 +38,8 @@ static const char *const keel_config_parity_names[] = {"rotate", "dedicated", NU
 static const char *const keel_config_transfer_names[] = {"stream", "bulk", NULL};
 static const char *const keel_config_level_names[] = {"error", "warn", "info", "debug", NULL};
 
+static const char *const keel_config_auth_names[] = {"on", "off", NULL};
+
 /* variables of the launcher, which are no configuration */
 static const char *const keel_config_foreign[] = {"KEEL_INCARNATION",  "KEEL_NODE",          "KEEL_SPAWNED",
                                                   "KEEL_JOB_RESTARTS", "KEEL_DETERMINISTIC", NULL};
@@ -176,6 +178,14 @@ static ucs_config_field_t keel_config_table[] = {
 
     {"SPIN", "50us", "How long the service thread polls before it sleeps.", KEEL_CONFIG_OFFSET(spin_s),
      KEEL_CONFIG_TYPE_TIME},
+
+    {"AUTH", "on",
+     "Whether messages between processes carry a sum by a secret of the job, so that no other process can make them. "
+     "The\n"
+     "same for all ranks.\n"
+     " - on  : yes.\n"
+     " - off : no, for networks that only the job can reach.",
+     KEEL_CONFIG_OFFSET(config.is_auth_off), UCS_CONFIG_TYPE_ENUM(keel_config_auth_names)},
 
     {"DEVICE_EVENTS", "y",
      "Listen to the network devices of the host (libibverbs): a link that goes down or a device that fails is said "

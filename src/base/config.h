@@ -65,6 +65,7 @@ typedef struct keel_config {
     unsigned spares;             /* KEEL_SPARES: the last so many processes wait to take the place of a dead rank */
     unsigned spawns;             /* KEEL_SPAWN: so many replacements are asked of the launcher (PMIx_Spawn) */
     unsigned spin_us;            /* KEEL_SPIN: service thread, microseconds */
+    int is_auth_off;             /* KEEL_AUTH=off: messages of strangers are not told from those of the job */
     int device_events;           /* KEEL_DEVICE_EVENTS=y: hear what network devices announce */
     int verbose;                 /* KEEL_VERBOSE=y: report death, view, rebuild, front with times on stderr */
     int level;                   /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */

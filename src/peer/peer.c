@@ -122,6 +122,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .size = from->runtime->size,
                                       .node = from->runtime->node,
                                       .is_one_host = from->runtime->is_one_host,
+                                      .auth = &from->runtime->auth,
                                       .lanes = lanes_names[from->config->lanes],
                                       .tls_served = from->config->tls_served,
                                       .device = from->config->verbs_device,

@@ -20,6 +20,7 @@
 #include "fabric.h"
 #include "pmix_events.h"
 #include "pmix_runtime.h"
+#include "pmix_secret.h"
 #include "pmix_spawn.h"
 
 #define KEEL_PMIX_TIMEOUT_MIN  1e-2 /* seconds */
@@ -171,9 +172,9 @@ static void keel_pmix_release_nodes(keel_runtime_pmix_t *runtime)
 
 /*
  * Whether the loopback interface reaches all processes, now and later. Emulated nodes share it unless keelrun gives each a network
- * namespace. Under other launchers one host name means one host; a replacement that is spawned may start on another host.
+ * namespace. Under other launchers one host name means one host; a spawned process starts on the host of the process that spawns it.
  */
-static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime, uint32_t spawns)
+static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime)
 {
     if (runtime->is_keelrun) {
         return getenv(KEELRUN_ENV_NETNS) == NULL;
@@ -183,7 +184,7 @@ static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime, uint32_t sp
             return 0;
         }
     }
-    return spawns == 0;
+    return 1;
 }
 
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime)
@@ -256,7 +257,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     }
     status = keel_pmix_read_nodes(runtime);
     if (status == KEEL_OK) {
-        base->is_one_host = keel_pmix_is_one_host(runtime, spawns);
+        base->is_one_host = keel_pmix_is_one_host(runtime);
         status = keel_pmix_spares_init(runtime, spares + spawns);
         runtime->spares.does_spawn = spawns > 0;
     }
@@ -292,6 +293,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
 {
     keel_runtime_pmix_t *runtime = keel_alloc(sizeof *runtime, "runtime");
     const keel_config_t *config = driver_arg;
+    const int is_auth_off = config != NULL && config->is_auth_off;
     pmix_status_t pmix_status;
     keel_status_t status;
 
@@ -310,6 +312,9 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     }
     if (getenv("PMIX_NAMESPACE") == NULL) { /* every launcher sets it */
         status = keel_pmix_be_alone(runtime);
+        if (status == KEEL_OK) {
+            status = keel_pmix_secret_open(runtime, is_auth_off);
+        }
         if (status != KEEL_OK) {
             goto err_free;
         }
@@ -328,6 +333,9 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* nobody needs this process */
         PMIx_Finalize(NULL, 0);
         exit(EXIT_SUCCESS);
+    }
+    if (status == KEEL_OK) {
+        status = keel_pmix_secret_open(runtime, is_auth_off);
     }
     if (status != KEEL_OK) {
         goto err_finalize;

@@ -1,6 +1,7 @@
 /* Addresses of the first life: published, exchanged, fetched, all before anybody may die. */
 #include "pmix_events.h"
 #include "pmix_runtime.h"
+#include "pmix_secret.h"
 
 #include <base/memory.h>
 
@@ -70,9 +71,9 @@ static keel_status_t keel_pmix_fetch_processes(keel_runtime_pmix_t *runtime)
     return KEEL_OK;
 }
 
-static pmix_status_t keel_pmix_publish(const char *key, const void *address, size_t length)
+pmix_status_t keel_pmix_publish(const char *key, const void *data, size_t length)
 {
-    pmix_byte_object_t bytes = {.bytes = (char *)(uintptr_t)address, .size = length};
+    pmix_byte_object_t bytes = {.bytes = (char *)(uintptr_t)data, .size = length};
     pmix_value_t value;
     pmix_status_t status;
 
@@ -117,13 +118,19 @@ static keel_status_t keel_pmix_meet(keel_runtime_pmix_t *runtime, const void *ad
         pmix_status = keel_pmix_publish(KEEL_PMIX_KEY_PROCESS, &self, sizeof self);
     }
     if (pmix_status == PMIX_SUCCESS) {
+        pmix_status = keel_pmix_secret_publish(runtime);
+    }
+    if (pmix_status == PMIX_SUCCESS) {
         pmix_status = keel_pmix_fence(true);
     }
     if (pmix_status != PMIX_SUCCESS) {
         keel_pmix_complain(runtime, "cannot exchange addresses", pmix_status);
         return KEEL_ERR_RUNTIME;
     }
-    status = keel_pmix_fetch_addresses(runtime, key);
+    status = keel_pmix_secret_fetch(runtime);
+    if (status == KEEL_OK) {
+        status = keel_pmix_fetch_addresses(runtime, key);
+    }
     if (status == KEEL_OK && !runtime->is_keelrun) {
         status = keel_pmix_fetch_processes(runtime);
     }

@@ -35,6 +35,9 @@
 
 #define KEEL_PMIX_KEY_PROCESS "keel.process" /* PMIX_BYTE_OBJECT, published by a rank: keel_process_t */
 
+#define KEEL_PMIX_KEY_SECRET \
+    "keel.secret" /* PMIX_BYTE_OBJECT of KEEL_AUTH_SECRET bytes: the job's by keelrun, else published by rank 0 */
+
 #define KEEL_PMIX_ADDRESS_MAX 65536 /* bytes */
 
 /* before NAME=VALUE, as the reason of an abort with KEEL_EXIT_AGAIN: keelrun starts the job anew with that */

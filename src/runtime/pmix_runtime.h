@@ -78,6 +78,7 @@ void keel_pmix_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnation
 /* ---- pmix_address.c ---- */
 keel_status_t keel_pmix_announce(keel_runtime_t *base, const void *address, size_t length);
 keel_status_t keel_pmix_lookup(keel_runtime_t *base, uint32_t rank, void **address_p, size_t *length_p);
+pmix_status_t keel_pmix_publish(const char *key, const void *data, size_t length);
 void keel_pmix_addresses_release(keel_runtime_pmix_t *runtime);
 
 #endif

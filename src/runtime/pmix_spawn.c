@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE /* environ, get_current_dir_name() */
 #include "pmix_spawn.h"
+#include "pmix_secret.h"
 
 #include <base/memory.h>
 
@@ -171,6 +172,9 @@ static spawn_call_t *spawn_prepare(keel_runtime_pmix_t *runtime, uint32_t rank, 
         }
         if (status == PMIX_SUCCESS) {
             PMIX_SETENV(status, KEEL_ENV_SPAWNED, text, &call->app.env);
+        }
+        if (status == PMIX_SUCCESS) {
+            status = keel_pmix_secret_pass_on(runtime, &call->app.env);
         }
         spawn_place(runtime, &call->app);
         if (status != PMIX_SUCCESS) {

@@ -42,7 +42,7 @@ lint_format() {
 lint_headers() {
     local header flags output
     flags="-fsyntax-only -Wall -Wextra -Werror -Wno-unused-parameter"
-    flags="$flags -Iinclude -I$build/include -Isrc -Itransports -Itests/lib -Isrc/adapters/shmem -I. $(pkg-config --cflags ucx pmix hwloc libisal libibverbs 2> /dev/null)"
+    flags="$flags -Iinclude -I$build/include -Isrc -Itransports -Itests/lib -Isrc/adapters/shmem -I. $(pkg-config --cflags ucx pmix hwloc libisal libsodium libibverbs 2> /dev/null)"
     # after ours: Open MPI has a shmem.h, too
     flags="$flags -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX $(pkg-config --cflags ompi-c 2> /dev/null || pkg-config --cflags mpich 2> /dev/null)"
     for header in $(sources '*.h'); do

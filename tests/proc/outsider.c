@@ -1,24 +1,33 @@
 /*
- * A process outside a job that opens connections to the job's processes: outsider list|random|silent|magic PID...
+ * A process outside a job that opens connections to the job's processes: outsider list|random|silent|magic PID..., or
+ * outsider replay
  *
  *   list    prints "PID ADDRESS PORT" for each TCP socket that listens in a process
  *   random  sends random bytes to each of those ports, of several lengths
  *   silent  connects and sends nothing
  *   magic   sends what UCX's tcp transport begins with, then a message that is longer than any
+ *   replay  captures what goes over the loopback interface (it needs root), prints "captures", reads a line of process numbers, and sends
+ *           to each port of these what was sent there from the start of a connection on, each thrice
  *
  * But for list, the connections stay open until standard input ends. Prints "connected COUNT" when all is sent.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <inttypes.h>
+#include <net/ethernet.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/tcp.h>
+#include <netpacket/packet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 4096, LISTENS = 0x0a, BYTES = 4096 };
+enum { FILES_MAX = 4096, LISTENS = 0x0a, BYTES = 4096, STREAMS_MAX = 512, STREAM_MAX = 32768, TIMES = 3 };
 
 typedef struct port {
     long pid;
@@ -115,6 +124,122 @@ static size_t compose(const char *what, unsigned number, unsigned char *bytes)
     return BYTES >> (4 * (number % 3));
 }
 
+/* ---- replay ---- */
+
+/* one direction of a connection, from its beginning */
+typedef struct stream {
+    uint16_t from, to; /* ports, as they go over the network */
+    uint32_t first;    /* sequence number of the first byte */
+    size_t length;
+    unsigned char bytes[STREAM_MAX];
+} stream_t;
+
+static stream_t *streams;
+static unsigned stream_count;
+
+static stream_t *find_stream(const struct tcphdr *tcp)
+{
+    for (unsigned i = stream_count; i-- > 0;) {
+        if (streams[i].from == tcp->source && streams[i].to == tcp->dest) {
+            return &streams[i];
+        }
+    }
+    return NULL;
+}
+
+static void take_packet(const unsigned char *packet, size_t length)
+{
+    const struct iphdr *ip = (const void *)packet;
+    const struct tcphdr *tcp = (const void *)(packet + ip->ihl * 4u);
+    const size_t before = ip->ihl * 4u + ((length >= ip->ihl * 4u + sizeof(*tcp)) ? tcp->doff * 4u : length);
+    stream_t *stream;
+    size_t offset, bytes;
+
+    if (ip->protocol != IPPROTO_TCP || before > length) {
+        return;
+    }
+    if (tcp->syn && !tcp->ack && stream_count < STREAMS_MAX) {
+        streams[stream_count++] = (stream_t){.from = tcp->source, .to = tcp->dest, .first = ntohl(tcp->seq) + 1};
+        return;
+    }
+    stream = find_stream(tcp);
+    bytes = ntohs(ip->tot_len) - before;
+    if (stream == NULL || ntohs(ip->tot_len) < before || before + bytes > length) {
+        return;
+    }
+    offset = ntohl(tcp->seq) - stream->first;
+    if (offset == stream->length &&
+        bytes <= STREAM_MAX - stream->length) { /* what does not fit ends it, cut at a packet */
+        memcpy(stream->bytes + offset, packet + before, bytes);
+        stream->length += bytes;
+    }
+}
+
+/* until standard input has the process numbers */
+static int capture(void)
+{
+    static unsigned char packet[1 << 17];
+    struct sockaddr_ll address = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP), .sll_ifindex = (int)if_nametoindex("lo")};
+    const int fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_IP)), room = 64 << 20;
+    struct pollfd files[2] = {{.fd = fd, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    long pid;
+
+    streams = calloc(STREAMS_MAX, sizeof(*streams));
+    if (fd < 0 || streams == NULL || bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        perror("capture");
+        return -1;
+    }
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+    printf("captures\n");
+    fflush(stdout);
+    while (poll(files, 2, -1) >= 0 && (files[0].revents != 0 || files[1].revents == 0)) {
+        struct sockaddr_ll from;
+        socklen_t from_len = sizeof(from);
+        const ssize_t length = recvfrom(fd, packet, sizeof(packet), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len);
+
+        if (length > (ssize_t)sizeof(struct iphdr) && from.sll_pkttype != PACKET_OUTGOING) { /* each is there twice */
+            take_packet(packet, (size_t)length);
+        }
+        if (files[1].revents != 0) {
+            break;
+        }
+    }
+    close(fd);
+    while (scanf("%ld", &pid) == 1 && pid > 0) { /* 0 ends the list */
+        find_ports(pid);
+    }
+    return 0;
+}
+
+static unsigned replay(void)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < TIMES * stream_count; i++) {
+        const stream_t *stream = &streams[i % stream_count];
+
+        for (unsigned p = 0; p < port_count; p++) {
+            const struct sockaddr_in *address = &ports[p].address;
+            int fd;
+
+            if (address->sin_port != stream->to || stream->length == 0) {
+                continue;
+            }
+            fd = socket(AF_INET, SOCK_STREAM, 0);
+            if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0) {
+                count++;
+                if (send(fd, stream->bytes, stream->length, MSG_NOSIGNAL) < 0) {
+                    perror("send");
+                }
+            }
+        }
+    }
+    return count;
+}
+
+/* ---- */
+
 static unsigned attack(const char *what)
 {
     unsigned char bytes[BYTES];
@@ -142,9 +267,19 @@ int main(int argc, char **argv)
 {
     char text[INET_ADDRSTRLEN], byte;
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: outsider list|random|silent|magic PID...\n");
+    if (argc < 3 && (argc < 2 || strcmp(argv[1], "replay") != 0)) {
+        fprintf(stderr, "usage: outsider list|random|silent|magic PID...\n       outsider replay\n");
         return 2;
+    }
+    if (strcmp(argv[1], "replay") == 0) {
+        if (capture() != 0) {
+            return 1;
+        }
+        printf("connected %u\n", replay());
+        fflush(stdout);
+        while (read(STDIN_FILENO, &byte, 1) > 0) {
+        }
+        return 0;
     }
     for (int i = 2; i < argc; i++) {
         find_ports(atol(argv[i]));

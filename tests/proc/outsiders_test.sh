@@ -122,6 +122,49 @@ the_launcher_lives_with_random_bytes()
     launcher_lives_with random
 }
 
+# one_death_or_none: rank 2 was attacked, and dies only by an assertion of UCX; if it does not, rank 3 is killed, for which rank 1 waits
+one_death_or_none()
+{
+    local tries asserted
+
+    for ((tries = 0; tries < 40; tries++)); do
+        ! grep -q ' died: signal ' "$err" || break
+        sleep 0.05
+    done
+    [ $tries -lt 40 ] || kill -KILL "${ranks[3]}"
+    end_job 1
+    leave
+    asserted=$(grep -c '\.c:[0-9]* *Assertion' "$err")
+    [ "$asserted" -gt 0 ] || has "$err" 1 ' rank 3 incarnation 0 died: signal 9'
+}
+
+a_rank_lives_with_random_bytes()
+{
+    start_job
+    attack random "${ranks[2]}"
+    one_death_or_none
+}
+
+a_rank_lives_with_silent_strangers()
+{
+    start_job
+    attack silent "${ranks[2]}"
+    one_death_or_none
+}
+
+# what each rank sent to rank 2 since its start: greetings, requests and answers, with valid sums
+captured_messages_are_not_taken_again()
+{
+    attack replay
+    [ "$connected" = captures ] || fail "no capture"
+    start_job
+    echo "${ranks[2]} 0" >&"${OUTSIDER[1]}"
+    read -r connected <&"${OUTSIDER[0]}" || fail "the outsider failed"
+    echo "replay: $connected"
+    [ "${connected#connected }" -gt 0 ] || fail "nothing was captured"
+    one_death_or_none
+}
+
 # UCX takes the length of a message for right, and asserts: no backtrace is written, and the rank is replaced
 an_assertion_in_ucx_is_a_death_like_others()
 {

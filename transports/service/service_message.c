@@ -106,16 +106,18 @@ keel_service_message_t *keel_service_room_take(keel_service_message_t **message_
 }
 
 keel_status_t keel_service_wire_check(const void *message, size_t message_len, uint32_t ranks,
-                                      keel_service_wire_t *wire, void *header)
+                                      keel_service_received_t *received)
 {
+    keel_service_wire_t *wire = &received->wire;
+
     if ((message == NULL) || (message_len < sizeof(*wire))) {
         return KEEL_ERR_CORRUPT;
     }
     memcpy(wire, message, sizeof(*wire));
     if ((wire->version != KEEL_SERVICE_WIRE_VERSION) || (wire->rank >= ranks) ||
-        (wire->header_len != message_len - sizeof(*wire)) || (wire->header_len > KEEL_TRANSPORT_HEADER_MAX)) {
+        (wire->header_len != message_len - sizeof(*wire)) || (wire->header_len > sizeof(received->header))) {
         return KEEL_ERR_CORRUPT;
     }
-    memcpy(header, (const char *)message + sizeof(*wire), wire->header_len);
+    memcpy(received->header, (const char *)message + sizeof(*wire), wire->header_len);
     return KEEL_OK;
 }

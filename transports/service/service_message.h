@@ -18,7 +18,7 @@
  * A message with all its headers fits in UCX's buffer of 64 KiB, and in one packet of a loopback device (65,483 bytes): what is longer
  * by some bytes costs two. The longest ones stay below what UCX would send in place.
  */
-enum { KEEL_SERVICE_WIRE_VERSION = 1, KEEL_MESSAGE_DATA_MAX = 65280 };
+enum { KEEL_SERVICE_WIRE_VERSION = 2, KEEL_MESSAGE_DATA_MAX = 65280 };
 
 enum keel_service_wire_kind {
     KEEL_SERVICE_WIRE_HELLO = 1, /* request side: data is the sender's address blob */
@@ -39,9 +39,17 @@ typedef struct keel_service_wire {
     uint16_t header_len; /* of the header that follows */
     uint32_t rank;       /* sender */
     uint64_t instance;   /* sender's, as in its address blob */
+    uint64_t sequence;   /* of the direction of the connection, rising; 0 with KEEL_AUTH=off */
+    uint64_t sum;        /* by a key of that direction (service_seal.h); 0 with KEEL_AUTH=off */
 } keel_service_wire_t;
 
-_Static_assert(sizeof(keel_service_wire_t) == 16, "wire format");
+_Static_assert(sizeof(keel_service_wire_t) == 32, "wire format");
+
+/* an aligned copy of both headers */
+typedef struct keel_service_received {
+    keel_service_wire_t wire;
+    uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)];
+} keel_service_received_t;
 
 typedef struct keel_service_message {
     ucs_list_link_t link; /* in the link's queue */
@@ -77,8 +85,8 @@ void keel_service_room_drop(keel_service_message_t **message_p);
 /* the caller's, to be sent, when @a data lies there; else NULL */
 keel_service_message_t *keel_service_room_take(keel_service_message_t **message_p, const void *data);
 
-/* the wire header of a received message, or KEEL_ERR_CORRUPT; @a header gets the aligned copy of what follows it */
+/* the headers of a received message, or KEEL_ERR_CORRUPT */
 keel_status_t keel_service_wire_check(const void *message, size_t message_len, uint32_t ranks,
-                                      keel_service_wire_t *wire, void *header);
+                                      keel_service_received_t *received);
 
 #endif

@@ -295,6 +295,7 @@ static void transport_close(keel_transport_t *transport)
         keel_service_loop_stop(&ucp->service.loop);
     }
     keel_ucp_service_close(ucp);
+    keel_service_say_refused(&ucp->refused, &ucp->params);
     keel_ucp_memory_close(ucp);
     keel_ucp_requests_close(ucp);
     ucp_cleanup(ucp->context);

@@ -53,6 +53,7 @@ static void issue(keel_ucp_link_t *link, keel_service_message_t *message)
                                        .user_data = message};
     ucs_status_ptr_t request;
 
+    keel_service_seal_close(&link->out, &message->wire, NULL, 0);
     link->under_way++;
     request = ucp_am_send_nbx(link->ep, KEEL_AM_ID, &message->wire, sizeof(message->wire) + message->wire.header_len,
                               message->data, message->data_len, &param);
@@ -85,6 +86,7 @@ static ucs_status_ptr_t send_greeting(keel_ucp_link_t *link, enum keel_service_w
 
     link->wire = link->port->wire;
     link->wire.kind = (uint8_t)kind;
+    keel_service_seal_close(&link->out, &link->wire, link->greeting_data, has_data ? link->greeting_len : 0);
     return ucp_am_send_nbx(link->ep, KEEL_AM_ID, &link->wire, sizeof(link->wire), link->greeting_data,
                            has_data ? link->greeting_len : 0, &param);
 }
@@ -186,6 +188,18 @@ int keel_ucp_link_advance(keel_ucp_link_t *link, uint64_t now_ns)
     return 1;
 }
 
+static void make_seals(keel_ucp_link_t *link)
+{
+    const keel_ucp_port_t *port = link->port;
+    const keel_service_end_t own = {.instance = port->wire.instance, .rank = port->wire.rank};
+    const keel_service_end_t other = {.instance = link->instance, .rank = link->peer};
+    const keel_service_lane_t back =
+        (port->lane == KEEL_SERVICE_REQUESTS) ? KEEL_SERVICE_REPLIES : KEEL_SERVICE_REQUESTS;
+
+    keel_service_seal_init(&link->out, port->auth, port->lane, &own, &other);
+    keel_service_seal_init(&link->in, port->auth, back, &other, &own);
+}
+
 keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t instance, const void *address,
                                  keel_ucp_link_t **link_p)
 {
@@ -204,6 +218,7 @@ keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t 
     link->port = port;
     link->peer = peer;
     link->instance = instance;
+    make_seals(link);
     ucs_list_head_init(&link->queue);
     ucs_list_add_tail(&port->links, &link->link);
     link->made = ucp_ep_create(port->worker, &params, &link->ep);

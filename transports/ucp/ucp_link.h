@@ -22,7 +22,7 @@
 #ifndef KEEL_UCP_LINK_H_
 #define KEEL_UCP_LINK_H_
 
-#include "service/service_message.h"
+#include "service/service_seal.h"
 
 #include <ucp/api/ucp.h>
 
@@ -53,18 +53,21 @@ typedef struct keel_ucp_link {
     const void *greeting_data;
     size_t greeting_len;
     keel_service_wire_t wire; /* of the greeting */
-    ucs_list_link_t queue;    /* messages not yet handed to UCP */
-    ucs_list_link_t link;     /* in port->links */
-    ucs_list_link_t busy;     /* in port->busy */
-    uint64_t deadline_ns;     /* when a retired link is closed by force */
+    keel_service_seal_t out, in;
+    ucs_list_link_t queue; /* messages not yet handed to UCP */
+    ucs_list_link_t link;  /* in port->links */
+    ucs_list_link_t busy;  /* in port->busy */
+    uint64_t deadline_ns;  /* when a retired link is closed by force */
 } keel_ucp_link_t;
 
 struct keel_ucp_port {
     ucp_worker_h worker;
     keel_service_pools_t pools;
     ucs_list_link_t links, busy;
-    int is_in_progress;                                  /* inside ucp_worker_progress() */
-    keel_service_wire_t wire;                            /* version, rank and instance of this process */
+    int is_in_progress;       /* inside ucp_worker_progress() */
+    keel_service_wire_t wire; /* version, rank and instance of this process */
+    keel_service_lane_t lane; /* that its links send on */
+    const keel_auth_t *auth;
     void (*on_broken)(void *arg, keel_ucp_link_t *link); /* from keel_ucp_port_progress, link not retired */
     void *arg;
 };
@@ -73,6 +76,7 @@ typedef struct keel_ucp_port_params {
     ucp_context_h context;
     uint32_t rank;
     uint64_t instance;
+    keel_service_lane_t lane;
     size_t small_copy, large_copy; /* data a message of the two pools can hold; large 0: no such pool */
     ucp_am_recv_callback_t on_message;
     void (*on_broken)(void *arg, keel_ucp_link_t *link);

@@ -49,6 +49,8 @@ keel_status_t keel_ucp_port_open(keel_ucp_port_t *port, const keel_ucp_port_para
 
     *port = (keel_ucp_port_t){
         .wire = {.version = KEEL_SERVICE_WIRE_VERSION, .rank = params->rank, .instance = params->instance},
+        .lane = params->lane,
+        .auth = params->transport->auth,
         .on_broken = params->on_broken,
         .arg = params->arg};
     ucs_list_head_init(&port->links);

@@ -70,26 +70,35 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
                                const ucp_am_recv_param_t *param)
 {
     keel_ucp_t *ucp = arg;
-    uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)]; /* aligned, which UCP's pointer is not */
-    keel_service_wire_t wire;
+    const keel_service_wire_t *wire;
+    keel_service_received_t received;
+    keel_ucp_link_t *link;
+    const char *why;
 
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) ||
-        (keel_service_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK) ||
-        !is_current(ucp, wire.rank, wire.instance)) {
+        (keel_service_wire_check(message, message_len, ucp->params.size, &received) != KEEL_OK) ||
+        !is_current(ucp, received.wire.rank, received.wire.instance)) {
         return UCS_OK;
     }
-    if (wire.kind == KEEL_SERVICE_WIRE_WELCOME) {
-        keel_ucp_link_greet(ucp->peers[wire.rank]->link, KEEL_SERVICE_WIRE_PING, NULL, 0);
-    } else if (wire.kind == KEEL_SERVICE_WIRE_PONG) {
-        keel_ucp_link_open_up(ucp->peers[wire.rank]->link);
+    wire = &received.wire;
+    link = ucp->peers[wire->rank]->link;
+    why = keel_service_seal_open(&link->in, &received, data, data_len);
+    if (why != NULL) {
+        keel_ucp_refuse_message(ucp, wire->rank, why);
+        return UCS_OK;
+    }
+    if (wire->kind == KEEL_SERVICE_WIRE_WELCOME) {
+        keel_ucp_link_greet(link, KEEL_SERVICE_WIRE_PING, NULL, 0);
+    } else if (wire->kind == KEEL_SERVICE_WIRE_PONG) {
+        keel_ucp_link_open_up(link);
         keel_service_alone_met(&ucp->alone);
-    } else if (wire.kind == KEEL_SERVICE_WIRE_FAREWELL) {
-        ucp->peers[wire.rank]->link->flags &= ~KEEL_UCP_LINK_LEAVING;
-    } else if (wire.kind == KEEL_SERVICE_WIRE_REPLY) {
+    } else if (wire->kind == KEEL_SERVICE_WIRE_FAREWELL) {
+        link->flags &= ~KEEL_UCP_LINK_LEAVING;
+    } else if (wire->kind == KEEL_SERVICE_WIRE_REPLY) {
         if (ucp->is_draining || !ucs_list_is_empty(&ucp->put_aside)) {
-            put_aside(ucp, &wire, header, data, data_len);
+            put_aside(ucp, wire, received.header, data, data_len);
         } else {
-            ucp->params.on_reply(ucp->params.arg, header, wire.header_len, data, data_len);
+            ucp->params.on_reply(ucp->params.arg, received.header, wire->header_len, data, data_len);
         }
     }
     return UCS_OK;
@@ -187,6 +196,7 @@ keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp)
     const keel_ucp_port_params_t params = {.context = ucp->context,
                                            .rank = ucp->params.rank,
                                            .instance = ucp->shm.instance,
+                                           .lane = KEEL_SERVICE_REQUESTS,
                                            .on_message = on_message,
                                            .on_broken = on_broken,
                                            .arg = ucp,

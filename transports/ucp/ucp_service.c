@@ -12,6 +12,7 @@
 #include "base/memory.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -48,7 +49,7 @@ static int may_enter(keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
 }
 
 /* an incarnation that cannot be answered stays unanswered: it is suspected by who waits for it */
-static void welcome(keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
+static void welcome(keel_ucp_t *ucp, const keel_ucp_address_blob_t *address, uint64_t sequence)
 {
     keel_ucp_service_t *service = &ucp->service;
     keel_ucp_link_t *link;
@@ -58,24 +59,54 @@ static void welcome(keel_ucp_t *ucp, const keel_ucp_address_blob_t *address)
                            &link) != KEEL_OK) {
         return;
     }
+    link->in.sequence = sequence;
     keel_ucp_link_greet(link, KEEL_SERVICE_WIRE_WELCOME, NULL, 0);
     service->links[address->rank] = link;
 }
 
-static void hold(keel_ucp_t *ucp, const void *blob, size_t length)
+void keel_ucp_refuse_message(keel_ucp_t *ucp, uint32_t rank, const char *why)
+{
+    char from[64];
+
+    snprintf(from, sizeof(from), "a process that claims to be rank %u", rank);
+    keel_service_refuse(&ucp->refused, &ucp->params, from, why);
+}
+
+/* An incarnation greets once. A second greeting is a captured one, and would end the connection. */
+static int has_greeted(keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
+{
+    const keel_ucp_link_t *link = ucp->service.links[rank];
+    keel_ucp_held_hello_t *held;
+
+    ucs_list_for_each(held, &ucp->service.held, link)
+    {
+        if (held->blob->head.instance == instance) {
+            return 1;
+        }
+    }
+    return (link != NULL) && (link->instance == instance);
+}
+
+static void hold(keel_ucp_t *ucp, const void *blob, size_t length, uint64_t sequence)
 {
     keel_ucp_held_hello_t *held = keel_alloc(sizeof(*held) + length, "greeting");
 
     if (held != NULL) {
+        held->sequence = sequence;
         held->length = length;
         memcpy(held->blob, blob, length);
         ucs_list_add_tail(&ucp->service.held, &held->link);
     }
 }
 
-static void on_hello(keel_ucp_t *ucp, const keel_service_wire_t *wire, const void *data, size_t data_len)
+static void on_hello(keel_ucp_t *ucp, const keel_service_received_t *received, const void *data, size_t data_len)
 {
+    const keel_service_wire_t *wire = &received->wire;
+    const keel_service_end_t own = {.instance = ucp->shm.instance, .rank = ucp->params.rank};
+    const keel_service_end_t other = {.instance = wire->instance, .rank = wire->rank};
     keel_ucp_address_blob_t head;
+    keel_service_seal_t seal;
+    const char *why;
 
     if (keel_ucp_address_check(data, data_len) != KEEL_OK) {
         return;
@@ -85,8 +116,17 @@ static void on_hello(keel_ucp_t *ucp, const keel_service_wire_t *wire, const voi
         is_dead(ucp, wire->rank, wire->instance)) {
         return;
     }
+    keel_service_seal_init(&seal, ucp->params.auth, KEEL_SERVICE_REQUESTS, &other, &own);
+    why = keel_service_seal_open(&seal, received, data, data_len);
+    if ((why == NULL) && has_greeted(ucp, wire->rank, wire->instance)) {
+        why = "that process has greeted before";
+    }
+    if (why != NULL) {
+        keel_ucp_refuse_message(ucp, wire->rank, why);
+        return;
+    }
     /* by way of the list always: endpoints are not made inside a callback, and the copy is aligned */
-    hold(ucp, data, data_len);
+    hold(ucp, data, data_len, wire->sequence);
 }
 
 static void admit_held(keel_ucp_t *ucp)
@@ -103,7 +143,7 @@ static void admit_held(keel_ucp_t *ucp)
             if (!may_enter(ucp, rank, instance)) {
                 continue;
             }
-            welcome(ucp, held->blob);
+            welcome(ucp, held->blob, held->sequence);
         }
         ucs_list_del(&held->link);
         keel_free(held);
@@ -130,35 +170,37 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
 {
     keel_ucp_t *ucp = arg;
     keel_ucp_service_t *service = &ucp->service;
-    uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)]; /* aligned, which UCP's pointer is not */
+    const keel_service_wire_t *wire;
+    keel_service_received_t received;
     keel_ucp_link_t *link;
-    keel_service_wire_t wire;
+    const char *why;
 
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) ||
-        (keel_service_wire_check(message, message_len, ucp->params.size, &wire, header) != KEEL_OK)) {
+        (keel_service_wire_check(message, message_len, ucp->params.size, &received) != KEEL_OK)) {
         return UCS_OK;
     }
-    if (wire.kind == KEEL_SERVICE_WIRE_HELLO) {
-        on_hello(ucp, &wire, data, data_len);
+    wire = &received.wire;
+    if (wire->kind == KEEL_SERVICE_WIRE_HELLO) {
+        on_hello(ucp, &received, data, data_len);
         return UCS_OK;
     }
-    link = service->links[wire.rank];
-    if ((link == NULL) || (link->instance != wire.instance) || is_dead(ucp, wire.rank, wire.instance)) {
+    link = service->links[wire->rank];
+    if ((link == NULL) || (link->instance != wire->instance) || is_dead(ucp, wire->rank, wire->instance)) {
         return UCS_OK;
     }
-    if (wire.kind == KEEL_SERVICE_WIRE_PING) {
+    why = keel_service_seal_open(&link->in, &received, data, data_len);
+    if (why != NULL) {
+        keel_ucp_refuse_message(ucp, wire->rank, why);
+        return UCS_OK;
+    }
+    if (wire->kind == KEEL_SERVICE_WIRE_PING) {
         keel_ucp_link_greet(link, KEEL_SERVICE_WIRE_PONG, NULL, 0);
         keel_ucp_link_open_up(link);
-        return UCS_OK;
-    }
-    if (wire.kind == KEEL_SERVICE_WIRE_BYE) {
+    } else if (wire->kind == KEEL_SERVICE_WIRE_BYE) {
         (void)keel_ucp_link_send(link, KEEL_SERVICE_WIRE_FAREWELL, NULL, 0, NULL, 0, 0);
-        return UCS_OK;
+    } else if (wire->kind == KEEL_SERVICE_WIRE_REQUEST) {
+        keel_service_loop_request(&service->loop, received.header, wire->header_len, data, data_len);
     }
-    if (wire.kind != KEEL_SERVICE_WIRE_REQUEST) {
-        return UCS_OK;
-    }
-    keel_service_loop_request(&service->loop, header, wire.header_len, data, data_len);
     return UCS_OK;
 }
 
@@ -250,6 +292,7 @@ keel_status_t keel_ucp_service_open(keel_ucp_t *ucp)
     const keel_ucp_port_params_t params = {.context = ucp->context,
                                            .rank = ucp->params.rank,
                                            .instance = ucp->shm.instance,
+                                           .lane = KEEL_SERVICE_REPLIES,
                                            .small_copy = SMALL_COPY,
                                            .large_copy = KEEL_MESSAGE_DATA_MAX,
                                            .on_message = on_message,

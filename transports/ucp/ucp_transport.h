@@ -27,6 +27,7 @@ typedef struct keel_ucp_peer {
 typedef struct keel_ucp_held_hello {
     ucs_list_link_t link;
     size_t length;
+    uint64_t sequence; /* keel_service_wire_t */
     keel_ucp_address_blob_t blob[];
 } keel_ucp_held_hello_t;
 
@@ -54,8 +55,9 @@ struct keel_ucp {
     keel_ucp_peer_t **peers;
     unsigned suspects;
     keel_ucp_reads_t reads;
-    uint64_t requests; /* that were sent */
-    int has_others;    /* ranks that share no memory with this one */
+    uint64_t requests;   /* that were sent */
+    atomic_uint refused; /* messages that no process of the job has made */
+    int has_others;      /* ranks that share no memory with this one */
     int is_refusal_said;
     size_t lockable,
         locked; /* bytes of memory: that this process may lock, SIZE_MAX: any; that it has locked to be read by others */
@@ -91,6 +93,9 @@ keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank,
 unsigned keel_ucp_requests_progress(keel_transport_t *transport);
 void keel_ucp_requests_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due);
 void keel_ucp_requests_ring(keel_transport_t *transport, uint32_t rank);
+
+/* counts and drops; UCP does not tell where a message is from, so the rank is what the message claims. Any thread */
+void keel_ucp_refuse_message(keel_ucp_t *ucp, uint32_t rank, const char *why);
 
 /* ---- ucp_service.c: requests in, replies out, on the service thread ---- */
 keel_status_t keel_ucp_service_open(keel_ucp_t *ucp);

@@ -212,6 +212,7 @@ static void transport_close(keel_transport_t *transport)
         keel_service_loop_stop(&verbs->service.loop);
     }
     say_counts(verbs);
+    keel_service_say_refused(&verbs->refused, &verbs->params);
     close_parts(verbs);
     release(verbs);
 }

@@ -52,11 +52,12 @@ typedef struct keel_verbs_greeting {
     uint32_t rank;     /* of who sends it */
     uint32_t reserved;
     keel_verbs_end_t end;
+    uint64_t sum; /* of the fields from instance on, by a key of the connection's direction; 0 with KEEL_AUTH=off */
 } keel_verbs_greeting_t;
 
 _Static_assert(sizeof(keel_verbs_address_t) == 224, "wire format");
 _Static_assert(sizeof(keel_verbs_key_blob_t) == 64, "wire format");
 _Static_assert(sizeof(keel_verbs_end_t) == 32, "wire format");
-_Static_assert(sizeof(keel_verbs_greeting_t) == 72, "wire format");
+_Static_assert(sizeof(keel_verbs_greeting_t) == 80, "wire format");
 
 #endif

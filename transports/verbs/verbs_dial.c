@@ -56,6 +56,7 @@ static void compose(const keel_verbs_t *verbs, const keel_verbs_peer_t *peer, ke
 {
     *hello = (keel_verbs_greeting_t){.instance = peer->address.head.instance, .rank = verbs->params.rank};
     keel_verbs_link_end(peer->link, &hello->end);
+    hello->sum = keel_verbs_greeting_sum(&peer->link->seal_out, hello);
     keel_shm_blob_seal(hello, KEEL_VERBS_BLOB_HELLO, sizeof(*hello), verbs->shm.instance);
 }
 
@@ -99,6 +100,8 @@ static void on_welcome(keel_verbs_t *verbs, keel_verbs_peer_t *peer)
     if (welcome->head.instance != peer->address.head.instance || welcome->instance != verbs->shm.instance ||
         welcome->rank != peer->rank) {
         keel_verbs_link_break(peer->link, "a greeting of another process");
+    } else if (welcome->sum != keel_verbs_greeting_sum(&peer->link->seal_in, welcome)) {
+        keel_verbs_link_break(peer->link, "a greeting that was not made with the secret of this job");
     } else if (keel_verbs_link_connect(peer->link, &welcome->end) != KEEL_OK) {
         keel_verbs_link_break(peer->link, "the device refuses");
     } else {

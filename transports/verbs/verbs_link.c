@@ -8,6 +8,7 @@
 #include "shm/shm_segment.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -118,6 +119,7 @@ static keel_status_t make_slots(keel_verbs_link_t *link)
 keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint64_t instance, void *owner,
                                    int is_written_to, keel_verbs_link_t **link_p)
 {
+    const keel_service_end_t other = {.instance = instance, .rank = peer};
     keel_verbs_link_t *link = keel_alloc(sizeof(*link), "link");
     keel_status_t status;
 
@@ -129,6 +131,7 @@ keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint6
     link->instance = instance;
     link->owner = owner;
     link->socket = -1;
+    keel_verbs_seals(port, &other, &link->seal_out, &link->seal_in);
     link->credits = KEEL_VERBS_CREDITS;
     ucs_list_head_init(&link->queue);
     ucs_list_head_init(&link->waiters);
@@ -177,6 +180,17 @@ size_t keel_verbs_link_room(void)
 }
 
 /* ---- connecting ---- */
+
+void keel_verbs_seals(const keel_verbs_port_t *port, const keel_service_end_t *other, keel_service_seal_t *out,
+                      keel_service_seal_t *in)
+{
+    const keel_service_end_t own = {.instance = port->wire.instance, .rank = port->wire.rank};
+    const keel_service_lane_t back =
+        (port->lane == KEEL_SERVICE_REQUESTS) ? KEEL_SERVICE_REPLIES : KEEL_SERVICE_REQUESTS;
+
+    keel_service_seal_init(out, port->params->auth, port->lane, &own, other);
+    keel_service_seal_init(in, port->params->auth, back, other, &own);
+}
 
 void keel_verbs_link_end(const keel_verbs_link_t *link, keel_verbs_end_t *end)
 {
@@ -286,19 +300,27 @@ void keel_verbs_link_break(keel_verbs_link_t *link, const char *why)
 
 static void deliver(keel_verbs_link_t *link, const unsigned char *message, size_t length)
 {
-    uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)]; /* aligned, which the slot's part is not */
     keel_service_wire_t wire = {.version = 0};
     keel_verbs_port_t *port = link->port;
+    keel_service_received_t received;
+    const char *why;
+    char from[64];
     size_t before;
 
     memcpy(&wire, message, (length < sizeof(wire)) ? length : sizeof(wire));
     before = sizeof(wire) + wire.header_len;
     if (before > length || wire.rank != link->peer || wire.instance != link->instance ||
-        keel_service_wire_check(message, before, UINT32_MAX, &wire, header) != KEEL_OK) {
+        keel_service_wire_check(message, before, UINT32_MAX, &received) != KEEL_OK) {
         keel_verbs_link_break(link, "a message that is none");
         return;
     }
-    port->on_message(port->arg, link, &wire, header, message + before, length - before);
+    why = keel_service_seal_open(&link->seal_in, &received, message + before, length - before);
+    if (why != NULL) {
+        snprintf(from, sizeof(from), "the connection to rank %u", link->peer);
+        keel_service_refuse(port->refused, port->params, from, why);
+        return;
+    }
+    port->on_message(port->arg, link, &received.wire, received.header, message + before, length - before);
 }
 
 /* returns whether the frame fits what came before */

@@ -54,6 +54,7 @@ struct keel_verbs_link {
     void *owner;
     uint32_t peer, number;
     uint64_t instance; /* of the peer */
+    keel_service_seal_t seal_out, seal_in;
     unsigned flags;
     struct ibv_qp *qp; /* NULL: fenced */
     uint32_t first_packet;
@@ -92,6 +93,15 @@ keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint6
 size_t keel_verbs_link_bytes(void); /* that a link locks in memory, */
 size_t keel_verbs_link_room(void);  /* and about that with the device's queues */
 void keel_verbs_link_end(const keel_verbs_link_t *link, keel_verbs_end_t *end); /* of this side */
+/* the sum of a greeting, by the direction in which it goes */
+static inline uint64_t keel_verbs_greeting_sum(const keel_service_seal_t *seal, const keel_verbs_greeting_t *greeting)
+{
+    return keel_service_seal_sum(seal, &greeting->instance,
+                                 offsetof(keel_verbs_greeting_t, sum) - offsetof(keel_verbs_greeting_t, instance));
+}
+/* the two directions of a connection with a process, as a link of that port has them */
+void keel_verbs_seals(const keel_verbs_port_t *port, const keel_service_end_t *other, keel_service_seal_t *out,
+                      keel_service_seal_t *in);
 keel_status_t keel_verbs_link_connect(keel_verbs_link_t *link, const keel_verbs_end_t *other);
 /* the device takes nothing of the peer any more, and reads nothing of this process for it. Any thread, with the port's lock */
 void keel_verbs_link_fence(keel_verbs_link_t *link);

@@ -211,6 +211,7 @@ static keel_status_t enqueue(keel_verbs_link_t *link, keel_service_message_t *me
     if (header_len > 0) {
         memcpy(message->header, header, header_len);
     }
+    keel_service_seal_close(&link->seal_out, &message->wire, NULL, 0);
     ucs_list_add_tail(&link->queue, &message->link);
     keel_verbs_out_pump(link);
     return KEEL_OK;

@@ -9,7 +9,7 @@
 
 #include "verbs_device.h"
 
-#include "service/service_message.h"
+#include "service/service_seal.h"
 
 #include <pthread.h>
 
@@ -28,6 +28,8 @@ typedef struct keel_verbs_port {
     pthread_mutex_t *lock;
     keel_service_pools_t pools;
     keel_service_wire_t wire;  /* version, rank and instance of this process */
+    keel_service_lane_t lane;  /* that its links send on */
+    atomic_uint *refused;      /* messages and greetings that no process of the job has made; of all ports */
     keel_verbs_link_t **links; /* by the lower bits of their number */
     unsigned size, count, next;
     ucs_list_link_t unposted; /* links with operations that are not posted yet */

@@ -181,6 +181,8 @@ keel_status_t keel_verbs_requests_open(keel_verbs_t *verbs)
         return status;
     }
     ucs_list_head_init(&verbs->dialling);
+    verbs->main.lane = KEEL_SERVICE_REQUESTS;
+    verbs->main.refused = &verbs->refused;
     verbs->main.on_message = on_message;
     verbs->main.on_broken = on_broken;
     verbs->main.arg = verbs;

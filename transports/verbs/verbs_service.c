@@ -136,6 +136,7 @@ static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
         keel_verbs_link_end(link, &answer->end);
     }
     pthread_mutex_unlock(&verbs->service.posts);
+    answer->sum = keel_verbs_greeting_sum(&link->seal_out, answer);
     keel_shm_blob_seal(answer, KEEL_VERBS_BLOB_WELCOME, sizeof(*answer), verbs->shm.instance);
     if (keel_verbs_talk_send(&guest->talk) != KEEL_OK) { /* it fits in any socket that lives */
         forget(verbs, rank);
@@ -144,6 +145,38 @@ static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
     link->socket = guest->talk.socket;
     guest->talk.socket = -1;
     watch(verbs, EPOLL_CTL_MOD, link->socket, 1ull + rank);
+}
+
+/* NULL, or why a greeting of this incarnation is refused: a captured one would end the connection */
+static const char *refuse(keel_verbs_t *verbs, const keel_verbs_greeting_t *hello)
+{
+    const keel_service_end_t other = {.instance = hello->head.instance, .rank = hello->rank};
+    const keel_verbs_link_t *link = verbs->service.links[hello->rank];
+    keel_service_seal_t out, in;
+
+    keel_verbs_seals(&verbs->service.port, &other, &out, &in);
+    if (in.state == KEEL_AUTH_AWAITED) {
+        return "this process has no secret yet";
+    }
+    if (hello->sum != keel_verbs_greeting_sum(&in, hello)) {
+        return "it was not made with the secret of this job";
+    }
+    return (link != NULL && link->instance == hello->head.instance && !keel_verbs_has_ended(link->socket))
+               ? "that process has greeted before"
+               : NULL;
+}
+
+static int is_refused(keel_verbs_t *verbs, const keel_verbs_guest_t *guest)
+{
+    const char *why = refuse(verbs, &guest->talk.in);
+    char from[96];
+
+    if (why == NULL) {
+        return 0;
+    }
+    keel_verbs_name(guest->talk.socket, from, sizeof(from));
+    keel_service_refuse(&verbs->refused, &verbs->params, from, why);
+    return 1;
 }
 
 static void guest_free(keel_verbs_guest_t *guest)
@@ -166,7 +199,7 @@ static void admit(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
         return;
     }
     if (status == KEEL_OK && hello->rank < verbs->params.size && hello->instance == verbs->shm.instance &&
-        !is_dead(verbs, hello->rank, hello->head.instance)) {
+        !is_dead(verbs, hello->rank, hello->head.instance) && !is_refused(verbs, guest)) {
         if (!may_enter(verbs, hello->rank, hello->head.instance)) {
             return;
         }
@@ -423,6 +456,8 @@ keel_status_t keel_verbs_service_open(keel_verbs_t *verbs)
     pthread_mutex_init(&service->gate, NULL);
     pthread_mutex_init(&service->posts, NULL);
     service->port.lock = &service->posts;
+    service->port.lane = KEEL_SERVICE_REPLIES;
+    service->port.refused = &verbs->refused;
     service->port.on_message = on_message;
     service->port.on_broken = on_broken;
     service->port.arg = verbs;

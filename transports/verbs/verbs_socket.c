@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -197,6 +199,21 @@ keel_status_t keel_verbs_talk_receive(keel_verbs_talk_t *talk, uint32_t magic)
     return (keel_shm_blob_check(&talk->in, sizeof(talk->in), magic, sizeof(talk->in)) == KEEL_OK)
                ? KEEL_OK
                : KEEL_ERR_UNREACHABLE;
+}
+
+void keel_verbs_name(int fd, char *text, size_t size)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof(address);
+    char host[64], port[16];
+
+    if (getpeername(fd, (struct sockaddr *)&address, &length) != 0 ||
+        getnameinfo((struct sockaddr *)&address, length, host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        snprintf(text, size, "an address that is gone");
+        return;
+    }
+    snprintf(text, size, "%s port %s", host, port);
 }
 
 int keel_verbs_has_ended(int fd)

@@ -27,6 +27,8 @@ int keel_verbs_dial(const keel_verbs_host_t *host, uint16_t port);
 /* of either direction: KEEL_OK when it is over, KEEL_INPROGRESS, KEEL_ERR_UNREACHABLE: the other side is not there */
 keel_status_t keel_verbs_talk_send(keel_verbs_talk_t *talk);
 keel_status_t keel_verbs_talk_receive(keel_verbs_talk_t *talk, uint32_t magic);
+/* the address of the other side, as text */
+void keel_verbs_name(int socket, char *text, size_t size);
 /* whether the other side has ended, where nothing is sent any more */
 int keel_verbs_has_ended(int socket);
 
