@@ -607,8 +607,8 @@ typedef struct keel_stats {
     uint64_t deaths, recoveries, rollbacks;
     uint64_t replayed_puts, replayed_gets; /**< records handed over to replacements; gets answered from records */
     uint64_t rebuilt_bytes;                /**< image bytes rebuilt from the group by this process */
-    /** of this process's own recovery: start-up, agreement, rebuild, restore, replay; the last, re-arm, is 0: not measured */
-    uint64_t recovery_ns[6];
+    /** nanoseconds of this process's own recovery: start-up, agreement, rebuild, restore, replay */
+    uint64_t recovery_ns[5];
     /** bytes of other members' images read to compute own parity, and those that were not because nothing had changed */
     uint64_t parity_bytes, parity_spared_bytes;
     uint64_t rollbacks_in_doubt; /**< those because of atomics that may or may not have taken effect */

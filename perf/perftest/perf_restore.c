@@ -90,7 +90,7 @@ static keel_status_t tell(restore_t *restore, unsigned long death)
     keel_stats_t stats;
 
     PERF_TRY(keel_stats(restore->run->ctx, &stats, sizeof(stats)));
-    memcpy(&told[2], stats.recovery_ns, 5 * sizeof told[0]);
+    memcpy(&told[2], stats.recovery_ns, sizeof stats.recovery_ns);
     return keel_put(restore->told, 0, told_offset(restore, death), told, sizeof told);
 }
 

@@ -173,7 +173,6 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     keel_recovery_view(rec, KEEL_VIEW_DECIDED);
     rec->decisions++;
     rec->mode = (keel_mode_t)d->mode;
-    rec->decided_ns = keel_recovery_now(rec);
     if (d->mode == KEEL_DECISION_CATASTROPHE) {
         rec->fatal = KEEL_ERR_CATASTROPHIC;
         return;

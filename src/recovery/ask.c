@@ -23,9 +23,6 @@
 static void request_begin(keel_recovery_t *rec, uint32_t number)
 {
     rec->requests = number;
-    if (!keel_recovery_is_frozen(rec)) {
-        rec->death_ns = keel_recovery_now(rec);
-    }
     keel_recovery_view(rec, KEEL_VIEW_CHANGES);
 }
 

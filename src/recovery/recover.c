@@ -49,7 +49,6 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->standings = keel_alloc(lane->size * sizeof(*rec->standings), "where ranks stand");
     rec->roll_heard = keel_alloc(lane->size * sizeof(*rec->roll_heard), "rollback");
     rec->mark_ns = keel_recovery_now(rec);
-    rec->death_ns = rec->mark_ns;
     if (rec->standings == NULL || rec->roll_heard == NULL) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_free;

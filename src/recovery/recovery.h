@@ -7,6 +7,25 @@
  * like any other: its replacement needs nothing but the reports. From the news of a death until the decision a process
  * passes no gsync and commits no image.
  *
+ * What happens at a death, in order; file.c names the code that acts:
+ *   1. A runtime event, or the HELLO of a replacement, announces the death (recover.c; detect.c accuses silent neighbours).
+ *   2. Every survivor cuts the connection, closes both logs towards the rank, and freezes: no gsync is passed, no image is
+ *      committed, no put leaves for the rank (view.c keel_view_death()). Puts for it stay in the log.
+ *   3. The launcher starts the replacement. It joins as FRESH and waits for a decision (job/init.c, rebuild.c).
+ *   4. When all ranks are up again, each rank reports to rank 0: positions, usage, pending atomics, images (view.c).
+ *   5. Rank 0 decides once for this view: local recovery, rollback with its reason, or catastrophe (decide.c).
+ *   6. All ranks adopt the decision and unfreeze (adopt.c). A rollback goes on with step 10.
+ *   7. The replacement rebuilds its image from its group, gets its get log back from its peers and restores its memory;
+ *      keel_restore() returns to the program (rebuild.c, epoch/restore.c). Then its group computes parity again.
+ *   8. The program executes again. Gets are answered from records; at each position the survivors hand over what their put
+ *      logs hold for that phase, then announce their arrival (position.c, hand_over.c). In a program that waits or locks the
+ *      records go to its replay instead (sync/waits.c, sync/sections.c).
+ *   9. At the front the replacement compares what it did with what peers saw (handed_over.c), and becomes LIVE; pending
+ *      accesses of the survivors are issued again.
+ *  10. Rollback: every call returns KEEL_ERR_ROLLED_BACK or jumps to the restart point. keel_restore() drains what is under
+ *      way, restores the image everywhere, and crosses two barriers (rollback.c).
+ * A further death at any step starts again at step 1 with a newer view.
+ *
  * What must hold (each is a property in tests/sim):
  *   - nobody passes gsync F + 1 before every replacement has reached F and was handed everything (position.c);
  *   - actions of phase k reach a replacement while it stands at k, in the order of the log, before its arrival count k+1;
@@ -37,15 +56,7 @@ typedef enum {
     KEEL_ROLL_RESTORED /* said that memory is restored */
 } keel_roll_t;
 
-enum {
-    KEEL_TIME_START,
-    KEEL_TIME_AGREE,
-    KEEL_TIME_REBUILD,
-    KEEL_TIME_RESTORE,
-    KEEL_TIME_REPLAY,
-    KEEL_TIME_REARM,
-    KEEL_TIME_LAST
-};
+enum { KEEL_TIME_START, KEEL_TIME_AGREE, KEEL_TIME_REBUILD, KEEL_TIME_RESTORE, KEEL_TIME_REPLAY, KEEL_TIME_LAST };
 
 typedef struct keel_report keel_report_t; /* view.h */
 
@@ -105,8 +116,8 @@ struct keel_recovery {
     keel_detect_t detect;
     keel_trim_t trim;
 
-    keel_status_t fatal; /* KEEL_OK, or what every call returns from now on */
-    uint64_t death_ns, decided_ns, mark_ns;
+    keel_status_t fatal;        /* KEEL_OK, or what every call returns from now on */
+    uint64_t mark_ns;           /* begin of the part of the own recovery that is under way, for times */
     uint64_t wait_ns;           /* since when it waits */
     uint64_t demand_recoveries; /* from an image of its own */
     uint64_t deaths, recoveries, rollbacks, rollbacks_in_doubt, differences, replayed_puts, replayed_gets,

@@ -66,9 +66,6 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     if (!keel_recovery_is_frozen(rec) && rec->generation.number > 0 && rec->standings[rank].state == KEEL_RANK_FRESH) {
         KEEL_REACHED(rebuild_dies);
     }
-    if (!keel_recovery_is_frozen(rec)) {
-        rec->death_ns = keel_recovery_now(rec);
-    }
     rec->deaths++;
     keel_lane_peer_down(lane, rank, incarnation + 1);
     keel_get_log_source_down(rec->gets, rank);
