@@ -3,6 +3,7 @@
  * the work, so that a run that crashes or hangs costs itself only, and is reported with its seed like any other flaw.
  */
 #include "sim_case.h"
+#include "sim_help.h"
 
 #ifdef KEEL_PLANTED_DEFECTS
 #include "planted.h"
@@ -28,6 +29,7 @@
 #define FLAWS_SHOWN   10
 #define FLAWS_KEPT    100
 #define RUN_TIMEOUT_S 60 /* of its own on a core */
+#define MUST_MAX      8
 
 /* SIGPROF when the process has computed for so long; 0: no more */
 static void limit_run(time_t seconds)
@@ -46,11 +48,12 @@ typedef struct options {
     unsigned seconds, workers;
     int allow_gaps; /* a small run set need not have seen everything */
     int stop_early;
-    const char *plant; /* a defect that has to be noticed: the first flaw ends all, and is a success */
-    int cases;         /* every case of check/reached.h must have been reached */
-    const char *must;  /* this one, of those that only a plant reaches */
-    int is_harmless;   /* with a plant: it must not be noticed */
-    int count_all;     /* with a plant: go on to the end, to see how often */
+    const char *plant;          /* a defect that has to be noticed: the first flaw ends all, and is a success */
+    int cases;                  /* every case of check/reached.h must have been reached */
+    const char *must[MUST_MAX]; /* these ones, of those that only a plant or a drawn few reach */
+    unsigned must_count;
+    int is_harmless; /* with a plant: it must not be noticed */
+    int count_all;   /* with a plant: go on to the end, to see how often */
     case_limits_t limits;
     char repeat[256]; /* the options that a reproduction needs */
 } options_t;
@@ -258,72 +261,6 @@ static void run_all(const options_t *options, tally_t *tally)
 }
 
 /* ---- command line ---- */
-
-static void usage(void)
-{
-    puts("sim_gsync: random programs under random deaths in the simulator\n"
-         "  --seed S         begin with this seed, one run unless --runs says more\n"
-         "  --runs N         so many runs (default 5000)\n"
-         "  --seconds T      stop after so long\n"
-         "  --fixed N        how many of the runs use the fixed seeds 1, 2, ... (default 2000)\n"
-         "  --workers N      processes (default 2)\n"
-         "  --crashes N      fail when fewer runs had deaths\n"
-         "  --floor PERCENT  ... and when fewer of those that nothing but an atomic under way stood in the way of "
-         "recovered locally\n"
-         "  --ranks N (with --style gsync up to 100, mixed 64)  --phases N  --deaths N  --atomics 0|1|2|3   "
-         "--late-windows 0|1  "
-         "--parities N  --dedicated 0|1  "
-         "--hangs 0|1  --splits 0|1  --soft PERCENT  --tight 0|1  --moves 0|1  --wide 0|1  --notice 0|1  "
-         "--message BYTES  --late-counters 1|2\n"
-         "  --style gsync|locks|waits|races|mixed|even\n"
-         "  --posted 0|1|...|9|10 (with --style waits --atomics 1) atomics are ordered by waits; posted and of one "
-         "class; "
-         "races; fetching, of one class; of own memory too; what ranks are answered matters;\n"
-         "                   (7) they change words by what others did, as with --style races --posted 1; there 3 is "
-         "one class; (8) they look at requests;\n"
-         "                   (9) several of these in one program, of one class; (10) of all\n"
-         "  --polled 0|1     (with --style waits, mixed --more 1) gets of others' memory are polls, and the program "
-         "says so\n"
-         "  --atomics 2      (with --style gsync) atomics fetch from words that nobody else does any on in that phase; "
-         "3: from any\n"
-         "  --gsyncs N       (with --style locks) of 1024 steps end with gsyncs\n"
-         "  --given 0|1      (with --style gsync or mixed) windows over memory of the program's own\n"
-         "  --extents 0|1    (with --style gsync) only parts of windows belong to images\n"
-         "  --looks 0|1      (with --style gsync) replacements ask what their memory will be (0)\n"
-         "  --shares 0|1     (with --style gsync or waits) shared locks of windows are held in phases (0)\n"
-         "  --strides 0|1    (with --style gsync) about half of the puts and gets are of blocks (0)\n"
-         "  --device 0|1     (with --style mixed) some of what is added, and of what is told, is so by a device's "
-         "atomics (--direct rma)\n"
-         "  --more 0|1|2     (with --style mixed) some programs poll, test requests, have windows that some ranks have "
-         "none of,\n"
-         "                   or issue accesses from callbacks, or are of more than 32 ranks (0); 2: or put pieces of "
-         "any "
-         "size,\n"
-         "                   race for words, gather, and half of them are such as recover locally\n"
-         "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
-         "  --lanes auto|direct|served  --direct ptr|rma|read|messages\n"
-         "  --hunt rollback|drained|records|rebuild|uneven|changes|awaited (with 3 ranks, with 3, with 4, with 4, "
-         "any...)\n"
-         "                   fix what the seed would choose\n"
-         "  --trace          in this process, with the events that led to a flaw\n"
-         "  --verbose        with the library's own messages\n"
-         "  --varied         settings that differ by rank, more and larger windows, more phases, more restart points\n"
-         "  --harsh          several deaths, amid arrivals too; small logs; words asked for in different ways\n"
-         "  --each-step      look at the invariants after each step\n"
-         "  --allow-gaps     do not fail when some outcome never occurred\n"
-         "  --stop           stop after 10 flaws");
-#ifdef KEEL_PLANTED_DEFECTS
-    puts("  --plant NAME     with this defect; ends with success as soon as it is noticed\n"
-         "  --plants         what there is\n"
-         "  --cases          fail when a case that the runs have to see was never reached\n"
-         "  --case NAME      fail when this one was not, with or without a defect\n"
-         "  --stores WHEN    ranks are switched, and die, also between stores to memory that others see, which they "
-         "see at\n"
-         "                   once, or when and in an order that processors of x86 or arm may show them in\n"
-         "  --harmless       with --plant: ends with success when it was never noticed\n"
-         "  --count          with --plant: to the end of --runs, to see how often it is noticed");
-#endif
-}
 
 enum {
     OPT_SEED = 1, /* in the order of long_options, which how to repeat a run is said by */
@@ -574,11 +511,15 @@ static void read_options(int argc, char **argv, options_t *options)
             options->cases = 1;
             break;
         case OPT_CASE:
-            options->must = optarg;
+            if (options->must_count == MUST_MAX) {
+                fprintf(stderr, "sim_gsync: more than %d --case\n", MUST_MAX);
+                exit(EXIT_FAILURE);
+            }
+            options->must[options->must_count++] = optarg;
             break;
         case OPT_HELP:
         case 'h':
-            usage();
+            sim_help();
             exit(EXIT_SUCCESS);
         case '?':
             exit(EXIT_FAILURE);
@@ -687,6 +628,20 @@ static void say_failed(const options_t *options, const tally_t *tally)
     }
 }
 
+#ifdef KEEL_PLANTED_DEFECTS
+/* True if every --case was reached; says how often each was. */
+static int has_reached_all(const options_t *options)
+{
+    int has_all = 1;
+
+    for (unsigned i = 0; i < options->must_count; ++i) {
+        printf("%s: reached %lld times\n", options->must[i], reached_count(options->must[i]));
+        has_all &= reached_count(options->must[i]) > 0;
+    }
+    return has_all;
+}
+#endif
+
 int main(int argc, char **argv)
 {
     options_t options = {.fixed = 2000, .workers = 2, .limits = case_limits_none()};
@@ -755,11 +710,8 @@ int main(int argc, char **argv)
            (unsigned long long)tally->demanded, (unsigned long long)tally->decoded, (unsigned long long)tally->sparing,
            (unsigned long long)tally->spared);
 #ifdef KEEL_PLANTED_DEFECTS
-    if (options.must != NULL) {
-        printf("%s: reached %lld times\n", options.must, reached_count(options.must));
-        if (reached_count(options.must) <= 0) {
-            return EXIT_FAILURE;
-        }
+    if (!has_reached_all(&options)) {
+        return EXIT_FAILURE;
     }
 #endif
     if (options.plant != NULL) {
