@@ -6,7 +6,7 @@ function(keel_ckpt_test name)
     target_link_options(test_ckpt_${name} PRIVATE -Wl,--wrap=ec_encode_data,--wrap=ec_encode_data_update)
   endif()
   add_test(NAME unit_ckpt_${name} COMMAND test_ckpt_${name})
-  set_tests_properties(unit_ckpt_${name} PROPERTIES LABELS unit TIMEOUT 120)
+  set_tests_properties(unit_ckpt_${name} PROPERTIES LABELS unit TIMEOUT 900)
 endfunction()
 
 keel_ckpt_test(interval)
