@@ -1,7 +1,7 @@
 /*
  * The system's MPI opens a file for a process alone, and what is done by explicit offsets, or by a pointer that each has of its own, is right by
- * that. What the ranks have to do together is done here: the first one makes the file, and sets its size, and deletes it. A pointer
- * that all share is for files of one rank. One that was opened before the restart point stays open in the system's MPI when it is closed
+ * that. What the ranks have to do together is done here: the first one makes the file, and sets its size, and deletes it; mpi_file_shared.c has
+ * the pointer that they share. One that was opened before the restart point stays open in the system's MPI when it is closed
  * behind it, as communicators do, since a rollback may open it again.
  */
 #include "mpi_file.h"
@@ -18,21 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct file {
-    MPI_File handle;
-    keel_mpi_comm_t *comm; /* its own */
-    char *name;            /* of one that is deleted when it is closed; NULL: it is not */
-    int is_late;
-    keel_mpi_variables_t variables; /* as of communicators */
-} file_t;
-
 static keel_mpi_table_t files; /* not those of one rank that were opened behind the restart point */
 static const MPI_File none = MPI_FILE_NULL;
 
 /* NULL: of one rank, or none */
-static file_t *file_of(MPI_File handle)
+keel_mpi_file_t *keel_mpi_file_of(MPI_File handle)
 {
-    file_t *file = keel_mpi_table_find(&files, (uintptr_t)handle);
+    keel_mpi_file_t *file = keel_mpi_table_find(&files, (uintptr_t)handle);
 
     return (file != NULL && file->variables.freed_by == NULL) ? file : NULL;
 }
@@ -57,7 +49,7 @@ static void say(int is_once, const char *call)
 static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *filename, int amode, MPI_File *fh)
 {
     static const char call[] = "MPI_File_open";
-    file_t *file = calloc(1, sizeof(*file));
+    keel_mpi_file_t *file = calloc(1, sizeof(*file));
 
     if (file == NULL) {
         keel_mpi_refuse(call, "no memory");
@@ -66,18 +58,21 @@ static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *f
     file->comm =
         keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
     file->name = (amode & MPI_MODE_DELETE_ON_CLOSE) ? strdup(filename) : NULL;
+    file->amode = amode;
     file->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
     file->variables.made_by = fh;
     if (!keel_mpi_table_add(&files, (uintptr_t)*fh, file)) {
         keel_mpi_refuse(call, "no memory");
     }
+    keel_mpi_file_shared_make(file, call);
 }
 
 /* by the first rank, which alone may find that it is there already, and then by the others; all have it, or none has */
 static int open_together(const keel_mpi_round_t *round, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    const int others = amode & ~(MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE), is_first = round->comm->rank == 0;
-    const int first = keel_mpi_is_replay() ? others : amode & ~MPI_MODE_DELETE_ON_CLOSE; /* it is there already */
+    const int removed = MPI_MODE_DELETE_ON_CLOSE | ((amode & MPI_MODE_RDWR) ? 0 : MPI_MODE_SEQUENTIAL); /* done here */
+    const int others = amode & ~(MPI_MODE_EXCL | removed), is_first = round->comm->rank == 0;
+    const int first = keel_mpi_is_replay() ? others : amode & ~removed; /* it is there already */
     int code = is_first ? PMPI_File_open(MPI_COMM_SELF, filename, first, info, fh) : MPI_SUCCESS;
     int is_any;
 
@@ -115,15 +110,16 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     return code;
 }
 
-static void file_destroy(file_t *file)
+static void file_destroy(keel_mpi_file_t *file)
 {
     keel_mpi_table_remove(&files, (uintptr_t)file->handle);
+    keel_mpi_file_shared_unmake(file);
     keel_mpi_comm_remove(file->comm);
     free(file->name);
     free(file);
 }
 
-static int close_together(file_t *file, const keel_mpi_round_t *round, MPI_File *fh)
+static int close_together(keel_mpi_file_t *file, const keel_mpi_round_t *round, MPI_File *fh)
 {
     const int code = PMPI_File_close(fh);
 
@@ -140,7 +136,7 @@ static int close_together(file_t *file, const keel_mpi_round_t *round, MPI_File 
 
 int MPI_File_close(MPI_File *fh)
 {
-    file_t *file;
+    keel_mpi_file_t *file;
     keel_mpi_round_t round;
     int amode = 0;
 
@@ -170,12 +166,25 @@ int MPI_File_close(MPI_File *fh)
 
 int MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
-    const file_t *file;
+    const keel_mpi_file_t *file;
 
     keel_mpi_begin("MPI_File_get_group");
-    file = file_of(fh);
+    file = keel_mpi_file_of(fh);
     *group = (file != NULL) ? keel_mpi_group_of_comm(file->comm, 0, "MPI_File_get_group")
                             : keel_mpi_group_make(1, &keel_mpi.rank, "MPI_File_get_group");
+    return MPI_SUCCESS;
+}
+
+int MPI_File_get_amode(MPI_File fh, int *amode)
+{
+    const keel_mpi_file_t *file;
+
+    keel_mpi_begin("MPI_File_get_amode");
+    file = keel_mpi_file_of(fh);
+    if (file == NULL) {
+        return PMPI_File_get_amode(fh, amode);
+    }
+    *amode = file->amode;
     return MPI_SUCCESS;
 }
 
@@ -183,13 +192,13 @@ int MPI_File_get_group(MPI_File fh, MPI_Group *group)
 #define DEFINE_SIZE(_name)                                                                 \
     int MPI_File_##_name(MPI_File fh, MPI_Offset size)                                     \
     {                                                                                      \
-        const file_t *file;                                                                \
+        const keel_mpi_file_t *file;                                                       \
         keel_mpi_round_t round;                                                            \
         int code = MPI_SUCCESS;                                                            \
                                                                                            \
         keel_mpi_begin("MPI_File_" #_name);                                                \
         say(1, "MPI_File_" #_name);                                                        \
-        file = file_of(fh);                                                                \
+        file = keel_mpi_file_of(fh);                                                       \
         if (file == NULL) {                                                                \
             return PMPI_File_##_name(fh, size);                                            \
         }                                                                                  \
@@ -211,50 +220,13 @@ int MPI_File_delete(const char *filename, MPI_Info info)
     return once(keel_mpi_is_replay() ? MPI_SUCCESS : PMPI_File_delete(filename, info));
 }
 
-/* ---- pointers that all share ---- */
-
-static int refuse(MPI_File fh, const char *call)
-{
-    fprintf(stderr, "mpi %u: %s: a pointer that several ranks share\n", keel_mpi.rank, call);
-    PMPI_File_call_errhandler(fh, MPI_ERR_UNSUPPORTED_OPERATION);
-    return MPI_ERR_UNSUPPORTED_OPERATION;
-}
-
-#define DEFINE_SHARED(_name, _parameters, _arguments)                                                                  \
-    int MPI_File_##_name _parameters                                                                                   \
-    {                                                                                                                  \
-        const file_t *file;                                                                                            \
-                                                                                                                       \
-        keel_mpi_begin("MPI_File_" #_name);                                                                            \
-        file = file_of(fh);                                                                                            \
-        return (file != NULL && file->comm->size > 1) ? refuse(fh, "MPI_File_" #_name) : PMPI_File_##_name _arguments; \
-    }
-DEFINE_SHARED(seek_shared, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence))
-DEFINE_SHARED(get_position_shared, (MPI_File fh, MPI_Offset *offset), (fh, offset))
-DEFINE_SHARED(read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype type, MPI_Status *status),
-              (fh, buf, count, type, status))
-DEFINE_SHARED(write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype type, MPI_Status *status),
-              (fh, buf, count, type, status))
-DEFINE_SHARED(iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype type, MPI_Request *request),
-              (fh, buf, count, type, request))
-DEFINE_SHARED(iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype type, MPI_Request *request),
-              (fh, buf, count, type, request))
-DEFINE_SHARED(read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype type, MPI_Status *status),
-              (fh, buf, count, type, status))
-DEFINE_SHARED(write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype type, MPI_Status *status),
-              (fh, buf, count, type, status))
-DEFINE_SHARED(read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype type), (fh, buf, count, type))
-DEFINE_SHARED(write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype type), (fh, buf, count, type))
-DEFINE_SHARED(read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status), (fh, buf, status))
-DEFINE_SHARED(write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status), (fh, buf, status))
-
 /* ---- checkpoints, rollbacks and the end ---- */
 
 /* the next of those that are (@a is_late), or of those that are closed; NULL: there is none */
-static file_t *file_find(int is_late)
+static keel_mpi_file_t *file_find(int is_late)
 {
     for (size_t i = 0; i < files.size; i++) {
-        file_t *file = files.entries[i].object;
+        keel_mpi_file_t *file = files.entries[i].object;
 
         if (file != NULL && (is_late ? file->is_late : file->variables.freed_by != NULL)) {
             return file;
@@ -270,7 +242,7 @@ int keel_mpi_file_is_late(void)
 
 void keel_mpi_file_drop_late(void)
 {
-    file_t *file;
+    keel_mpi_file_t *file;
 
     while ((file = file_find(1)) != NULL) {
         MPI_File handle = file->handle;
@@ -284,11 +256,12 @@ void keel_mpi_file_drop_late(void)
 void keel_mpi_file_revive(void)
 {
     for (size_t i = 0; i < files.size; i++) {
-        file_t *file = files.entries[i].object;
+        keel_mpi_file_t *file = files.entries[i].object;
 
         if (file != NULL) {
             const int is_closed = *(const uint64_t *)keel_mpi_arena_at(file->comm->turn) == KEEL_MPI_FREED;
 
+            file->is_split = 0;
             keel_mpi_variables_revive(&file->variables, is_closed, &file->handle, &none, sizeof(none));
         }
     }
@@ -296,7 +269,7 @@ void keel_mpi_file_revive(void)
 
 void keel_mpi_file_end_closed(void)
 {
-    file_t *file;
+    keel_mpi_file_t *file;
 
     while ((file = file_find(0)) != NULL) {
         MPI_File handle = file->handle;
@@ -312,7 +285,7 @@ void keel_mpi_file_end_closed(void)
 void keel_mpi_file_unmake(void)
 {
     for (size_t i = 0; i < files.size; i++) {
-        file_t *file = files.entries[i].object;
+        keel_mpi_file_t *file = files.entries[i].object;
 
         if (file != NULL) {
             free(file->comm->members);

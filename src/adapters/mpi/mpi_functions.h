@@ -18,7 +18,7 @@
     _(MPI_Comm_idup) _(MPI_Comm_idup_with_info) _(MPI_Comm_rank) _(MPI_Comm_remote_group) _(MPI_Comm_remote_size) \
     _(MPI_Comm_set_attr) _(MPI_Comm_set_errhandler) _(MPI_Comm_size) _(MPI_Comm_split) _(MPI_Comm_split_type) _(MPI_Comm_test_inter) \
     _(MPI_Compare_and_swap) _(MPI_Dist_graph_create) _(MPI_Dist_graph_create_adjacent) _(MPI_Dist_graph_neighbors) \
-    _(MPI_Dist_graph_neighbors_count) _(MPI_Errhandler_free) _(MPI_Exscan) _(MPI_Fetch_and_op) _(MPI_File_open) _(MPI_File_close) _(MPI_File_delete) _(MPI_File_get_group) _(MPI_File_set_size) _(MPI_File_preallocate) _(MPI_File_seek_shared) _(MPI_File_get_position_shared) _(MPI_File_read_shared) _(MPI_File_write_shared) _(MPI_File_iread_shared) _(MPI_File_iwrite_shared) _(MPI_File_read_ordered) _(MPI_File_write_ordered) _(MPI_File_read_ordered_begin) _(MPI_File_write_ordered_begin) _(MPI_File_read_ordered_end) _(MPI_File_write_ordered_end) \
+    _(MPI_Dist_graph_neighbors_count) _(MPI_Errhandler_free) _(MPI_Exscan) _(MPI_Fetch_and_op) _(MPI_File_open) _(MPI_File_close) _(MPI_File_get_amode) _(MPI_File_set_view) _(MPI_File_delete) _(MPI_File_get_group) _(MPI_File_set_size) _(MPI_File_preallocate) _(MPI_File_seek_shared) _(MPI_File_get_position_shared) _(MPI_File_read_shared) _(MPI_File_write_shared) _(MPI_File_iread_shared) _(MPI_File_iwrite_shared) _(MPI_File_read_ordered) _(MPI_File_write_ordered) _(MPI_File_read_ordered_begin) _(MPI_File_write_ordered_begin) _(MPI_File_read_ordered_end) _(MPI_File_write_ordered_end) \
     _(MPI_Finalize) _(MPI_Finalized) _(MPI_Free_mem) _(MPI_Gather) _(MPI_Gatherv) _(MPI_Get) _(MPI_Get_accumulate) \
     _(MPI_Graph_create) _(MPI_Graph_get) _(MPI_Graph_map) _(MPI_Graph_neighbors) _(MPI_Graph_neighbors_count) \
     _(MPI_Graphdims_get) _(MPI_Group_compare) _(MPI_Group_difference) _(MPI_Group_excl) _(MPI_Group_free) \
@@ -59,14 +59,14 @@
     _(MPI_Comm_c2f) _(MPI_Comm_create_keyval) _(MPI_Comm_f2c) _(MPI_Comm_free_keyval) _(MPI_Dims_create) \
     _(MPI_Errhandler_c2f) _(MPI_Errhandler_create) _(MPI_Errhandler_f2c) _(MPI_Error_class) _(MPI_Error_string) \
     _(MPI_File_c2f) _(MPI_File_call_errhandler) _(MPI_File_create_errhandler) \
-    _(MPI_File_f2c) _(MPI_File_get_amode) _(MPI_File_get_atomicity) _(MPI_File_get_byte_offset) \
+    _(MPI_File_f2c) _(MPI_File_get_atomicity) _(MPI_File_get_byte_offset) \
     _(MPI_File_get_errhandler) _(MPI_File_get_info) _(MPI_File_get_position) _(MPI_File_get_size) \
     _(MPI_File_get_type_extent) _(MPI_File_get_view) _(MPI_File_iread) _(MPI_File_iread_all) _(MPI_File_iread_at) \
     _(MPI_File_iread_at_all) _(MPI_File_iwrite) _(MPI_File_iwrite_all) _(MPI_File_iwrite_at) \
     _(MPI_File_iwrite_at_all) _(MPI_File_read) _(MPI_File_read_all) \
     _(MPI_File_read_all_begin) _(MPI_File_read_all_end) _(MPI_File_read_at) _(MPI_File_read_at_all) \
     _(MPI_File_read_at_all_begin) _(MPI_File_read_at_all_end) _(MPI_File_seek) _(MPI_File_set_atomicity) \
-    _(MPI_File_set_errhandler) _(MPI_File_set_info) _(MPI_File_set_view) _(MPI_File_sync) \
+    _(MPI_File_set_errhandler) _(MPI_File_set_info) _(MPI_File_sync) \
     _(MPI_File_write) _(MPI_File_write_all) _(MPI_File_write_all_begin) _(MPI_File_write_all_end) \
     _(MPI_File_write_at) _(MPI_File_write_at_all) _(MPI_File_write_at_all_begin) _(MPI_File_write_at_all_end) \
     _(MPI_Get_address) _(MPI_Get_count) _(MPI_Get_count_c) _(MPI_Get_elements) _(MPI_Get_elements_c) \

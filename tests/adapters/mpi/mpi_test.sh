@@ -302,6 +302,23 @@ waits served
 END
 }
 
+shared_file_pointers_come_back()
+{
+    local promise lanes
+
+    while read -r promise lanes; do
+        mkdir "$scratch/$promise-$lanes"
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_DETERMINISTIC="$promise" -x KEEL_LANES="$lanes" -x KEEL_VERBOSE=y "$programs/mpi_shared_files_$mpi" 12 1@4.0,0@7.1,3@10.2 "$scratch/$promise-$lanes"
+        has "$out" 1 '^mpi_shared_files: 4 ranks, 12 steps: right$'
+        has "$err" 3 ': image of generation [1-9][0-9]* rebuilt: '
+        has "$err" 0 'started anew'
+    done <<'END'
+n direct
+n served
+waits served
+END
+}
+
 shared_memory_and_topologies_come_back()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=direct -x KEEL_VERBOSE=y "$programs/mpi_shares_$mpi" 40 1@8.0,0@15.1,3@23.2,2@30.3
