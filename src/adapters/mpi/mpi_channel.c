@@ -5,6 +5,7 @@
 #include "mpi_channel.h"
 
 #include "mpi_arena.h"
+#include "mpi_direct.h"
 #include "mpi_ordered.h"
 #include "mpi_prefix.h"
 #include "mpi_request.h"
@@ -16,7 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GLANCES = 4 }; /* ranks a glance looks at */
+enum {
+    GLANCES = 4, /* ranks a glance looks at */
+    PROGRESS =
+        8, /* rounds of waiting of which one is Keel's progress: system calls, while a message arrives by stores */
+};
 
 static struct {
     uint64_t asked;             /* how many answers were asked for */
@@ -25,6 +30,7 @@ static struct {
     uint32_t
         amid; /* to whom the program's own message is being written, which nothing may come between; from 1, 0: nobody */
     uint32_t glance; /* whom the next one looks at first */
+    unsigned rounds; /* of waiting, since something came */
 } box;
 
 void keel_mpi_channel_make(void)
@@ -169,10 +175,21 @@ int keel_mpi_channel_progress(const char *call)
     return keel_mpi_channel_look(call);
 }
 
+/*
+ * A message arrives by stores of its sender, so a waiting rank looks at memory and gives the core away between looks; it asks Keel, which notices
+ * deaths by system calls, in some of the rounds only. Where each rank has a core it looks for some time before it gives the core away.
+ */
 void keel_mpi_channel_idle(const char *call)
 {
-    if (!keel_mpi_channel_progress(call)) {
+    const int is_news = (keel_mpi.is_promised || ++box.rounds % PROGRESS == 0) ? keel_mpi_channel_progress(call)
+                                                                               : keel_mpi_channel_look(call);
+
+    if (is_news) {
+        box.rounds = 0;
+    } else if (keel_mpi.is_promised || box.rounds > keel_mpi_direct_spins(keel_mpi.ranks)) {
         sched_yield();
+    } else {
+        keel_mpi_direct_spin();
     }
 }
 

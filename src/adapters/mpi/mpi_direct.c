@@ -16,8 +16,7 @@
 
 enum { SPINS = 1000, SPINS_CROWDED = 10 };
 
-/* looks at a word before the core is given to others: a lot where each rank has one */
-static unsigned spins(uint32_t ranks)
+unsigned keel_mpi_direct_spins(uint32_t ranks)
 {
     static unsigned cores;
     cpu_set_t set;
@@ -28,7 +27,7 @@ static unsigned spins(uint32_t ranks)
     return (ranks <= cores) ? SPINS : SPINS_CROWDED;
 }
 
-static void spin(void)
+void keel_mpi_direct_spin(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -101,7 +100,7 @@ static keel_mpi_meeting_t *meeting_of(const keel_mpi_win_t *win, uint32_t member
 void keel_mpi_direct_meet(const keel_mpi_win_t *win, const char *call)
 {
     const uint32_t size = win->comm->size, rank = win->comm->rank;
-    const unsigned most = spins(size);
+    const unsigned most = keel_mpi_direct_spins(size);
     keel_mpi_meeting_t *mine;
     uint64_t distance = 1;
 
@@ -115,7 +114,7 @@ void keel_mpi_direct_meet(const keel_mpi_win_t *win, const char *call)
                          __ATOMIC_SEQ_CST);
         for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->turn; spun++) {
             if (spun < most) {
-                spin();
+                keel_mpi_direct_spin();
             } else {
                 keel_mpi_channel_idle(call);
             }
@@ -132,7 +131,7 @@ void keel_mpi_direct_take(uint64_t *word, const char *call)
          spun++) {
         was = 0;
         if (spun < SPINS_CROWDED) {
-            spin();
+            keel_mpi_direct_spin();
         } else {
             keel_mpi_channel_pause(call);
         }

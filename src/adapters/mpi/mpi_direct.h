@@ -59,4 +59,9 @@ static inline void keel_mpi_direct_give(uint64_t *word)
     __atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
 
+/* Looks at memory before a waiting rank gives its core away: many if each of so many ranks has a core. */
+unsigned keel_mpi_direct_spins(uint32_t ranks);
+/* Passes the time between two looks. */
+void keel_mpi_direct_spin(void);
+
 #endif

@@ -9,7 +9,7 @@ keelrun=$build/src/adapters/mpi/keel-mpirun
 programs=$build/tests/adapters/mpi
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/../../proc/proc_lib.sh"
-chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files mpi_turns mpi_profiled)
+chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files mpi_turns mpi_profiled mpi_pipeline)
 small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
 
 # each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
