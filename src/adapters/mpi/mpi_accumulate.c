@@ -183,7 +183,7 @@ static int check(keel_mpi_target_t *target, MPI_Op op)
         return keel_mpi_raise_win(target->win->handle, MPI_ERR_TYPE, target->call,
                                   "a datatype that is made of several predefined ones");
     }
-    if (op == MPI_REPLACE || op == MPI_NO_OP || keel_mpi_combine(kind, op, NULL, NULL, 0) ||
+    if (target->count == 0 || op == MPI_REPLACE || op == MPI_NO_OP || keel_mpi_combine(kind, op, NULL, NULL, 0) ||
         (!keel_mpi_kind_is_floating(kind) && is_applicable(target, op))) {
         return MPI_SUCCESS;
     }

@@ -195,6 +195,8 @@ static void check_wrong(MPI_Win win)
     EXPECT(class == MPI_ERR_OP);
     MPI_Error_class(MPI_Accumulate(room, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, win), &class);
     EXPECT(class == MPI_ERR_OP);
+    EXPECT(MPI_Accumulate(room, 0, MPI_DOUBLE, 0, 0, 0, MPI_DOUBLE, MPI_BAND, win) ==
+           MPI_SUCCESS); /* nothing to combine */
     MPI_Error_class(MPI_Accumulate(room, 1, mixed, 0, 0, 1, mixed, MPI_SUM, win), &class);
     EXPECT(class == MPI_ERR_TYPE);
     MPI_Win_unlock(0, win);
