@@ -1,13 +1,11 @@
 /*
- * The table of KEEL_* variables on UCS's parsers, and reading it. Values come from strings the caller gives, then from
- * the environment. Errors name the variable, the value and what is allowed.
+ * The table of KEEL_* variables, and what the values of several of them must satisfy together. Values come from strings that
+ * the caller gives, then from the environment. Errors name the variable, the value and the allowed values.
  */
 #include "base/config.h"
 #include "base/config_types.h"
+#include "base/memory.h"
 #include "base/message.h"
-
-#include <ucs/config/parser.h>
-#include <ucs/sys/string.h>
 
 #include <math.h>
 #include <stdatomic.h>
@@ -24,7 +22,7 @@
 
 extern char **environ;
 
-/* what UCS fills; spin and interval have a type of their own there */
+/* What the table fills; spin and interval have other types in keel_config_t. */
 typedef struct keel_config_opts {
     keel_config_t config;
     double spin_s;
@@ -48,13 +46,13 @@ static const char *const keel_config_foreign[] = {"KEEL_INCARNATION",  "KEEL_NOD
 
 #define KEEL_CONFIG_OFFSET(_field) offsetof(keel_config_opts_t, _field)
 
-static ucs_config_field_t keel_config_table[] = {
+static const keel_config_field_t keel_config_fields[] = {
     {"LANES", "auto",
      "How ranks reach each other.\n"
      " - auto   : direct within a node, served between nodes.\n"
      " - direct : one-sided access to shared memory only; all ranks on one node.\n"
      " - served : by messages to a service thread of the target, on one node too.",
-     KEEL_CONFIG_OFFSET(config.lanes), UCS_CONFIG_TYPE_ENUM(keel_config_lanes_names)},
+     KEEL_CONFIG_OFFSET(config.lanes), KEEL_CONFIG_TYPE_ENUM(keel_config_lanes_names)},
 
     {"PROTECT", "all",
      "What is kept against the death of a rank.\n"
@@ -63,7 +61,7 @@ static ucs_config_field_t keel_config_table[] = {
      " - gets : gets are logged too, to measure what that costs; a death does the same.\n"
      " - puts : puts are logged, gets are not; a death rolls all ranks back if the dead rank had issued gets.\n"
      " - all  : puts and gets are logged; only the dead rank is recovered.",
-     KEEL_CONFIG_OFFSET(config.protect), UCS_CONFIG_TYPE_ENUM(keel_config_protect_names)},
+     KEEL_CONFIG_OFFSET(config.protect), KEEL_CONFIG_TYPE_ENUM(keel_config_protect_names)},
 
     {"OPLOG_SIZE", "auto",
      "Memory for the logs this process keeps of its own puts and gets. When it is full, logging towards a target\n"
@@ -95,7 +93,7 @@ static ucs_config_field_t keel_config_table[] = {
      "How checkpoints of others are read for parity where they are not mapped here.\n"
      " - stream : piece by piece, a few at a time: 256 KiB for each other rank of the group.\n"
      " - bulk   : up to 16 MiB of each other rank at a time: fewer waits for the network, more memory meanwhile.",
-     KEEL_CONFIG_OFFSET(config.transfer), UCS_CONFIG_TYPE_ENUM(keel_config_transfer_names)},
+     KEEL_CONFIG_OFFSET(config.transfer), KEEL_CONFIG_TYPE_ENUM(keel_config_transfer_names)},
 
     {"GROUP_SIZE", "auto",
      "Number of ranks that share parity, on different nodes where there are enough. KEEL_PARITIES of them may die at\n"
@@ -112,7 +110,7 @@ static ucs_config_field_t keel_config_table[] = {
      " - rotate    : the ranks of a group in turn; all compute.\n"
      " - dedicated : the last KEEL_CHECKSUM_RANKS ranks of the job, which do not run the program: their keel_init()\n"
      "               serves until the job ends, and the program's ranks are so many fewer.",
-     KEEL_CONFIG_OFFSET(config.parity), UCS_CONFIG_TYPE_ENUM(keel_config_parity_names)},
+     KEEL_CONFIG_OFFSET(config.parity), KEEL_CONFIG_TYPE_ENUM(keel_config_parity_names)},
 
     {"CHECKSUM_RANKS", "0",
      "With KEEL_PARITY=dedicated: how many ranks hold parity, KEEL_PARITIES for each group; the other ranks are split\n"
@@ -126,19 +124,19 @@ static ucs_config_field_t keel_config_table[] = {
      " - none   : groups of consecutive ranks, wherever they run.\n"
      " - <name> : node, or a level of KEEL_TOPO_FILE or KEEL_TOPO_SLURM (switch, switch2, ...); refused when it cannot "
      "be.",
-     KEEL_CONFIG_OFFSET(config.topo_level), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.topo_level), KEEL_CONFIG_TYPE_STRING},
     {"TOPO_FILE", "",
      "File that says which hosts fail together (format: keel_info -h, or Slurm's); the same for all ranks.",
-     KEEL_CONFIG_OFFSET(config.topo_file), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.topo_file), KEEL_CONFIG_TYPE_STRING},
     {"TOPO_MACHINE", "",
      "Adds the levels numa and package below the node: this (every host is like the one that reads it), a synthetic\n"
      "machine of hwloc (pack:2 core:8 pu:2), or the path of hwloc's XML. The i-th rank of a host is taken to be on\n"
      "core i, modulo its cores.",
-     KEEL_CONFIG_OFFSET(config.topo_machine), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.topo_machine), KEEL_CONFIG_TYPE_STRING},
     {"TOPO_SLURM", "",
      "Slurm's topology.conf or topology.yaml, or what scontrol show topology prints; its levels are added to those of\n"
      "KEEL_TOPO_FILE where they are nested.",
-     KEEL_CONFIG_OFFSET(config.topo_slurm), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.topo_slurm), KEEL_CONFIG_TYPE_STRING},
     {"CKPT_INTERVAL", "daly",
      "When a safe gsync takes a checkpoint without being asked.\n"
      " - off        : never.\n"
@@ -191,94 +189,38 @@ static ucs_config_field_t keel_config_table[] = {
      "Listen to the network devices of the host (libibverbs): a link that goes down or a device that fails is said "
      "and\n"
      "counted, as a hint of a failure to come.",
-     KEEL_CONFIG_OFFSET(config.device_events), UCS_CONFIG_TYPE_BOOL},
+     KEEL_CONFIG_OFFSET(config.device_events), KEEL_CONFIG_TYPE_BOOL},
     {"VERBOSE", "n", "Report deaths and the steps of recovery, with times, on standard error.",
-     KEEL_CONFIG_OFFSET(config.verbose), UCS_CONFIG_TYPE_BOOL},
+     KEEL_CONFIG_OFFSET(config.verbose), KEEL_CONFIG_TYPE_BOOL},
 
     {"LOG_LEVEL", "warn", "Messages above this level are not printed.", KEEL_CONFIG_OFFSET(config.level),
-     UCS_CONFIG_TYPE_ENUM(keel_config_level_names)},
+     KEEL_CONFIG_TYPE_ENUM(keel_config_level_names)},
 
     {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice.",
-     KEEL_CONFIG_OFFSET(config.tls_served), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.tls_served), KEEL_CONFIG_TYPE_STRING},
 
     {"TRANSPORT", "auto",
      "What carries messages between nodes; within one memory is shared in each case. The same for all ranks.\n"
      " - auto  : ucp.\n"
      " - ucp   : UCX, over the transports of KEEL_TLS_SERVED.\n"
      " - verbs : reliable connections of an RDMA device (libibverbs).",
-     KEEL_CONFIG_OFFSET(config.transport), UCS_CONFIG_TYPE_ENUM(keel_config_transport_names)},
+     KEEL_CONFIG_OFFSET(config.transport), KEEL_CONFIG_TYPE_ENUM(keel_config_transport_names)},
 
     {"VERBS_DEVICE", "",
      "With KEEL_TRANSPORT=verbs: NAME[:PORT[:GID INDEX]] of the RDMA device; empty for the first with an active port.",
-     KEEL_CONFIG_OFFSET(config.verbs_device), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.verbs_device), KEEL_CONFIG_TYPE_STRING},
 
     {"REHEARSE", "",
      "Directory of a rehearsal, the same for all ranks: each rank kills itself once after a gsync, and its "
      "replacement\n"
      "ends the job when what it puts, or has in memory, is not what it was before. keelrun --rehearse makes one.",
-     KEEL_CONFIG_OFFSET(config.rehearse), UCS_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.rehearse), KEEL_CONFIG_TYPE_STRING},
 
     {NULL}};
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+static const keel_config_table_t keel_config_table = {KEEL_CONFIG_PREFIX, keel_config_fields};
 
-/* the value of variable @a name in "NAME=VALUE" strings, the last one given; NULL when there is none */
-static const char *keel_config_find(const char *const *env, const char *name)
-{
-    const size_t length = strlen(name);
-    const char *value = NULL;
-
-    for (; (env != NULL) && (*env != NULL); env++) {
-        if (!strncmp(*env, name, length) && ((*env)[length] == '=')) {
-            value = *env + length + 1;
-        }
-    }
-    return value;
-}
-
-static keel_status_t keel_config_set(const keel_message_t *message, const ucs_config_field_t *field, const char *name,
-                                     const char *value, keel_config_opts_t *opts)
-{
-    void *dest = (char *)opts + field->offset;
-    char allowed[256] = "";
-
-    /* UCS takes a minus sign for unsigned numbers too; a string may begin with one */
-    if (((value[0] != '-') || (field->parser.read == ucs_config_sscanf_string)) &&
-        (field->parser.read(value, dest, field->parser.arg) == 1)) {
-        return KEEL_OK;
-    }
-    field->parser.help(allowed, sizeof allowed, field->parser.arg);
-    keel_error(message, "invalid value for %s: '%s', expected %s", name, value, allowed);
-    return KEEL_ERR_INVALID_PARAM;
-}
-
-/* a bad value leaves the default in place, so that all of them are reported */
-static keel_status_t keel_config_fill(const keel_message_t *message, const char *const *env, keel_config_opts_t *opts)
-{
-    const ucs_config_field_t *field;
-    keel_status_t result = KEEL_OK;
-    const char *value;
-    char name[64];
-
-    if (ucs_config_parser_set_default_values(opts, keel_config_table) != UCS_OK) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    for (field = keel_config_table; field->name != NULL; field++) {
-        snprintf(name, sizeof name, KEEL_CONFIG_PREFIX "%s", field->name);
-        value = keel_config_find(env, name);
-        value = (value != NULL) ? value : getenv(name);
-        if (value == NULL) {
-            continue;
-        }
-        if (field->parser.read == ucs_config_sscanf_string) {
-            ucs_config_release_string((char *)opts + field->offset, NULL);
-        }
-        if (keel_config_set(message, field, name, value, opts) != KEEL_OK) {
-            result = KEEL_ERR_INVALID_PARAM;
-        }
-    }
-    return result;
-}
+/* ---- checks --------------------------------------------------------------------------------------------- */
 
 static keel_status_t keel_config_check_size(const keel_message_t *message, const char *name, size_t size)
 {
@@ -316,11 +258,11 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
     const keel_config_t *config = &opts->config;
     int bad = 0;
 
-    if (config->oplog_size != UCS_MEMUNITS_AUTO) {
+    if (config->oplog_size != KEEL_CONFIG_SIZE_AUTO) {
         bad |= keel_config_check_size(message, "KEEL_OPLOG_SIZE", config->oplog_size);
     }
     bad |= keel_config_check_size(message, "KEEL_GETLOG_SIZE", config->getlog_size);
-    if ((config->ckpt_size != 0) && (config->ckpt_size != UCS_MEMUNITS_INF)) {
+    if ((config->ckpt_size != 0) && (config->ckpt_size != KEEL_CONFIG_SIZE_INF)) {
         bad |= keel_config_check_size(message, "KEEL_CKPT_SIZE", config->ckpt_size);
     }
     if (config->group_size == 1) {
@@ -358,12 +300,12 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
 static void keel_config_empty_is_null(char **text)
 {
     if ((*text)[0] == '\0') {
-        ucs_config_release_string(text, NULL);
+        keel_free(*text);
         *text = NULL;
     }
 }
 
-/* brings what UCS read into the form that keel_config_t has */
+/* Brings what the table filled into the form of keel_config_t. */
 static void keel_config_convert(keel_config_opts_t *opts)
 {
     keel_config_t *config = &opts->config;
@@ -372,7 +314,7 @@ static void keel_config_convert(keel_config_opts_t *opts)
     if (config->is_group_auto) {
         config->group_size = KEEL_CONFIG_GROUP_USUAL;
     }
-    config->is_oplog_auto = (config->oplog_size == UCS_MEMUNITS_AUTO);
+    config->is_oplog_auto = (config->oplog_size == KEEL_CONFIG_SIZE_AUTO);
     if (config->is_oplog_auto) {
         config->oplog_size = KEEL_CONFIG_OPLOG_USUAL;
     }
@@ -396,8 +338,6 @@ static void keel_config_convert(keel_config_opts_t *opts)
 
 static int keel_config_is_known(const char *variable, size_t length)
 {
-    const size_t prefix = strlen(KEEL_CONFIG_PREFIX);
-    const ucs_config_field_t *field;
     unsigned i;
 
     for (i = 0; keel_config_foreign[i] != NULL; i++) {
@@ -405,12 +345,7 @@ static int keel_config_is_known(const char *variable, size_t length)
             return 1;
         }
     }
-    for (field = keel_config_table; field->name != NULL; field++) {
-        if ((length == prefix + strlen(field->name)) && !strncmp(variable + prefix, field->name, length - prefix)) {
-            return 1;
-        }
-    }
-    return 0;
+    return keel_config_table_has(&keel_config_table, variable, length);
 }
 
 static void keel_config_warn_unknown(const keel_message_t *message, const char *const *env)
@@ -443,7 +378,7 @@ static keel_status_t keel_config_read_opts(const char *const *env, keel_config_o
     keel_status_t status;
 
     memset(opts, 0, sizeof *opts);
-    status = keel_config_fill(&message, env, opts);
+    status = keel_config_table_fill(&keel_config_table, &message, env, opts);
     if (status != KEEL_ERR_NO_MEMORY) {
         keel_config_warn_unknown(&message, env);
         if (!atomic_flag_test_and_set(&environment_checked)) {
@@ -460,10 +395,10 @@ keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
 
     status = keel_config_read_opts(env, &opts);
     if (status != KEEL_OK) {
-        ucs_config_parser_release_opts(&opts, keel_config_table);
+        keel_config_table_release(&keel_config_table, &opts);
         return status;
     }
-    if (opts.config.ckpt_size == UCS_MEMUNITS_INF) {
+    if (opts.config.ckpt_size == KEEL_CONFIG_SIZE_INF) {
         opts.config.ckpt_size = 0;
     }
     keel_config_convert(&opts);
@@ -473,25 +408,28 @@ keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
 
 void keel_config_release(keel_config_t *config)
 {
-    ucs_config_release_string(&config->rehearse, NULL);
-    ucs_config_release_string(&config->tls_served, NULL);
-    ucs_config_release_string(&config->verbs_device, NULL);
-    ucs_config_release_string(&config->topo_level, NULL);
-    ucs_config_release_string(&config->topo_file, NULL);
-    ucs_config_release_string(&config->topo_machine, NULL);
-    ucs_config_release_string(&config->topo_slurm, NULL);
+    keel_free(config->rehearse);
+    keel_free(config->tls_served);
+    keel_free(config->verbs_device);
+    keel_free(config->topo_level);
+    keel_free(config->topo_file);
+    keel_free(config->topo_machine);
+    keel_free(config->topo_slurm);
     memset(config, 0, sizeof *config);
 }
 
 keel_status_t keel_config_print(FILE *stream, int with_docs)
 {
-    const int flags = UCS_CONFIG_PRINT_CONFIG | (with_docs ? UCS_CONFIG_PRINT_HEADER | UCS_CONFIG_PRINT_DOC : 0);
     keel_config_opts_t opts;
     keel_status_t status;
 
-    status = keel_config_read_opts(NULL, &opts); /* told what is wrong, the reader sees defaults in its place */
-    ucs_config_parser_print_opts(stream, "Keel configuration", &opts, keel_config_table, "", KEEL_CONFIG_PREFIX,
-                                 (ucs_config_print_flags_t)flags);
-    ucs_config_parser_release_opts(&opts, keel_config_table);
+    status = keel_config_read_opts(NULL, &opts); /* after a message about each refused value, its default is printed */
+    if (status != KEEL_ERR_NO_MEMORY) {
+        if (with_docs) {
+            fprintf(stream, "#\n# Keel configuration\n#\n\n");
+        }
+        keel_config_table_print(&keel_config_table, &opts, with_docs, stream);
+    }
+    keel_config_table_release(&keel_config_table, &opts);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Configuration: the KEEL_* variables, read once in init by UCS's parser. */
+/* Configuration: the KEEL_* variables, read once in init. */
 #ifndef KEEL_BASE_CONFIG_H_
 #define KEEL_BASE_CONFIG_H_
 

@@ -1,122 +1,226 @@
-/* Parsers of configuration values that UCS has none for: they read all of the text or refuse it. */
 #include "base/config_types.h"
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* UCS reads "4x" as 4 */
-int keel_config_read_count(const char *text, void *dest, const void *arg)
+/* ---- choices ---- */
+
+static keel_status_t enum_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    unsigned i;
+
+    for (i = 0; field->names[i] != NULL; i++) {
+        if (!strcasecmp(text, field->names[i])) {
+            *(unsigned *)dest = i;
+            return KEEL_OK;
+        }
+    }
+    return KEEL_ERR_INVALID_PARAM;
+}
+
+static void enum_write(const keel_config_field_t *field, const void *src, FILE *stream)
+{
+    fputs(field->names[*(const unsigned *)src], stream);
+}
+
+static keel_status_t bool_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    const int is_yes = !strcasecmp(text, "y") || !strcasecmp(text, "yes") || !strcmp(text, "1");
+
+    if (!is_yes && strcasecmp(text, "n") && strcasecmp(text, "no") && strcmp(text, "0")) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    *(int *)dest = is_yes;
+    return KEEL_OK;
+}
+
+static void bool_write(const keel_config_field_t *field, const void *src, FILE *stream)
+{
+    fputs(*(const int *)src ? "y" : "n", stream);
+}
+
+/* ---- strings ---- */
+
+static void string_release(void *dest)
+{
+    keel_free(*(char **)dest);
+    *(char **)dest = NULL;
+}
+
+static keel_status_t string_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *copy = keel_alloc(bytes, "configuration");
+
+    if (copy == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    memcpy(copy, text, bytes);
+    string_release(dest);
+    *(char **)dest = copy;
+    return KEEL_OK;
+}
+
+static void string_write(const keel_config_field_t *field, const void *src, FILE *stream)
+{
+    const char *text = *(char *const *)src;
+
+    fputs((text != NULL) ? text : "", stream);
+}
+
+/* ---- numbers ---- */
+
+static keel_status_t count_read(const keel_config_field_t *field, const char *text, void *dest)
 {
     uint64_t value;
 
     if (!keel_units_read_count(text, &value) || (value > UINT32_MAX)) {
-        return 0;
+        return KEEL_ERR_INVALID_PARAM;
     }
     *(unsigned *)dest = (unsigned)value;
-    return 1;
+    return KEEL_OK;
 }
 
-int keel_config_read_group(const char *text, void *dest, const void *arg)
+static void count_write(const keel_config_field_t *field, const void *src, FILE *stream)
 {
-    if (!strcmp(text, "auto")) {
-        *(unsigned *)dest = KEEL_CONFIG_GROUP_AUTO;
-        return 1;
-    }
-    return keel_config_read_count(text, dest, arg) && (*(unsigned *)dest != KEEL_CONFIG_GROUP_AUTO);
+    fprintf(stream, "%u", *(const unsigned *)src);
 }
 
-int keel_config_write_group(char *text, size_t max, const void *src, const void *arg)
+static keel_status_t group_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    unsigned size = KEEL_CONFIG_GROUP_AUTO;
+
+    if (strcmp(text, "auto") != 0) {
+        if ((count_read(field, text, &size) != KEEL_OK) || (size == KEEL_CONFIG_GROUP_AUTO)) {
+            return KEEL_ERR_INVALID_PARAM;
+        }
+    }
+    *(unsigned *)dest = size;
+    return KEEL_OK;
+}
+
+static void group_write(const keel_config_field_t *field, const void *src, FILE *stream)
 {
     const unsigned size = *(const unsigned *)src;
 
-    snprintf(text, max, (size == KEEL_CONFIG_GROUP_AUTO) ? "auto" : "%u", size);
-    return 1;
+    fprintf(stream, (size == KEEL_CONFIG_GROUP_AUTO) ? "auto" : "%u", size);
 }
 
-int keel_config_read_interval(const char *text, void *dest, const void *arg)
+static keel_status_t size_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    double bytes;
+
+    if (!strcasecmp(text, "auto") || !strcasecmp(text, "inf")) {
+        *(size_t *)dest = !strcasecmp(text, "auto") ? KEEL_CONFIG_SIZE_AUTO : KEEL_CONFIG_SIZE_INF;
+        return KEEL_OK;
+    }
+    if (!keel_units_read_bytes(text, KEEL_UNITS_USUAL, &bytes) || (bytes >= 0x1p63)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    *(size_t *)dest = (size_t)bytes;
+    return KEEL_OK;
+}
+
+/* In the largest unit that divides the size, so that the exact value can be read back. */
+static void size_write(const keel_config_field_t *field, const void *src, FILE *stream)
+{
+    static const char *const units[] = {"", "K", "M", "G", "T"};
+    size_t size = *(const size_t *)src;
+    unsigned i = 0;
+
+    if ((size == KEEL_CONFIG_SIZE_AUTO) || (size == KEEL_CONFIG_SIZE_INF)) {
+        fputs((size == KEEL_CONFIG_SIZE_AUTO) ? "auto" : "inf", stream);
+        return;
+    }
+    for (; (size >= 1024) && (size % 1024 == 0) && (i + 1 < sizeof units / sizeof *units); i++) {
+        size /= 1024;
+    }
+    fprintf(stream, "%zu%s", size, units[i]);
+}
+
+/* ---- times ---- */
+
+static keel_status_t time_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    double seconds;
+
+    if (!keel_units_read_time(text, KEEL_UNITS_USUAL, &seconds)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    *(double *)dest = seconds;
+    return KEEL_OK;
+}
+
+static void time_write(const keel_config_field_t *field, const void *src, FILE *stream)
+{
+    const double seconds = *(const double *)src;
+
+    if ((seconds > 0) && (seconds < 1e-3)) {
+        fprintf(stream, "%.9gus", seconds * 1e6);
+    } else {
+        fprintf(stream, "%.9gs", seconds);
+    }
+}
+
+static keel_status_t interval_read(const keel_config_field_t *field, const char *text, void *dest)
 {
     static const char gsyncs[] = "gsyncs";
-    keel_config_interval_t *interval = dest;
-    const size_t length = strlen(text);
+    keel_config_interval_t interval = {KEEL_INTERVAL_TIME, 0};
+    const size_t length = strlen(text), suffix = strlen(gsyncs);
     char count[32];
 
     if (!strcmp(text, "off") || !strcmp(text, "daly")) {
-        interval->mode = !strcmp(text, "off") ? KEEL_INTERVAL_OFF : KEEL_INTERVAL_DALY;
-        interval->value = 0;
-        return 1;
+        interval.mode = !strcmp(text, "off") ? KEEL_INTERVAL_OFF : KEEL_INTERVAL_DALY;
+        *(keel_config_interval_t *)dest = interval;
+        return KEEL_OK;
     }
-    interval->mode = KEEL_INTERVAL_TIME;
-    if ((length > strlen(gsyncs)) && (length < sizeof count) && !strcmp(text + length - strlen(gsyncs), gsyncs)) {
-        interval->mode = KEEL_INTERVAL_GSYNCS;
-        snprintf(count, sizeof count, "%.*s", (int)(length - strlen(gsyncs)), text);
-        if (!keel_units_read_number(count, &interval->value) || (interval->value != floor(interval->value))) {
-            return 0;
+    if ((length > suffix) && (length < sizeof count) && !strcmp(text + length - suffix, gsyncs)) {
+        interval.mode = KEEL_INTERVAL_GSYNCS;
+        snprintf(count, sizeof count, "%.*s", (int)(length - suffix), text);
+        if (!keel_units_read_number(count, &interval.value) || (interval.value != floor(interval.value))) {
+            return KEEL_ERR_INVALID_PARAM;
         }
-    } else if (!keel_units_read_time(text, KEEL_UNITS_NEEDED, &interval->value)) {
-        return 0;
+    } else if (!keel_units_read_time(text, KEEL_UNITS_NEEDED, &interval.value)) {
+        return KEEL_ERR_INVALID_PARAM;
     }
-    return (interval->value > 0) && (interval->value <= KEEL_CONFIG_TIME_MAX);
+    if ((interval.value <= 0) || (interval.value > KEEL_CONFIG_TIME_MAX)) {
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    *(keel_config_interval_t *)dest = interval;
+    return KEEL_OK;
 }
 
-int keel_config_write_interval(char *text, size_t max, const void *src, const void *arg)
+static void interval_write(const keel_config_field_t *field, const void *src, FILE *stream)
 {
     const keel_config_interval_t *interval = src;
 
     switch (interval->mode) {
     case KEEL_INTERVAL_OFF:
-        snprintf(text, max, "off");
+        fputs("off", stream);
         break;
     case KEEL_INTERVAL_DALY:
-        snprintf(text, max, "daly");
+        fputs("daly", stream);
         break;
     case KEEL_INTERVAL_GSYNCS:
-        snprintf(text, max, "%.0fgsyncs", interval->value);
+        fprintf(stream, "%.0fgsyncs", interval->value);
         break;
     case KEEL_INTERVAL_TIME:
-        snprintf(text, max, "%.9gs", interval->value);
+        fprintf(stream, "%.9gs", interval->value);
         break;
     }
-    return 1;
 }
 
-ucs_status_t keel_config_clone_interval(const void *src, void *dest, const void *arg)
-{
-    memcpy(dest, src, sizeof(keel_config_interval_t));
-    return UCS_OK;
-}
-
-int keel_config_read_time(const char *text, void *dest, const void *arg)
-{
-    return keel_units_read_time(text, KEEL_UNITS_USUAL, dest);
-}
-
-int keel_config_read_size(const char *text, void *dest, const void *arg)
-{
-    double bytes;
-
-    if (!strcasecmp(text, "auto") || !strcasecmp(text, "inf")) {
-        *(size_t *)dest = !strcasecmp(text, "auto") ? UCS_MEMUNITS_AUTO : UCS_MEMUNITS_INF;
-        return 1;
-    }
-    if (!keel_units_read_bytes(text, KEEL_UNITS_USUAL, &bytes) || (bytes >= 0x1p63)) {
-        return 0;
-    }
-    *(size_t *)dest = (size_t)bytes;
-    return 1;
-}
-
-/* UCS prints a day in microseconds */
-int keel_config_write_time(char *text, size_t max, const void *src, const void *arg)
-{
-    const double seconds = *(const double *)src;
-
-    if ((seconds > 0) && (seconds < 1e-3)) {
-        snprintf(text, max, "%.9gus", seconds * 1e6);
-    } else {
-        snprintf(text, max, "%.9gs", seconds);
-    }
-    return 1;
-}
+const keel_config_type_t keel_config_enum = {enum_read, enum_write, NULL, NULL};
+const keel_config_type_t keel_config_bool = {bool_read, bool_write, NULL, "<y|n>"};
+const keel_config_type_t keel_config_string = {string_read, string_write, string_release, "string"};
+const keel_config_type_t keel_config_count = {count_read, count_write, NULL, "unsigned integer"};
+const keel_config_type_t keel_config_group = {group_read, group_write, NULL, "unsigned integer or auto"};
+const keel_config_type_t keel_config_time = {time_read, time_write, NULL,
+                                             "a time such as 50us, 500ms, 90s, 30m, 12h or 7d"};
+const keel_config_type_t keel_config_size = {size_read, size_write, NULL,
+                                             "a size such as 64k, 16m or 1.5g, auto or inf"};
+const keel_config_type_t keel_config_interval = {interval_read, interval_write, NULL,
+                                                 "off, daly, <n>gsyncs, or a time such as 250ms, 90s or 2h"};
